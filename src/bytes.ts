@@ -1,0 +1,49 @@
+/**
+ * Byte buffers that may hold secrets.
+ *
+ * `Buffer.from`, `Buffer.concat` and `Buffer.allocUnsafe` hand out slices of a shared 8 KiB slab, so
+ * what is written there cannot be wiped or transferred alone. Everything here allocates its own.
+ */
+
+/** Joins parts into one freshly allocated buffer of its own memory. */
+export function concatBytes(...parts: readonly Uint8Array[]): Buffer {
+  const joined = Buffer.alloc(parts.reduce((sum, part) => sum + part.length, 0));
+  let offset = 0;
+  for (const part of parts) {
+    joined.set(part, offset);
+    offset += part.length;
+  }
+  return joined;
+}
+
+/** `value` as an unsigned big-endian 32-bit word. */
+export function u32be(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value);
+  return bytes;
+}
+
+/** Decodes lowercase or uppercase hexadecimal into memory of its own. Throws `TypeError` on anything else. */
+export function hexToBytes(hex: string): Buffer {
+  if (hex.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(hex)) {
+    throw new TypeError(
+      `"hex" expected an even number of hexadecimal digits, got ${hex.length} characters`,
+    );
+  }
+  const bytes = Buffer.alloc(hex.length / 2);
+  bytes.write(hex, 'hex');
+  return bytes;
+}
+
+/** Overwrites buffers with zeros. */
+export function wipe(...buffers: readonly (Uint8Array | Uint32Array | Float64Array)[]): void {
+  for (const buffer of buffers) buffer.fill(0);
+}
+
+/** Throws `TypeError` unless `bytes` is a `Uint8Array` of exactly `length` bytes. */
+export function assertLength(name: string, bytes: Uint8Array, length: number): void {
+  if (!(bytes instanceof Uint8Array) || bytes.length !== length) {
+    const got = bytes instanceof Uint8Array ? `length=${bytes.length}` : typeof bytes;
+    throw new TypeError(`"${name}" expected Uint8Array of length ${length}, got ${got}`);
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * Every failure a caller can meet, in one table.
+ *
+ * A row holds the HTTP status and the public sentence; `http/problem.ts` is the only reader of the
+ * status. `docs/errors.md` and the OpenAPI document are held to this table by a test.
+ * A caller inside the process that breaks a contract gets a `TypeError` or `RangeError` instead.
+ */
+export const ERRORS = {
+  invalid_request: {
+    status: 400,
+    title: 'The request is not valid',
+    remedy: 'Correct the fields named in "errors" and send the request again.',
+  },
+  malformed_json: {
+    status: 400,
+    title: 'The request body is not valid JSON',
+    remedy: 'Send one JSON object, encoded as UTF-8.',
+  },
+  malformed_request: {
+    status: 400,
+    title: 'The request is not well-formed HTTP',
+    remedy: 'Check the request line, the path encoding and the headers.',
+  },
+  missing_api_key: {
+    status: 401,
+    title: 'The request carries no API key',
+    remedy: 'Send your key in the X-API-Key header.',
+  },
+  invalid_api_key: {
+    status: 401,
+    title: 'The API key is not valid',
+    remedy: 'Check the key for typing errors, or ask an operator to issue a new one.',
+  },
+  not_found: {
+    status: 404,
+    title: 'There is nothing at this address',
+    remedy: 'See /docs for the endpoints of this service.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'This address does not take this method',
+    remedy: 'Use one of the methods named in the Allow header.',
+  },
+  request_timeout: {
+    status: 408,
+    title: 'The request did not arrive in time',
+    remedy: 'Send the whole request without pauses.',
+  },
+  payload_too_large: {
+    status: 413,
+    title: 'The request body is too large',
+    remedy: 'Send at most 16,384 bytes.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'The request body is not JSON',
+    remedy: 'Send the header Content-Type: application/json.',
+  },
+  expectation_failed: {
+    status: 417,
+    title: 'The expectation in the Expect header cannot be met',
+    remedy: 'Leave the Expect header out, or send "100-continue".',
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'The request headers are too large',
+    remedy: 'Send at most 16 KiB of headers.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests in a short time',
+    remedy: 'Wait the seconds named in Retry-After, then try again.',
+  },
+  quota_exceeded: {
+    status: 429,
+    title: "The account's monthly quota is used up",
+    remedy: 'Wait for the next calendar month (UTC) or move to a larger plan.',
+  },
+  internal_error: {
+    status: 500,
+    title: 'The service met an unexpected error',
+    remedy: 'Try again; if it persists, give the request id to the operator.',
+  },
+  entropy_unavailable: {
+    status: 503,
+    title: 'The random bit generator cannot vouch for its output',
+    remedy: 'No key was released. Try again after the seconds named in Retry-After.',
+  },
+  ledger_unavailable: {
+    status: 503,
+    title: 'The ledger cannot record the request',
+    remedy: 'No key was released. Try again after the seconds named in Retry-After.',
+  },
+  overloaded: {
+    status: 503,
+    title: 'The service has more work than it can queue',
+    remedy: 'Try again after the seconds named in Retry-After.',
+  },
+} as const satisfies Record<string, { status: number; title: string; remedy: string }>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** One field of a request that is wrong: an RFC 6901 pointer, or `query/<name>`, and what to do. */
+export interface FieldError {
+  pointer: string;
+  message: string;
+}
+
+/** What an error tells beyond its table row. `detail` is public: it MUST NOT hold caller secrets. */
+export interface ErrorDetails {
+  detail?: string;
+  fields?: FieldError[];
+  retryAfterSeconds?: number;
+  allow?: string[];
+  cause?: unknown;
+}
+
+/** A known failure that somebody handles. `message` is the public title; `cause` stays inside. */
+export class AppError extends Error {
+  override readonly name = 'AppError';
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, details: ErrorDetails = {}) {
+    super(details.detail ?? ERRORS[code].title, { cause: details.cause });
+    this.code = code;
+    this.details = details;
+  }
+}
