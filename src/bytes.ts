@@ -36,7 +36,9 @@ export function hexToBytes(hex: string): Buffer {
 }
 
 /** Overwrites buffers with zeros. */
-export function wipe(...buffers: readonly (Uint8Array | Uint32Array | Float64Array)[]): void {
+export function wipe(
+  ...buffers: readonly (Uint8Array | Int32Array | Uint32Array | Float64Array)[]
+): void {
   for (const buffer of buffers) buffer.fill(0);
 }
 
@@ -46,4 +48,11 @@ export function assertLength(name: string, bytes: Uint8Array, length: number): v
     const got = bytes instanceof Uint8Array ? `length=${bytes.length}` : typeof bytes;
     throw new TypeError(`"${name}" expected Uint8Array of length ${length}, got ${got}`);
   }
+}
+
+/** The number of one bits in the low 32 bits of `word`, without a table indexed by secrets. */
+export function popcount32(word: number): number {
+  let pairs = word - ((word >>> 1) & 0x5555_5555);
+  pairs = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333);
+  return Math.imul((pairs + (pairs >>> 4)) & 0x0f0f_0f0f, 0x0101_0101) >>> 24;
 }

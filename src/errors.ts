@@ -127,3 +127,11 @@ export class AppError extends Error {
     this.details = details;
   }
 }
+
+/**
+ * The set-up is wrong and an operator can mend it: a missing file, a wrong master secret, a newer
+ * database. The message says what was found and what to do; it is printed, never sent.
+ */
+export class SetupError extends Error {
+  override readonly name = 'SetupError';
+}
