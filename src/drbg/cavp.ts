@@ -1,0 +1,222 @@
+/**
+ * Runs the CTR_DRBG response files (`.rsp`) of NIST's Cryptographic Algorithm Validation Program,
+ * as published: The DRBG Validation System (DRBGVS), CAVS 14.3.
+ * https://csrc.nist.gov/projects/cryptographic-algorithm-validation-program/random-number-generators
+ *
+ * A vector instantiates, reseeds if it has `EntropyInputReseed`, generates twice and compares the
+ * second output. With prediction resistance each generate is a reseed with `EntropyInputPR` and the
+ * additional input, then a generate without (SP 800-90A Rev. 1 §9.3.1, step 7).
+ */
+import { hexToBytes } from '../bytes.ts';
+import { CtrDrbg } from './ctr-drbg.ts';
+
+/** The one mechanism this service implements; vectors of every other section are skipped. */
+const SUPPORTED_SECTION = 'AES-256 use df';
+
+export interface CavpFailure {
+  readonly section: string;
+  readonly count: number;
+  /** Lowercase hexadecimal. */
+  readonly expected: string;
+  readonly got: string;
+}
+
+export interface CavpReport {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly failures: readonly CavpFailure[];
+}
+
+interface Vector {
+  readonly section: string;
+  readonly line: number;
+  readonly count: number;
+  readonly predictionResistance: boolean;
+  readonly values: ReadonlyMap<string, readonly Buffer[]>;
+}
+
+/**
+ * Runs every vector of a response file. A wrong output is counted, not thrown; a file that is not
+ * whole or not in the format throws `TypeError` with the line number, and so does one without
+ * vectors.
+ */
+export function runCavpFile(text: string): CavpReport {
+  let passed = 0;
+  let skipped = 0;
+  const failures: CavpFailure[] = [];
+  for (const vector of new CavpParser().parse(text)) {
+    if (vector.section !== SUPPORTED_SECTION) {
+      skipped += 1;
+      continue;
+    }
+    const expected = only(vector, 'ReturnedBits').toString('hex');
+    const got = runVector(vector).toString('hex');
+    if (got === expected) passed += 1;
+    else failures.push({ section: vector.section, count: vector.count, expected, got });
+  }
+  return { passed, failed: failures.length, skipped, failures };
+}
+
+function runVector(vector: Vector): Buffer {
+  const lengthBytes = only(vector, 'ReturnedBits').length;
+  try {
+    const drbg = CtrDrbg.instantiate({
+      entropyInput: only(vector, 'EntropyInput'),
+      nonce: only(vector, 'Nonce'),
+      personalization: only(vector, 'PersonalizationString'),
+    });
+    if (vector.values.has('EntropyInputReseed')) {
+      drbg.reseed(only(vector, 'EntropyInputReseed'), only(vector, 'AdditionalInputReseed'));
+    }
+    generate(drbg, vector, 0, lengthBytes);
+    return generate(drbg, vector, 1, lengthBytes);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new TypeError(`line ${vector.line}: the vector cannot be run: ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
+function generate(drbg: CtrDrbg, vector: Vector, call: 0 | 1, lengthBytes: number): Buffer {
+  const additionalInput = all(vector, 'AdditionalInput')[call];
+  if (!vector.predictionResistance) return drbg.generate(lengthBytes, additionalInput);
+  drbg.reseed(all(vector, 'EntropyInputPR')[call], additionalInput);
+  return drbg.generate(lengthBytes);
+}
+
+function all(vector: Vector, name: string): readonly Buffer[] {
+  return vector.values.get(name) ?? [];
+}
+
+function only(vector: Vector, name: string): Buffer {
+  return all(vector, name)[0];
+}
+
+// How often each line stands in a vector, by what the vector exercises.
+const COMMON_LINES = {
+  EntropyInput: 1,
+  Nonce: 1,
+  PersonalizationString: 1,
+  AdditionalInput: 2,
+  ReturnedBits: 1,
+};
+const RESEED_LINES = { ...COMMON_LINES, EntropyInputReseed: 1, AdditionalInputReseed: 1 };
+const PREDICTION_RESISTANCE_LINES = { ...COMMON_LINES, EntropyInputPR: 2 };
+
+function expectedLines(predictionResistance: boolean, reseeds: boolean): Record<string, number> {
+  if (predictionResistance) return PREDICTION_RESISTANCE_LINES;
+  return reseeds ? RESEED_LINES : COMMON_LINES;
+}
+
+// Which section parameter declares the length of a line, in bits.
+const LENGTH_PARAMETERS: Readonly<Record<string, string>> = {
+  EntropyInput: 'EntropyInputLen',
+  EntropyInputReseed: 'EntropyInputLen',
+  EntropyInputPR: 'EntropyInputLen',
+  Nonce: 'NonceLen',
+  PersonalizationString: 'PersonalizationStringLen',
+  AdditionalInput: 'AdditionalInputLen',
+  AdditionalInputReseed: 'AdditionalInputLen',
+  ReturnedBits: 'ReturnedBitsLen',
+};
+
+const SECTION_LINE = /^\[([^=\]]+)\]$/;
+const PARAMETER_LINE = /^\[(\w+) = (\w+)\]$/;
+const VALUE_LINE = /^(\w+) = ?([0-9a-fA-F]*)$/;
+
+/** A vector under construction: from its `COUNT` line to its `ReturnedBits` line. */
+interface OpenVector {
+  readonly line: number;
+  readonly count: number;
+  readonly values: Map<string, Buffer[]>;
+}
+
+class CavpParser {
+  readonly #vectors: Vector[] = [];
+  #line = 0;
+  #section = '';
+  #parameters = new Map<string, string>();
+  #nextCount = 0;
+  #open: OpenVector | null = null;
+
+  parse(text: string): readonly Vector[] {
+    for (const rawLine of text.split('\n')) {
+      this.#line += 1;
+      const line = rawLine.trim();
+      if (line !== '' && !line.startsWith('#')) this.#take(line);
+    }
+    this.#assertNoOpenVector();
+    if (this.#vectors.length === 0) this.#fail('the file holds no vectors');
+    return this.#vectors;
+  }
+
+  #take(line: string): void {
+    const section = SECTION_LINE.exec(line);
+    const parameter = PARAMETER_LINE.exec(line);
+    const value = VALUE_LINE.exec(line);
+    if (section) this.#openSection(section[1]);
+    else if (parameter) this.#setParameter(parameter[1], parameter[2]);
+    else if (value?.[1] === 'COUNT') this.#openVector(value[2]);
+    else if (value) this.#addValue(value[1], value[2]);
+    else this.#fail('expected a section, a parameter or "Name = hexadecimal"');
+  }
+
+  #openSection(name: string): void {
+    this.#assertNoOpenVector();
+    this.#section = name;
+    this.#parameters = new Map();
+    this.#nextCount = 0;
+  }
+
+  #setParameter(name: string, value: string): void {
+    this.#assertNoOpenVector();
+    if (this.#section === '') this.#fail(`parameter ${name} stands before the first section`);
+    this.#parameters.set(name, value);
+  }
+
+  #openVector(count: string): void {
+    this.#assertNoOpenVector();
+    if (this.#section === '') this.#fail('a vector stands before the first section');
+    // A gap in the numbering is a file that lost vectors.
+    if (count !== String(this.#nextCount)) this.#fail(`expected COUNT = ${this.#nextCount}`);
+    this.#nextCount += 1;
+    this.#open = { line: this.#line, count: Number(count), values: new Map() };
+  }
+
+  #addValue(name: string, hex: string): void {
+    const open = this.#open ?? this.#fail(`${name} stands outside a vector`);
+    const parameter = LENGTH_PARAMETERS[name];
+    if (parameter === undefined) this.#fail(`unknown name ${name}`);
+    const lengthBits = this.#parameters.get(parameter);
+    if (lengthBits !== String(hex.length * 4) || hex.length % 2 !== 0) {
+      this.#fail(`${name} holds ${hex.length * 4} bits, but ${parameter} is ${lengthBits}`);
+    }
+    const values = open.values.get(name) ?? [];
+    values.push(hexToBytes(hex));
+    open.values.set(name, values);
+    if (name === 'ReturnedBits') this.#closeVector(open);
+  }
+
+  #closeVector({ line, count, values }: OpenVector): void {
+    const predictionResistance = this.#parameters.get('PredictionResistance') === 'True';
+    const lines = expectedLines(predictionResistance, values.has('EntropyInputReseed'));
+    for (const name of new Set([...Object.keys(lines), ...values.keys()])) {
+      const got = values.get(name)?.length ?? 0;
+      const expected = lines[name] ?? 0;
+      if (got !== expected) this.#fail(`expected ${expected} lines of ${name}, got ${got}`);
+    }
+    this.#vectors.push({ section: this.#section, line, count, predictionResistance, values });
+    this.#open = null;
+  }
+
+  #assertNoOpenVector(): void {
+    if (this.#open === null) return;
+    this.#fail(`the vector that starts at line ${this.#open.line} has no ReturnedBits`);
+  }
+
+  #fail(reason: string): never {
+    throw new TypeError(`line ${this.#line}: ${reason}`);
+  }
+}

@@ -1,0 +1,14 @@
+/**
+ * Stage 2 of 7. In: seed material and additional input. Out: pseudorandom bytes.
+ * Standard: NIST SP 800-90A Rev. 1, CTR_DRBG with AES-256 and the derivation function.
+ */
+export { type CavpFailure, type CavpReport, runCavpFile } from './cavp.ts';
+export {
+  CtrDrbg,
+  MAX_INPUT_BYTES,
+  MAX_REQUEST_BITS,
+  RESEED_INTERVAL,
+  SECURITY_STRENGTH_BITS,
+  SEED_LENGTH_BYTES,
+} from './ctr-drbg.ts';
+export { drbgSelfTest } from './self-test.ts';
