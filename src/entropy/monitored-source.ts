@@ -1,0 +1,108 @@
+/**
+ * A source under watch: what all sources share once somebody can read bytes from them.
+ *
+ * A read that fails is counted and thrown, and the next draw tries again. A draw that fails the
+ * continuous test latches the source: every later draw throws, until the process is restarted.
+ */
+import { wipe } from '../bytes.ts';
+import { AppError } from '../errors.ts';
+import { ContinuousTest } from './health.ts';
+import type { Draw, EntropySource, SourceKind, SourceName, SourceStatus } from './source.ts';
+
+/** One draw fills the seed of the generator: seedlen = 384 bits. */
+export const DRAW_BYTES = 48;
+
+/** What one source adds to the common behaviour. */
+export interface SourceReader {
+  readonly name: SourceName;
+  readonly kind: SourceKind;
+  /** Min-entropy claimed for 48 bytes. */
+  readonly creditBitsPerDraw: number;
+  /** Fills `target` whole with fresh output, or throws. */
+  readonly read: (target: Buffer) => void;
+  readonly release: () => void;
+}
+
+export class MonitoredSource implements EntropySource {
+  readonly name: SourceName;
+  readonly kind: SourceKind;
+  readonly #reader: SourceReader;
+  readonly #test = new ContinuousTest();
+  #started = false;
+  #closed = false;
+  #readFailure: string | null = null;
+  #draws = 0;
+  #failures = 0;
+
+  /** Reads one draw to compare the next with. It never throws; `status` tells what went wrong. */
+  constructor(reader: SourceReader) {
+    this.name = reader.name;
+    this.kind = reader.kind;
+    this.#reader = reader;
+    try {
+      this.#start();
+    } catch (error) {
+      // Counted and kept for `status`; the first draw tries again.
+      if (!(error instanceof AppError)) throw error;
+    }
+  }
+
+  draw(): Draw {
+    if (this.#closed || this.#test.failure !== null) throw this.#unavailable();
+    if (!this.#started) this.#start();
+    const bytes = this.#readTested();
+    this.#draws += 1;
+    return { bytes, creditBits: this.#reader.creditBitsPerDraw, jobId: null };
+  }
+
+  status(): SourceStatus {
+    const detail = this.#problem();
+    return {
+      name: this.name,
+      kind: this.kind,
+      healthy: detail === null,
+      creditBitsPerDraw: this.#reader.creditBitsPerDraw,
+      draws: this.#draws,
+      failures: this.#failures,
+      ...(detail !== null && { detail }),
+    };
+  }
+
+  close(): void {
+    if (!this.#closed) this.#reader.release();
+    this.#closed = true;
+  }
+
+  #start(): void {
+    wipe(this.#readTested());
+    this.#started = true;
+  }
+
+  #readTested(): Buffer {
+    const bytes = Buffer.alloc(DRAW_BYTES);
+    try {
+      this.#reader.read(bytes);
+      this.#readFailure = null;
+    } catch (cause) {
+      wipe(bytes);
+      this.#failures += 1;
+      this.#readFailure = 'the last read failed';
+      throw this.#unavailable(cause);
+    }
+    this.#test.check(bytes);
+    if (this.#test.failure === null) return bytes;
+    wipe(bytes);
+    this.#failures += 1;
+    throw this.#unavailable();
+  }
+
+  #problem(): string | null {
+    if (this.#closed) return 'the source is closed';
+    return this.#test.failure ?? this.#readFailure;
+  }
+
+  #unavailable(cause?: unknown): AppError {
+    const detail = `Entropy source "${this.name}": ${this.#problem()}.`;
+    return new AppError('entropy_unavailable', { detail, cause });
+  }
+}

@@ -1,0 +1,37 @@
+/** What every entropy source is, whatever stands behind it. */
+
+/** The names a client or operator may write; each has one row in `registry.ts`. */
+export type SourceName = 'os' | 'quantum-simulator';
+
+export type SourceKind = 'system' | 'noise' | 'quantum-simulator' | 'quantum-hardware';
+
+/** One single-use output of a source. The receiver owns `bytes` and MUST wipe them. */
+export interface Draw {
+  readonly bytes: Buffer;
+  /** Min-entropy credited to this draw, in bits: a claim of the source's assessment. */
+  readonly creditBits: number;
+  /** The hardware job behind the draw, when there is one. */
+  readonly jobId: string | null;
+}
+
+/** What may be shown about a source. It MUST NOT hold output bytes. */
+export interface SourceStatus {
+  readonly name: SourceName;
+  readonly kind: SourceKind;
+  readonly healthy: boolean;
+  readonly creditBitsPerDraw: number;
+  readonly draws: number;
+  readonly failures: number;
+  /** Why the source is not healthy. */
+  readonly detail?: string;
+}
+
+export interface EntropySource {
+  readonly name: SourceName;
+  readonly kind: SourceKind;
+  /** Fresh bytes, or `AppError('entropy_unavailable')`; never a silent substitute. */
+  draw(): Draw;
+  status(): SourceStatus;
+  /** Releases what the source holds. Every later draw throws. */
+  close(): void;
+}

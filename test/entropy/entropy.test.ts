@@ -1,0 +1,284 @@
+import assert from 'node:assert/strict';
+import { createCipheriv } from 'node:crypto';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { ContinuousTest } from '../../src/entropy/health.ts';
+import {
+  countOnes,
+  type Draw,
+  type EntropySource,
+  gatherSeed,
+  isQuantum,
+  isSourceName,
+  mostCommonValueMinEntropy,
+  openSource,
+  SOURCE_NAMES,
+  type SourceName,
+  sourceKind,
+} from '../../src/entropy/index.ts';
+import { MonitoredSource } from '../../src/entropy/monitored-source.ts';
+import { AppError } from '../../src/errors.ts';
+
+/** A source that gives what it is told and remembers its draws. */
+function scripted(name: SourceName, bytes: Uint8Array, credit = 0, jobId: string | null = null) {
+  const draws: Draw[] = [];
+  const source: EntropySource = {
+    name,
+    kind: sourceKind(name),
+    draw() {
+      const draw = { bytes: Buffer.from(bytes), creditBits: credit, jobId };
+      draws.push(draw);
+      return draw;
+    },
+    status: () => ({
+      name,
+      kind: sourceKind(name),
+      healthy: true,
+      creditBitsPerDraw: credit,
+      draws: draws.length,
+      failures: 0,
+    }),
+    close() {},
+  };
+  return { source, draws };
+}
+
+function failing(name: SourceName): EntropySource {
+  const { source } = scripted(name, Buffer.alloc(0));
+  return {
+    ...source,
+    draw() {
+      throw new AppError('entropy_unavailable');
+    },
+  };
+}
+
+describe('the table of sources', () => {
+  it('names os first', () => {
+    assert.deepEqual(SOURCE_NAMES, ['os', 'quantum-simulator']);
+  });
+
+  it('opens each by its name and kind', () => {
+    for (const name of SOURCE_NAMES) {
+      const source = openSource(name);
+      assert.equal(source.name, name);
+      assert.equal(source.kind, sourceKind(name));
+      assert.equal(source.status().healthy, true);
+      source.close();
+    }
+  });
+
+  it('knows no other name, not even those of Object.prototype', () => {
+    for (const name of ['OS', 'os ', '', 'toString', '__proto__', 'hasOwnProperty']) {
+      assert.equal(isSourceName(name), false, name);
+    }
+  });
+
+  it('counts simulated and real hardware as quantum, nothing else', () => {
+    assert.equal(isQuantum('quantum-simulator'), true);
+    assert.equal(isQuantum('quantum-hardware'), true);
+    assert.equal(isQuantum('system'), false);
+    assert.equal(isQuantum('noise'), false);
+  });
+});
+
+describe('seed material', () => {
+  it('is length-prefixed names and outputs, os first', () => {
+    const os = scripted('os', Buffer.from('aabbcc', 'hex'), 256);
+    const extra = scripted('quantum-simulator', Buffer.from('dd', 'hex'), 3, 'job-7');
+    const { bytes, osCreditBits, extraCreditBits, jobId } = gatherSeed(os.source, [extra.source]);
+    const expected = [
+      '00000002',
+      Buffer.from('os').toString('hex'),
+      '00000003',
+      'aabbcc',
+      '00000011',
+      Buffer.from('quantum-simulator').toString('hex'),
+      '00000001',
+      'dd',
+    ];
+    assert.equal(bytes.toString('hex'), expected.join(''));
+    assert.equal(osCreditBits, 256);
+    assert.equal(extraCreditBits, 3);
+    assert.equal(jobId, 'job-7');
+  });
+
+  it('is different whenever any output is different, however the bytes are cut', () => {
+    const output = fc.uint8Array({ maxLength: 12 });
+    const pair = fc.tuple(output, output);
+    const gather = ([a, b]: [Uint8Array, Uint8Array]) =>
+      gatherSeed(scripted('os', a).source, [scripted('quantum-simulator', b).source]).bytes;
+    fc.assert(
+      fc.property(pair, pair, (x, y) => {
+        const same = x.every((part, i) => Buffer.compare(part, y[i]) === 0);
+        assert.equal(gather(x).equals(gather(y)), same);
+      }),
+    );
+  });
+
+  it('lies in memory of its own, and the draws are wiped', () => {
+    const os = scripted('os', Buffer.alloc(48, 1), 256);
+    const extra = scripted('quantum-simulator', Buffer.alloc(48, 2));
+    const { bytes } = gatherSeed(os.source, [extra.source]);
+    assert.equal(bytes.buffer.byteLength, bytes.length);
+    for (const draw of [...os.draws, ...extra.draws])
+      assert.deepEqual(draw.bytes, Buffer.alloc(48));
+  });
+
+  it('has no job without a source that had one', () => {
+    assert.equal(gatherSeed(scripted('os', Buffer.alloc(48)).source, []).jobId, null);
+  });
+
+  it('fails when one source fails, and wipes what the others gave', () => {
+    const os = scripted('os', Buffer.alloc(48, 1), 256);
+    assert.throws(() => gatherSeed(os.source, [failing('quantum-simulator')]), {
+      code: 'entropy_unavailable',
+    });
+    assert.deepEqual(os.draws[0].bytes, Buffer.alloc(48));
+    assert.throws(() => gatherSeed(failing('os'), []), { code: 'entropy_unavailable' });
+  });
+
+  it('is never made without the system source', () => {
+    const { source } = scripted('quantum-simulator', Buffer.alloc(48));
+    assert.throws(() => gatherSeed(source, []), {
+      name: 'TypeError',
+      message: '"os" expected the system source, got quantum-simulator',
+    });
+  });
+
+  it('holds 58 bytes and 256 bits of credit from os alone', () => {
+    const source = openSource('os');
+    const { bytes, osCreditBits, extraCreditBits } = gatherSeed(source, []);
+    assert.equal(bytes.length, 4 + 2 + 4 + 48);
+    assert.equal(osCreditBits, 256);
+    assert.equal(extraCreditBits, 0);
+    source.close();
+  });
+});
+
+describe('the continuous test (FIPS 140-2 §4.9.2)', () => {
+  const draw = (byte: number) => Buffer.from([byte, ...Array(47).fill(0)]);
+
+  it('accepts draws that differ from the one before', () => {
+    const test = new ContinuousTest();
+    for (const byte of [1, 2, 1, 2, 3]) test.check(draw(byte));
+    assert.equal(test.failure, null);
+  });
+
+  it('fails for good on a repeat', () => {
+    const test = new ContinuousTest();
+    for (const byte of [1, 2, 2]) test.check(draw(byte));
+    assert.equal(test.failure, 'two successive draws were equal');
+    test.check(draw(3));
+    assert.equal(test.failure, 'two successive draws were equal');
+  });
+
+  it('fails on a constant draw, the first included', () => {
+    for (const byte of [0x00, 0x5a, 0xff]) {
+      const test = new ContinuousTest();
+      test.check(Buffer.alloc(48, byte));
+      assert.equal(test.failure, 'a draw repeated one byte throughout');
+    }
+  });
+});
+
+describe('a monitored source', () => {
+  it('latches when its reader does, and keeps saying why', () => {
+    const reader = {
+      name: 'os' as const,
+      kind: 'system' as const,
+      creditBitsPerDraw: 1,
+      read: (target: Buffer) => void target.fill(7, 0, 3),
+      release: () => {},
+    };
+    const source = new MonitoredSource(reader);
+    assert.throws(() => source.draw(), /two successive draws were equal/);
+    assert.equal(source.status().failures, 1);
+    assert.throws(() => source.draw(), /two successive draws were equal/);
+  });
+});
+
+describe('the most common value estimate (SP 800-90B §6.3.1)', () => {
+  // ones, length, and the value ea_non_iid 1.1.7 of usnistgov/SP800-90B_EntropyAssessment prints.
+  const nist: readonly (readonly [ones: number, lengthBits: number, h: number])[] = [
+    [500_458, 1_000_000, 0.9949711297590543],
+    [4_001_398, 8_000_000, 0.9981830701422224],
+    [5_008, 10_000, 0.9610588257005508],
+    [20_033, 40_000, 0.9791894829624022],
+    [40_099, 80_000, 0.9833867846591503],
+    [500_433, 1_000_000, 0.9950430151312257],
+    [2_000_573, 4_000_000, 0.9977303858221566],
+    [500_965, 1_000_000, 0.9935140687611586],
+    [979_988, 1_000_000, 0.028633069781464744],
+  ];
+  for (const [ones, lengthBits, h] of nist) {
+    it(`agrees with NIST's program on ${ones} of ${lengthBits}`, () => {
+      for (const count of [ones, lengthBits - ones]) {
+        const got = mostCommonValueMinEntropy(count, lengthBits);
+        assert.ok(Math.abs(got - h) < 1e-14, `${got}`);
+      }
+    });
+  }
+
+  it('says 255.1 bits for 256 of a balanced 2^20-bit sample', () => {
+    const h = mostCommonValueMinEntropy(2 ** 19, 2 ** 20);
+    assert.equal((256 * h).toFixed(1), '255.1');
+  });
+
+  it('is zero, not minus zero, for a constant sequence', () => {
+    assert.ok(Object.is(mostCommonValueMinEntropy(0, 1_000), 0));
+    assert.ok(Object.is(mostCommonValueMinEntropy(1_000, 1_000), 0));
+  });
+
+  it('clamps the upper bound at 1', () => {
+    assert.equal(mostCommonValueMinEntropy(99, 100), 0);
+  });
+
+  it('stays within 0…1 and falls as the sequence leaves the balance', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 2, max: 2 ** 30 }), fc.nat(), fc.nat(), (length, a, b) => {
+        const [near, far] = [a, b]
+          .map((value) => value % (length + 1))
+          .toSorted((x, y) => Math.abs(x - length / 2) - Math.abs(y - length / 2))
+          .map((ones) => mostCommonValueMinEntropy(ones, length));
+        assert.ok(0 <= far && far <= near && near <= 1);
+      }),
+    );
+  });
+
+  it('refuses counts that cannot belong together', () => {
+    for (const [ones, length] of [
+      [-1, 10],
+      [11, 10],
+      [1.5, 10],
+      [0, 1],
+      [0, 2.5],
+      [Number.NaN, 8],
+    ]) {
+      assert.throws(() => mostCommonValueMinEntropy(ones, length), RangeError);
+    }
+  });
+});
+
+describe('countOnes', () => {
+  it('counts what the binary digits show, at any length and offset', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 70 }),
+        fc.integer({ min: 0, max: 3 }),
+        (bytes, offset) => {
+          const digits = [...bytes.subarray(offset)].map((byte) => byte.toString(2)).join('');
+          assert.equal(countOnes(bytes.subarray(offset)), digits.replaceAll('0', '').length);
+        },
+      ),
+    );
+  });
+
+  it('counts a sample of 2^20 bits', () => {
+    const cipher = createCipheriv('aes-256-ctr', Buffer.alloc(32), Buffer.alloc(16));
+    const sample = cipher.update(Buffer.alloc(131_072));
+    const complement = sample.map((byte) => byte ^ 0xff);
+    assert.equal(countOnes(sample) + countOnes(complement), 2 ** 20);
+    assert.equal(countOnes(Buffer.alloc(131_072, 0xff)), 2 ** 20);
+  });
+});
