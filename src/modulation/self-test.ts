@@ -1,0 +1,43 @@
+/** Health tests of the modulation: known answers of every type, and refusals. */
+import { hexToBytes } from '../bytes.ts';
+import { MODULATION_TYPES, type ModulationType, Modulator, PHASES_BYTES } from './modulator.ts';
+
+/** Runs every health test. A failed one is a row with `passed: false`; nothing is thrown. */
+export function modulationSelfTest(): { name: string; passed: boolean }[] {
+  return [
+    ...MODULATION_TYPES.map((type) => ({
+      name: `modulation: known answer, ${type}`,
+      passed: isKnownAnswer(type),
+    })),
+    { name: 'modulation: refuses after destruction', passed: refusesAfterDestruction() },
+  ];
+}
+
+function isKnownAnswer(type: ModulationType): boolean {
+  const modulator = new Modulator(type, hexToBytes(PHASES));
+  const modulated = modulator.modulate(hexToBytes(CARRIER), FIRST_WORD);
+  return modulated.toString('hex') === KNOWN_ANSWERS[type];
+}
+
+function refusesAfterDestruction(): boolean {
+  const modulator = new Modulator('phase', Buffer.alloc(PHASES_BYTES));
+  modulator.destroy();
+  try {
+    modulator.modulate(Buffer.alloc(8), 0);
+  } catch {
+    return true;
+  }
+  return false;
+}
+
+// test/vectors/modulation/prime-harmonic-modulation.json, the vectors in which t crosses 2^31.
+const PHASES =
+  '924bc68ab48ed3298486f4dfa3ff576a4fd7d5815b31e41c072b72dc9db92679e3051608783cab39ded66133a549156fb5bfcb39585ffc1ba375b47d5bd08a41';
+const FIRST_WORD = 2_147_483_646;
+const CARRIER = '3aa909f87e008662d8106dac45feda5ed7c59229ad4b62f6be6b6b540a79710d';
+const KNOWN_ANSWERS: Readonly<Record<ModulationType, string>> = {
+  phase: '40675c2e2fadda720178f5e1dd0fb3693742027d2248ecdc421a8c5165a02f0c',
+  frequency: '09f87e0086623aa92f6c0836d622ff6d2d8bdb5f1648a6b57cd6d6a814f2e21b',
+  amplitude: 'b5775fcecfade272b17905f9def04395b84d227e3c4ef120badd52597a52cf0e',
+  none: '3aa909f87e008662d8106dac45feda5ed7c59229ad4b62f6be6b6b540a79710d',
+};

@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict';
+import { createCipheriv, createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { hexToBytes, popcount32 } from '../../src/bytes.ts';
+import {
+  DEFAULT_MODULATION,
+  MODULATION_TYPES,
+  type ModulationType,
+  Modulator,
+  modulationSelfTest,
+  PHASES_BYTES,
+} from '../../src/modulation/index.ts';
+import { FREQUENCIES, literalDemodulate, literalModulate } from './bigint-modulation.ts';
+
+interface VectorFile {
+  numberOfTests: number;
+  frequencies: string[];
+  tests: Vector[];
+}
+
+interface Vector {
+  tcId: number;
+  comment: string;
+  flags: string[];
+  type: string;
+  phases: string;
+  firstWord: number;
+  carrier: string;
+  modulated: string;
+  result: 'valid' | 'invalid';
+}
+
+function readText(path: string): string {
+  return readFileSync(new URL(path, import.meta.url), 'utf8');
+}
+
+const VECTORS: VectorFile = JSON.parse(
+  readText('../vectors/modulation/prime-harmonic-modulation.json'),
+);
+
+const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
+const phasesOf = bytes(PHASES_BYTES);
+const carrierOf = fc.integer({ min: 1, max: 24 }).chain((words) => bytes(words * 8));
+const firstWordOf = fc.oneof(
+  fc.integer({ min: 0, max: 2 ** 32 - 24 }),
+  fc.constantFrom(0, 1, 2 ** 31 - 1, 2 ** 31, 2 ** 32 - 24),
+);
+const typeOf = fc.constantFrom(...MODULATION_TYPES);
+
+function modulate(type: ModulationType, phases: Uint8Array, carrier: Uint8Array, t = 0): Buffer {
+  return new Modulator(type, phases).modulate(carrier, t);
+}
+
+/** A fixed stream of honest-looking bytes. */
+function stream(seedByte: number, lengthBytes: number): Buffer {
+  const cipher = createCipheriv('aes-256-ctr', Buffer.alloc(32, seedByte), Buffer.alloc(16));
+  return cipher.update(Buffer.alloc(lengthBytes));
+}
+
+describe('Prime Harmonic Modulation', () => {
+  it('knows four types, phase by default', () => {
+    assert.deepEqual(MODULATION_TYPES, ['phase', 'frequency', 'amplitude', 'none']);
+    assert.equal(DEFAULT_MODULATION, 'phase');
+    assert.equal(PHASES_BYTES, 64);
+  });
+
+  it('takes its frequencies from the square roots of the primes', () => {
+    const derived = FREQUENCIES.map((omega) => omega.toString(16).padStart(16, '0'));
+    assert.deepEqual(VECTORS.frequencies, derived);
+    assert.equal(derived[0], '6a09e667f3bcc908');
+  });
+
+  it('has frequencies in use that equal the derived ones: a step of t adds ω_p', () => {
+    // With `phase`, a zero carrier and θ = 0, M(t) is ⊕ t·ω_p; with θ_q = −ω_q, M(1) lacks ω_q.
+    const all = FREQUENCIES.reduce((xor, omega) => xor ^ omega, 0n);
+    for (const [q, omega] of FREQUENCIES.entries()) {
+      const phases = Buffer.alloc(PHASES_BYTES);
+      phases.writeBigUInt64BE((1n << 64n) - omega, q * 8);
+      const M1 = modulate('phase', phases, Buffer.alloc(8), 1).readBigUInt64BE(0);
+      assert.equal(M1 ^ all, omega);
+    }
+  });
+
+  assert.equal(VECTORS.tests.length, VECTORS.numberOfTests);
+  for (const { tcId, comment, type, result, ...vector } of VECTORS.tests) {
+    it(`vector ${tcId}, ${type}: ${comment}`, () => {
+      const run = () =>
+        modulate(
+          type as ModulationType,
+          hexToBytes(vector.phases),
+          hexToBytes(vector.carrier),
+          vector.firstWord,
+        ).toString('hex');
+      if (result === 'valid') assert.equal(run(), vector.modulated);
+      else assert.throws(run, (error) => error instanceof TypeError || error instanceof RangeError);
+    });
+  }
+
+  it('agrees with the definition in BigInt for every type, carrier, phases and index', () => {
+    fc.assert(
+      fc.property(typeOf, phasesOf, carrierOf, firstWordOf, (type, phases, carrier, t) => {
+        const literal = literalModulate(type, phases, carrier, t);
+        assert.deepEqual(modulate(type, phases, carrier, t), literal);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('agrees with the definition in BigInt on a whole sample', () => {
+    const [phases, carrier] = [stream(1, PHASES_BYTES), stream(2, 131_072)];
+    for (const type of MODULATION_TYPES) {
+      const literal = literalModulate(type, phases, carrier, 0);
+      assert.ok(modulate(type, phases, carrier).equals(literal), type);
+    }
+  });
+
+  it('is undone by its inverse', () => {
+    fc.assert(
+      fc.property(typeOf, phasesOf, carrierOf, firstWordOf, (type, phases, carrier, t) => {
+        const modulated = modulate(type, phases, carrier, t);
+        assert.deepEqual(literalDemodulate(type, phases, modulated, t), Buffer.from(carrier));
+      }),
+    );
+  });
+
+  it('maps different carriers to different words under the same phases', () => {
+    fc.assert(
+      fc.property(typeOf, phasesOf, bytes(8), bytes(8), firstWordOf, (type, phases, a, b, t) => {
+        const equalAfter = modulate(type, phases, a, t).equals(modulate(type, phases, b, t));
+        assert.equal(equalAfter, Buffer.compare(a, b) === 0);
+      }),
+    );
+  });
+
+  it('is a bijection: a carrier byte that takes all 256 values gives 256 words', () => {
+    for (const type of MODULATION_TYPES) {
+      const words = new Set<string>();
+      for (let value = 0; value < 256; value++) {
+        const carrier = Buffer.alloc(8, 0x5a);
+        carrier[5] = value;
+        words.add(modulate(type, stream(3, PHASES_BYTES), carrier, 9).toString('hex'));
+      }
+      assert.equal(words.size, 256, type);
+    }
+  });
+
+  it('gives for a stream in chunks what it gives for the whole', () => {
+    fc.assert(
+      fc.property(
+        typeOf,
+        phasesOf,
+        carrierOf,
+        firstWordOf,
+        fc.nat(),
+        (type, phases, carrier, t, n) => {
+          const modulator = new Modulator(type, phases);
+          const cut = n % (carrier.length / 8);
+          const parts = [carrier.subarray(0, cut * 8), carrier.subarray(cut * 8)];
+          const starts = [t, t + cut];
+          const chunked = parts.flatMap((part, i) =>
+            part.length === 0 ? [] : [modulator.modulate(part, starts[i])],
+          );
+          assert.deepEqual(Buffer.concat(chunked), modulator.modulate(carrier, t));
+        },
+      ),
+    );
+  });
+
+  it('leaves the carrier as it is with none, in memory of its own', () => {
+    const carrier = stream(4, 48);
+    const modulated = modulate('none', stream(5, PHASES_BYTES), carrier);
+    assert.deepEqual(modulated, carrier);
+    assert.notEqual(modulated.buffer, carrier.buffer);
+  });
+
+  it('complements the words when the carrier is complemented, for phase and frequency', () => {
+    const complement = (data: Uint8Array) => Buffer.from(data.map((byte) => byte ^ 0xff));
+    fc.assert(
+      fc.property(phasesOf, carrierOf, firstWordOf, (phases, carrier, t) => {
+        for (const type of ['phase', 'frequency'] as const) {
+          const expected = complement(modulate(type, phases, carrier, t));
+          assert.deepEqual(modulate(type, phases, complement(carrier), t), expected);
+        }
+      }),
+    );
+  });
+
+  it('keeps the number of ones with frequency, which only rotates', () => {
+    const ones = (data: Uint8Array) => data.reduce((sum, byte) => sum + popcount32(byte), 0);
+    fc.assert(
+      fc.property(phasesOf, carrierOf, firstWordOf, (phases, carrier, t) => {
+        assert.equal(ones(modulate('frequency', phases, carrier, t)), ones(carrier));
+      }),
+    );
+  });
+
+  it('hides a biased carrier with phase and amplitude, so health is judged on the carrier too', () => {
+    const uniform = stream(6, 131_072);
+    const second = stream(7, 131_072);
+    const third = stream(8, 131_072);
+    // Each bit is 1 with probability ½ + ⅛ = 0.625.
+    const biased = Buffer.from(uniform.map((byte, i) => byte | (second[i] & third[i])));
+    const share = (data: Uint8Array) =>
+      data.reduce((sum, byte) => sum + popcount32(byte), 0) / (data.length * 8);
+    assert.ok(share(biased) > 0.62);
+    // 2^20 bits: five standard deviations of a fair coin are 0.00244.
+    for (const type of ['phase', 'amplitude'] as const) {
+      const after = share(modulate(type, stream(9, PHASES_BYTES), biased));
+      assert.ok(Math.abs(after - 0.5) < 0.002_44, `${type}: ${after}`);
+    }
+    assert.equal(share(modulate('frequency', stream(9, PHASES_BYTES), biased)), share(biased));
+  });
+
+  it('copies the phases and leaves its inputs as they were', () => {
+    const [phases, carrier] = [stream(1, PHASES_BYTES), stream(2, 32)];
+    const modulator = new Modulator('phase', phases);
+    const before = modulator.modulate(carrier, 3);
+    assert.deepEqual(carrier, stream(2, 32));
+    phases.fill(0);
+    assert.deepEqual(modulator.modulate(carrier, 3), before);
+  });
+
+  it('returns memory of its own', () => {
+    const modulated = modulate('phase', stream(1, PHASES_BYTES), stream(2, 48));
+    assert.equal(modulated.buffer.byteLength, 48);
+  });
+
+  it('reads a carrier that starts at any byte of its memory', () => {
+    const memory = Buffer.alloc(40);
+    stream(2, 32).copy(memory, 3);
+    const expected = modulate('amplitude', stream(1, PHASES_BYTES), stream(2, 32));
+    const got = modulate('amplitude', stream(1, PHASES_BYTES), memory.subarray(3, 35));
+    assert.deepEqual(got, expected);
+  });
+
+  it('says what it expected', () => {
+    const phases = Buffer.alloc(PHASES_BYTES);
+    assert.throws(() => new Modulator('Phase' as never, phases), {
+      name: 'TypeError',
+      message: '"type" expected one of phase, frequency, amplitude, none, got Phase',
+    });
+    assert.throws(() => modulate('phase', phases, Buffer.alloc(12)), {
+      name: 'RangeError',
+      message: '"carrier" expected whole 8-byte words, at least one, got length=12',
+    });
+    assert.throws(() => modulate('phase', phases, Buffer.alloc(16), 2 ** 32 - 1), {
+      name: 'RangeError',
+      message: '"firstWord" expected an integer from 0 to 4294967294, got 4294967295',
+    });
+    assert.throws(() => modulate('phase', phases, 'x'.repeat(8) as never), TypeError);
+  });
+
+  it('refuses after destroy', () => {
+    const modulator = new Modulator('phase', Buffer.alloc(PHASES_BYTES));
+    modulator.destroy();
+    assert.throws(() => modulator.modulate(Buffer.alloc(8), 0), /was destroyed/);
+    modulator.destroy();
+  });
+
+  it('passes its own health tests', () => {
+    const rows = modulationSelfTest();
+    assert.equal(rows.length, MODULATION_TYPES.length + 1);
+    assert.deepEqual(
+      rows.filter(({ passed }) => !passed),
+      [],
+    );
+  });
+});
+
+describe('docs/prime-harmonic-modulation.md', () => {
+  const text = readText('../../docs/prime-harmonic-modulation.md');
+
+  it('shows the sample of the vector file', () => {
+    for (const vector of VECTORS.tests.filter(({ flags }) => flags.includes('document'))) {
+      for (const hex of [vector.phases, vector.carrier, vector.modulated]) {
+        assert.ok(text.includes(hex), `${vector.type}: ${hex}`);
+      }
+    }
+  });
+
+  it('shows the modulation words of its sample', () => {
+    const sample = VECTORS.tests.find(({ flags }) => flags.includes('document'));
+    assert.ok(sample);
+    const M = modulate('phase', hexToBytes(sample.phases), Buffer.alloc(32)).toString('hex');
+    for (let t = 0; t < 4; t++) {
+      assert.ok(text.includes(`M(${t})  ${M.slice(t * 16, t * 16 + 16)}`), `M(${t})`);
+    }
+  });
+
+  it('shows the frequencies', () => {
+    for (const frequency of VECTORS.frequencies) assert.ok(text.includes(frequency), frequency);
+  });
+
+  it('takes the phases of its sample from where it says', () => {
+    const digest = createHash('sha512').update('Prime Harmonic Modulation').digest('hex');
+    const sample = VECTORS.tests.find(({ flags }) => flags.includes('document'));
+    assert.equal(sample?.phases, digest);
+  });
+});
