@@ -1,0 +1,12 @@
+/**
+ * Stage 5 of 7. In: key bytes. Out: keyed commitments for the ledger and proof strings for the
+ * owner. Standard: HMAC (FIPS 198-1) and HKDF (RFC 5869) with SHA-256.
+ */
+export { type Commitment, Keyring } from './keyring.ts';
+export {
+  formatMasterSecret,
+  type MasterSecretVersion,
+  newMasterSecret,
+  parseMasterSecret,
+} from './master-secret.ts';
+export { proofSelfTest } from './self-test.ts';

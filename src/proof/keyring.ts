@@ -1,0 +1,179 @@
+/**
+ * Commitments and proofs of keys, under subkeys of the versioned master secret.
+ *
+ *   K_use[v]   = HKDF-SHA-256(ikm: secret v, salt: empty, "phm/subkey/<use>/v1" ‖ 0 ‖ u16be(v))
+ *   commitment = HMAC-SHA-256(K_commit[v], "phm/commit/v1" ‖ 0 ‖ u16be(bits) ‖ key)
+ *   T          = HMAC-SHA-256(K_proof[v],  "phm/proof/v1"  ‖ 0 ‖ u16be(bits) ‖ key)
+ *   proof      = "proof_" ‖ decimal(v·2^256 + T)
+ *   check      = HMAC-SHA-256(K_check[v],  "phm/check/v1")
+ *
+ * HKDF: RFC 5869, the last argument is its info. HMAC: FIPS 198-1. Without the secret none of these
+ * can be tested against a guessed key, so a stolen ledger does not confirm guesses.
+ */
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { wipe } from '../bytes.ts';
+import { MAX_VERSION, type MasterSecretVersion, MIN_SECRET_BYTES } from './master-secret.ts';
+
+/** What the ledger stores of a key. */
+export interface Commitment {
+  readonly version: number;
+  /** 32 bytes. */
+  readonly digest: Buffer;
+  /** The first 8 bytes of the digest as a signed 64-bit integer, for an indexed SQL column. */
+  readonly fingerprint: bigint;
+}
+
+interface Subkeys {
+  readonly version: number;
+  readonly proof: Buffer;
+  readonly commit: Buffer;
+  readonly check: Buffer;
+}
+
+const SUBKEY_BYTES = 32;
+const PROOF_LABEL = 'phm/proof/v1';
+const COMMIT_LABEL = 'phm/commit/v1';
+const CHECK_LABEL = 'phm/check/v1';
+
+const PROOF_PREFIX = 'proof_';
+// 2^256 has 78 digits and 2^272 − 1 has 82. No leading zeros, so a value is written in one way.
+const PROOF_FORM = /^proof_[1-9][0-9]{77,81}$/;
+const KEY_LENGTHS_BYTES: readonly number[] = [16, 32, 48];
+
+/** The subkeys of every retained version. The last version is current and makes; all verify. */
+export class Keyring {
+  readonly currentVersion: number;
+  /** Ascending. */
+  readonly versions: readonly number[];
+  readonly #current: Subkeys;
+  readonly #byVersion: ReadonlyMap<number, Subkeys>;
+  #destroyed = false;
+
+  /**
+   * Derives the subkeys and keeps no secret: the caller wipes what it passed. Throws `TypeError`
+   * unless versions ascend within 1…65,535 and each secret has at least 32 bytes.
+   */
+  constructor(versions: readonly MasterSecretVersion[]) {
+    assertVersions(versions);
+    const subkeys = versions.map(deriveSubkeys);
+    this.#byVersion = new Map(subkeys.map((entry) => [entry.version, entry]));
+    this.#current = subkeys[subkeys.length - 1];
+    this.versions = subkeys.map(({ version }) => version);
+    this.currentVersion = this.#current.version;
+  }
+
+  /** The commitment under the current version. `key` has 16, 32 or 48 bytes, here and below. */
+  commit(key: Uint8Array): Commitment {
+    this.#assertUsable();
+    return commitment(this.#current, key);
+  }
+
+  /** The commitments under every retained version, newest first. */
+  commitAll(key: Uint8Array): Commitment[] {
+    this.#assertUsable();
+    return [...this.#byVersion.values()].reverse().map((subkeys) => commitment(subkeys, key));
+  }
+
+  /** The proof of `key` under the current version: `proof_` and a decimal number. */
+  makeProof(key: Uint8Array): string {
+    this.#assertUsable();
+    const tag = macOfKey(this.#current.proof, PROOF_LABEL, key);
+    const value = (BigInt(this.currentVersion) << 256n) | BigInt(`0x${tag.toString('hex')}`);
+    return `${PROOF_PREFIX}${value}`;
+  }
+
+  /**
+   * Whether `proof` is the proof of `key` under a retained version. A malformed proof is `false`;
+   * only a key that is not 16, 32 or 48 bytes throws.
+   */
+  verifyProof(key: Uint8Array, proof: string): boolean {
+    this.#assertUsable();
+    assertKey(key);
+    if (!PROOF_FORM.test(proof)) return false;
+    const value = BigInt(proof.slice(PROOF_PREFIX.length));
+    const subkeys = this.#byVersion.get(Number(value >> 256n));
+    if (subkeys === undefined) return false;
+    const claimed = Buffer.alloc(32);
+    claimed.write(BigInt.asUintN(256, value).toString(16).padStart(64, '0'), 'hex');
+    return timingSafeEqual(macOfKey(subkeys.proof, PROOF_LABEL, key), claimed);
+  }
+
+  /**
+   * 32 bytes that tell whether a database belongs to this secret, without telling anything of the
+   * other subkeys. Throws `RangeError` for a version the keyring does not hold.
+   */
+  checkValue(version: number): Buffer {
+    this.#assertUsable();
+    const subkeys = this.#byVersion.get(version);
+    if (subkeys === undefined) {
+      throw new RangeError(`"version" expected one of ${this.versions.join(', ')}, got ${version}`);
+    }
+    return createHmac('sha256', subkeys.check).update(CHECK_LABEL).digest();
+  }
+
+  /** Overwrites all subkeys. Every later call throws. */
+  destroy(): void {
+    for (const { proof, commit, check } of this.#byVersion.values()) wipe(proof, commit, check);
+    this.#destroyed = true;
+  }
+
+  #assertUsable(): void {
+    if (this.#destroyed) throw new Error('the keyring was destroyed and makes no more digests');
+  }
+}
+
+function commitment({ version, commit }: Subkeys, key: Uint8Array): Commitment {
+  const digest = macOfKey(commit, COMMIT_LABEL, key);
+  return { version, digest, fingerprint: digest.readBigInt64BE(0) };
+}
+
+function macOfKey(subkey: Buffer, label: string, key: Uint8Array): Buffer {
+  assertKey(key);
+  return createHmac('sha256', subkey)
+    .update(withUint16(label, key.length * 8))
+    .update(key)
+    .digest();
+}
+
+function deriveSubkeys({ version, secret }: MasterSecretVersion): Subkeys {
+  const derive = (use: string): Buffer => {
+    const info = withUint16(`phm/subkey/${use}/v1`, version);
+    const derived = new Uint8Array(hkdfSync('sha256', secret, '', info, SUBKEY_BYTES));
+    const subkey = Buffer.alloc(SUBKEY_BYTES);
+    subkey.set(derived);
+    wipe(derived);
+    return subkey;
+  };
+  return { version, proof: derive('proof'), commit: derive('commit'), check: derive('check') };
+}
+
+/** label ‖ 0 ‖ u16be(value). The zero ends the label, so no label is another's beginning. */
+function withUint16(label: string, value: number): Buffer {
+  const bytes = Buffer.alloc(label.length + 3);
+  bytes.write(label, 'latin1');
+  bytes.writeUInt16BE(value, label.length + 1);
+  return bytes;
+}
+
+function assertKey(key: Uint8Array): void {
+  if (!(key instanceof Uint8Array) || !KEY_LENGTHS_BYTES.includes(key.length)) {
+    const got = key instanceof Uint8Array ? `length=${key.length}` : typeof key;
+    throw new TypeError(`"key" expected Uint8Array of length 16, 32 or 48, got ${got}`);
+  }
+}
+
+function assertVersions(versions: readonly MasterSecretVersion[]): void {
+  if (versions.length === 0) throw new TypeError('"versions" expected at least one, got none');
+  let previous = 0;
+  for (const { version, secret } of versions) {
+    if (!Number.isInteger(version) || version <= previous || version > MAX_VERSION) {
+      throw new TypeError(
+        `"version" expected an integer from ${previous + 1} to ${MAX_VERSION}, got ${version}`,
+      );
+    }
+    if (!(secret instanceof Uint8Array) || secret.length < MIN_SECRET_BYTES) {
+      throw new TypeError(`"secret" expected Uint8Array of at least ${MIN_SECRET_BYTES} bytes`);
+    }
+    previous = version;
+  }
+}

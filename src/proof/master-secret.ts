@@ -1,0 +1,78 @@
+/**
+ * The master secret as text: what an operator keeps in a file or an environment variable.
+ *
+ * Either 64 hexadecimal digits, which are version 1, or one `version:hex` per line or comma, with
+ * versions ascending, the last one current. A `#` starts a comment up to the end of its line.
+ */
+import { randomFillSync } from 'node:crypto';
+import { hexToBytes } from '../bytes.ts';
+
+export const MIN_SECRET_BYTES = 32;
+export const MAX_VERSION = 65_535;
+
+export interface MasterSecretVersion {
+  /** 1…65,535. */
+  readonly version: number;
+  /** At least 32 random bytes. */
+  readonly secret: Buffer;
+}
+
+const BARE_SECRET = /^[0-9a-fA-F]{64}$/;
+const VERSIONED_SECRET = /^([1-9][0-9]{0,4}):((?:[0-9a-fA-F]{2}){32,128})$/;
+
+/**
+ * Parses the text. Throws `TypeError` that names the line and never quotes it, for it may hold the
+ * secret.
+ */
+export function parseMasterSecret(text: string): MasterSecretVersion[] {
+  const entries = splitEntries(text);
+  if (entries.length === 0) throw new TypeError('the master secret is empty');
+  const [{ line, entry }] = entries;
+  if (entries.length === 1 && BARE_SECRET.test(entry)) {
+    return [{ version: 1, secret: hexToBytes(entry) }];
+  }
+  if (entries.length === 1 && !entry.includes(':')) {
+    throw new TypeError(`line ${line} of the master secret: expected 64 hexadecimal digits`);
+  }
+  const versions: MasterSecretVersion[] = [];
+  for (const { line, entry } of entries) {
+    versions.push(parseVersioned(line, entry, versions.at(-1)?.version ?? 0));
+  }
+  return versions;
+}
+
+/** The text form with every version on its own line, for `parseMasterSecret` to read again. */
+export function formatMasterSecret(versions: readonly MasterSecretVersion[]): string {
+  return versions.map(({ version, secret }) => `${version}:${secret.toString('hex')}\n`).join('');
+}
+
+/** 256 fresh random bits. The caller owns them and MUST wipe them. */
+export function newMasterSecret(): Buffer {
+  return randomFillSync(Buffer.alloc(MIN_SECRET_BYTES));
+}
+
+function splitEntries(text: string): { line: number; entry: string }[] {
+  return text.split('\n').flatMap((content, i) =>
+    content
+      .replace(/#.*/, '')
+      .split(',')
+      .map((entry) => ({ line: i + 1, entry: entry.trim() }))
+      .filter(({ entry }) => entry !== ''),
+  );
+}
+
+function parseVersioned(line: number, entry: string, previous: number): MasterSecretVersion {
+  const match = VERSIONED_SECRET.exec(entry);
+  if (match === null) {
+    throw new TypeError(
+      `line ${line} of the master secret: expected "version:hex" with 64 to 256 hexadecimal digits`,
+    );
+  }
+  const version = Number(match[1]);
+  if (version <= previous || version > MAX_VERSION) {
+    throw new TypeError(
+      `line ${line} of the master secret: expected a version from ${previous + 1} to ${MAX_VERSION}, got ${version}`,
+    );
+  }
+  return { version, secret: hexToBytes(match[2]) };
+}

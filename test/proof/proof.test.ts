@@ -1,0 +1,386 @@
+import assert from 'node:assert/strict';
+import { randomFillSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { hexToBytes } from '../../src/bytes.ts';
+import {
+  formatMasterSecret,
+  Keyring,
+  type MasterSecretVersion,
+  newMasterSecret,
+  parseMasterSecret,
+  proofSelfTest,
+} from '../../src/proof/index.ts';
+
+interface VectorFile {
+  numberOfTests: number;
+  testGroups: VectorGroup[];
+}
+
+interface VectorGroup {
+  comment: string;
+  masterSecret: string;
+  checkValues: { version: number; value: string }[];
+  tests: Vector[];
+}
+
+interface Vector {
+  tcId: number;
+  comment: string;
+  key: string;
+  proof: string;
+  commitments?: { version: number; digest: string; fingerprint: string }[];
+  result: 'valid' | 'invalid';
+}
+
+const VECTORS: VectorFile = JSON.parse(
+  readFileSync(new URL('../vectors/proof/proofs.json', import.meta.url), 'utf8'),
+);
+
+const SECRETS: readonly MasterSecretVersion[] = [
+  { version: 1, secret: Buffer.alloc(32, 0x11) },
+  { version: 2, secret: Buffer.alloc(40, 0x22) },
+  { version: 7, secret: Buffer.alloc(32, 0x77) },
+];
+const KEYRING = new Keyring(SECRETS);
+
+const keyOf = fc
+  .constantFrom(16, 32, 48)
+  .chain((length) => fc.uint8Array({ minLength: length, maxLength: length }));
+
+function proofNumber(proof: string): bigint {
+  return BigInt(proof.slice('proof_'.length));
+}
+
+describe('proofs and commitments', () => {
+  it('counts its vectors', () => {
+    const count = VECTORS.testGroups.reduce((sum, { tests }) => sum + tests.length, 0);
+    assert.equal(count, VECTORS.numberOfTests);
+  });
+
+  for (const { comment, masterSecret, checkValues, tests } of VECTORS.testGroups) {
+    describe(`vectors: ${comment}`, () => {
+      const keyring = new Keyring(parseMasterSecret(masterSecret));
+
+      it('check values', () => {
+        assert.deepEqual(
+          keyring.versions,
+          checkValues.map(({ version }) => version),
+        );
+        for (const { version, value } of checkValues) {
+          assert.equal(keyring.checkValue(version).toString('hex'), value);
+        }
+      });
+
+      for (const vector of tests) {
+        it(`vector ${vector.tcId}, ${vector.key.length * 4} bits: ${vector.comment}`, () => {
+          const key = hexToBytes(vector.key);
+          assert.equal(keyring.verifyProof(key, vector.proof), vector.result === 'valid');
+          if (vector.commitments === undefined) return;
+          assert.equal(keyring.makeProof(key), vector.proof);
+          const all = keyring.commitAll(key);
+          assert.deepEqual(
+            all.map(({ version, digest, fingerprint }) => ({
+              version,
+              digest: digest.toString('hex'),
+              fingerprint: String(fingerprint),
+            })),
+            vector.commitments,
+          );
+          assert.deepEqual(keyring.commit(key), all[0]);
+        });
+      }
+    });
+  }
+
+  it('verifies the proof it makes, in the published form', () => {
+    fc.assert(
+      fc.property(keyOf, (key) => {
+        const proof = KEYRING.makeProof(key);
+        assert.match(proof, /^proof_[1-9][0-9]{77,81}$/);
+        assert.equal(proofNumber(proof) >> 256n, 7n);
+        assert.ok(KEYRING.verifyProof(key, proof));
+      }),
+    );
+  });
+
+  it('refuses when one bit of the key is flipped', () => {
+    fc.assert(
+      fc.property(keyOf, fc.nat(), (key, n) => {
+        const proof = KEYRING.makeProof(key);
+        const bit = n % (key.length * 8);
+        key[bit >>> 3] ^= 1 << (bit & 7);
+        assert.ok(!KEYRING.verifyProof(key, proof));
+      }),
+    );
+  });
+
+  it('refuses when one bit of the proof is flipped', () => {
+    fc.assert(
+      fc.property(keyOf, fc.bigInt(0n, 271n), (key, bit) => {
+        const flipped = proofNumber(KEYRING.makeProof(key)) ^ (1n << bit);
+        assert.ok(!KEYRING.verifyProof(key, `proof_${flipped}`));
+      }),
+    );
+  });
+
+  it('takes exactly one string for a key and version', () => {
+    const key = Buffer.alloc(32, 5);
+    const proof = KEYRING.makeProof(key);
+    const number = proofNumber(proof);
+    const others = [
+      `proof_${number + (1n << 256n)}`,
+      `proof_${number + (1n << 272n)}`,
+      `proof_${number + 65_536n * (1n << 256n)}`,
+      `proof_${number - (7n << 256n)}`,
+      `proof_0${number}`,
+      `proof_${number}.`,
+      `proof_${number}n`,
+      `proof_${number}\n`,
+      `\nproof_${number}`,
+      `proof_ ${number}`,
+      `proof_-${number}`,
+      `proof_${number}`.toUpperCase(),
+      `proof-${number}`,
+      `proof_${'1'.repeat(1_000_000)}`,
+      `proof_${String(number).replace(/[0-9]/g, (d) => String.fromCodePoint(0x0966 + Number(d)))}`,
+    ];
+    assert.ok(KEYRING.verifyProof(key, proof));
+    for (const other of others) {
+      assert.ok(!KEYRING.verifyProof(key, other), other.slice(0, 100));
+    }
+  });
+
+  it('never takes an arbitrary string', () => {
+    const anything = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.stringMatching(/^proof_[0-9]{1,90}$/),
+    );
+    fc.assert(
+      fc.property(keyOf, anything, (key, text) => {
+        assert.ok(!KEYRING.verifyProof(key, text));
+      }),
+    );
+  });
+
+  it('tells levels apart: the same first bytes at another level have another proof', () => {
+    const key = Buffer.alloc(48, 9);
+    const levels = [key.subarray(0, 16), key.subarray(0, 32), key];
+    for (const level of levels) {
+      const proof = KEYRING.makeProof(level);
+      const accepting = levels.filter((other) => KEYRING.verifyProof(other, proof));
+      assert.deepEqual(accepting, [level]);
+    }
+    const digests = levels.map((level) => KEYRING.commit(level).digest.toString('hex'));
+    assert.equal(new Set(digests).size, 3);
+  });
+
+  it('verifies old proofs after a rotation, and no longer once the version is dropped', () => {
+    const key = Buffer.alloc(32, 3);
+    const before = new Keyring(SECRETS.slice(0, 2));
+    const oldProof = before.makeProof(key);
+    assert.ok(KEYRING.verifyProof(key, oldProof));
+    assert.notEqual(KEYRING.makeProof(key), oldProof);
+    assert.ok(!before.verifyProof(key, KEYRING.makeProof(key)));
+    assert.ok(!new Keyring(SECRETS.slice(2)).verifyProof(key, oldProof));
+  });
+
+  it('commits under every version, newest first, and under the current one alone', () => {
+    const key = Buffer.alloc(16, 4);
+    const all = KEYRING.commitAll(key);
+    assert.deepEqual(
+      all.map(({ version }) => version),
+      [7, 2, 1],
+    );
+    assert.deepEqual(KEYRING.commit(key), all[0]);
+    assert.deepEqual(all[2], new Keyring(SECRETS.slice(0, 1)).commit(key));
+    for (const { digest, fingerprint } of all) {
+      assert.equal(digest.length, 32);
+      assert.equal(BigInt.asUintN(64, fingerprint), BigInt(`0x${digest.toString('hex', 0, 8)}`));
+      assert.equal(BigInt.asIntN(64, fingerprint), fingerprint);
+    }
+  });
+
+  it('gives each version and each secret its own digests', () => {
+    const key = Buffer.alloc(32, 8);
+    const secret = Buffer.alloc(32, 0x55);
+    const rings = [1, 2].map((version) => new Keyring([{ version, secret }]));
+    rings.push(new Keyring([{ version: 1, secret: Buffer.alloc(32, 0x56) }]));
+    const digests = rings.flatMap((ring) => [
+      ring.commit(key).digest.toString('hex'),
+      ring.checkValue(ring.currentVersion).toString('hex'),
+      BigInt.asUintN(256, proofNumber(ring.makeProof(key)))
+        .toString(16)
+        .padStart(64, '0'),
+    ]);
+    assert.equal(new Set(digests).size, 9);
+  });
+
+  it('has a check value for the versions it holds only', () => {
+    assert.equal(KEYRING.checkValue(2).length, 32);
+    assert.deepEqual(KEYRING.checkValue(2), new Keyring([SECRETS[1]]).checkValue(2));
+    assert.throws(() => KEYRING.checkValue(3), {
+      name: 'RangeError',
+      message: '"version" expected one of 1, 2, 7, got 3',
+    });
+  });
+
+  it('keeps no reference to the secrets it was made from', () => {
+    const secret = Buffer.alloc(32, 0x44);
+    const keyring = new Keyring([{ version: 1, secret }]);
+    const before = keyring.makeProof(Buffer.alloc(16));
+    secret.fill(0);
+    assert.equal(keyring.makeProof(Buffer.alloc(16)), before);
+  });
+
+  it('refuses keys of another length', () => {
+    const expected = {
+      name: 'TypeError',
+      message: '"key" expected Uint8Array of length 16, 32 or 48, got length=24',
+    };
+    const key = Buffer.alloc(24);
+    assert.throws(() => KEYRING.commit(key), expected);
+    assert.throws(() => KEYRING.commitAll(key), expected);
+    assert.throws(() => KEYRING.makeProof(key), expected);
+    assert.throws(() => KEYRING.verifyProof(key, 'proof_1'), expected);
+    assert.throws(() => KEYRING.commit('0'.repeat(32) as never), TypeError);
+  });
+
+  it('refuses versions out of order, out of range or with a short secret', () => {
+    const secret = Buffer.alloc(32);
+    const bad: MasterSecretVersion[][] = [
+      [],
+      [{ version: 0, secret }],
+      [{ version: 65_536, secret }],
+      [{ version: 1.5, secret }],
+      [
+        { version: 2, secret },
+        { version: 1, secret },
+      ],
+      [
+        { version: 2, secret },
+        { version: 2, secret },
+      ],
+      [{ version: 1, secret: Buffer.alloc(31) }],
+    ];
+    for (const versions of bad) assert.throws(() => new Keyring(versions), TypeError);
+  });
+
+  it('refuses everything after destroy', () => {
+    const keyring = new Keyring(SECRETS);
+    const key = Buffer.alloc(32);
+    const proof = keyring.makeProof(key);
+    keyring.destroy();
+    assert.throws(() => keyring.commit(key), /was destroyed/);
+    assert.throws(() => keyring.commitAll(key), /was destroyed/);
+    assert.throws(() => keyring.makeProof(key), /was destroyed/);
+    assert.throws(() => keyring.verifyProof(key, proof), /was destroyed/);
+    assert.throws(() => keyring.checkValue(1), /was destroyed/);
+  });
+
+  it('passes its own health tests', () => {
+    const rows = proofSelfTest();
+    assert.equal(rows.length, 5);
+    assert.deepEqual(
+      rows.filter(({ passed }) => !passed),
+      [],
+    );
+  });
+});
+
+describe('the master secret as text', () => {
+  const hex = 'ab'.repeat(32);
+
+  it('reads 64 hexadecimal digits as version 1', () => {
+    const expected = [{ version: 1, secret: Buffer.alloc(32, 0xab) }];
+    for (const text of [
+      hex,
+      `${hex}\n`,
+      ` ${hex.toUpperCase()} \r\n`,
+      `# mine\n\n${hex} # here\n`,
+    ]) {
+      assert.deepEqual(parseMasterSecret(text), expected);
+    }
+  });
+
+  it('reads versions on lines or between commas', () => {
+    const expected = [1, 2, 65_535].map((version) => ({ version, secret: Buffer.alloc(32, 0xab) }));
+    const lines = `# rotated\n1:${hex}\n\n2:${hex}  # second\r\n65535:${hex}`;
+    assert.deepEqual(parseMasterSecret(lines), expected);
+    assert.deepEqual(parseMasterSecret(`1:${hex}, 2:${hex},\t65535:${hex},`), expected);
+  });
+
+  it('reads what it writes', () => {
+    const secretOf = fc.uint8Array({ minLength: 32, maxLength: 128 });
+    const versionsOf = fc.uniqueArray(fc.integer({ min: 1, max: 65_535 }), {
+      minLength: 1,
+      maxLength: 5,
+    });
+    fc.assert(
+      fc.property(versionsOf, secretOf, (numbers, secret) => {
+        const versions = numbers
+          .toSorted((a, b) => a - b)
+          .map((version) => ({ version, secret: Buffer.from(secret) }));
+        assert.deepEqual(parseMasterSecret(formatMasterSecret(versions)), versions);
+      }),
+    );
+    assert.equal(
+      formatMasterSecret([{ version: 3, secret: Buffer.alloc(32, 0xab) }]),
+      `3:${hex}\n`,
+    );
+  });
+
+  const malformed: readonly (readonly [claim: string, text: string, message: RegExp])[] = [
+    ['nothing', '', /^the master secret is empty$/],
+    ['comments alone', '# 1\n\n', /is empty$/],
+    ['63 digits', hex.slice(1), /^line 1 of the master secret: expected 64 hexadecimal digits$/],
+    ['65 digits', `\n${hex}0`, /^line 2 .*expected 64 hexadecimal digits$/],
+    ['another letter', `${hex.slice(1)}g`, /expected 64 hexadecimal digits$/],
+    ['two bare secrets', `${hex}\n${hex}`, /^line 1 .*expected "version:hex"/],
+    ['a bare secret after a version', `1:${hex}\n${hex}`, /^line 2 .*expected "version:hex"/],
+    [
+      'a short secret',
+      `1:${hex.slice(2)}`,
+      /expected "version:hex" with 64 to 256 hexadecimal digits$/,
+    ],
+    ['an odd number of digits', `1:${hex}a`, /expected "version:hex"/],
+    ['version 0', `0:${hex}`, /expected "version:hex"/],
+    ['a leading zero', `01:${hex}`, /expected "version:hex"/],
+    ['version 65536', `65536:${hex}`, /expected a version from 1 to 65535, got 65536$/],
+    [
+      'a repeated version',
+      `2:${hex}\n2:${hex}`,
+      /^line 2 .*expected a version from 3 to 65535, got 2$/,
+    ],
+    ['descending versions', `2:${hex}\n\n1:${hex}`, /^line 3 .*got 1$/],
+    ['spaces inside', `1 : ${hex}`, /expected "version:hex"/],
+  ];
+  for (const [claim, text, message] of malformed) {
+    it(`refuses ${claim}, without quoting the text`, () => {
+      assert.throws(
+        () => parseMasterSecret(text),
+        (error) => {
+          assert.ok(error instanceof TypeError);
+          assert.match(error.message, message);
+          assert.ok(!error.message.includes('abab'));
+          return true;
+        },
+      );
+    });
+  }
+
+  it('makes 32 fresh bytes in memory of their own', () => {
+    const [a, b] = [newMasterSecret(), newMasterSecret()];
+    assert.equal(a.length, 32);
+    assert.equal(a.buffer.byteLength, 32);
+    assert.notDeepEqual(a, b);
+  });
+
+  it('serves as a keyring', () => {
+    const keyring = new Keyring([{ version: 1, secret: newMasterSecret() }]);
+    const key = randomFillSync(Buffer.alloc(32));
+    assert.ok(keyring.verifyProof(key, keyring.makeProof(key)));
+    assert.equal(keyring.currentVersion, 1);
+  });
+});
