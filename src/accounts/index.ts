@@ -1,0 +1,34 @@
+/**
+ * Accounts: plans, API keys, quotas and rate limits as pure policy. What is stored about them, the
+ * ledger stores; what is answered, `http/` answers.
+ */
+export {
+  type ApiKeyEnvironment,
+  apiKeyHint,
+  hashApiKey,
+  isWellFormedApiKey,
+  newApiKey,
+} from './api-key.ts';
+export {
+  DEMO_ACCOUNTS,
+  type DemoAccount,
+  type DemoKeysMode,
+  type DemoKeysPolicy,
+  demoKeysPolicy,
+} from './demo.ts';
+export {
+  isPlanName,
+  MONTHLY_QUOTAS,
+  PLAN_NAMES,
+  PLANS,
+  type Plan,
+  type PlanName,
+} from './plans.ts';
+export {
+  isExhausted,
+  monthLengthSeconds,
+  quotaMonth,
+  secondsToNextMonth,
+  type UsageView,
+} from './quota.ts';
+export { type RateDecision, type RateLimit, RateLimiter } from './rate-limit.ts';

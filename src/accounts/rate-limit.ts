@@ -1,0 +1,53 @@
+/**
+ * Rate limits by the generic cell rate algorithm (GCRA, ITU-T I.371): one number a key, no timers.
+ *
+ * The number is the theoretical arrival time: when the bucket will be full again. A request conforms
+ * while that time lies at most `burst` emission intervals ahead of now.
+ */
+export interface RateLimit {
+  readonly ratePerSecond: number;
+  readonly burst: number;
+}
+
+export interface RateDecision {
+  readonly allowed: boolean;
+  readonly limit: number;
+  /** Requests that would be allowed at once after this one. */
+  readonly remaining: number;
+  /** Seconds until the bucket is full again. */
+  readonly resetSeconds: number;
+  /** Seconds until the next request would be allowed; 0 when `remaining` is positive. */
+  readonly retryAfterSeconds: number;
+}
+
+/** Above this many tracked keys, full buckets are dropped; a full bucket and no bucket are the same. */
+const SWEEP_ABOVE = 10_000;
+
+export class RateLimiter {
+  readonly #fullAtMs = new Map<string, number>();
+
+  /** Takes one request for `key` at `nowMs`, a time that does not go backwards for long. */
+  take(key: string, { ratePerSecond, burst }: RateLimit, nowMs: number): RateDecision {
+    const intervalMs = 1000 / ratePerSecond;
+    const fullAt = Math.max(this.#fullAtMs.get(key) ?? 0, nowMs);
+    const allowed = fullAt - nowMs <= (burst - 1) * intervalMs + 1e-6;
+    const next = allowed ? fullAt + intervalMs : fullAt;
+    if (allowed) this.#store(key, next, nowMs);
+    const remaining = Math.max(0, Math.floor(burst - (next - nowMs) / intervalMs + 1e-6));
+    const waitMs = next - nowMs - (burst - 1) * intervalMs;
+    return {
+      allowed,
+      limit: burst,
+      remaining,
+      resetSeconds: Math.ceil((next - nowMs) / 1000),
+      retryAfterSeconds: remaining > 0 ? 0 : Math.max(1, Math.ceil(waitMs / 1000)),
+    };
+  }
+
+  #store(key: string, fullAtMs: number, nowMs: number): void {
+    if (this.#fullAtMs.size >= SWEEP_ABOVE) {
+      for (const [other, at] of this.#fullAtMs) if (at <= nowMs) this.#fullAtMs.delete(other);
+    }
+    this.#fullAtMs.set(key, fullAtMs);
+  }
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import {
+  DEMO_ACCOUNTS,
+  demoKeysPolicy,
+  hashApiKey,
+  isExhausted,
+  isWellFormedApiKey,
+  monthLengthSeconds,
+  newApiKey,
+  PLANS,
+  quotaMonth,
+  RateLimiter,
+  secondsToNextMonth,
+} from '../../src/accounts/index.ts';
+
+describe('plans', () => {
+  it("have the interface specification's monthly quotas", () => {
+    assert.equal(PLANS.research.monthlyQuota, 1_000);
+    assert.equal(PLANS.professional.monthlyQuota, 100_000);
+    assert.equal(PLANS.enterprise.monthlyQuota, null);
+  });
+});
+
+describe('API keys', () => {
+  it('are well-formed when made, and not after any one character is changed', () => {
+    fc.assert(
+      fc.property(fc.nat(100), fc.constantFrom(...'0aZ-_ é'), (at, character) => {
+        const key = newApiKey('live');
+        assert.match(key, /^phmsk_live_[0-9A-Za-z]{28}_[0-9A-Za-z]{6}$/);
+        assert.ok(isWellFormedApiKey(key));
+        const i = at % key.length;
+        fc.pre(key[i] !== character);
+        assert.ok(!isWellFormedApiKey(key.slice(0, i) + character + key.slice(i + 1)));
+      }),
+    );
+  });
+
+  it('do not repeat and hash to 32 bytes', () => {
+    const keys = new Set(Array.from({ length: 1_000 }, () => newApiKey('live')));
+    assert.equal(keys.size, 1_000);
+    assert.equal(hashApiKey(newApiKey('live')).length, 32);
+  });
+
+  it('refuse long text unread', () => {
+    assert.ok(!isWellFormedApiKey('a'.repeat(1_000_000)));
+  });
+});
+
+describe('demo keys', () => {
+  it('are two, on a Research and on a Professional account, and well-formed', () => {
+    assert.deepEqual(
+      DEMO_ACCOUNTS.map(({ plan }) => plan),
+      ['research', 'professional'],
+    );
+    for (const { apiKey } of DEMO_ACCOUNTS) assert.ok(isWellFormedApiKey(apiKey));
+  });
+
+  it('are admitted by auto only on a loopback listener over the embedded database', () => {
+    const policy = (loopbackListener: boolean, embeddedDatabase: boolean) =>
+      demoKeysPolicy('auto', { loopbackListener, embeddedDatabase });
+    assert.equal(policy(true, true), 'admit-direct');
+    assert.equal(policy(false, true), 'refuse');
+    assert.equal(policy(true, false), 'refuse');
+    const open = { loopbackListener: false, embeddedDatabase: false };
+    assert.equal(demoKeysPolicy('on', open), 'admit');
+    assert.equal(
+      demoKeysPolicy('off', { loopbackListener: true, embeddedDatabase: true }),
+      'refuse',
+    );
+  });
+});
+
+describe('quota month', () => {
+  it('turns at midnight UTC of the first', () => {
+    const newYear = Date.UTC(2027, 0, 1);
+    assert.equal(quotaMonth(newYear), quotaMonth(newYear - 1) + 1);
+    assert.equal(secondsToNextMonth(newYear - 1), 1);
+    assert.equal(secondsToNextMonth(newYear), 31 * 86_400);
+    assert.equal(monthLengthSeconds(Date.UTC(2028, 1, 29)), 29 * 86_400);
+  });
+
+  it('is exhausted only for the month that was seen', () => {
+    const now = Date.UTC(2026, 10, 30, 23, 59);
+    const usage = { month: quotaMonth(now), used: 1_000, quota: 1_000 };
+    assert.equal(isExhausted(usage, now), true);
+    assert.equal(isExhausted({ ...usage, used: 999 }, now), false);
+    assert.equal(isExhausted({ ...usage, quota: null }, now), false);
+    assert.equal(isExhausted(usage, now + 60_000), false);
+  });
+});
+
+describe('rate limit', () => {
+  const limit = { ratePerSecond: 10, burst: 20 };
+  const start = 1_000_000;
+
+  it('lets a burst through at once, then one request an interval', () => {
+    const limiter = new RateLimiter();
+    for (let i = 0; i < 20; i++) {
+      const { allowed, remaining } = limiter.take('k', limit, start);
+      assert.ok(allowed);
+      assert.equal(remaining, 19 - i);
+    }
+    const refused = limiter.take('k', limit, start);
+    assert.equal(refused.allowed, false);
+    assert.equal(refused.retryAfterSeconds, 1);
+    assert.equal(limiter.take('k', limit, start + 99).allowed, false);
+    assert.equal(limiter.take('k', limit, start + 100).allowed, true);
+    assert.equal(limiter.take('k', limit, start + 100).allowed, false);
+    assert.equal(limiter.take('other', limit, start).allowed, true);
+  });
+
+  it('never lets more than burst + rate·time through, whatever the arrivals', () => {
+    const arrivals = fc.array(fc.nat(400), { minLength: 1, maxLength: 300 });
+    fc.assert(
+      fc.property(arrivals, (gaps) => {
+        const limiter = new RateLimiter();
+        let now = start;
+        let allowed = 0;
+        for (const gap of gaps) {
+          now += gap;
+          if (limiter.take('k', limit, now).allowed) allowed += 1;
+          const most = limit.burst + ((now - start) / 1000) * limit.ratePerSecond;
+          assert.ok(allowed <= most + 1e-6);
+        }
+      }),
+    );
+  });
+});
