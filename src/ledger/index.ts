@@ -1,0 +1,21 @@
+/**
+ * Stage 6 of 7. In: records and digests, in batches. Out: one outcome a request, after it is durable.
+ * Standard: none; the guarantees are in `store.ts` and `docs/ledger.md`.
+ */
+export { openSqliteStore, type SqliteStoreOptions } from './sqlite.ts';
+export type {
+  Account,
+  AccountMetrics,
+  AccountStore,
+  ApiKeyRecord,
+  CommitmentQuery,
+  CommitOutcome,
+  FailedRequest,
+  LedgerRow,
+  LedgerStore,
+  MeteredRequest,
+  Principal,
+  StreamCounts,
+  Usage,
+  ValidationSummary,
+} from './store.ts';

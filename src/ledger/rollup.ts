@@ -1,0 +1,68 @@
+/** Sums by account and period, gathered over a batch and written once. */
+import type { FailedRequest, MeteredRequest } from './store.ts';
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+
+/** What one batch adds to one account's period. */
+export interface RollupDelta {
+  readonly accountId: string;
+  readonly period: number;
+  keys: number;
+  latencyUs: number;
+  streams: number;
+  streamsPassed: number;
+  metered: number;
+  failures: number;
+}
+
+/** Collects the deltas of a batch for one period length. */
+export class Rollup {
+  readonly #periodMs: number;
+  readonly #deltas = new Map<string, RollupDelta>();
+
+  constructor(periodMs: number) {
+    this.#periodMs = periodMs;
+  }
+
+  addRequest(request: MeteredRequest): void {
+    const delta = this.#at(request.accountId, request.atMs);
+    delta.metered += 1;
+    if (!request.key) return;
+    delta.keys += 1;
+    delta.latencyUs += request.key.row.latencyUs;
+    delta.streams += request.key.counts.streams;
+    delta.streamsPassed += request.key.counts.streamsPassed;
+  }
+
+  addFailure(failure: FailedRequest): void {
+    const delta = this.#at(failure.accountId, failure.atMs);
+    delta.failures += 1;
+    delta.streams += failure.counts.streams;
+    delta.streamsPassed += failure.counts.streamsPassed;
+  }
+
+  deltas(): Iterable<RollupDelta> {
+    return this.#deltas.values();
+  }
+
+  #at(accountId: string, atMs: number): RollupDelta {
+    const period = Math.floor(atMs / this.#periodMs);
+    const name = `${accountId}/${period}`;
+    let delta = this.#deltas.get(name);
+    if (!delta) {
+      delta = {
+        accountId,
+        period,
+        keys: 0,
+        latencyUs: 0,
+        streams: 0,
+        streamsPassed: 0,
+        metered: 0,
+        failures: 0,
+      };
+      this.#deltas.set(name, delta);
+    }
+    return delta;
+  }
+}

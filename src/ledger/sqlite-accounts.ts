@@ -1,0 +1,154 @@
+/** The administrative half of the embedded store: accounts, API keys, usage and secret check values. */
+import type { SqliteConnection } from './sqlite-connection.ts';
+import type { Account, AccountStore, ApiKeyRecord, Principal, Usage } from './store.ts';
+
+export class SqliteAccountStore implements AccountStore {
+  protected readonly connection: SqliteConnection;
+  readonly #quotas: Readonly<Record<string, number | null>>;
+
+  constructor(connection: SqliteConnection, quotas: Readonly<Record<string, number | null>>) {
+    this.connection = connection;
+    this.#quotas = quotas;
+  }
+
+  async authenticate(keyHash: Uint8Array, month: number): Promise<Principal | undefined> {
+    return this.connection.guarded(() => {
+      const found = this.connection.get(
+        `SELECT api_keys.api_key_id AS apiKeyId, accounts.account_id AS accountId,
+           accounts.plan AS plan, accounts.demo AS demo, api_keys.revoked_ms AS revokedMs
+         FROM api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
+         WHERE api_keys.key_hash = ?`,
+        keyHash,
+      );
+      if (!found || found.revokedMs !== null) return undefined;
+      const accountId = String(found.accountId);
+      return {
+        apiKeyId: String(found.apiKeyId),
+        accountId,
+        plan: String(found.plan),
+        demo: found.demo === 1,
+        usage: this.#usage(accountId, month),
+      };
+    });
+  }
+
+  async addAccount(account: Account): Promise<boolean> {
+    return this.connection.guarded(() =>
+      this.connection.changes(
+        `INSERT INTO accounts (account_id, name, plan, demo, created_ms) VALUES (?, ?, ?, ?, ?)
+         ON CONFLICT (account_id) DO NOTHING`,
+        account.accountId,
+        account.name,
+        account.plan,
+        account.demo ? 1 : 0,
+        account.createdMs,
+      ),
+    );
+  }
+
+  async listAccounts(): Promise<Account[]> {
+    return this.connection.guarded(() =>
+      this.connection
+        .all(
+          `SELECT account_id AS accountId, name, plan, demo, created_ms AS createdMs
+         FROM accounts ORDER BY created_ms, account_id`,
+        )
+        .map((row) => ({ ...(row as unknown as Account), demo: row.demo === 1 })),
+    );
+  }
+
+  async setPlan(accountId: string, plan: string): Promise<boolean> {
+    return this.connection.guarded(() =>
+      this.connection.changes('UPDATE accounts SET plan = ? WHERE account_id = ?', plan, accountId),
+    );
+  }
+
+  async addApiKey(record: ApiKeyRecord, keyHash: Uint8Array): Promise<boolean> {
+    return this.connection.guarded(() =>
+      this.connection.changes(
+        `INSERT INTO api_keys (api_key_id, account_id, key_hash, hint, created_ms, revoked_ms)
+         SELECT ?, account_id, ?, ?, ?, ? FROM accounts WHERE account_id = ?
+         ON CONFLICT DO NOTHING`,
+        record.apiKeyId,
+        keyHash,
+        record.hint,
+        record.createdMs,
+        record.revokedMs,
+        record.accountId,
+      ),
+    );
+  }
+
+  async listApiKeys(accountId?: string): Promise<ApiKeyRecord[]> {
+    return this.connection.guarded(
+      () =>
+        this.connection.all(
+          `SELECT api_key_id AS apiKeyId, account_id AS accountId, hint, created_ms AS createdMs,
+             revoked_ms AS revokedMs
+           FROM api_keys WHERE ? IS NULL OR account_id = ? ORDER BY created_ms, api_key_id`,
+          accountId ?? null,
+          accountId ?? null,
+        ) as unknown as ApiKeyRecord[],
+    );
+  }
+
+  async revokeApiKey(apiKeyId: string, atMs: number): Promise<boolean> {
+    return this.connection.guarded(() =>
+      this.connection.changes(
+        'UPDATE api_keys SET revoked_ms = coalesce(revoked_ms, ?) WHERE api_key_id = ?',
+        atMs,
+        apiKeyId,
+      ),
+    );
+  }
+
+  async secretChecks(): Promise<ReadonlyMap<number, Uint8Array>> {
+    return this.connection.guarded(() => {
+      const rows = this.connection.all(
+        'SELECT version, check_value FROM secret_checks ORDER BY version',
+      );
+      return new Map(rows.map((row) => [Number(row.version), row.check_value as Uint8Array]));
+    });
+  }
+
+  async registerSecret(version: number, checkValue: Uint8Array, atMs: number): Promise<void> {
+    this.connection.guarded(() =>
+      this.connection.changes(
+        `INSERT INTO secret_checks (version, check_value, registered_ms) VALUES (?, ?, ?)
+         ON CONFLICT (version) DO NOTHING`,
+        version,
+        checkValue,
+        atMs,
+      ),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.connection.close();
+  }
+
+  #usage(accountId: string, month: number): Usage {
+    return { month, used: this.used(accountId, month), quota: this.quota(accountId) };
+  }
+
+  protected used(accountId: string, month: number): number {
+    const row = this.connection.get(
+      'SELECT used FROM usage WHERE account_id = ? AND month = ?',
+      accountId,
+      month,
+    );
+    return Number(row?.used ?? 0);
+  }
+
+  protected quota(accountId: string): number | null {
+    const plan = this.connection.get(
+      'SELECT plan FROM accounts WHERE account_id = ?',
+      accountId,
+    )?.plan;
+    const quota = this.#quotas[String(plan)];
+    if (quota === undefined) {
+      throw new Error(`account ${accountId} has the plan ${String(plan)}, which has no quota`);
+    }
+    return quota;
+  }
+}

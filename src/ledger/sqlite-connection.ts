@@ -1,0 +1,91 @@
+/** One SQLite connection with its prepared statements. */
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { AppError } from '../errors.ts';
+import { openDatabase } from './sqlite-schema.ts';
+
+/** Seconds a client should wait when the database cannot do its part. */
+const RETRY_AFTER_SECONDS = 5;
+
+export type Row = Record<string, unknown>;
+
+export class SqliteConnection {
+  readonly #path: string;
+  readonly #statements = new Map<string, StatementSync>();
+  #database: DatabaseSync;
+
+  /** Opens the file. Throws `SetupError` when it cannot be used. */
+  constructor(path: string) {
+    this.#path = path;
+    this.#database = openDatabase(path);
+  }
+
+  /** Takes the write lock. */
+  begin(): void {
+    this.#database.exec('BEGIN IMMEDIATE');
+  }
+
+  commit(): void {
+    this.#database.exec('COMMIT');
+  }
+
+  rollBack(): void {
+    try {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+    } catch {
+      // SQLite has ended the transaction itself, as it does on a full disk.
+    }
+  }
+
+  /** Replaces the connection by a fresh one, which sees only what the file holds. */
+  reopen(): void {
+    this.close();
+    this.#database = openDatabase(this.#path);
+  }
+
+  close(): void {
+    this.#statements.clear();
+    if (this.#database.isOpen) this.#database.close();
+  }
+
+  get(sql: string, ...values: SQLInputValue[]): Row | undefined {
+    return this.#statement(sql).get(...values);
+  }
+
+  all(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.#statement(sql).all(...values);
+  }
+
+  run(sql: string, ...values: SQLInputValue[]): void {
+    this.#statement(sql).run(...values);
+  }
+
+  /** Runs a statement that changes one row or none; true when it changed one. */
+  changes(sql: string, ...values: SQLInputValue[]): boolean {
+    return this.#statement(sql).run(...values).changes === 1;
+  }
+
+  /** Runs `work`, turning every failure of the database into `ledger_unavailable`. */
+  guarded<T>(work: () => T): T {
+    try {
+      return work();
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  #statement(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (!statement) {
+      statement = this.#database.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+/** A failure of the database as the error that a client may see. */
+export function unavailable(cause: unknown): AppError {
+  return cause instanceof AppError
+    ? cause
+    : new AppError('ledger_unavailable', { cause, retryAfterSeconds: RETRY_AFTER_SECONDS });
+}

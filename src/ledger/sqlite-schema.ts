@@ -1,0 +1,78 @@
+/** Opens the SQLite database and brings its schema to the version this program knows. */
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { SetupError } from '../errors.ts';
+
+const MIGRATIONS = new URL('./migrations/sqlite/', import.meta.url);
+
+/** How long a writer waits for another process's transaction before it gives up. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/**
+ * Opens (and creates) the database file. WAL with `synchronous=FULL` syncs the log at every commit,
+ * so a committed transaction survives power loss, not only a crash of the process.
+ * Throws `SetupError` when the file cannot be opened or holds a newer schema.
+ */
+export function openDatabase(path: string): DatabaseSync {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    database.exec(
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;',
+    );
+    migrate(database, path);
+    return database;
+  } catch (cause) {
+    if (cause instanceof SetupError) throw cause;
+    throw new SetupError(
+      `cannot open the database ${path}: ${(cause as Error).message}; check that PHM_DATA_DIR names ` +
+        'a directory this user can write to, on a disk with free space',
+      { cause },
+    );
+  }
+}
+
+interface Migration {
+  readonly version: number;
+  readonly sql: string;
+}
+
+function readMigrations(): Migration[] {
+  return readdirSync(MIGRATIONS)
+    .filter((file) => /^\d{4}-.+\.sql$/.test(file))
+    .sort()
+    .map((file) => ({
+      version: Number(file.slice(0, 4)),
+      sql: readFileSync(new URL(file, MIGRATIONS), 'utf8'),
+    }));
+}
+
+/** Applies the missing migrations in one transaction; two processes at once take turns. */
+function migrate(database: DatabaseSync, path: string): void {
+  const migrations = readMigrations();
+  const newest = migrations.at(-1)?.version ?? 0;
+  if (schemaVersion(database) === newest) return;
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const current = schemaVersion(database);
+    if (current > newest) {
+      throw new SetupError(
+        `the database ${path} has schema version ${current}, newer than this program's ${newest}; ` +
+          'start the newer release instead',
+      );
+    }
+    for (const migration of migrations) {
+      if (migration.version > current) database.exec(migration.sql);
+    }
+    database.exec(`PRAGMA user_version = ${newest}`);
+    database.exec('COMMIT');
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function schemaVersion(database: DatabaseSync): number {
+  return Number(database.prepare('PRAGMA user_version').get()?.user_version);
+}

@@ -1,0 +1,229 @@
+/**
+ * The embedded store: one SQLite file, one writing connection, transactions group-committed.
+ *
+ * `BEGIN IMMEDIATE` takes the write lock first, so what a transaction reads of counters and plans
+ * stays true until it commits, whatever other processes (the command line, a second server) do.
+ */
+import { HOUR_MS, MINUTE_MS, Rollup } from './rollup.ts';
+import { SqliteAccountStore } from './sqlite-accounts.ts';
+import { SqliteConnection, unavailable } from './sqlite-connection.ts';
+import type {
+  AccountMetrics,
+  CommitmentQuery,
+  CommitOutcome,
+  FailedRequest,
+  LedgerStore,
+  MeteredRequest,
+} from './store.ts';
+
+export interface SqliteStoreOptions {
+  readonly path: string;
+  /** Monthly quota by plan name; null is unlimited. */
+  readonly quotas: Readonly<Record<string, number | null>>;
+}
+
+/** Opens the store. Throws `SetupError` when the file cannot be used. */
+export function openSqliteStore(options: SqliteStoreOptions): LedgerStore {
+  return new SqliteStore(new SqliteConnection(options.path), options.quotas);
+}
+
+class SqliteStore extends SqliteAccountStore implements LedgerStore {
+  async commit(
+    requests: readonly MeteredRequest[],
+    failures: readonly FailedRequest[],
+  ): Promise<CommitOutcome[]> {
+    let outcomes: CommitOutcome[] = [];
+    try {
+      this.connection.begin();
+      outcomes = this.#write(requests, failures);
+    } catch (error) {
+      this.connection.rollBack();
+      throw unavailable(error);
+    }
+    try {
+      this.connection.commit();
+    } catch (error) {
+      this.#resolveUnknownCommit(requests, outcomes, error);
+    }
+    return outcomes;
+  }
+
+  /** The body of the transaction: decides each request in order, then writes the sums once. */
+  #write(requests: readonly MeteredRequest[], failures: readonly FailedRequest[]): CommitOutcome[] {
+    const counters = new Map<string, { accountId: string; month: number; used: number }>();
+    const minutes = new Rollup(MINUTE_MS);
+    const hours = new Rollup(HOUR_MS);
+    const outcomes = requests.map((request): CommitOutcome => {
+      const { accountId, month } = request;
+      const name = `${accountId}/${month}`;
+      const counter = counters.get(name) ?? {
+        accountId,
+        month,
+        used: this.used(accountId, month),
+      };
+      const quota = this.quota(accountId);
+      if (quota !== null && counter.used >= quota) {
+        return { kind: 'quota_exceeded', usage: { month, used: counter.used, quota } };
+      }
+      if (request.key && !this.#insertRow(request)) return { kind: 'repeated_key' };
+      counter.used += 1;
+      counters.set(name, counter);
+      minutes.addRequest(request);
+      hours.addRequest(request);
+      return { kind: 'committed', usage: { month, used: counter.used, quota } };
+    });
+    for (const failure of failures) {
+      minutes.addFailure(failure);
+      hours.addFailure(failure);
+    }
+    for (const { accountId, month, used } of counters.values()) {
+      this.connection.run(
+        `INSERT INTO usage (account_id, month, used) VALUES (?, ?, ?)
+         ON CONFLICT (account_id, month) DO UPDATE SET used = excluded.used`,
+        accountId,
+        month,
+        used,
+      );
+    }
+    this.#addRollup('rollup_minute', minutes);
+    this.#addRollup('rollup_hour', hours);
+    return outcomes;
+  }
+
+  /** Inserts the row unless its commitment is there already, which only a broken generator causes. */
+  #insertRow({ accountId, apiKeyId, key }: MeteredRequest): boolean {
+    if (!key) return true;
+    const { row } = key;
+    const query = {
+      version: row.secretVersion,
+      digest: row.commitment,
+      fingerprint: row.fingerprint,
+    };
+    if (this.#hasCommitment(query)) return false;
+    this.connection.run(
+      `INSERT INTO ledger (key_id, fingerprint, commitment, secret_version, account_id, api_key_id,
+         security_level, modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id,
+         gate_p, tests_passed, total_tests)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      row.keyId,
+      row.fingerprint,
+      row.commitment,
+      row.secretVersion,
+      accountId,
+      apiKeyId,
+      row.securityLevel,
+      row.modulation,
+      row.source,
+      row.createdMs,
+      row.latencyUs,
+      row.entropyBits,
+      row.entropyJobId,
+      row.validation?.gateP ?? null,
+      row.validation?.testsPassed ?? null,
+      row.validation?.totalTests ?? null,
+    );
+    return true;
+  }
+
+  #addRollup(table: 'rollup_minute' | 'rollup_hour', rollup: Rollup): void {
+    for (const delta of rollup.deltas()) {
+      this.connection.run(
+        `INSERT INTO ${table} (account_id, period, keys, latency_us, streams, streams_passed,
+           metered, failures)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+         ON CONFLICT (account_id, period) DO UPDATE SET
+           keys = keys + excluded.keys, latency_us = latency_us + excluded.latency_us,
+           streams = streams + excluded.streams,
+           streams_passed = streams_passed + excluded.streams_passed,
+           metered = metered + excluded.metered, failures = failures + excluded.failures`,
+        delta.accountId,
+        delta.period,
+        delta.keys,
+        delta.latencyUs,
+        delta.streams,
+        delta.streamsPassed,
+        delta.metered,
+        delta.failures,
+      );
+    }
+  }
+
+  /**
+   * COMMIT has failed, and the log may or may not hold the transaction. A fresh connection reads
+   * what is there: the rows decide. Returns when they are all present, throws when they are not.
+   */
+  #resolveUnknownCommit(
+    requests: readonly MeteredRequest[],
+    outcomes: readonly CommitOutcome[],
+    cause: unknown,
+  ): void {
+    this.connection.rollBack();
+    const written = requests.filter((_, i) => outcomes[i]?.kind === 'committed');
+    const keyIds = written.flatMap(({ key }) => (key ? [key.row.keyId] : []));
+    try {
+      this.connection.reopen();
+      if (keyIds.length > 0 && keyIds.every((keyId) => this.#hasRow(keyId))) return;
+    } catch (error) {
+      throw unavailable(error);
+    }
+    throw unavailable(cause);
+  }
+
+  async lookup(keyIds: readonly Uint8Array[]): Promise<boolean[]> {
+    return this.connection.guarded(() => keyIds.map((keyId) => this.#hasRow(keyId)));
+  }
+
+  async findCommitments(queries: readonly CommitmentQuery[]): Promise<boolean[]> {
+    return this.connection.guarded(() => queries.map((query) => this.#hasCommitment(query)));
+  }
+
+  #hasRow(keyId: Uint8Array): boolean {
+    return this.connection.get('SELECT 1 FROM ledger WHERE key_id = ?', keyId) !== undefined;
+  }
+
+  /** The fingerprint's index finds the row, the whole commitment and its version decide. */
+  #hasCommitment({ version, digest, fingerprint }: CommitmentQuery): boolean {
+    return (
+      this.connection.get(
+        `SELECT 1 FROM ledger
+         WHERE fingerprint = ? AND commitment = ? AND secret_version = ?`,
+        fingerprint,
+        digest,
+        version,
+      ) !== undefined
+    );
+  }
+
+  /**
+   * Whole hours come from the hour sums, the leading part of an hour from the minutes. The current
+   * hour's sum holds everything up to now, so nothing is counted twice or left out.
+   */
+  async metrics(accountId: string, sinceMs: number): Promise<AccountMetrics> {
+    return this.connection.guarded(() => {
+      const firstMinute = Math.floor(sinceMs / MINUTE_MS);
+      const firstHour = Math.ceil((firstMinute * MINUTE_MS) / HOUR_MS);
+      const sums = this.connection.get(
+        `SELECT coalesce(sum(keys), 0) AS keys, coalesce(sum(latency_us), 0) AS latencyUs,
+           coalesce(sum(streams), 0) AS streams,
+           coalesce(sum(streams_passed), 0) AS streamsPassed,
+           coalesce(sum(metered), 0) AS metered, coalesce(sum(failures), 0) AS failures
+         FROM (
+           SELECT keys, latency_us, streams, streams_passed, metered, failures
+           FROM rollup_hour WHERE account_id = ? AND period >= ?
+           UNION ALL
+           SELECT keys, latency_us, streams, streams_passed, metered, failures
+           FROM rollup_minute WHERE account_id = ? AND period >= ? AND period < ?)`,
+        accountId,
+        firstHour,
+        accountId,
+        firstMinute,
+        (firstHour * HOUR_MS) / MINUTE_MS,
+      );
+      const active = this.connection.get(
+        'SELECT count(*) AS n FROM api_keys WHERE account_id = ? AND revoked_ms IS NULL',
+        accountId,
+      );
+      return { ...(sums as unknown as AccountMetrics), activeApiKeys: Number(active?.n) };
+    });
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * The contract of a ledger store. `test/ledger/contract.ts` holds every store to it.
+ *
+ * All methods reject with `AppError('ledger_unavailable')` when the database cannot do its part;
+ * everything else that can be expected is a value. No method takes or returns key bytes.
+ */
+
+/** What the ledger keeps of one generated key. */
+export interface LedgerRow {
+  /** UUIDv7, 16 bytes. */
+  readonly keyId: Uint8Array;
+  /** Keyed digest of the key, 32 bytes, and the version of the master secret behind it. */
+  readonly commitment: Uint8Array;
+  readonly secretVersion: number;
+  /** First 64 bits of the commitment as a signed number. */
+  readonly fingerprint: bigint;
+  readonly securityLevel: number;
+  readonly modulation: string;
+  readonly source: string;
+  readonly createdMs: number;
+  readonly latencyUs: number;
+  readonly entropyBits: number;
+  readonly entropyJobId: string | null;
+  /** Null when the key was generated without statistical validation. */
+  readonly validation: ValidationSummary | null;
+}
+
+export interface ValidationSummary {
+  readonly gateP: number;
+  readonly testsPassed: number;
+  readonly totalTests: number;
+}
+
+/** Streams that were put through the statistical suite, and how many of them passed its gate. */
+export interface StreamCounts {
+  readonly streams: number;
+  readonly streamsPassed: number;
+}
+
+/** One metered request: a generated key with its row, or a validation (no row). */
+export interface MeteredRequest {
+  readonly accountId: string;
+  readonly apiKeyId: string;
+  readonly atMs: number;
+  /** UTC calendar month in months since year 0; quota is counted by it. */
+  readonly month: number;
+  readonly key: { readonly row: LedgerRow; readonly counts: StreamCounts } | null;
+}
+
+/** A generate call that was answered 5xx, counted with the next commit. */
+export interface FailedRequest {
+  readonly accountId: string;
+  readonly atMs: number;
+  readonly counts: StreamCounts;
+}
+
+export interface Usage {
+  readonly month: number;
+  readonly used: number;
+  readonly quota: number | null;
+}
+
+export type CommitOutcome =
+  | { readonly kind: 'committed'; readonly usage: Usage }
+  | { readonly kind: 'quota_exceeded'; readonly usage: Usage }
+  /** The ledger already holds this commitment: the generator has repeated a key. Nothing was written. */
+  | { readonly kind: 'repeated_key' };
+
+export interface Account {
+  readonly accountId: string;
+  readonly name: string;
+  readonly plan: string;
+  readonly demo: boolean;
+  readonly createdMs: number;
+}
+
+export interface ApiKeyRecord {
+  readonly apiKeyId: string;
+  readonly accountId: string;
+  readonly hint: string;
+  readonly createdMs: number;
+  readonly revokedMs: number | null;
+}
+
+/** An active API key with its account and what the account has used this month. */
+export interface Principal {
+  readonly apiKeyId: string;
+  readonly accountId: string;
+  readonly plan: string;
+  readonly demo: boolean;
+  readonly usage: Usage;
+}
+
+export interface AccountMetrics {
+  readonly keys: number;
+  readonly latencyUs: number;
+  readonly streams: number;
+  readonly streamsPassed: number;
+  readonly metered: number;
+  readonly failures: number;
+  readonly activeApiKeys: number;
+}
+
+export interface CommitmentQuery {
+  readonly version: number;
+  readonly digest: Uint8Array;
+  readonly fingerprint: bigint;
+}
+
+export interface AccountStore {
+  /** The principal of an active API key by the key's hash; undefined when unknown or revoked. */
+  authenticate(keyHash: Uint8Array, month: number): Promise<Principal | undefined>;
+  /** Adds an account; false, changing nothing, when the id is taken. */
+  addAccount(account: Account): Promise<boolean>;
+  listAccounts(): Promise<Account[]>;
+  /** Returns false when there is no such account. */
+  setPlan(accountId: string, plan: string): Promise<boolean>;
+  /** Adds an API key; false, changing nothing, when the id is taken or the account is unknown. */
+  addApiKey(record: ApiKeyRecord, keyHash: Uint8Array): Promise<boolean>;
+  /** API keys of one account, or of all. */
+  listApiKeys(accountId?: string): Promise<ApiKeyRecord[]>;
+  /** Revokes by id; false when there is no such key. Revoking twice keeps the first time. */
+  revokeApiKey(apiKeyId: string, atMs: number): Promise<boolean>;
+
+  /** Check values by version of the master secret, as far as registered. */
+  secretChecks(): Promise<ReadonlyMap<number, Uint8Array>>;
+  /** Registers the check value of a version that has none yet. */
+  registerSecret(version: number, checkValue: Uint8Array, atMs: number): Promise<void>;
+
+  close(): Promise<void>;
+}
+
+export interface LedgerStore extends AccountStore {
+  /**
+   * Commits a batch in one transaction and resolves only when it is durable: each request either
+   * moves its account's counter and writes its row, or is refused and leaves nothing. Requests are
+   * decided in order, so the last free place of a quota goes to the first.
+   */
+  commit(
+    requests: readonly MeteredRequest[],
+    failures: readonly FailedRequest[],
+  ): Promise<CommitOutcome[]>;
+  /** Which of these key ids have a row. */
+  lookup(keyIds: readonly Uint8Array[]): Promise<boolean[]>;
+  /** Which of these commitments have a row, of any account. */
+  findCommitments(queries: readonly CommitmentQuery[]): Promise<boolean[]>;
+  /** Sums of an account from a whole minute (`sinceMs`, rounded down) to now. */
+  metrics(accountId: string, sinceMs: number): Promise<AccountMetrics>;
+}

@@ -1,0 +1,254 @@
+/** What every ledger store must do. Each store's test file runs this with its own opener. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { after, before, describe, it } from 'node:test';
+import type {
+  CommitOutcome,
+  LedgerRow,
+  LedgerStore,
+  MeteredRequest,
+} from '../../src/ledger/index.ts';
+
+export const QUOTAS = { research: 1_000, tiny: 3, enterprise: null };
+export const MONTH = 2026 * 12 + 10;
+export const NOW = Date.UTC(2026, 10, 21, 12, 34, 56, 789);
+
+export function makeRow(changes: Partial<LedgerRow> = {}): LedgerRow {
+  const commitment = randomBytes(32);
+  return {
+    keyId: randomBytes(16),
+    commitment,
+    secretVersion: 1,
+    fingerprint: commitment.readBigInt64BE(0),
+    securityLevel: 256,
+    modulation: 'phase',
+    source: 'os',
+    createdMs: NOW,
+    latencyUs: 1_500,
+    entropyBits: 255.1,
+    entropyJobId: null,
+    validation: null,
+    ...changes,
+  };
+}
+
+export function keyRequest(accountId: string, row = makeRow(), atMs = NOW): MeteredRequest {
+  return {
+    accountId,
+    apiKeyId: `key_${accountId}`,
+    atMs,
+    month: MONTH,
+    key: { row, counts: { streams: 0, streamsPassed: 0 } },
+  };
+}
+
+const validation = (accountId: string, atMs = NOW): MeteredRequest => ({
+  accountId,
+  apiKeyId: `key_${accountId}`,
+  atMs,
+  month: MONTH,
+  key: null,
+});
+
+const kinds = (outcomes: readonly CommitOutcome[]) => outcomes.map(({ kind }) => kind);
+
+export function ledgerContract(
+  name: string,
+  open: () => Promise<LedgerStore>,
+  cleanUp: () => Promise<void>,
+): void {
+  describe(`ledger contract: ${name}`, () => {
+    let store: LedgerStore;
+    let accounts = 0;
+
+    before(async () => {
+      store = await open();
+    });
+    after(async () => {
+      await store.close();
+      await cleanUp();
+    });
+
+    async function account(plan: string): Promise<string> {
+      const accountId = `acct_${++accounts}`;
+      const created = { accountId, name: accountId, plan, demo: false, createdMs: NOW };
+      assert.equal(await store.addAccount(created), true);
+      const record = {
+        apiKeyId: `key_${accountId}`,
+        accountId,
+        hint: 'hint',
+        createdMs: NOW,
+        revokedMs: null,
+      };
+      assert.equal(await store.addApiKey(record, hashOf(accountId)), true);
+      return accountId;
+    }
+
+    const hashOf = (accountId: string) => Buffer.alloc(32, accountId);
+
+    it('keeps a committed row and finds it by id and by commitment', async () => {
+      const id = await account('enterprise');
+      const row = makeRow();
+      const [outcome] = await store.commit([keyRequest(id, row)], []);
+      assert.deepEqual(outcome, {
+        kind: 'committed',
+        usage: { month: MONTH, used: 1, quota: null },
+      });
+      assert.deepEqual(await store.lookup([row.keyId, randomBytes(16)]), [true, false]);
+      const { commitment: digest, fingerprint, secretVersion: version } = row;
+      const otherDigest = Buffer.concat([digest.subarray(0, 8), randomBytes(24)]);
+      assert.deepEqual(
+        await store.findCommitments([
+          { version, digest, fingerprint },
+          { version: 2, digest, fingerprint },
+          { version, digest: otherDigest, fingerprint },
+        ]),
+        [true, false, false],
+      );
+    });
+
+    it('gives the last places of a quota to the first requests of a batch', async () => {
+      const id = await account('tiny');
+      const rows = Array.from({ length: 5 }, () => makeRow());
+      const outcomes = await store.commit(
+        rows.map((row) => keyRequest(id, row)),
+        [],
+      );
+      assert.deepEqual(kinds(outcomes), [
+        'committed',
+        'committed',
+        'committed',
+        'quota_exceeded',
+        'quota_exceeded',
+      ]);
+      assert.deepEqual(await store.lookup(rows.map(({ keyId }) => keyId)), [
+        true,
+        true,
+        true,
+        false,
+        false,
+      ]);
+      const [after] = await store.commit([validation(id)], []);
+      assert.deepEqual(after, {
+        kind: 'quota_exceeded',
+        usage: { month: MONTH, used: 3, quota: 3 },
+      });
+    });
+
+    it('counts each month from zero and each account alone', async () => {
+      const [one, other] = [await account('tiny'), await account('tiny')];
+      await store.commit([validation(one), validation(one), validation(one)], []);
+      const next = { ...validation(one), month: MONTH + 1 };
+      assert.deepEqual(kinds(await store.commit([next, validation(other)], [])), [
+        'committed',
+        'committed',
+      ]);
+    });
+
+    it('decides by the plan of the moment', async () => {
+      const id = await account('tiny');
+      const four = Array.from({ length: 4 }, () => validation(id));
+      assert.equal(kinds(await store.commit(four, [])).at(-1), 'quota_exceeded');
+      assert.equal(await store.setPlan(id, 'research'), true);
+      assert.equal(kinds(await store.commit([validation(id)], [])).at(-1), 'committed');
+      assert.equal(await store.setPlan('acct_unknown', 'research'), false);
+    });
+
+    it('refuses a repeated commitment, also within a batch, and counts it nowhere', async () => {
+      const id = await account('enterprise');
+      const row = makeRow();
+      const again = { ...makeRow(), commitment: row.commitment, fingerprint: row.fingerprint };
+      const outcomes = await store.commit([keyRequest(id, row), keyRequest(id, again)], []);
+      assert.deepEqual(kinds(outcomes), ['committed', 'repeated_key']);
+      assert.deepEqual(kinds(await store.commit([keyRequest(id, again)], [])), ['repeated_key']);
+      assert.deepEqual(await store.lookup([again.keyId]), [false]);
+      const principal = await store.authenticate(hashOf(id), MONTH);
+      assert.equal(principal?.usage.used, 1);
+    });
+
+    it('writes nothing of a batch in which one write fails', async () => {
+      const id = await account('enterprise');
+      const good = makeRow();
+      const bad = makeRow({ securityLevel: 100 });
+      await assert.rejects(store.commit([keyRequest(id, good), keyRequest(id, bad)], []), {
+        code: 'ledger_unavailable',
+      });
+      assert.deepEqual(await store.lookup([good.keyId]), [false]);
+      assert.equal((await store.authenticate(hashOf(id), MONTH))?.usage.used, 0);
+      assert.deepEqual(kinds(await store.commit([keyRequest(id, good)], [])), ['committed']);
+    });
+
+    it('sums keys, latency, streams, failures and metered requests from a whole minute', async () => {
+      const id = await account('enterprise');
+      const minute = 60_000;
+      const hour = 60 * minute;
+      const since = NOW - 2 * hour;
+      const judged = { streams: 2, streamsPassed: 1 };
+      const validated = keyRequest(id, makeRow({ latencyUs: 2_500 }), since + minute);
+      await store.commit(
+        [
+          { ...validated, key: { row: validated.key?.row ?? makeRow(), counts: judged } },
+          keyRequest(id, makeRow({ latencyUs: 500 }), NOW),
+          validation(id, NOW),
+          // The minute that holds `since` belongs to the period, the minute before does not.
+          validation(id, Math.floor(since / minute) * minute),
+          keyRequest(id, makeRow(), Math.floor(since / minute) * minute - 1),
+        ],
+        [{ accountId: id, atMs: NOW, counts: { streams: 2, streamsPassed: 0 } }],
+      );
+      assert.deepEqual(await store.metrics(id, since), {
+        keys: 2,
+        latencyUs: 3_000,
+        streams: 4,
+        streamsPassed: 1,
+        metered: 4,
+        failures: 1,
+        activeApiKeys: 1,
+      });
+      const sums = await store.metrics(id, NOW - 8_760 * hour);
+      assert.equal(sums.keys, 3);
+      assert.equal((await store.metrics('acct_unknown', since)).keys, 0);
+    });
+
+    it('authenticates active API keys only', async () => {
+      const id = await account('research');
+      const principal = await store.authenticate(hashOf(id), MONTH);
+      assert.deepEqual(principal, {
+        apiKeyId: `key_${id}`,
+        accountId: id,
+        plan: 'research',
+        demo: false,
+        usage: { month: MONTH, used: 0, quota: 1_000 },
+      });
+      assert.equal(await store.authenticate(randomBytes(32), MONTH), undefined);
+      assert.equal(await store.revokeApiKey(`key_${id}`, NOW + 1), true);
+      assert.equal(await store.revokeApiKey(`key_${id}`, NOW + 2), true);
+      assert.equal(await store.revokeApiKey('key_unknown', NOW), false);
+      assert.equal(await store.authenticate(hashOf(id), MONTH), undefined);
+      assert.equal((await store.listApiKeys(id))[0]?.revokedMs, NOW + 1);
+      assert.equal((await store.metrics(id, 0)).activeApiKeys, 0);
+    });
+
+    it('refuses a second account or API key under one id, and keys of no account', async () => {
+      const id = await account('research');
+      const again = { accountId: id, name: 'again', plan: 'tiny', demo: true, createdMs: NOW };
+      assert.equal(await store.addAccount(again), false);
+      assert.equal((await store.authenticate(hashOf(id), MONTH))?.plan, 'research');
+      const record = {
+        apiKeyId: 'key_orphan',
+        accountId: 'acct_unknown',
+        hint: '',
+        createdMs: NOW,
+        revokedMs: null,
+      };
+      assert.equal(await store.addApiKey(record, randomBytes(32)), false);
+    });
+
+    it('keeps the first check value of a version of the master secret', async () => {
+      const [first, second] = [randomBytes(32), randomBytes(32)];
+      await store.registerSecret(7, first, NOW);
+      await store.registerSecret(7, second, NOW);
+      assert.deepEqual(Buffer.from((await store.secretChecks()).get(7) ?? []), first);
+    });
+  });
+}
