@@ -1,0 +1,81 @@
+/**
+ * Cumulative sums (cusum) test, forward and backward. SP 800-22 Rev. 1a §2.13, §3.13.
+ *
+ * Does the random walk of the sequence stray too far from zero, or not far enough?
+ */
+import type { Constants } from './constants.ts';
+import { assertLengthBits, type TestResult } from './result.ts';
+import { normalTail } from './special-functions.ts';
+
+/** §2.13.7. */
+export const CUMULATIVE_SUMS_MINIMUM_BITS = 100;
+
+/** Beyond this many standard deviations the normal tail is 0 in a double. */
+const TAIL_LIMIT = 40;
+
+export function cumulativeSums(
+  bits: Uint8Array,
+  { constants = 'exact' }: { constants?: Constants } = {},
+): TestResult {
+  assertLengthBits(bits, 1);
+  const n = bits.length;
+
+  // Steps 1 and 2: X_i = 2ε_i − 1 and the partial sums S_k = X_1 + … + X_k.
+  let S = 0;
+  let highest = 0;
+  let lowest = 0;
+  let maxAbs = 0;
+  for (let i = 0; i < n; i++) {
+    S += 2 * bits[i] - 1;
+    if (S > highest) highest = S;
+    if (S < lowest) lowest = S;
+  }
+  maxAbs = Math.max(highest, -lowest);
+
+  // Step 3: z = max |S_k|. The sums from the other end are S_n − S_k for k = 0 … n − 1; k = n adds
+  // only a 0, so their extremes follow from the forward pass.
+  const z_forward = maxAbs;
+  const z_reverse = Math.max(highest - S, S - lowest);
+
+  // Step 4.
+  return {
+    pValues: [cusumPValue(n, z_forward, constants), cusumPValue(n, z_reverse, constants)],
+    statistics: { z_forward, z_reverse },
+  };
+}
+
+/**
+ * §2.13.4 (4), with u = z / √n:
+ *
+ *     p = 1 − Σ_{k = (−n/z + 1)/4}^{(n/z − 1)/4} [Φ((4k+1)u) − Φ((4k−1)u)]
+ *           + Σ_{k = (−n/z − 3)/4}^{(n/z − 1)/4} [Φ((4k+3)u) − Φ((4k+1)u)]
+ *
+ * The limits are rounded down. The NIST program's integer divisions round towards zero instead,
+ * which is seen only near n = 10. The term k = 0 of the first sum is Φ(u) − Φ(−u) = 1 − 2 (1 − Φ(u)):
+ * its 1 and the leading 1 cancel here on paper, so that a small p keeps its digits.
+ */
+function cusumPValue(n: number, z: number, constants: Constants): number {
+  const u = z / Math.sqrt(n);
+  const limit = (sign: 1 | -1, offset: number): number => {
+    if (constants === 'exact') return Math.floor(((sign * n) / z + offset) / 4);
+    return Math.trunc((sign * Math.trunc(n / z) + offset) / 4);
+  };
+  // Terms farther out are exactly 0; a walk with z = 1 would otherwise cost n/2 of them.
+  const kMax = Math.ceil(TAIL_LIMIT / (4 * u)) + 1;
+
+  let p = 2 * normalTail(u);
+  const last = Math.min(limit(1, -1), kMax);
+  for (let k = Math.max(limit(-1, 1), -kMax); k <= last; k++) {
+    if (k !== 0) p -= normalMass((4 * k - 1) * u, (4 * k + 1) * u);
+  }
+  for (let k = Math.max(limit(-1, -3), -kMax); k <= last; k++) {
+    p += normalMass((4 * k + 1) * u, (4 * k + 3) * u);
+  }
+  // The truncated sums may leave [0, 1] by a rounding error, or, for n of a few bits, by more.
+  return Math.min(1, Math.max(0, p));
+}
+
+/** Φ(b) − Φ(a) for a < b of the same sign, from the tail on their side of zero. */
+function normalMass(a: number, b: number): number {
+  return a > 0 ? normalTail(a) - normalTail(b) : normalTail(-b) - normalTail(-a);
+}

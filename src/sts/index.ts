@@ -1,0 +1,46 @@
+/**
+ * Stage 4 of 7. In: a sequence of bits, one per byte. Out: a `SuiteReport` and verdicts on it.
+ * Standard: SP 800-22 Rev. 1a, all 15 tests.
+ *
+ * Pure: no I/O, no clock, no state. This is the readable reference that faster kernels are held to.
+ */
+export { approximateEntropy } from './approximate-entropy.ts';
+export { AsciiBitReader, type AsciiFault, unpackBits } from './bits.ts';
+export { blockFrequency } from './block-frequency.ts';
+export type { Constants } from './constants.ts';
+export { cumulativeSums } from './cumulative-sums.ts';
+export { dft } from './dft.ts';
+export { frequency } from './frequency.ts';
+export { linearComplexity } from './linear-complexity.ts';
+export { longestRun } from './longest-run.ts';
+export { aperiodicTemplates, nonOverlappingTemplate } from './non-overlapping-template.ts';
+export { overlappingTemplate } from './overlapping-template.ts';
+export { EXCURSION_STATES, randomExcursions } from './random-excursions.ts';
+export { randomExcursionsVariant, VARIANT_STATES } from './random-excursions-variant.ts';
+export { rank } from './rank.ts';
+export type { Statistics, TestResult } from './result.ts';
+export { runs } from './runs.ts';
+export { serial } from './serial.ts';
+export { erfc, igamc } from './special-functions.ts';
+export {
+  type ApplicableOutcome,
+  type InapplicableOutcome,
+  runSuite,
+  type SuiteReport,
+  TEST_NAMES,
+  type TestName,
+  type TestOutcome,
+} from './suite.ts';
+export { universal } from './universal.ts';
+export {
+  ALPHA,
+  type ComplianceLevel,
+  complianceLevel,
+  GATE_ALPHA,
+  type Gate,
+  type Grade,
+  gate,
+  grade,
+  score,
+  testLevelP,
+} from './verdict.ts';

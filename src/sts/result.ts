@@ -1,0 +1,41 @@
+/**
+ * What one statistical test hands back, and the checks of its parameters.
+ *
+ * A test is a pure function `(bits, parameters) → TestResult`. `bits` holds one bit (0 or 1) per
+ * element; the value of the elements is checked once, by `runSuite`, not by each test.
+ */
+
+/** Counts, χ² and other intermediate figures of one test, as plain JSON. */
+export type Statistics = Record<string, number | readonly number[] | boolean>;
+
+export interface TestResult {
+  /** In the order in which the NIST program prints them; each within [0, 1]. */
+  readonly pValues: readonly number[];
+  readonly statistics: Statistics;
+}
+
+/** Throws `RangeError` unless `bits` holds at least `minimum` elements. */
+export function assertLengthBits(bits: Uint8Array, minimum: number): void {
+  if (bits.length < minimum) {
+    throw new RangeError(`"bits" expected at least ${minimum} elements, got length=${bits.length}`);
+  }
+}
+
+/** Throws `RangeError` unless `value` is an integer within [minimum, maximum]. */
+export function assertInteger(name: string, value: number, minimum: number, maximum: number): void {
+  if (!Number.isInteger(value) || value < minimum || value > maximum) {
+    throw new RangeError(
+      `"${name}" expected an integer from ${minimum} to ${maximum}, got ${value}`,
+    );
+  }
+}
+
+/** χ² of observed class counts `nu` against the class probabilities `pi`, over `total` trials. */
+export function chiSquared(nu: ArrayLike<number>, pi: ArrayLike<number>, total: number): number {
+  let chi2 = 0;
+  for (let i = 0; i < nu.length; i++) {
+    const expected = total * pi[i];
+    chi2 += (nu[i] - expected) ** 2 / expected;
+  }
+  return chi2;
+}
