@@ -1,0 +1,112 @@
+/**
+ * The check every key passes before it is released, and again when it is validated.
+ *
+ * Six counts over the key's n bits that are exactly binomial with p = ½ for a uniform key: the ones
+ * among n bits, and the disagreements between bits i and i + d for five distances d, which are
+ * Binomial(n − d, ½). Each is two-sided at 2^-43, so an honest key fails with probability below
+ * 6 · 2^-43 < 2^-40. The check finds gross failures (constant, alternating, repeating with a period
+ * that divides a distance); it says nothing about how the key was made.
+ */
+import { popcount32 } from '../bytes.ts';
+
+/** Each tail of each test holds at most 2^-44. */
+const TAIL_BITS = 44;
+const DISTANCES_BITS: readonly number[] = [1, 8, 16, 32, 64];
+const KEY_LENGTHS_BITS: readonly number[] = [128, 256, 384];
+
+/** One count and the range in which it passes. */
+export interface EntropyStatistic {
+  readonly name: string;
+  readonly trials: number;
+  readonly observed: number;
+  /** Passes from `lowest` to `highest`, both included. */
+  readonly lowest: number;
+  readonly highest: number;
+  readonly passed: boolean;
+}
+
+/** The statistics depend on the key: they MUST NOT be logged or stored. */
+export interface EntropyCheck {
+  readonly passed: boolean;
+  readonly statistics: readonly EntropyStatistic[];
+}
+
+/** The largest count that fails, by number of trials. */
+const LOWER_CUTOFFS: ReadonlyMap<number, number> = new Map(
+  KEY_LENGTHS_BITS.flatMap((n) => [0, ...DISTANCES_BITS].map((d) => n - d)).map((trials) => [
+    trials,
+    lowerCutoff(trials),
+  ]),
+);
+
+/** Checks a key of 16, 32 or 48 bytes; throws `TypeError` for any other. */
+export function entropyCheck(key: Uint8Array): EntropyCheck {
+  if (!(key instanceof Uint8Array) || !KEY_LENGTHS_BITS.includes(key.length * 8)) {
+    const got = key instanceof Uint8Array ? `length=${key.length}` : typeof key;
+    throw new TypeError(`"key" expected Uint8Array of length 16, 32 or 48, got ${got}`);
+  }
+  const lengthBits = key.length * 8;
+  const statistics = [
+    judge('ones', lengthBits, ones(key)),
+    ...DISTANCES_BITS.map((d) =>
+      judge(`disagreements-${d}`, lengthBits - d, disagreements(key, d)),
+    ),
+  ];
+  return { passed: statistics.every(({ passed }) => passed), statistics };
+}
+
+function judge(name: string, trials: number, observed: number): EntropyStatistic {
+  const cutoff = LOWER_CUTOFFS.get(trials);
+  if (cutoff === undefined) throw new RangeError(`"trials" has no cutoff for ${trials}`);
+  const lowest = cutoff + 1;
+  // The distribution is symmetric about trials / 2.
+  const highest = trials - lowest;
+  const passed = observed >= lowest && observed <= highest;
+  return { name, trials, observed, lowest, highest, passed };
+}
+
+function ones(key: Uint8Array): number {
+  let count = 0;
+  for (const byte of key) count += popcount32(byte);
+  return count;
+}
+
+/** How often bit i differs from bit i + d, bits numbered from the top of the first byte. */
+function disagreements(key: Uint8Array, distanceBits: number): number {
+  return distanceBits === 1
+    ? neighbourDisagreements(key)
+    : byteDisagreements(key, distanceBits / 8);
+}
+
+function neighbourDisagreements(key: Uint8Array): number {
+  // Seven pairs inside the last byte; for the others the eighth partner is the next byte's top bit.
+  let count = popcount32((key[key.length - 1] ^ (key[key.length - 1] >>> 1)) & 0x7f);
+  for (let i = 0; i + 1 < key.length; i++) {
+    const shifted = (key[i] << 1) | (key[i + 1] >>> 7);
+    count += popcount32((key[i] ^ shifted) & 0xff);
+  }
+  return count;
+}
+
+function byteDisagreements(key: Uint8Array, distanceBytes: number): number {
+  let count = 0;
+  for (let i = 0; i + distanceBytes < key.length; i++) {
+    count += popcount32(key[i] ^ key[i + distanceBytes]);
+  }
+  return count;
+}
+
+/** The largest c with P(X ≤ c) ≤ 2^-44 for X ~ Binomial(trials, ½), exactly. */
+function lowerCutoff(trials: number): number {
+  const limit = 1n << BigInt(trials - TAIL_BITS);
+  let choose = 1n;
+  let sum = 1n;
+  let k = 0;
+  // Invariant: choose = C(trials, k), sum = Σ_{j ≤ k} C(trials, j).
+  while (sum <= limit) {
+    k += 1;
+    choose = (choose * BigInt(trials - k + 1)) / BigInt(k);
+    sum += choose;
+  }
+  return k - 1;
+}

@@ -1,0 +1,163 @@
+/**
+ * The generation path, as one reads it:
+ *
+ *   entropy source → health tests → DRBG → modulation → statistical validation → proof
+ *
+ * and then, in `key-worker.ts`, the ledger, and in `http/`, the response. Sections cited are those
+ * of `docs/architecture.md` and of the standards named there.
+ */
+import { wipe } from '../bytes.ts';
+import { monotonicMs } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { Modulator, PHASES_BYTES } from '../modulation/index.ts';
+import type { Keyring } from '../proof/index.ts';
+import { entropyCheck } from './entropy-check.ts';
+import { judgeStream } from './evidence.ts';
+import { type Credit, type Generator, SAMPLE_BITS } from './generator.ts';
+import type { Evidence, GeneratedKey, KeyOrder, StreamTally } from './order.ts';
+
+const WORD_BYTES = 8;
+const SAMPLE_WORDS = SAMPLE_BITS / 64;
+
+/** A 384-bit key is cut in two halves, each after its own reseed: the DRBG's strength is 256 bits. */
+const HALF_BITS = 192;
+
+/** Streams tried before the generator latches: the first failure of the gate may be chance. */
+const MAX_STREAMS = 2;
+
+/** A freshly seeded stream whose key words come next. */
+interface Stream {
+  readonly modulator: Modulator;
+  readonly credit: Credit;
+  /** Index t of the next word. */
+  readonly nextWord: number;
+  /** Min-entropy a bit by which the claim is scaled. */
+  readonly screen: number;
+  readonly evidence: Evidence | null;
+}
+
+/**
+ * Makes one key and its proof. Throws `AppError('entropy_unavailable')` when a source fails, when
+ * two streams in a row fail the gate, or when the generator is latched. `tally` counts the streams
+ * that were judged, also when it throws.
+ */
+export function generateKey(
+  generator: Generator,
+  keyring: Keyring,
+  order: KeyOrder,
+  tally: StreamTally,
+): GeneratedKey {
+  const stream = order.validate
+    ? openJudgedStream(generator, order, tally)
+    : openStream(generator, order);
+  const { key, creditBits } = cutKey(generator, order, stream);
+  stream.modulator.destroy();
+  return {
+    key,
+    entropyBits: roundDown(stream.screen * creditBits),
+    entropyJobId: stream.credit.jobId,
+    evidence: stream.evidence,
+    hashProof: keyring.makeProof(key),
+    commitment: keyring.commit(key),
+    latencyMs: monotonicMs() - order.acceptedMs,
+  };
+}
+
+/** Entropy source → health tests → DRBG → phases of the modulation. */
+function openStream(generator: Generator, order: KeyOrder): Stream {
+  const credit = generator.reseed(order.source);
+  const phases = generator.request(PHASES_BYTES);
+  const modulator = new Modulator(order.modulation, phases);
+  wipe(phases);
+  return { modulator, credit, nextWord: 0, screen: generator.screen, evidence: null };
+}
+
+/**
+ * The same, and the stream's first 2^20 bits through the statistical suite. The sample is not the
+ * key, so nothing is selected: a failing stream is dropped whole, and two in a row end generation.
+ */
+function openJudgedStream(generator: Generator, order: KeyOrder, tally: StreamTally): Stream {
+  for (let attempt = 0; attempt < MAX_STREAMS; attempt++) {
+    const stream = openStream(generator, order);
+    const carrier = generator.requestSample();
+    const modulated = stream.modulator.modulate(carrier, 0);
+    const { evidence, passed, screen } = judgeStream(carrier, modulated);
+    wipe(carrier, modulated);
+    tally.streams += 1;
+    if (passed) {
+      tally.streamsPassed += 1;
+      return { ...stream, nextWord: SAMPLE_WORDS, screen, evidence };
+    }
+    stream.modulator.destroy();
+  }
+  generator.latch('two streams in a row failed the statistical gate');
+  throw new AppError('entropy_unavailable', { retryAfterSeconds: 5 });
+}
+
+/**
+ * Cuts the key from the stream and puts it through its own gate, six exact binomial tests that an
+ * honest key fails with a probability below 2^-40: a failure is a defect and latches.
+ */
+function cutKey(
+  generator: Generator,
+  order: KeyOrder,
+  stream: Stream,
+): { key: Buffer; creditBits: number } {
+  const { key, creditBits } =
+    order.securityLevel === 384
+      ? cutHalves(generator, order, stream)
+      : cutWhole(generator, order, stream);
+  if (!entropyCheck(key).passed) {
+    wipe(key);
+    generator.latch('a key failed the exact tests that every key must pass');
+    throw new AppError('entropy_unavailable', { retryAfterSeconds: 5 });
+  }
+  return { key, creditBits };
+}
+
+function cutWhole(
+  generator: Generator,
+  { securityLevel }: KeyOrder,
+  { modulator, nextWord, credit }: Stream,
+): { key: Buffer; creditBits: number } {
+  const key = modulatedRequest(generator, modulator, securityLevel / 8, nextWord);
+  return { key, creditBits: Math.min(securityLevel, credit.osBits + credit.extraBits) };
+}
+
+/** Two 192-bit requests. The operating system's credit is computational: once, 256 bits in all. */
+function cutHalves(
+  generator: Generator,
+  order: KeyOrder,
+  { modulator, nextWord, credit }: Stream,
+): { key: Buffer; creditBits: number } {
+  const halfBytes = HALF_BITS / 8;
+  const key = Buffer.alloc(2 * halfBytes);
+  const first = modulatedRequest(generator, modulator, halfBytes, nextWord);
+  const second = generator.reseed(order.source);
+  const rest = modulatedRequest(generator, modulator, halfBytes, nextWord + halfBytes / WORD_BYTES);
+  key.set(first, 0);
+  key.set(rest, halfBytes);
+  wipe(first, rest);
+  const firstBits = Math.min(HALF_BITS, credit.osBits + credit.extraBits);
+  const osUsed = Math.max(0, firstBits - credit.extraBits);
+  const osLeft = Math.min(second.osBits, credit.osBits - osUsed);
+  return { key, creditBits: firstBits + Math.min(HALF_BITS, osLeft + second.extraBits) };
+}
+
+/** One DRBG request, modulated: the carrier is wiped. */
+function modulatedRequest(
+  generator: Generator,
+  modulator: Modulator,
+  lengthBytes: number,
+  firstWord: number,
+): Buffer {
+  const carrier = generator.request(lengthBytes);
+  const modulated = modulator.modulate(carrier, firstWord);
+  wipe(carrier);
+  return modulated;
+}
+
+/** Two decimals, never rounded up: a claim is not improved by its printing. */
+function roundDown(bits: number): number {
+  return Math.floor(bits * 100) / 100;
+}

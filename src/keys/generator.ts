@@ -1,0 +1,184 @@
+/**
+ * One generator: entropy sources and the DRBG they seed. Each worker thread has its own.
+ *
+ * It fails closed. A defect that fresh entropy cannot explain away latches it: every later request
+ * is `entropy_unavailable` until an operator restarts the process.
+ */
+import { randomBytes } from 'node:crypto';
+import { threadId } from 'node:worker_threads';
+import { concatBytes, wipe } from '../bytes.ts';
+import { CtrDrbg, MAX_REQUEST_BITS } from '../drbg/index.ts';
+import {
+  countOnes,
+  type EntropySource,
+  gatherSeed,
+  mostCommonValueMinEntropy,
+  openSource,
+  type SourceName,
+  type SourceStatus,
+} from '../entropy/index.ts';
+import { AppError } from '../errors.ts';
+
+/** Length of the sample that a stream is judged by (design: 2^20 bits, two full DRBG requests). */
+export const SAMPLE_BITS = 2 ** 20;
+
+/**
+ * Least min-entropy a bit that the start-up sample may show. An honest sample falls below with a
+ * probability under 2^-90: the estimate would need a bias of 11 standard deviations.
+ */
+const MIN_SCREEN = 0.98;
+
+/** Seconds a client should wait when no key can be made. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** The part of a DRBG that generation uses; tests put a broken one in its place. */
+export interface BitGenerator {
+  reseed(entropyInput: Uint8Array, additionalInput?: Uint8Array): void;
+  generate(lengthBytes: number, additionalInput?: Uint8Array): Buffer;
+  destroy(): void;
+}
+
+export interface GeneratorStatus {
+  /** Why no key is made any more, or null. */
+  readonly latched: string | null;
+  readonly sources: readonly SourceStatus[];
+}
+
+/** Entropy credited to a reseed: the operating system's share and that of further sources. */
+export interface Credit {
+  readonly osBits: number;
+  readonly extraBits: number;
+  readonly jobId: string | null;
+}
+
+export class Generator {
+  readonly #os: EntropySource;
+  readonly #extras: ReadonlyMap<SourceName, EntropySource>;
+  readonly #drbg: BitGenerator;
+  readonly #instanceId: Buffer;
+  #requests = 0;
+  #latched: string | null = null;
+  #screen = 0;
+
+  constructor(
+    os: EntropySource,
+    extras: ReadonlyMap<SourceName, EntropySource>,
+    drbg: BitGenerator,
+    instanceId: Buffer,
+  ) {
+    this.#os = os;
+    this.#extras = extras;
+    this.#drbg = drbg;
+    this.#instanceId = instanceId;
+  }
+
+  /**
+   * Opens the sources, instantiates the DRBG (SP 800-90A §10.2.1.3.2) and screens a first sample.
+   * A source that cannot deliver at start is an `AppError('entropy_unavailable')`.
+   */
+  static start(sourceNames: readonly SourceName[]): Generator {
+    const os = openSource('os');
+    const extras = new Map<SourceName, EntropySource>();
+    for (const name of sourceNames) if (name !== 'os') extras.set(name, openSource(name));
+    const instanceId = concatBytes(randomBytes(16));
+    const seed = gatherSeed(os, []);
+    const nonce = os.draw();
+    const drbg = CtrDrbg.instantiate({
+      entropyInput: seed.bytes,
+      // §8.6.7: a nonce of at least half the security strength, here fresh random bits.
+      nonce: nonce.bytes.subarray(0, 16),
+      personalization: instanceId,
+    });
+    wipe(seed.bytes, nonce.bytes);
+    const generator = new Generator(os, extras, drbg, instanceId);
+    generator.screenStartUp();
+    return generator;
+  }
+
+  /** Min-entropy a bit (SP 800-90B §6.3.1) of the latest start-up sample: a screen for defects. */
+  get screen(): number {
+    return this.#screen;
+  }
+
+  /**
+   * Mixes in entropy drawn now (SP 800-90A §10.2.1.4.2): the operating system always, the named
+   * source as well when it is another. The additional input sets apart processes, threads and
+   * restored copies even if their entropy were the same.
+   */
+  reseed(source: SourceName): Credit {
+    this.#refuseWhenLatched();
+    const extra = this.#extras.get(source);
+    if (source !== 'os' && !extra) {
+      throw new RangeError(`"source" expected one of the opened sources, got ${source}`);
+    }
+    const seed = gatherSeed(this.#os, extra ? [extra] : []);
+    this.#drbg.reseed(seed.bytes, this.#additionalInput());
+    wipe(seed.bytes);
+    return { osBits: seed.osCreditBits, extraBits: seed.extraCreditBits, jobId: seed.jobId };
+  }
+
+  /** The output of one DRBG request, in memory of its own. The caller MUST wipe it. */
+  request(lengthBytes: number): Buffer {
+    this.#refuseWhenLatched();
+    return this.#drbg.generate(lengthBytes);
+  }
+
+  /** `SAMPLE_BITS` bits in as many requests as the limit asks for. The caller MUST wipe them. */
+  requestSample(): Buffer {
+    const partBytes = MAX_REQUEST_BITS / 8;
+    const sample = Buffer.alloc(SAMPLE_BITS / 8);
+    for (let offset = 0; offset < sample.length; offset += partBytes) {
+      const part = this.request(partBytes);
+      sample.set(part, offset);
+      wipe(part);
+    }
+    return sample;
+  }
+
+  /** Ends generation for good. `reason` is shown to operators: it MUST NOT hold output. */
+  latch(reason: string): void {
+    this.#latched ??= reason;
+    this.#drbg.destroy();
+  }
+
+  status(): GeneratorStatus {
+    const sources = [this.#os, ...this.#extras.values()].map((source) => source.status());
+    return { latched: this.#latched, sources };
+  }
+
+  close(): void {
+    this.#drbg.destroy();
+    for (const source of [this.#os, ...this.#extras.values()]) source.close();
+  }
+
+  /** Draws the start-up sample and takes its screen; a sample that is plainly biased latches. */
+  screenStartUp(): void {
+    this.reseed('os');
+    const sample = this.requestSample();
+    this.#screen = mostCommonValueMinEntropy(countOnes(sample), SAMPLE_BITS);
+    wipe(sample);
+    if (this.#screen < MIN_SCREEN) this.latch('the start-up sample is biased');
+  }
+
+  #refuseWhenLatched(): void {
+    if (this.#latched !== null) {
+      throw new AppError('entropy_unavailable', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+        cause: new Error(this.#latched),
+      });
+    }
+  }
+
+  /** Instance, thread, counter and clock: distinct for every reseed of every copy of the state. */
+  #additionalInput(): Buffer {
+    this.#requests += 1;
+    const input = Buffer.alloc(48);
+    input.set(this.#instanceId, 0);
+    input.writeUInt32BE(process.pid, 16);
+    input.writeUInt32BE(threadId, 20);
+    input.writeBigUInt64BE(BigInt(this.#requests), 24);
+    input.writeBigUInt64BE(process.hrtime.bigint(), 32);
+    input.writeBigUInt64BE(BigInt(Date.now()), 40);
+    return input;
+  }
+}

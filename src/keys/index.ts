@@ -1,0 +1,24 @@
+/**
+ * Where the stages meet: generation and validation composed, and the threads they run on.
+ * `generate.ts` reads as the data path; `service.ts` is what the HTTP layer calls.
+ */
+export {
+  checkMasterSecret,
+  createMasterSecret,
+  loadMasterSecret,
+  readMasterSecret,
+  rotateMasterSecret,
+} from './master-secret.ts';
+export {
+  type KeyOrder,
+  SECURITY_LEVELS,
+  type SecurityLevel,
+} from './order.ts';
+export { runSelfTests, type SelfTestResult, suiteSelfTest } from './self-test.ts';
+export {
+  type GenerateOutcome,
+  KeyService,
+  type KeyServiceOptions,
+  type ServiceStatus,
+  type ValidateOutcome,
+} from './service.ts';

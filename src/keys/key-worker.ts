@@ -1,0 +1,248 @@
+/**
+ * The key worker thread: makes plain keys, validates, and is the only writer of the ledger.
+ *
+ * It takes work in batches. A batch's keys are made first, then one transaction records them all;
+ * only after that commit are they posted back. A key whose row was refused is wiped here.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { MONTHLY_QUOTAS, quotaMonth } from '../accounts/index.ts';
+import { wipe } from '../bytes.ts';
+import type { SourceName } from '../entropy/index.ts';
+import { AppError } from '../errors.ts';
+import {
+  type CommitOutcome,
+  type LedgerRow,
+  type LedgerStore,
+  type MeteredRequest,
+  openSqliteStore,
+  type StreamCounts,
+} from '../ledger/index.ts';
+import { Keyring, type MasterSecretVersion } from '../proof/index.ts';
+import { generateKey } from './generate.ts';
+import { Generator } from './generator.ts';
+import { formatKeyId, newKeyId } from './key-id.ts';
+import {
+  type KeyBatch,
+  type KeyBatchReply,
+  type KeyTask,
+  type KeyTaskResult,
+  type Requester,
+  toFailure,
+  type WorkerReady,
+} from './messages.ts';
+import type { GeneratedKey, KeyOrder } from './order.ts';
+import { requireSelfTests } from './self-test.ts';
+import { concludeExamination, examineKey, type ValidationVerdict } from './validate.ts';
+
+export interface KeyWorkerData {
+  readonly databasePath: string;
+  readonly sources: readonly SourceName[];
+  readonly secrets: readonly MasterSecretVersion[];
+}
+
+/** A metered task on its way through the transaction. */
+interface Draft {
+  readonly request: MeteredRequest;
+  /** What the task answers once its request is committed. */
+  readonly finish: (outcome: CommitOutcome & { kind: 'committed' }) => KeyTaskResult;
+  /** Wipes what must not leave. */
+  readonly discard: () => void;
+  /** True when this worker's own generator made the key. */
+  readonly ownKey: boolean;
+}
+
+const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
+
+export class KeyWorker {
+  readonly #generator: Generator;
+  readonly #keyring: Keyring;
+  readonly #store: LedgerStore;
+
+  constructor(generator: Generator, keyring: Keyring, store: LedgerStore) {
+    this.#generator = generator;
+    this.#keyring = keyring;
+    this.#store = store;
+  }
+
+  /** Works through a batch. Never rejects: what fails, fails in its own task's result. */
+  async run(batch: KeyBatch): Promise<KeyBatchReply> {
+    const prepared = await Promise.all(batch.tasks.map((task) => this.#prepare(task)));
+    const drafts = prepared.filter((one) => 'request' in one);
+    const { outcomes, failuresRecorded } = await this.#commit(drafts, batch);
+    let next = 0;
+    const results = prepared.map((one) => ('request' in one ? outcomes[next++] : one));
+    return {
+      id: batch.id,
+      results: results as KeyTaskResult[],
+      failuresRecorded,
+      status: this.#generator.status(),
+    };
+  }
+
+  /** Commits the drafts in one transaction and settles each. */
+  async #commit(
+    drafts: readonly Draft[],
+    { failures }: KeyBatch,
+  ): Promise<{ outcomes: KeyTaskResult[]; failuresRecorded: boolean }> {
+    if (drafts.length === 0 && failures.length === 0) {
+      return { outcomes: [], failuresRecorded: true };
+    }
+    try {
+      const committed = await this.#store.commit(
+        drafts.map(({ request }) => request),
+        failures,
+      );
+      return {
+        outcomes: drafts.map((draft, i) => this.#settle(draft, committed[i])),
+        failuresRecorded: true,
+      };
+    } catch (error) {
+      for (const draft of drafts) draft.discard();
+      const failed: KeyTaskResult = { kind: 'failed', failure: toFailure(error) };
+      return { outcomes: drafts.map(() => failed), failuresRecorded: false };
+    }
+  }
+
+  #settle(draft: Draft, outcome: CommitOutcome): KeyTaskResult {
+    if (outcome.kind === 'committed') return draft.finish(outcome);
+    draft.discard();
+    if (outcome.kind === 'quota_exceeded') return outcome;
+    const reason = 'a generated key repeats one in the ledger';
+    if (draft.ownKey) this.#generator.latch(reason);
+    const error = new AppError('entropy_unavailable', { cause: new Error(reason) });
+    return { kind: 'failed', failure: toFailure(error, true) };
+  }
+
+  /** Everything of a task but its commit: a draft, or the result when there is nothing to commit. */
+  async #prepare(task: KeyTask): Promise<Draft | KeyTaskResult> {
+    try {
+      switch (task.kind) {
+        case 'generate':
+          return this.#generate(task.requester, task.order);
+        case 'record':
+          return this.#record(task);
+        case 'validate':
+          return await this.#validate(task);
+        case 'metrics':
+          return {
+            kind: 'metrics',
+            metrics: await this.#store.metrics(task.accountId, task.sinceMs),
+          };
+        case 'authenticate':
+          return {
+            kind: 'principal',
+            principal: await this.#store.authenticate(task.keyHash, task.month),
+          };
+      }
+    } catch (error) {
+      return { kind: 'failed', failure: toFailure(error) };
+    }
+  }
+
+  #generate(requester: Requester, order: KeyOrder): Draft {
+    const generated = generateKey(this.#generator, this.#keyring, order, { ...NO_STREAMS });
+    const keyId = newKeyId();
+    return {
+      request: metered(requester, {
+        row: ledgerRow(keyId, requester, order, generated),
+        counts: NO_STREAMS,
+      }),
+      finish: ({ usage }) => ({ kind: 'generated', keyId: formatKeyId(keyId), generated, usage }),
+      discard: () => wipe(generated.key),
+      ownKey: true,
+    };
+  }
+
+  #record({ requester, order, generated, counts }: KeyTask & { kind: 'record' }): Draft {
+    const keyId = newKeyId();
+    return {
+      request: metered(requester, { row: ledgerRow(keyId, requester, order, generated), counts }),
+      finish: ({ usage }) => ({ kind: 'recorded', keyId: formatKeyId(keyId), usage }),
+      discard: () => {},
+      ownKey: false,
+    };
+  }
+
+  async #validate({ requester, key, proof }: KeyTask & { kind: 'validate' }): Promise<Draft> {
+    let verdict: ValidationVerdict;
+    try {
+      const examination = examineKey(this.#keyring, key, proof);
+      const found = await this.#store.findCommitments(examination.queries);
+      verdict = concludeExamination(examination, found);
+    } finally {
+      if (key) wipe(key);
+    }
+    return {
+      request: metered(requester, null),
+      finish: ({ usage }) => ({ kind: 'validated', verdict, usage }),
+      discard: () => {},
+      ownKey: false,
+    };
+  }
+}
+
+function metered(requester: Requester, key: MeteredRequest['key']): MeteredRequest {
+  return { ...requester, month: quotaMonth(requester.atMs), key };
+}
+
+function ledgerRow(
+  keyId: Uint8Array,
+  { atMs }: Requester,
+  order: KeyOrder,
+  generated: Omit<GeneratedKey, 'key'>,
+): LedgerRow {
+  return {
+    keyId,
+    commitment: generated.commitment.digest,
+    secretVersion: generated.commitment.version,
+    fingerprint: generated.commitment.fingerprint,
+    securityLevel: order.securityLevel,
+    modulation: order.modulation,
+    source: order.source,
+    createdMs: atMs,
+    latencyUs: Math.round(generated.latencyMs * 1000),
+    entropyBits: generated.entropyBits,
+    entropyJobId: generated.entropyJobId,
+    validation: generated.evidence,
+  };
+}
+
+/** Keys among the results travel by transfer. */
+function transferList(reply: KeyBatchReply): ArrayBuffer[] {
+  return reply.results.flatMap((result) =>
+    result.kind === 'generated' ? [result.generated.key.buffer as ArrayBuffer] : [],
+  );
+}
+
+async function main(data: KeyWorkerData): Promise<void> {
+  const port = parentPort;
+  if (!port) throw new Error('the key worker runs as a worker thread only');
+  try {
+    requireSelfTests();
+    const keyring = new Keyring(data.secrets);
+    const store = openSqliteStore({ path: data.databasePath, quotas: MONTHLY_QUOTAS });
+    const generator = Generator.start(data.sources);
+    const worker = new KeyWorker(generator, keyring, store);
+    let turn = Promise.resolve();
+    port.on('message', (message: KeyBatch | 'close') => {
+      turn = turn.then(async () => {
+        if (message === 'close') {
+          generator.close();
+          keyring.destroy();
+          await store.close();
+          port.close();
+          return;
+        }
+        const reply = await worker.run(message);
+        port.postMessage(reply, transferList(reply));
+      });
+    });
+    port.postMessage({ kind: 'ready', status: generator.status() } satisfies WorkerReady);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    port.postMessage({ kind: 'unable', message } satisfies WorkerReady);
+    port.close();
+  }
+}
+
+if (parentPort) await main(workerData as KeyWorkerData);

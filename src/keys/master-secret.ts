@@ -1,0 +1,140 @@
+/**
+ * Where the master secret comes from and how it is held against the database.
+ *
+ * The database keeps one check value a version. Start refuses when the secret at hand lacks a
+ * version the database has, or has another one under the same number: commitments and proofs made
+ * under it could not be verified any more.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { wipe } from '../bytes.ts';
+import type { MasterSecretOrigin } from '../config.ts';
+import { SetupError } from '../errors.ts';
+import type { AccountStore } from '../ledger/index.ts';
+import {
+  formatMasterSecret,
+  Keyring,
+  type MasterSecretVersion,
+  newMasterSecret,
+  parseMasterSecret,
+} from '../proof/index.ts';
+
+/** Reads the master secret; a managed one that does not exist yet is created. Throws `SetupError`. */
+export function loadMasterSecret(origin: MasterSecretOrigin): MasterSecretVersion[] {
+  if (origin.kind === 'managed' && !existsSync(origin.path)) createMasterSecret(origin.path);
+  return readMasterSecret(origin);
+}
+
+/** Reads the master secret and creates nothing. */
+export function readMasterSecret(origin: MasterSecretOrigin): MasterSecretVersion[] {
+  try {
+    return parseMasterSecret(
+      origin.kind === 'environment' ? origin.text : readFileSync(origin.path, 'utf8'),
+    );
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : 'unreadable';
+    throw new SetupError(
+      origin.kind === 'environment'
+        ? `PHM_MASTER_KEY is not a master secret: ${reason}; 'phm secret new --print' makes one`
+        : `cannot use the master secret in ${origin.path}: ${reason}; restore the file from its backup, ` +
+            "or make a new one with 'phm secret new' if this is a new installation",
+    );
+  }
+}
+
+/** Creates a secret file of version 1, mode 0600. Throws `SetupError` when the file exists. */
+export function createMasterSecret(path: string): void {
+  const secret = newMasterSecret();
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    writeDurably(path, formatMasterSecret([{ version: 1, secret }]));
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'EEXIST') {
+      throw new SetupError(
+        `${path} exists: a new secret would orphan every proof and commitment made under it; ` +
+          "use 'phm secret rotate' to add a version",
+      );
+    }
+    throw new SetupError(`cannot write ${path}: ${(cause as Error).message}`, { cause });
+  } finally {
+    wipe(secret);
+  }
+}
+
+/** Adds a version to a secret file and returns its number. The old versions stay for verification. */
+export function rotateMasterSecret(origin: MasterSecretOrigin): number {
+  if (origin.kind === 'environment') {
+    throw new SetupError(
+      'the master secret comes from PHM_MASTER_KEY, which this command cannot change: make a new ' +
+        'one with \'phm secret new --print\' and set PHM_MASTER_KEY="1:<old>,2:<new>"',
+    );
+  }
+  const versions = readMasterSecret(origin);
+  const secret = newMasterSecret();
+  const version = (versions.at(-1)?.version ?? 0) + 1;
+  const next = `${origin.path}.next`;
+  try {
+    writeDurably(next, formatMasterSecret([...versions, { version, secret }]));
+    renameSync(next, origin.path);
+    return version;
+  } catch (cause) {
+    throw new SetupError(`cannot write ${origin.path}: ${(cause as Error).message}`, { cause });
+  } finally {
+    wipe(secret, ...versions.map((one) => one.secret));
+  }
+}
+
+/** Holds the secret against the database and registers versions that are new to it. */
+export async function checkMasterSecret(
+  store: AccountStore,
+  versions: readonly MasterSecretVersion[],
+  nowMs: number,
+): Promise<void> {
+  const keyring = new Keyring(versions);
+  try {
+    const registered = await store.secretChecks();
+    for (const [version, checkValue] of registered) {
+      if (!keyring.versions.includes(version)) {
+        throw new SetupError(
+          `the database knows version ${version} of the master secret, the secret at hand does not: ` +
+            'restore the secret file, or PHM_MASTER_KEY, that belongs to this database',
+        );
+      }
+      if (!timingSafeEqual(keyring.checkValue(version), checkValue)) {
+        throw new SetupError(
+          `version ${version} of the master secret is not the one this database was made with: ` +
+            'restore the secret file, or PHM_MASTER_KEY, that belongs to this database',
+        );
+      }
+    }
+    for (const version of keyring.versions) {
+      if (!registered.has(version)) {
+        await store.registerSecret(version, keyring.checkValue(version), nowMs);
+      }
+    }
+  } finally {
+    keyring.destroy();
+  }
+}
+
+/** Writes a file that must not exist yet, mode 0600, and syncs it before returning. */
+function writeDurably(path: string, text: string): void {
+  const file = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+  try {
+    writeSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * What crosses threads. Keys travel as transferred buffers, never as copies; the receiver owns and
+ * wipes them.
+ */
+import type { AppError, ErrorCode } from '../errors.ts';
+import type {
+  AccountMetrics,
+  FailedRequest,
+  Principal,
+  StreamCounts,
+  Usage,
+} from '../ledger/index.ts';
+import type { GeneratorStatus } from './generator.ts';
+import type { GeneratedKey, KeyOrder } from './order.ts';
+import type { ValidationVerdict } from './validate.ts';
+
+/** Who asks, and when, for the counters. */
+export interface Requester {
+  readonly accountId: string;
+  readonly apiKeyId: string;
+  readonly atMs: number;
+}
+
+/** One piece of work for the key worker. */
+export type KeyTask =
+  /** Generate without validation, and record. */
+  | { readonly kind: 'generate'; readonly requester: Requester; readonly order: KeyOrder }
+  /** Record a key that a suite worker generated; the key itself stays on the main thread. */
+  | {
+      readonly kind: 'record';
+      readonly requester: Requester;
+      readonly order: KeyOrder;
+      readonly generated: Omit<GeneratedKey, 'key'>;
+      readonly counts: StreamCounts;
+    }
+  /** Validate a key (undefined when its format is invalid), and count. */
+  | {
+      readonly kind: 'validate';
+      readonly requester: Requester;
+      readonly key: Uint8Array | undefined;
+      readonly proof: string | undefined;
+    }
+  | { readonly kind: 'metrics'; readonly accountId: string; readonly sinceMs: number }
+  | { readonly kind: 'authenticate'; readonly keyHash: Uint8Array; readonly month: number };
+
+export type KeyTaskResult =
+  | {
+      readonly kind: 'generated';
+      readonly keyId: string;
+      readonly generated: GeneratedKey;
+      readonly usage: Usage;
+    }
+  | { readonly kind: 'recorded'; readonly keyId: string; readonly usage: Usage }
+  | { readonly kind: 'validated'; readonly verdict: ValidationVerdict; readonly usage: Usage }
+  | { readonly kind: 'quota_exceeded'; readonly usage: Usage }
+  | { readonly kind: 'metrics'; readonly metrics: AccountMetrics }
+  | { readonly kind: 'principal'; readonly principal: Principal | undefined }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+/** An `AppError` as a message. */
+export interface Failure {
+  readonly code: ErrorCode;
+  readonly retryAfterSeconds: number | undefined;
+  /** For the log: what went wrong inside. It MUST NOT hold key bytes or request contents. */
+  readonly reason: string;
+  /** The generator behind this failure repeated a key and must not be used again. */
+  readonly repeatedKey: boolean;
+}
+
+export interface KeyBatch {
+  readonly id: number;
+  readonly tasks: readonly KeyTask[];
+  readonly failures: readonly FailedRequest[];
+}
+
+export interface KeyBatchReply {
+  readonly id: number;
+  readonly results: readonly KeyTaskResult[];
+  /** False when the batch's failures were not recorded and must be sent again. */
+  readonly failuresRecorded: boolean;
+  readonly status: GeneratorStatus;
+}
+
+/** One piece of work for a suite worker, and its answer. */
+export interface SuiteJob {
+  readonly order: KeyOrder;
+}
+
+export interface SuiteReply {
+  readonly result:
+    | { readonly kind: 'generated'; readonly generated: GeneratedKey }
+    | { readonly kind: 'failed'; readonly failure: Failure };
+  readonly counts: StreamCounts;
+  readonly status: GeneratorStatus;
+}
+
+/** The first message of every worker. */
+export type WorkerReady =
+  | { readonly kind: 'ready'; readonly status: GeneratorStatus }
+  | { readonly kind: 'unable'; readonly message: string };
+
+/** Renders an error as a message: known errors keep their code, any other is internal. */
+export function toFailure(error: unknown, repeatedKey = false): Failure {
+  const known = isAppError(error) ? error : undefined;
+  const cause = known ? known.cause : error;
+  return {
+    code: known?.code ?? 'internal_error',
+    retryAfterSeconds: known?.details.retryAfterSeconds,
+    reason: cause instanceof Error ? `${cause.name}: ${cause.message}` : (known?.code ?? 'unknown'),
+    repeatedKey,
+  };
+}
+
+function isAppError(error: unknown): error is AppError {
+  return error instanceof Error && error.name === 'AppError';
+}

@@ -1,0 +1,284 @@
+/**
+ * The key service as the HTTP layer sees it: generate, validate, metrics, authenticate.
+ *
+ * It lives on the main thread and does no work of its own: plain keys, validations and every write
+ * go to the key worker, validated keys to a suite worker first.
+ */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { isExhausted, quotaMonth } from '../accounts/index.ts';
+import { wipe } from '../bytes.ts';
+import type { Clock } from '../clock.ts';
+import type { SourceName } from '../entropy/index.ts';
+import { AppError, ERRORS, SetupError } from '../errors.ts';
+import type { AccountMetrics, Principal, StreamCounts, Usage } from '../ledger/index.ts';
+import type { MasterSecretVersion } from '../proof/index.ts';
+import { ApiKeyCache } from './api-key-cache.ts';
+import type { GeneratorStatus } from './generator.ts';
+import type { KeyWorkerData } from './key-worker.ts';
+import type { Failure, KeyTask, KeyTaskResult, Requester, WorkerReady } from './messages.ts';
+import type { GeneratedKey, KeyOrder } from './order.ts';
+import { KeyQueue } from './queue.ts';
+import { SuitePool } from './suite-pool.ts';
+import type { SuiteWorkerData } from './suite-worker.ts';
+import { parseKey, type ValidationVerdict } from './validate.ts';
+
+export interface KeyServiceOptions {
+  readonly databasePath: string;
+  readonly sources: readonly SourceName[];
+  readonly secrets: readonly MasterSecretVersion[];
+  readonly suiteWorkers: number;
+  readonly clock: Clock;
+  /** Told of failures inside, for the log. Reasons hold no key bytes. */
+  readonly onFailure: (failure: { code: string; reason: string }) => void;
+  /** Told when a worker has died: nothing can be vouched for, the process must end. */
+  readonly onFatal: (error: Error) => void;
+}
+
+/** A generated key that is recorded. The receiver owns `generated.key` and MUST wipe it. */
+export type GenerateOutcome =
+  | {
+      readonly kind: 'generated';
+      readonly keyId: string;
+      readonly generated: GeneratedKey;
+      readonly usage: Usage;
+    }
+  | { readonly kind: 'quota_exceeded'; readonly usage: Usage };
+
+export type ValidateOutcome =
+  | { readonly kind: 'validated'; readonly verdict: ValidationVerdict; readonly usage: Usage }
+  | { readonly kind: 'quota_exceeded'; readonly usage: Usage };
+
+export interface ServiceStatus {
+  readonly generators: readonly GeneratorStatus[];
+  readonly waiting: { readonly keys: number; readonly suite: number };
+}
+
+const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
+
+export class KeyService {
+  readonly #options: KeyServiceOptions;
+  readonly #workers: readonly Worker[];
+  readonly #queue: KeyQueue;
+  readonly #pool: SuitePool;
+  readonly #apiKeys: ApiKeyCache;
+  #keyWorkerStatus: GeneratorStatus;
+  #closing = false;
+
+  private constructor(options: KeyServiceOptions, ready: readonly ReadyWorker[]) {
+    const [keyWorker, ...suiteWorkers] = ready;
+    this.#options = options;
+    this.#workers = ready.map(({ worker }) => worker);
+    this.#keyWorkerStatus = keyWorker.status;
+    this.#queue = new KeyQueue(keyWorker.worker, (status) => {
+      this.#keyWorkerStatus = status;
+    });
+    this.#pool = new SuitePool();
+    for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);
+    this.#apiKeys = new ApiKeyCache((keyHash) => this.#lookUpPrincipal(keyHash));
+    for (const worker of this.#workers) this.#watch(worker);
+  }
+
+  /** Starts the workers and waits until each has passed its self-tests. Throws `SetupError`. */
+  static async start(options: KeyServiceOptions): Promise<KeyService> {
+    const { databasePath, sources, secrets } = options;
+    const keyWorkerData: KeyWorkerData = { databasePath, sources, secrets };
+    const suiteWorkerData: SuiteWorkerData = { sources, secrets };
+    const workers = [
+      spawn('./key-worker.ts', keyWorkerData),
+      ...Array.from({ length: options.suiteWorkers }, () =>
+        spawn('./suite-worker.ts', suiteWorkerData),
+      ),
+    ];
+    try {
+      return new KeyService(options, await Promise.all(workers.map(whenReady)));
+    } catch (error) {
+      await Promise.all(workers.map((worker) => worker.terminate()));
+      throw error;
+    }
+  }
+
+  /**
+   * Generates and records a key. `abandoned` tells whether the client has gone while the request
+   * waited for a suite worker.
+   */
+  async generate(
+    principal: Principal,
+    order: KeyOrder,
+    abandoned: () => boolean,
+  ): Promise<GenerateOutcome> {
+    const requester = this.#requester(principal);
+    const exhausted = this.#exhausted(principal, requester.atMs);
+    if (exhausted) return exhausted;
+    let counts = NO_STREAMS;
+    try {
+      if (!order.validate) return await this.#generatePlain({ kind: 'generate', requester, order });
+      const { reply, latchSource } = await this.#pool.submit({ order }, abandoned);
+      if (reply.result.kind === 'failed') {
+        counts = reply.counts;
+        throw this.#toError(reply.result.failure);
+      }
+      const { generated } = reply.result;
+      return await this.#record(requester, order, generated, reply.counts, latchSource);
+    } catch (error) {
+      if (isServerError(error)) {
+        this.#queue.recordFailure({ accountId: requester.accountId, atMs: requester.atMs, counts });
+      }
+      throw error;
+    }
+  }
+
+  async #generatePlain(task: KeyTask): Promise<GenerateOutcome> {
+    const result = await this.#submit(task);
+    if (result.kind !== 'generated' && result.kind !== 'quota_exceeded') throw unexpected(result);
+    return result;
+  }
+
+  /** Records a key of a suite worker; it leaves only when its row is durable. */
+  async #record(
+    requester: Requester,
+    order: KeyOrder,
+    { key, ...generated }: GeneratedKey,
+    counts: StreamCounts,
+    latchSource: (reason: string) => void,
+  ): Promise<GenerateOutcome> {
+    let recorded = false;
+    try {
+      const result = await this.#queue.submit({
+        kind: 'record',
+        requester,
+        order,
+        generated,
+        counts,
+      });
+      if (result.kind === 'failed') {
+        if (result.failure.repeatedKey) latchSource(result.failure.reason);
+        throw this.#toError(result.failure);
+      }
+      if (result.kind === 'recorded') {
+        recorded = true;
+        this.#apiKeys.noteUsage(requester.accountId, result.usage);
+        return { ...result, kind: 'generated', generated: { key, ...generated } };
+      }
+      if (result.kind === 'quota_exceeded') return result;
+      throw unexpected(result);
+    } finally {
+      if (!recorded) wipe(key);
+    }
+  }
+
+  /** Validates a key given as text, and counts the request. */
+  async validate(
+    principal: Principal,
+    keyText: string,
+    proof: string | undefined,
+  ): Promise<ValidateOutcome> {
+    const requester = this.#requester(principal);
+    const exhausted = this.#exhausted(principal, requester.atMs);
+    if (exhausted) return exhausted;
+    const key = parseKey(keyText);
+    const result = await this.#submit({ kind: 'validate', requester, key, proof });
+    if (result.kind !== 'validated' && result.kind !== 'quota_exceeded') throw unexpected(result);
+    return result;
+  }
+
+  /** Sums of the principal's account since `sinceMs`, rounded down to a whole minute. */
+  async metrics(principal: Principal, sinceMs: number): Promise<AccountMetrics> {
+    const result = await this.#submit({
+      kind: 'metrics',
+      accountId: principal.accountId,
+      sinceMs,
+    });
+    if (result.kind !== 'metrics') throw unexpected(result);
+    return result.metrics;
+  }
+
+  /** The principal of an API key by its hash; undefined when unknown or revoked. */
+  authenticate(keyHash: Buffer): Promise<Principal | undefined> {
+    return this.#apiKeys.find(keyHash, this.#options.clock.nowMs());
+  }
+
+  usageOf(principal: Principal): Usage {
+    return this.#apiKeys.usageOf(principal);
+  }
+
+  status(): ServiceStatus {
+    return {
+      generators: [this.#keyWorkerStatus, ...this.#pool.statuses()],
+      waiting: { keys: this.#queue.size, suite: this.#pool.size },
+    };
+  }
+
+  /** Ends the workers after what they have begun. The caller has stopped submitting. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    const exits = this.#workers.map((worker) => once(worker, 'exit'));
+    for (const worker of this.#workers) worker.postMessage('close');
+    await Promise.all(exits);
+  }
+
+  async #lookUpPrincipal(keyHash: Buffer): Promise<Principal | undefined> {
+    const month = quotaMonth(this.#options.clock.nowMs());
+    const result = await this.#submit({ kind: 'authenticate', keyHash, month });
+    if (result.kind !== 'principal') throw unexpected(result);
+    return result.principal;
+  }
+
+  #requester({ accountId, apiKeyId }: Principal): Requester {
+    return { accountId, apiKeyId, atMs: this.#options.clock.nowMs() };
+  }
+
+  /** A quota already known to be used up spares the work; the transaction decides all other cases. */
+  #exhausted(
+    principal: Principal,
+    nowMs: number,
+  ): { kind: 'quota_exceeded'; usage: Usage } | undefined {
+    const usage = this.#apiKeys.usageOf(principal);
+    return isExhausted(usage, nowMs) ? { kind: 'quota_exceeded', usage } : undefined;
+  }
+
+  async #submit(task: KeyTask): Promise<Exclude<KeyTaskResult, { kind: 'failed' }>> {
+    const result = await this.#queue.submit(task);
+    if (result.kind === 'failed') throw this.#toError(result.failure);
+    if ('usage' in result && 'requester' in task) {
+      this.#apiKeys.noteUsage(task.requester.accountId, result.usage);
+    }
+    return result;
+  }
+
+  #toError({ code, reason, retryAfterSeconds }: Failure): AppError {
+    this.#options.onFailure({ code, reason });
+    return new AppError(code, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+  }
+
+  #watch(worker: Worker): void {
+    worker.on('error', (error) => this.#options.onFatal(error as Error));
+    worker.on('exit', (code) => {
+      if (!this.#closing) this.#options.onFatal(new Error(`a worker ended with code ${code}`));
+    });
+  }
+}
+
+interface ReadyWorker {
+  readonly worker: Worker;
+  readonly status: GeneratorStatus;
+}
+
+/** Workers see no environment: what they need of the configuration they are given. */
+function spawn(file: string, workerData: unknown): Worker {
+  return new Worker(new URL(file, import.meta.url), { workerData, env: {} });
+}
+
+async function whenReady(worker: Worker): Promise<ReadyWorker> {
+  const [message] = (await once(worker, 'message')) as [WorkerReady];
+  if (message.kind === 'unable') throw new SetupError(message.message);
+  return { worker, status: message.status };
+}
+
+function isServerError(error: unknown): boolean {
+  return !(error instanceof AppError) || ERRORS[error.code].status >= 500;
+}
+
+function unexpected(result: KeyTaskResult): Error {
+  return new Error(`the key worker answered with an unexpected ${result.kind}`);
+}

@@ -1,0 +1,111 @@
+/** The suite workers and the bounded queue in front of them. One job a worker at a time. */
+import type { Worker } from 'node:worker_threads';
+import { AppError } from '../errors.ts';
+import type { GeneratorStatus } from './generator.ts';
+import type { SuiteJob, SuiteReply } from './messages.ts';
+import type { SuiteMessage } from './suite-worker.ts';
+
+/** Jobs that may wait for each worker. */
+const MAX_WAITING_PER_WORKER = 32;
+
+/** Seconds a client should wait when the queue is full. */
+const RETRY_AFTER_SECONDS = 2;
+
+/** A finished job. `latchSource` ends the generator that made the key, should it prove broken. */
+export interface SuiteOutcome {
+  readonly reply: SuiteReply;
+  readonly latchSource: (reason: string) => void;
+}
+
+interface Waiting {
+  readonly job: SuiteJob;
+  /** True when nobody waits for the key any more: a job not yet begun is then dropped. */
+  readonly abandoned: () => boolean;
+  readonly resolve: (outcome: SuiteOutcome) => void;
+  readonly reject: (error: AppError) => void;
+}
+
+interface Member {
+  readonly worker: Worker;
+  status: GeneratorStatus;
+  current: Waiting | undefined;
+}
+
+export class SuitePool {
+  readonly #members: Member[] = [];
+  readonly #waiting: Waiting[] = [];
+
+  /** Adds a worker that has reported ready. */
+  add(worker: Worker, status: GeneratorStatus): void {
+    const member: Member = { worker, status, current: undefined };
+    worker.on('message', (reply: SuiteReply) => this.#settle(member, reply));
+    this.#members.push(member);
+    this.#dispatch();
+  }
+
+  /** Resolves when a worker has done the job. Throws `overloaded` or `entropy_unavailable` at once. */
+  submit(job: SuiteJob, abandoned: () => boolean): Promise<SuiteOutcome> {
+    const able = this.#members.filter(isAble).length;
+    if (able === 0) throw new AppError('entropy_unavailable', { retryAfterSeconds: 5 });
+    if (this.#waiting.length >= able * MAX_WAITING_PER_WORKER) {
+      throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ job, abandoned, resolve, reject });
+      this.#dispatch();
+    });
+  }
+
+  statuses(): GeneratorStatus[] {
+    return this.#members.map(({ status }) => status);
+  }
+
+  /** Jobs waiting or under way. */
+  get size(): number {
+    return this.#waiting.length + this.#members.filter(({ current }) => current).length;
+  }
+
+  #dispatch(): void {
+    for (const member of this.#members) {
+      if (member.current || !isAble(member)) continue;
+      const next = this.#nextWanted();
+      if (!next) return;
+      member.current = next;
+      member.worker.postMessage(next.job satisfies SuiteMessage);
+    }
+    if (!this.#members.some(isAble)) this.#refuseWaiting();
+  }
+
+  #nextWanted(): Waiting | undefined {
+    let next = this.#waiting.shift();
+    while (next?.abandoned()) {
+      next.reject(new AppError('request_timeout', { detail: 'The client has gone.' }));
+      next = this.#waiting.shift();
+    }
+    return next;
+  }
+
+  #refuseWaiting(): void {
+    for (const { reject } of this.#waiting.splice(0)) {
+      reject(new AppError('entropy_unavailable', { retryAfterSeconds: 5 }));
+    }
+  }
+
+  #settle(member: Member, reply: SuiteReply): void {
+    const { current } = member;
+    if (!current) throw new Error('a suite worker answered without a job');
+    member.current = undefined;
+    member.status = reply.status;
+    current.resolve({ reply, latchSource: (reason) => this.#latch(member, reason) });
+    this.#dispatch();
+  }
+
+  #latch(member: Member, reason: string): void {
+    member.status = { ...member.status, latched: reason };
+    member.worker.postMessage({ latch: reason } satisfies SuiteMessage);
+  }
+}
+
+function isAble({ status }: Member): boolean {
+  return status.latched === null;
+}

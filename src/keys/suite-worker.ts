@@ -1,0 +1,70 @@
+/**
+ * A suite worker thread: generates keys whose stream is put through the statistical suite first.
+ * Each has its own generator. The key and its evidence go to the main thread, which holds the key
+ * until the key worker has recorded it.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { SourceName } from '../entropy/index.ts';
+import { Keyring, type MasterSecretVersion } from '../proof/index.ts';
+import { generateKey } from './generate.ts';
+import { Generator } from './generator.ts';
+import { type SuiteJob, type SuiteReply, toFailure, type WorkerReady } from './messages.ts';
+import type { StreamTally } from './order.ts';
+import { requireSelfTests, requireSuiteSelfTest, screenLiveCarrier } from './self-test.ts';
+
+export interface SuiteWorkerData {
+  readonly sources: readonly SourceName[];
+  readonly secrets: readonly MasterSecretVersion[];
+}
+
+/** What the main thread sends: a job, an order to latch with its reason, or the end. */
+export type SuiteMessage = SuiteJob | { readonly latch: string } | 'close';
+
+function answer(generator: Generator, keyring: Keyring, job: SuiteJob): SuiteReply {
+  const counts: StreamTally = { streams: 0, streamsPassed: 0 };
+  try {
+    const generated = generateKey(generator, keyring, job.order, counts);
+    return { result: { kind: 'generated', generated }, counts, status: generator.status() };
+  } catch (error) {
+    return {
+      result: { kind: 'failed', failure: toFailure(error) },
+      counts,
+      status: generator.status(),
+    };
+  }
+}
+
+function main(data: SuiteWorkerData): void {
+  const port = parentPort;
+  if (!port) throw new Error('a suite worker runs as a worker thread only');
+  try {
+    requireSelfTests();
+    requireSuiteSelfTest();
+    const keyring = new Keyring(data.secrets);
+    const generator = Generator.start(data.sources);
+    screenLiveCarrier(generator);
+    port.on('message', (message: SuiteMessage) => {
+      if (message === 'close') {
+        generator.close();
+        keyring.destroy();
+        port.close();
+      } else if ('latch' in message) {
+        generator.latch(message.latch);
+      } else {
+        const reply = answer(generator, keyring, message);
+        const { result } = reply;
+        port.postMessage(
+          reply,
+          result.kind === 'generated' ? [result.generated.key.buffer as ArrayBuffer] : [],
+        );
+      }
+    });
+    port.postMessage({ kind: 'ready', status: generator.status() } satisfies WorkerReady);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    port.postMessage({ kind: 'unable', message } satisfies WorkerReady);
+    port.close();
+  }
+}
+
+main(workerData as SuiteWorkerData);
