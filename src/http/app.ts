@@ -1,0 +1,182 @@
+/**
+ * Stage 7 of 7. In: HTTP requests. Out: JSON responses, after their records are durable.
+ * Standards: RFC 9110 (HTTP), RFC 9457 (problem details).
+ */
+import { randomUUID } from 'node:crypto';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type FastifyServerOptions,
+  LogController,
+} from 'fastify';
+import type { DemoKeysPolicy } from '../accounts/index.ts';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { KeyService } from '../keys/index.ts';
+import { Authenticator } from './authenticate.ts';
+import { registerOpenApi, serveOpenApi } from './openapi.ts';
+import { sendProblem, toAppError } from './problem.ts';
+import { answerRaw, handleRawEvents, parserErrorCode } from './raw-errors.ts';
+import { generateRoute } from './routes/generate.ts';
+import { healthRoutes } from './routes/health.ts';
+import { metricsRoute } from './routes/metrics.ts';
+import { validateRoute } from './routes/validate.ts';
+
+export interface AppOptions {
+  readonly service: KeyService;
+  readonly clock: Clock;
+  readonly logger: FastifyBaseLogger;
+  /** Source of keys whose request names none, and the sources a request may name. */
+  readonly entropySource: string;
+  readonly entropySources: readonly string[];
+  readonly demoKeys: DemoKeysPolicy;
+  readonly rateLimits: boolean;
+  readonly tls: { readonly cert: string; readonly key: string } | null;
+  /** True once the process has been told to end. */
+  readonly isDraining: () => boolean;
+  readonly timeouts?: Partial<Timeouts>;
+}
+
+/** Milliseconds a client has for its headers and for its whole request; how often that is checked. */
+export interface Timeouts {
+  readonly headersMs: number;
+  readonly requestMs: number;
+  readonly checkEveryMs: number;
+}
+
+/** What the routes are built with. */
+export interface RouteContext extends AppOptions {
+  readonly authenticator: Authenticator;
+}
+
+/** Largest request body: a generate or validate body takes a few hundred bytes. */
+export const BODY_LIMIT_BYTES = 16 * 1024;
+
+const DEFAULT_TIMEOUTS: Timeouts = { headersMs: 15_000, requestMs: 30_000, checkEveryMs: 5_000 };
+
+/** A request id from outside is taken when it is short and plain, so that it can go into any log. */
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/**
+ * Key exchange: the hybrid of X25519 and ML-KEM-768 first, classical groups for older clients. The
+ * slash opens a second tuple: OpenSSL 3.5 asks a client that supports the first one for its share
+ * again rather than settle for a classical group.
+ */
+const TLS_GROUPS = 'X25519MLKEM768/X25519:P-256:P-384';
+
+/** Builds the application. The caller listens and closes. */
+export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+  const { clock } = options;
+  const app = createServer(options);
+  app.removeContentTypeParser('text/plain');
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  app.setErrorHandler((error, request, reply) => {
+    const known = toAppError(error);
+    if (known.code === 'internal_error') logUnexpected(request.log, known.cause);
+    sendProblem(request, reply, known, clock);
+  });
+  const allowed = collectMethods(app);
+  app.setNotFoundHandler((request, reply) => {
+    const allow = allowed(request.url);
+    const error = allow ? new AppError('method_not_allowed', { allow }) : new AppError('not_found');
+    sendProblem(request, reply, error, clock);
+  });
+  addRequestHooks(app);
+  handleRawEvents(app.server, clock);
+  await registerOpenApi(app);
+  const context: RouteContext = { ...options, authenticator: new Authenticator(options) };
+  generateRoute(app, context);
+  validateRoute(app, context);
+  metricsRoute(app, context);
+  healthRoutes(app, context);
+  await serveOpenApi(app);
+  return app;
+}
+
+function createServer({ tls, logger, clock, timeouts }: AppOptions): FastifyInstance {
+  const { headersMs, requestMs, checkEveryMs } = { ...DEFAULT_TIMEOUTS, ...timeouts };
+  const common: FastifyServerOptions = {
+    loggerInstance: logger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: requestMs,
+    return503OnClosing: false,
+    genReqId: ({ headers }) => {
+      const given = headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    ajv: {
+      customOptions: {
+        coerceTypes: false,
+        removeAdditional: false,
+        useDefaults: false,
+        allErrors: true,
+      },
+    },
+    frameworkErrors: (error, request, reply) =>
+      sendProblem(request as FastifyRequest, reply as FastifyReply, toAppError(error), clock),
+    clientErrorHandler: (error, socket) =>
+      answerRaw(socket, new AppError(parserErrorCode(error)), clock),
+  };
+  const http = {
+    headersTimeout: headersMs,
+    connectionsCheckingInterval: checkEveryMs,
+    // A missing Host header is answered by the hook below, with a problem body.
+    requireHostHeader: false,
+  };
+  if (!tls) return Fastify({ ...common, http } as FastifyServerOptions);
+  const https = {
+    ...http,
+    ...tls,
+    minVersion: 'TLSv1.3',
+    ecdhCurve: TLS_GROUPS,
+    honorCipherOrder: true,
+  };
+  return Fastify({ ...common, https } as FastifyServerOptions);
+}
+
+/** Methods by path, gathered as routes are added, so that a wrong method is 405 and not 404. */
+function collectMethods(app: FastifyInstance): (url: string) => string[] | undefined {
+  const methods = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const known = methods.get(url) ?? new Set<string>();
+    for (const one of [method].flat()) known.add(one);
+    methods.set(url, known);
+  });
+  return (url) => {
+    const known = methods.get(url.split('?', 1)[0] ?? url);
+    return known && [...known].sort();
+  };
+}
+
+function addRequestHooks(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    reply.header('x-content-type-options', 'nosniff');
+    if (!request.url.startsWith('/docs')) reply.header('cache-control', 'no-store');
+    // RFC 9112 §3.2: an HTTP/1.1 request without exactly one Host is refused.
+    if (request.raw.httpVersion === '1.1' && !request.headers.host) {
+      throw new AppError('malformed_request', { detail: 'The Host header is missing.' });
+    }
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.info(
+      {
+        method: request.method,
+        route: request.routeOptions.url ?? 'unknown',
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 1000) / 1000,
+      },
+      'request',
+    );
+  });
+}
+
+/** The class and place of an unexpected error, never its message: that can quote the request. */
+function logUnexpected(log: FastifyBaseLogger, cause: unknown): void {
+  const error = cause instanceof Error ? cause : new Error(typeof cause);
+  const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '));
+  log.error({ error: error.name, frames }, 'unexpected error');
+}

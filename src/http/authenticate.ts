@@ -1,0 +1,144 @@
+/**
+ * Authentication and rate limit of a request, before its body is read. What is found is kept with
+ * the request: the handlers take the principal from there.
+ */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import {
+  type DemoKeysPolicy,
+  hashApiKey,
+  isPlanName,
+  isWellFormedApiKey,
+  monthLengthSeconds,
+  PLANS,
+  type RateDecision,
+  RateLimiter,
+  secondsToNextMonth,
+} from '../accounts/index.ts';
+import type { Clock } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import type { KeyService } from '../keys/index.ts';
+import type { Principal, Usage } from '../ledger/index.ts';
+
+export interface AuthenticatorOptions {
+  readonly service: KeyService;
+  readonly clock: Clock;
+  readonly demoKeys: DemoKeysPolicy;
+  readonly rateLimits: boolean;
+}
+
+export class Authenticator {
+  readonly #options: AuthenticatorOptions;
+  readonly #limiter = new RateLimiter();
+  readonly #principals = new WeakMap<FastifyRequest, Principal>();
+
+  constructor(options: AuthenticatorOptions) {
+    this.#options = options;
+  }
+
+  /** The hook: throws `missing_api_key`, `invalid_api_key` or `rate_limited`. */
+  async check(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const principal = await this.#identify(request);
+    this.#principals.set(request, principal);
+    const decision = this.#options.rateLimits ? this.#take(principal) : undefined;
+    writeLimitHeaders(
+      reply,
+      principal,
+      this.#options.service.usageOf(principal),
+      decision,
+      this.#now(),
+    );
+    if (decision && !decision.allowed) {
+      throw new AppError('rate_limited', { retryAfterSeconds: decision.retryAfterSeconds });
+    }
+  }
+
+  /** The principal of a request that passed `check`. */
+  principal(request: FastifyRequest): Principal {
+    const principal = this.#principals.get(request);
+    if (!principal) throw new Error('the route was reached without authentication');
+    return principal;
+  }
+
+  /** Renews the quota headers when a request has moved the counter. */
+  noteUsage(reply: FastifyReply, usage: Usage): void {
+    const quota = quotaLimit(usage, this.#now());
+    if (quota) mergeQuota(reply, quota.current);
+  }
+
+  async #identify(request: FastifyRequest): Promise<Principal> {
+    const given = request.headers['x-api-key'];
+    if (given === undefined || given === '') throw new AppError('missing_api_key');
+    if (typeof given !== 'string' || !isWellFormedApiKey(given))
+      throw new AppError('invalid_api_key');
+    const principal = await this.#options.service.authenticate(hashApiKey(given));
+    if (!principal || (principal.demo && !this.#admitsDemo(request))) {
+      throw new AppError('invalid_api_key');
+    }
+    return principal;
+  }
+
+  /** A forwarded request came from beyond the proxy, whatever address the proxy has. */
+  #admitsDemo(request: FastifyRequest): boolean {
+    const { demoKeys } = this.#options;
+    if (demoKeys !== 'admit-direct') return demoKeys === 'admit';
+    return !Object.keys(request.headers).some(
+      (name) => name === 'forwarded' || name.startsWith('x-forwarded-'),
+    );
+  }
+
+  #take(principal: Principal): RateDecision {
+    const { plan } = principal;
+    if (!isPlanName(plan)) throw new Error(`account ${principal.accountId} has an unknown plan`);
+    return this.#limiter.take(principal.apiKeyId, PLANS[plan], this.#now());
+  }
+
+  #now(): number {
+    return this.#options.clock.nowMs();
+  }
+}
+
+/**
+ * `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers): "rate" is the API key's
+ * bucket on this replica, "quota" the account's month. `X-RateLimit-*` repeat the bucket.
+ */
+function writeLimitHeaders(
+  reply: FastifyReply,
+  { plan }: Principal,
+  usage: Usage,
+  decision: RateDecision | undefined,
+  nowMs: number,
+): void {
+  const policies: string[] = [];
+  const current: string[] = [];
+  if (decision && isPlanName(plan)) {
+    const windowSeconds = Math.ceil(PLANS[plan].burst / PLANS[plan].ratePerSecond);
+    policies.push(`"rate";q=${decision.limit};w=${windowSeconds}`);
+    current.push(`"rate";r=${decision.remaining};t=${decision.resetSeconds}`);
+    reply.header('x-ratelimit-limit', decision.limit);
+    reply.header('x-ratelimit-remaining', decision.remaining);
+    reply.header('x-ratelimit-reset', decision.resetSeconds);
+  }
+  const quota = quotaLimit(usage, nowMs);
+  if (quota) {
+    policies.push(quota.policy);
+    current.push(quota.current);
+  }
+  if (policies.length === 0) return;
+  reply.header('ratelimit-policy', policies.join(', '));
+  reply.header('ratelimit', current.join(', '));
+}
+
+function quotaLimit(usage: Usage, nowMs: number): { policy: string; current: string } | undefined {
+  if (usage.quota === null) return undefined;
+  const remaining = Math.max(0, usage.quota - usage.used);
+  return {
+    policy: `"quota";q=${usage.quota};w=${monthLengthSeconds(nowMs)}`,
+    current: `"quota";r=${remaining};t=${secondsToNextMonth(nowMs)}`,
+  };
+}
+
+function mergeQuota(reply: FastifyReply, current: string): void {
+  const before = String(reply.getHeader('ratelimit') ?? '');
+  const others = before.split(', ').filter((one) => one !== '' && !one.startsWith('"quota"'));
+  reply.header('ratelimit', [...others, current].join(', '));
+}

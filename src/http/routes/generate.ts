@@ -1,0 +1,112 @@
+/** POST /api/v2/generate. */
+import type { FastifyInstance } from 'fastify';
+import { secondsToNextMonth } from '../../accounts/index.ts';
+import { wipe } from '../../bytes.ts';
+import { formatTimestamp, monotonicMs } from '../../clock.ts';
+import { isQuantum, isSourceName, sourceKind } from '../../entropy/index.ts';
+import { AppError } from '../../errors.ts';
+import type { GenerateOutcome, KeyOrder } from '../../keys/index.ts';
+import { DEFAULT_MODULATION } from '../../modulation/index.ts';
+import type { RouteContext } from '../app.ts';
+import {
+  BODY_ERRORS,
+  type GenerateBody,
+  GeneratedKey,
+  type GeneratedKeyResponse,
+  generateBody,
+  KEYED_ERRORS,
+  responses,
+} from '../schemas.ts';
+
+export function generateRoute(app: FastifyInstance, context: RouteContext): void {
+  const { authenticator, service, clock } = context;
+  app.post<{ Body: GenerateBody }>(
+    '/api/v2/generate',
+    {
+      schema: {
+        operationId: 'generate',
+        summary: 'Generate a key',
+        tags: ['keys'],
+        body: generateBody(context.entropySources, context.entropySource),
+        response: responses(GeneratedKey, [
+          ...KEYED_ERRORS,
+          ...BODY_ERRORS,
+          'quota_exceeded',
+          'entropy_unavailable',
+        ]),
+      },
+      onRequest: (request, reply) => authenticator.check(request, reply),
+    },
+    async (request, reply) => {
+      const order = toOrder(request.body, context.entropySource);
+      const outcome = await service.generate(
+        authenticator.principal(request),
+        order,
+        () => request.raw.destroyed && !request.raw.complete,
+      );
+      if (outcome.kind === 'quota_exceeded') throw quotaExceeded(clock.nowMs());
+      authenticator.noteUsage(reply, outcome.usage);
+      return toResponse(order, outcome, request.body.include ?? [], clock.nowMs());
+    },
+  );
+}
+
+export function quotaExceeded(nowMs: number): AppError {
+  return new AppError('quota_exceeded', { retryAfterSeconds: secondsToNextMonth(nowMs) });
+}
+
+function toOrder(body: GenerateBody, defaultSource: string): KeyOrder {
+  const source = body.entropy_source ?? defaultSource;
+  if (!isSourceName(source)) throw new Error('the schema let an unknown entropy source through');
+  return {
+    securityLevel: body.security_level,
+    modulation: body.modulation_type ?? DEFAULT_MODULATION,
+    source,
+    validate: body.enable_nist_validation ?? false,
+    acceptedMs: monotonicMs(),
+  };
+}
+
+/** The response in the source's variant. The key's bytes end here: what stays is the string. */
+function toResponse(
+  order: KeyOrder,
+  { keyId, generated }: GenerateOutcome & { kind: 'generated' },
+  include: readonly string[],
+  nowMs: number,
+): GeneratedKeyResponse {
+  const { key, evidence } = generated;
+  const common = {
+    success: true as const,
+    key_id: keyId,
+    key: Buffer.from(key.buffer, key.byteOffset, key.length).toString('hex'),
+    security_level: order.securityLevel,
+    entropy_bits: generated.entropyBits,
+    latency_ms: Math.round(generated.latencyMs * 1000) / 1000,
+    timestamp: formatTimestamp(nowMs),
+  };
+  wipe(key);
+  const kind = sourceKind(order.source);
+  if (isQuantum(kind)) {
+    return {
+      ...common,
+      quantum_hardware: kind === 'quantum-hardware',
+      entropy_job_id: generated.entropyJobId,
+      ...(evidence && { nist_score: evidence.score, nist_grade: evidence.grade }),
+      source: order.source,
+      hash_proof: generated.hashProof,
+    };
+  }
+  return {
+    ...common,
+    ...(evidence && {
+      nist_validation: {
+        // Only a stream that passed the gate releases a key.
+        certification_status: 'PASS',
+        tests_passed: evidence.testsPassed,
+        total_tests: evidence.totalTests,
+        compliance_level: evidence.complianceLevel,
+      },
+    }),
+    ...(include.includes('hash_proof') && { hash_proof: generated.hashProof }),
+  };
+}

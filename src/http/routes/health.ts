@@ -1,0 +1,58 @@
+/** GET /livez, /readyz and /health: no API key, not metered, not rate limited. */
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import { formatTimestamp } from '../../clock.ts';
+import type { RouteContext } from '../app.ts';
+import { HealthResult, responses } from '../schemas.ts';
+
+type Health = Static<typeof HealthResult>;
+
+export function healthRoutes(app: FastifyInstance, context: RouteContext): void {
+  const routes = [
+    ['/livez', 'The process answers', () => alive(context)],
+    ['/readyz', 'The replica can serve keys', () => readiness(context)],
+    ['/health', 'The same as /readyz', () => readiness(context)],
+  ] as const;
+  for (const [path, summary, report] of routes) {
+    const content = { 'application/json': { schema: HealthResult } };
+    const response: Record<string, unknown> = {
+      ...responses(HealthResult, []),
+      503: { description: 'Not ready', content },
+    };
+    app.get(
+      path,
+      {
+        schema: {
+          summary,
+          tags: ['health'],
+          security: [],
+          response,
+        },
+      },
+      async (_request, reply) => {
+        const health = report();
+        reply.code(health.success ? 200 : 503);
+        return health;
+      },
+    );
+  }
+}
+
+function alive({ clock }: RouteContext): Health {
+  return { success: true, status: 'ok', timestamp: formatTimestamp(clock.nowMs()) };
+}
+
+/** Ready while every generator is sound and the process is not on its way out. */
+function readiness({ service, clock, isDraining }: RouteContext): Health {
+  const { generators } = service.status();
+  const sound = generators.every(
+    ({ latched, sources }) => latched === null && sources.every(({ healthy }) => healthy),
+  );
+  const status = isDraining() ? 'draining' : sound ? 'ok' : 'unavailable';
+  return {
+    success: status === 'ok',
+    status,
+    checks: { entropy: sound ? 'ok' : 'unavailable', accepting: isDraining() ? 'no' : 'yes' },
+    timestamp: formatTimestamp(clock.nowMs()),
+  };
+}

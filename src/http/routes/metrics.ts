@@ -1,0 +1,60 @@
+/** GET /api/v2/metrics. */
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import { formatTimestamp } from '../../clock.ts';
+import type { AccountMetrics } from '../../ledger/index.ts';
+import type { RouteContext } from '../app.ts';
+import { DEFAULT_HOURS, KEYED_ERRORS, MetricsQuery, MetricsResult, responses } from '../schemas.ts';
+
+const HOUR_MS = 3_600_000;
+
+export function metricsRoute(app: FastifyInstance, context: RouteContext): void {
+  const { authenticator, service, clock } = context;
+  app.get<{ Querystring: Static<typeof MetricsQuery> }>(
+    '/api/v2/metrics',
+    {
+      schema: {
+        operationId: 'metrics',
+        summary: "Performance and usage of the caller's account",
+        tags: ['metrics'],
+        querystring: MetricsQuery,
+        response: responses(MetricsResult, [...KEYED_ERRORS, 'invalid_request']),
+      },
+      onRequest: (request, reply) => authenticator.check(request, reply),
+      preValidation: async (request) => {
+        const query = request.query as Record<string, unknown>;
+        query.hours = strictDecimal(query.hours);
+      },
+    },
+    async (request): Promise<Static<typeof MetricsResult>> => {
+      const nowMs = clock.nowMs();
+      const hours = request.query.hours ?? DEFAULT_HOURS;
+      const principal = authenticator.principal(request);
+      const sums = await service.metrics(principal, nowMs - hours * HOUR_MS);
+      return {
+        success: true,
+        metrics: { performance: performance(sums), usage: usage(sums) },
+        timestamp: formatTimestamp(nowMs),
+      };
+    },
+  );
+}
+
+/** Decimal digits as a number; anything else as it came, for the schema to refuse. */
+function strictDecimal(value: unknown): unknown {
+  return typeof value === 'string' && /^[1-9][0-9]{0,8}$/.test(value) ? Number(value) : value;
+}
+
+function performance(sums: AccountMetrics) {
+  const calls = sums.keys + sums.failures;
+  return {
+    total_keys_generated: sums.keys,
+    average_latency_ms: sums.keys === 0 ? 0 : Math.round(sums.latencyUs / sums.keys) / 1000,
+    nist_compliance_rate: sums.streams === 0 ? 1 : sums.streamsPassed / sums.streams,
+    error_rate: calls === 0 ? 0 : sums.failures / calls,
+  };
+}
+
+function usage(sums: AccountMetrics) {
+  return { api_key_count: sums.activeApiKeys, total_usage: sums.metered };
+}

@@ -1,0 +1,48 @@
+/** POST /api/v2/validate. */
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import { formatTimestamp } from '../../clock.ts';
+import type { RouteContext } from '../app.ts';
+import {
+  BODY_ERRORS,
+  KEYED_ERRORS,
+  responses,
+  ValidateBody,
+  ValidationResult,
+} from '../schemas.ts';
+import { quotaExceeded } from './generate.ts';
+
+export function validateRoute(app: FastifyInstance, context: RouteContext): void {
+  const { authenticator, service, clock } = context;
+  app.post<{ Body: Static<typeof ValidateBody> }>(
+    '/api/v2/validate',
+    {
+      schema: {
+        operationId: 'validate',
+        summary: 'Validate a key',
+        description: 'A malformed key is a verdict, not an error.',
+        tags: ['keys'],
+        body: ValidateBody,
+        response: responses(ValidationResult, [...KEYED_ERRORS, ...BODY_ERRORS, 'quota_exceeded']),
+      },
+      onRequest: (request, reply) => authenticator.check(request, reply),
+    },
+    async (request, reply): Promise<Static<typeof ValidationResult>> => {
+      const { key, hash_proof: proof } = request.body;
+      const outcome = await service.validate(authenticator.principal(request), key, proof);
+      if (outcome.kind === 'quota_exceeded') throw quotaExceeded(clock.nowMs());
+      authenticator.noteUsage(reply, outcome.usage);
+      const { verdict } = outcome;
+      return {
+        success: true,
+        valid: verdict.valid,
+        validation_details: {
+          key_format: verdict.keyFormat,
+          entropy_check: verdict.entropyCheck,
+          proof_verification: verdict.proofVerification,
+        },
+        timestamp: formatTimestamp(clock.nowMs()),
+      };
+    },
+  );
+}

@@ -1,0 +1,305 @@
+/**
+ * The wire, as schemas: what validates requests is what the OpenAPI document is generated from.
+ * Field names and their order are the interface specification's.
+ */
+import Type, { type Static, type TSchema } from 'typebox';
+import { ERRORS, type ErrorCode } from '../errors.ts';
+import { SECURITY_LEVELS, type SecurityLevel } from '../keys/index.ts';
+import { DEFAULT_MODULATION, MODULATION_TYPES, type ModulationType } from '../modulation/index.ts';
+
+/** `hash_proof` asks for the proof in the validation-object form, which leaves it out by default. */
+export const INCLUDABLE = ['hash_proof'] as const;
+export type Includable = (typeof INCLUDABLE)[number];
+
+export const MIN_HOURS = 1;
+export const MAX_HOURS = 8_760;
+export const DEFAULT_HOURS = 24;
+
+/** Longest key or proof that is read at all; a key has at most 96 characters, a proof 88. */
+const MAX_TEXT = 4_096;
+
+const Timestamp = Type.String({
+  format: 'date-time',
+  description: 'ISO 8601 date-time with UTC offset',
+  examples: ['2026-01-31T12:00:00.000+00:00'],
+});
+
+const Success = Type.Literal(true, { description: 'true: the call succeeded' });
+
+function oneOf<T extends string | number>(
+  values: readonly T[],
+  type: 'string' | 'integer',
+  description: string,
+  extra: Record<string, unknown> = {},
+) {
+  return Type.Unsafe<T>({ type, enum: [...values], description, ...extra });
+}
+
+/** The generate body; `sources` are the entropy sources that this server lets requests name. */
+export function generateBody(sources: readonly string[], defaultSource: string) {
+  return Type.Object(
+    {
+      security_level: oneOf<SecurityLevel>(SECURITY_LEVELS, 'integer', 'length of the key in bits'),
+      enable_nist_validation: Type.Optional(
+        Type.Boolean({
+          default: false,
+          description: 'run the SP 800-22 suite on the stream the key is cut from',
+        }),
+      ),
+      modulation_type: Type.Optional(
+        oneOf<ModulationType>(MODULATION_TYPES, 'string', 'modulation algorithm type', {
+          default: DEFAULT_MODULATION,
+        }),
+      ),
+      entropy_source: Type.Optional(
+        oneOf(sources, 'string', 'entropy source mixed in beside the operating system', {
+          default: defaultSource,
+        }),
+      ),
+      include: Type.Optional(
+        Type.Array(oneOf<Includable>(INCLUDABLE, 'string', 'extra field'), {
+          maxItems: 16,
+          description: 'extra fields to add to the response',
+        }),
+      ),
+    },
+    { description: 'Unknown fields are ignored.' },
+  );
+}
+
+export type GenerateBody = Static<ReturnType<typeof generateBody>>;
+
+const commonKeyFields = {
+  success: Success,
+  key_id: Type.String({ pattern: '^phm_[0-9]+$', description: 'identifier of the key' }),
+  key: Type.String({
+    pattern: '^([0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f]{96})$',
+    description: 'the key, lowercase hexadecimal; shown once and never stored',
+  }),
+  security_level: oneOf<SecurityLevel>(SECURITY_LEVELS, 'integer', 'the requested level'),
+  entropy_bits: Type.Number({
+    minimum: 0,
+    maximum: 384,
+    description: 'min-entropy credited to the key, scaled by the measured defect screen',
+  }),
+  latency_ms: Type.Number({ minimum: 0, description: 'from acceptance to key and proof ready' }),
+  timestamp: Timestamp,
+};
+
+const hashProof = Type.String({
+  pattern: '^proof_[1-9][0-9]{77,81}$',
+  description: 'keyed proof that this service generated the key',
+});
+
+export const NistValidation = Type.Object(
+  {
+    certification_status: oneOf(['PASS', 'FAIL'], 'string', "verdict of this service's gate"),
+    tests_passed: Type.Integer({ minimum: 0, maximum: 15 }),
+    total_tests: Type.Integer({ minimum: 13, maximum: 15 }),
+    compliance_level: oneOf(
+      ['CERTIFICATION_READY', 'REVIEW', 'NON_COMPLIANT'],
+      'string',
+      'label of this service; NIST certifies nothing by SP 800-22',
+    ),
+  },
+  { additionalProperties: false },
+);
+
+/** Variant A: classical sources. */
+export const GeneratedKeyA = Type.Object(
+  {
+    ...commonKeyFields,
+    nist_validation: Type.Optional(NistValidation),
+    hash_proof: Type.Optional(hashProof),
+  },
+  {
+    additionalProperties: false,
+    title: 'GeneratedKeyA',
+    description: 'Validation-object form, for classical entropy sources.',
+  },
+);
+
+/** Variant B: quantum sources, simulated or real. */
+export const GeneratedKeyB = Type.Object(
+  {
+    ...commonKeyFields,
+    quantum_hardware: Type.Boolean({ description: 'whether real quantum hardware took part' }),
+    entropy_job_id: Type.Union([Type.String(), Type.Null()], {
+      description: 'job of the hardware that fed the key, or null',
+    }),
+    nist_score: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
+    nist_grade: Type.Optional(oneOf(['A', 'B', 'C', 'D', 'F'], 'string', 'grade of the score')),
+    source: Type.String({ description: 'name of the entropy source' }),
+    hash_proof: hashProof,
+  },
+  {
+    additionalProperties: false,
+    title: 'GeneratedKeyB',
+    description: 'Score form, for quantum entropy sources, simulated or real.',
+  },
+);
+
+export const GeneratedKey = Type.Union([GeneratedKeyA, GeneratedKeyB]);
+export type GeneratedKeyResponse = Static<typeof GeneratedKeyA> | Static<typeof GeneratedKeyB>;
+
+export const ValidateBody = Type.Object(
+  {
+    key: Type.String({
+      maxLength: MAX_TEXT,
+      description: 'the key to validate: 32, 64 or 96 lowercase hexadecimal digits',
+    }),
+    hash_proof: Type.Optional(
+      Type.String({
+        maxLength: MAX_TEXT,
+        description: 'proof from generate; without it the ledger decides',
+      }),
+    ),
+  },
+  { description: 'Unknown fields are ignored.' },
+);
+
+const check = (values: string[], description: string) => oneOf(values, 'string', description);
+
+export const ValidationResult = Type.Object(
+  {
+    success: Success,
+    valid: Type.Boolean({ description: 'overall verdict: all three checks are good' }),
+    validation_details: Type.Object(
+      {
+        key_format: check(['valid', 'invalid'], '32, 64 or 96 lowercase hexadecimal digits'),
+        entropy_check: check(['passed', 'failed', 'skipped'], 'six exact binomial tests'),
+        proof_verification: check(
+          ['passed', 'failed', 'skipped'],
+          'the proof, or without one the ledger, vouches for the key',
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    timestamp: Timestamp,
+  },
+  { additionalProperties: false },
+);
+
+export const MetricsQuery = Type.Object({
+  hours: Type.Optional(
+    Type.Integer({
+      minimum: MIN_HOURS,
+      maximum: MAX_HOURS,
+      default: DEFAULT_HOURS,
+      description: 'length of the period in hours: decimal digits, given once',
+    }),
+  ),
+});
+
+export const MetricsResult = Type.Object(
+  {
+    success: Success,
+    metrics: Type.Object(
+      {
+        performance: Type.Object(
+          {
+            total_keys_generated: Type.Integer({ minimum: 0 }),
+            average_latency_ms: Type.Number({ minimum: 0, description: '0 without keys' }),
+            nist_compliance_rate: Type.Number({
+              minimum: 0,
+              maximum: 1,
+              description: 'share of validated streams that passed the gate; 1 without any',
+            }),
+            error_rate: Type.Number({
+              minimum: 0,
+              maximum: 1,
+              description: 'generate calls answered 5xx / (2xx + 5xx); 0 without any',
+            }),
+          },
+          { additionalProperties: false },
+        ),
+        usage: Type.Object(
+          {
+            api_key_count: Type.Integer({ minimum: 0, description: 'active API keys' }),
+            total_usage: Type.Integer({ minimum: 0, description: 'metered requests' }),
+          },
+          { additionalProperties: false },
+        ),
+      },
+      { additionalProperties: false, description: "The caller's account in the period." },
+    ),
+    timestamp: Timestamp,
+  },
+  { additionalProperties: false },
+);
+
+export const HealthResult = Type.Object(
+  {
+    success: Type.Boolean({ description: 'true when healthy' }),
+    status: oneOf(['ok', 'unavailable', 'draining'], 'string', 'state of this replica'),
+    checks: Type.Optional(Type.Record(Type.String(), Type.String())),
+    timestamp: Timestamp,
+  },
+  { additionalProperties: false },
+);
+
+/** Problem details (RFC 9457) with this service's members. */
+export const Problem = Type.Object(
+  {
+    success: Type.Literal(false),
+    type: Type.String({ description: 'urn:phm:error: and the code' }),
+    title: Type.String(),
+    status: Type.Integer({ minimum: 400, maximum: 599 }),
+    detail: Type.String(),
+    instance: Type.String({ description: 'path of the request' }),
+    code: oneOf(Object.keys(ERRORS) as ErrorCode[], 'string', 'stable code of the error'),
+    request_id: Type.String({ description: 'the X-Request-Id of this request' }),
+    timestamp: Timestamp,
+    errors: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            pointer: Type.String({ description: '"#/field" in the body, "?name" in the query' }),
+            message: Type.String(),
+          },
+          { additionalProperties: false },
+        ),
+      ),
+    ),
+  },
+  { additionalProperties: false, title: 'Problem' },
+);
+
+export type ProblemBody = Static<typeof Problem>;
+
+/** The responses of a route: its success and, by status, the problems it can answer. */
+export function responses(success: TSchema, codes: readonly ErrorCode[]) {
+  const byStatus: Record<string, unknown> = {
+    200: { description: 'OK', content: { 'application/json': { schema: success } } },
+  };
+  for (const status of new Set(codes.map((code) => ERRORS[code].status))) {
+    const named = codes.filter((code) => ERRORS[code].status === status);
+    byStatus[status] = {
+      description: named.map((code) => `${code}: ${ERRORS[code].title}`).join('; '),
+      content: { 'application/problem+json': { schema: Problem } },
+    };
+  }
+  return byStatus;
+}
+
+/** What any route that needs an API key can answer. */
+export const KEYED_ERRORS: readonly ErrorCode[] = [
+  'malformed_request',
+  'missing_api_key',
+  'invalid_api_key',
+  'request_timeout',
+  'expectation_failed',
+  'headers_too_large',
+  'rate_limited',
+  'internal_error',
+  'ledger_unavailable',
+  'overloaded',
+];
+
+/** What any route with a body can answer beside them. */
+export const BODY_ERRORS: readonly ErrorCode[] = [
+  'invalid_request',
+  'malformed_json',
+  'payload_too_large',
+  'unsupported_media_type',
+];

@@ -1,0 +1,219 @@
+/** Start, keys that come and go, overload, and the end, on real processes. */
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import {
+  DEMO_KEY,
+  DEMO_PROFESSIONAL_KEY,
+  makeDataDir,
+  phmJson,
+  removeDataDir,
+  runPhm,
+  Server,
+} from '../support/server.ts';
+
+const folders: string[] = [];
+after(() => folders.forEach(removeDataDir));
+
+function freshFolder(): string {
+  const folder = makeDataDir();
+  folders.push(folder);
+  return folder;
+}
+
+async function makeApiKey(dataDir: string, plan: string) {
+  const { account_id } = await phmJson<{ account_id: string }>(
+    ['account', 'create', '--name', 'n', '--plan', plan],
+    dataDir,
+  );
+  return {
+    accountId: account_id,
+    ...(await phmJson<{ api_key: string; api_key_id: string }>(
+      ['key', 'issue', '--account', account_id],
+      dataDir,
+    )),
+  };
+}
+
+async function until(what: string, limitMs: number, check: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + limitMs;
+  while (!(await check())) {
+    assert.ok(Date.now() < end, `${what} within ${limitMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
+
+describe('start', () => {
+  it('prints a banner with the address, a demo key and a curl line that works', async () => {
+    const server = await Server.start(freshFolder());
+    const { log } = server;
+    assert.ok(log.includes(server.address));
+    const line = /curl -s (\S+) \\\n\s+-H '([^']+)' -H '([^']+)' \\\n\s+-d '([^']+)'/.exec(log);
+    assert.ok(line, log);
+    const [, url = '', keyHeader = '', typeHeader = '', body = ''] = line;
+    const headers = [keyHeader, typeHeader].map((header) => header.split(': ') as [string, string]);
+    const answer = await fetch(url, { method: 'POST', headers, body });
+    assert.equal(answer.status, 200);
+    const made = (await answer.json()) as { key: string; nist_validation: object };
+    assert.equal(made.key.length, 64);
+    assert.ok(made.nist_validation);
+    await server.stop();
+  });
+
+  it('prints the commands that make an account and a key when there are no demo keys', async () => {
+    const server = await Server.start(freshFolder(), { PHM_DEMO_KEYS: 'off' });
+    assert.match(server.log, /account create --name .* --plan research\n.*key issue --account/);
+    assert.ok(!server.log.includes('phmsk_demo'));
+    assert.equal((await server.metrics('', DEMO_KEY)).status, 401);
+    await server.stop();
+  });
+
+  it('refuses demo keys beyond loopback unless told otherwise', async () => {
+    const open = { PHM_HOST: '0.0.0.0', PHM_ALLOW_CLEARTEXT: 'on' };
+    const server = await Server.start(freshFolder(), open);
+    const local = server.address.replace('0.0.0.0', '127.0.0.1');
+    const ask = (address: string) =>
+      fetch(`${address}/api/v2/metrics`, { headers: { 'X-API-Key': DEMO_KEY } });
+    assert.equal((await ask(local)).status, 401);
+    await server.stop();
+    const told = await Server.start(freshFolder(), { ...open, PHM_DEMO_KEYS: 'on' });
+    assert.equal((await ask(told.address.replace('0.0.0.0', '127.0.0.1'))).status, 200);
+    await told.stop();
+  });
+
+  it('ends with a message that names the fix when the port is taken', async () => {
+    const server = await Server.start(freshFolder());
+    const { port } = new URL(server.address);
+    const second = await runPhm(['serve'], freshFolder(), { PHM_PORT: port });
+    assert.equal(second.code, 1);
+    assert.match(second.stderr, /choose another PHM_PORT/);
+    await server.stop();
+  });
+
+  it('creates the master secret readable by its owner alone, and refuses another one', async () => {
+    const dataDir = freshFolder();
+    const server = await Server.start(dataDir);
+    const { body } = await server.generate({ security_level: 128 });
+    await server.stop();
+    const path = join(dataDir, 'master.key');
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    const secret = readFileSync(path, 'utf8');
+    writeFileSync(path, `1:${'5a'.repeat(32)}\n`);
+    const refused = await runPhm(['serve'], dataDir);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /version 1 of the master secret is not the one/);
+    assert.ok(!refused.stderr.includes('5a5a'));
+    writeFileSync(path, secret);
+    const again = await Server.start(dataDir);
+    assert.equal((await again.validate({ key: body.key })).body.valid, true);
+    await again.stop();
+  });
+
+  it('does not run without the secret its database belongs to', async () => {
+    const dataDir = freshFolder();
+    const server = await Server.start(dataDir, { PHM_MASTER_KEY: 'ab'.repeat(32) });
+    await server.stop();
+    assert.ok(!existsSync(join(dataDir, 'master.key')));
+    const { code, stderr } = await runPhm(['serve'], dataDir, { PHM_MASTER_KEY: 'cd'.repeat(32) });
+    assert.equal(code, 1);
+    assert.match(stderr, /master secret/);
+  });
+});
+
+describe('API keys in a running server', () => {
+  it('are valid at once when issued and refused within 5 seconds when revoked', async () => {
+    const dataDir = freshFolder();
+    const server = await Server.start(dataDir);
+    const { api_key, api_key_id } = await makeApiKey(dataDir, 'professional');
+    assert.equal((await server.generate({ security_level: 128 }, api_key)).status, 200);
+    await phmJson(['key', 'revoke', api_key_id], dataDir);
+    await until('the revoked key is refused', 5_000, async () => {
+      const { status, body } = await server.metrics('', api_key);
+      return status === 401 && body.code === 'invalid_api_key';
+    });
+    await server.stop();
+  });
+
+  it('follow a change of plan', async () => {
+    const dataDir = freshFolder();
+    const server = await Server.start(dataDir);
+    const { api_key, accountId } = await makeApiKey(dataDir, 'research');
+    const limit = async () => (await server.metrics('', api_key)).headers.get('x-ratelimit-limit');
+    assert.equal(await limit(), '20');
+    await phmJson(['account', 'set-plan', accountId, 'enterprise'], dataDir);
+    await until('the new rate limit holds', 5_000, async () => (await limit()) === '2000');
+    await server.stop();
+  });
+
+  it('are limited to their burst and told when to come back', async () => {
+    const server = await Server.start(freshFolder());
+    const answers = await Promise.all(Array.from({ length: 40 }, () => server.metrics()));
+    const refused = answers.filter(({ status }) => status === 429);
+    assert.ok(refused.length >= 10 && refused.length <= 20, `${refused.length} refused`);
+    for (const { body, headers } of refused) {
+      assert.equal(body.code, 'rate_limited');
+      assert.equal(headers.get('retry-after'), '1');
+      assert.equal(headers.get('x-ratelimit-remaining'), '0');
+      assert.match(headers.get('ratelimit') ?? '', /"rate";r=0/);
+    }
+    assert.equal((await server.metrics('', DEMO_PROFESSIONAL_KEY)).status, 200);
+    await server.stop();
+  });
+});
+
+describe('overload', () => {
+  it('answers 503 beyond the suite queue while plain requests pass by', async () => {
+    const server = await Server.start(freshFolder(), { PHM_RATE_LIMITS: 'off' });
+    const validated = Array.from({ length: 60 }, () =>
+      server.generate({ security_level: 128, enable_nist_validation: true }),
+    );
+    let finished = 0;
+    for (const one of validated) void one.then(() => finished++);
+    const refused = await Promise.race(
+      validated.map(async (one) =>
+        (await one).status === 503 ? one : new Promise<never>(() => {}),
+      ),
+    );
+    assert.equal(refused.body.code, 'overloaded');
+    assert.match(refused.headers.get('retry-after') ?? '', /^[1-9][0-9]*$/);
+    // The suite is busy with what it took: a plain key does not wait for it.
+    const plain = await server.generate({ security_level: 256 });
+    assert.equal(plain.status, 200);
+    assert.ok(finished < 60, 'the plain request was answered before the suite was done');
+    const statuses = (await Promise.all(validated)).map(({ status }) => status);
+    const taken = statuses.filter((status) => status === 200).length;
+    assert.ok(taken >= 33, `${taken} were served`);
+    assert.equal(taken + statuses.filter((status) => status === 503).length, 60);
+    const { performance } = (await server.metrics()).body.metrics;
+    const failures = 60 - taken;
+    assert.equal(performance.error_rate, failures / (taken + 1 + failures));
+    await server.stop();
+  });
+});
+
+describe('the end', () => {
+  it('fails /readyz first on SIGTERM, answers what is under way, and exits 0', async () => {
+    const server = await Server.start(freshFolder());
+    assert.equal((await server.request('/readyz')).status, 200);
+    const exit = server.stop('SIGTERM');
+    await until(
+      '/readyz fails',
+      1_500,
+      async () => (await server.request('/readyz')).status === 503,
+    );
+    const { body } = await server.request('/readyz');
+    assert.equal(body.success, false);
+    assert.equal(body.status, 'draining');
+    assert.equal((await server.request('/livez')).status, 200);
+    const late = await server.generate({ security_level: 128, enable_nist_validation: true });
+    assert.equal(late.status, 200);
+    assert.equal(await exit, 0);
+    await assert.rejects(server.request('/livez'));
+  });
+
+  it('exits 0 on SIGINT without the notice', async () => {
+    const server = await Server.start(freshFolder());
+    assert.equal(await server.stop('SIGINT'), 0);
+  });
+});

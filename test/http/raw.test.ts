@@ -1,0 +1,127 @@
+/** Requests that the framework never sees: each is answered with a problem body, on the socket. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, connect } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { newApiKey } from '../../src/accounts/index.ts';
+import { systemClock } from '../../src/clock.ts';
+import { buildApp } from '../../src/http/app.ts';
+import type { KeyService } from '../../src/keys/index.ts';
+
+const USAGE = { month: 0, used: 0, quota: null };
+const PRINCIPAL = {
+  apiKeyId: 'key',
+  accountId: 'acct',
+  plan: 'enterprise',
+  demo: false,
+  usage: USAGE,
+};
+
+let app: FastifyInstance;
+let port: number;
+
+before(async () => {
+  app = await buildApp({
+    // No request comes further than its authentication.
+    service: { authenticate: async () => PRINCIPAL, usageOf: () => USAGE } as unknown as KeyService,
+    clock: systemClock,
+    logger: pino({ level: 'silent' }),
+    entropySource: 'os',
+    entropySources: ['os'],
+    demoKeys: 'refuse',
+    rateLimits: true,
+    tls: null,
+    isDraining: () => false,
+    timeouts: { headersMs: 150, requestMs: 300, checkEveryMs: 50 },
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  port = (app.server.address() as AddressInfo).port;
+});
+after(() => app.close());
+
+/** Sends bytes, leaves the connection open, and reads until the server closes it. */
+async function send(
+  text: string,
+  { keepOpen = false } = {},
+): Promise<{ status: number; headers: string; text: string }> {
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.write(text);
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
+    // A keep-alive answer does not close: its body tells that it is complete.
+    if (!keepOpen && /\r\n\r\n\{.*\}$/s.test(received)) socket.end();
+  });
+  socket.on('error', () => {});
+  await once(socket, 'close');
+  const [headers = '', body = ''] = received.split('\r\n\r\n');
+  return { status: Number(headers.split(' ')[1]), headers, text: body };
+}
+
+async function expectProblem(request: string, status: number, code: string): Promise<string> {
+  const answer = await send(request);
+  assert.equal(answer.status, status, answer.headers);
+  assert.match(answer.headers, /content-type: application\/problem\+json/i);
+  assert.match(answer.headers, /cache-control: no-store/i);
+  const body = JSON.parse(answer.text);
+  assert.equal(body.code, code);
+  assert.equal(body.status, status);
+  assert.equal(body.success, false);
+  assert.match(body.timestamp, /\+00:00$/);
+  return answer.headers;
+}
+
+const stalledBody = (header: string) =>
+  `POST /api/v2/generate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${header}Content-Length: 9\r\n\r\n{`;
+
+describe('raw HTTP', () => {
+  it('answers malformed requests with 400', async () => {
+    for (const request of [
+      'NONSENSE\r\n\r\n',
+      'GET /livez HTTP/9.9\r\n\r\n',
+      'GET /livez HTTP/1.1\r\nHost: x\r\nBad Header: 1\r\n\r\n',
+      'POST /api/v2/generate HTTP/1.1\r\nHost: x\r\nContent-Length: nine\r\n\r\n',
+      'POST /api/v2/generate HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n',
+      '\x16\x03\x01\x02\x00\x01\x00\x01',
+    ]) {
+      await expectProblem(request, 400, 'malformed_request');
+    }
+  });
+
+  it('answers a request without Host with 400', async () => {
+    await expectProblem('GET /livez HTTP/1.1\r\n\r\n', 400, 'malformed_request');
+  });
+
+  it('answers too large headers with 431', async () => {
+    const large = `GET /livez HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(20_000)}\r\n\r\n`;
+    await expectProblem(large, 431, 'headers_too_large');
+  });
+
+  it('answers headers and bodies that stall with 408', async () => {
+    await expectProblem('GET /livez HTTP/1.1\r\nHost: x\r\n', 408, 'request_timeout');
+    await expectProblem(stalledBody(`X-API-Key: ${newApiKey('live')}\r\n`), 408, 'request_timeout');
+  });
+
+  it('answers a stalled request once: what was refused early is only closed later', async () => {
+    const { status, text } = await send(stalledBody(''), { keepOpen: true });
+    assert.equal(status, 401);
+    assert.equal(JSON.parse(text).code, 'missing_api_key');
+  });
+
+  it('answers an unknown expectation with 417', async () => {
+    const request = 'GET /livez HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n';
+    await expectProblem(request, 417, 'expectation_failed');
+  });
+
+  it('answers CONNECT with 405', async () => {
+    const headers = await expectProblem(
+      'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n',
+      405,
+      'method_not_allowed',
+    );
+    assert.match(headers, /allow: GET, POST/i);
+  });
+});

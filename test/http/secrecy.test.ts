@@ -1,0 +1,82 @@
+/** No issued key leaves a trace: not in the log, not in any database file, not in an error. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
+
+const dataDir = makeDataDir();
+after(() => removeDataDir(dataDir));
+
+/** Every form in which a key could have been written down. */
+function formsOf(hex: string): { name: string; bytes: Buffer }[] {
+  const raw = Buffer.from(hex, 'hex');
+  return [
+    { name: 'raw', bytes: raw },
+    { name: 'first half', bytes: raw.subarray(0, raw.length / 2) },
+    { name: 'hex', bytes: Buffer.from(hex) },
+    { name: 'HEX', bytes: Buffer.from(hex.toUpperCase()) },
+    { name: 'base64', bytes: Buffer.from(raw.toString('base64').replace(/=+$/, '')) },
+    { name: 'base64url', bytes: Buffer.from(raw.toString('base64url')) },
+  ];
+}
+
+describe('secrecy', () => {
+  it('keeps key bytes out of logs, database files and error bodies', async () => {
+    const server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off', PHM_LOG_LEVEL: 'trace' });
+    const keys: string[] = [];
+    const errors: string[] = [];
+    for (const security_level of [128, 256, 384]) {
+      for (const enable_nist_validation of [false, true]) {
+        for (const entropy_source of ['os', 'quantum-simulator']) {
+          const order = { security_level, enable_nist_validation, entropy_source };
+          const { body } = await server.generate(order);
+          keys.push(body.key);
+          await server.validate({ key: body.key, hash_proof: body.hash_proof });
+          // Requests that hold the key in every wrong place.
+          for (const wrong of [
+            await server.validate(`{"key": "${body.key}"`),
+            await server.validate({ key: [body.key] }),
+            await server.validate({ key: body.key, hash_proof: { a: body.key } }),
+            await server.generate({ security_level: body.key }),
+            await server.metrics(`?hours=${body.key}`),
+            await server.request(`/api/v2/keys/${body.key}?x=1`, { method: 'DELETE' }),
+            await server.metrics('', body.key),
+          ]) {
+            assert.ok(wrong.status >= 400 && wrong.status < 500);
+            const { instance: _path, ...rest } = wrong.body;
+            errors.push(JSON.stringify(rest));
+          }
+        }
+      }
+    }
+    await server.stop('SIGTERM');
+    const places = [
+      { name: 'log', bytes: Buffer.from(server.log) },
+      { name: 'errors', bytes: Buffer.from(errors.join('\n')) },
+      ...readdirSync(dataDir).map((file) => ({
+        name: file,
+        bytes: readFileSync(join(dataDir, file)),
+      })),
+    ];
+    assert.ok(server.log.includes('/api/v2/validate'), 'the log was written');
+    assert.ok(places.some(({ name, bytes }) => name === 'phm.db' && bytes.length > 0));
+    for (const key of keys) {
+      for (const form of formsOf(key)) {
+        for (const place of places) {
+          assert.ok(!place.bytes.includes(form.bytes), `${form.name} of a key is in ${place.name}`);
+        }
+      }
+    }
+    assert.ok(
+      !server.log.split('Documentation')[1]?.includes(DEMO_KEY),
+      'an API key is in the log',
+    );
+  });
+
+  it('keeps its files to their owner', () => {
+    for (const file of readdirSync(dataDir)) {
+      assert.equal(statSync(join(dataDir, file)).mode & 0o077, 0, file);
+    }
+  });
+});

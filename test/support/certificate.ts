@@ -1,0 +1,51 @@
+/** A self-signed certificate for localhost, made here so that no tool has to be installed. */
+import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+
+/** One DER element: tag, definite length, content (X.690 §8.1). */
+function der(tag: number, ...content: readonly Uint8Array[]): Buffer {
+  const body = Buffer.concat(content);
+  const length =
+    body.length < 128
+      ? [body.length]
+      : body.length < 256
+        ? [0x81, body.length]
+        : [0x82, body.length >> 8, body.length & 0xff];
+  return Buffer.concat([Buffer.from([tag, ...length]), body]);
+}
+
+const sequence = (...content: readonly Uint8Array[]) => der(0x30, ...content);
+const oid = (...bytes: number[]) => der(0x06, Buffer.from(bytes));
+const time = (ms: number) =>
+  der(0x18, Buffer.from(`${new Date(ms).toISOString().replace(/[-:T]|\.\d+/g, '')}`));
+
+const ECDSA_SHA256 = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02));
+const COMMON_NAME = oid(0x55, 0x04, 0x03);
+const SUBJECT_ALT_NAME = oid(0x55, 0x1d, 0x11);
+
+/** Writes certificate and private key (P-256) as PEM; valid from an hour ago for a day. */
+export function makeCertificate(certFile: string, keyFile: string): void {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const name = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from('localhost')))));
+  const names = sequence(
+    der(0x82, Buffer.from('localhost')),
+    der(0x87, Buffer.from([127, 0, 0, 1])),
+  );
+  const extensions = der(0xa3, sequence(sequence(SUBJECT_ALT_NAME, der(0x04, names))));
+  const now = Date.now();
+  const toBeSigned = sequence(
+    der(0xa0, der(0x02, Buffer.from([2]))),
+    der(0x02, Buffer.concat([Buffer.from([1]), randomBytes(8)])),
+    ECDSA_SHA256,
+    name,
+    sequence(time(now - 3_600_000), time(now + 86_400_000)),
+    name,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    extensions,
+  );
+  const signature = sign('sha256', toBeSigned, privateKey);
+  const certificate = sequence(toBeSigned, ECDSA_SHA256, der(0x03, Buffer.from([0]), signature));
+  const base64 = certificate.toString('base64').replace(/.{64}/g, '$&\n').trimEnd();
+  writeFileSync(certFile, `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`);
+  writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+}

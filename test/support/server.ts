@@ -1,0 +1,151 @@
+/** Starts the real server and runs the real command line, as a user would, on a folder of their own. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
+
+export const DEMO_KEY = 'phmsk_demo_ResearchDemoKeyNotSecret0001_1GUpEG';
+export const DEMO_PROFESSIONAL_KEY = 'phmsk_demo_ProfessionalDemoNotSecret002_2YdSrF';
+
+export type Environment = Record<string, string>;
+
+/** A folder of its own for one server's data. */
+export function makeDataDir(): string {
+  return mkdtempSync(join(tmpdir(), 'phm-test-'));
+}
+
+export function removeDataDir(directory: string): void {
+  rmSync(directory, { recursive: true, force: true });
+}
+
+function environment(dataDir: string, extra: Environment): Environment {
+  const base = { PATH: process.env.PATH ?? '', PHM_DATA_DIR: dataDir, PHM_WORKERS: '1' };
+  return { ...base, ...extra };
+}
+
+export interface CommandResult {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs `phm` to its end. */
+export function runPhm(
+  args: readonly string[],
+  dataDir: string,
+  extra: Environment = {},
+): Promise<CommandResult> {
+  return new Promise((done) => {
+    const env = environment(dataDir, extra);
+    execFile(
+      process.execPath,
+      [MAIN, ...args],
+      { env, maxBuffer: 2 ** 26 },
+      (error, stdout, stderr) => {
+        const code = typeof error?.code === 'number' ? error.code : error ? -1 : 0;
+        done({ code, stdout, stderr });
+      },
+    );
+  });
+}
+
+/** Runs `phm … --json` and parses its data; throws with its words when it fails. */
+export async function phmJson<T = Record<string, unknown>>(
+  args: readonly string[],
+  dataDir: string,
+  extra: Environment = {},
+): Promise<T> {
+  const { code, stdout, stderr } = await runPhm([...args, '--json'], dataDir, extra);
+  if (code !== 0) throw new Error(`phm ${args.join(' ')} ended with ${code}: ${stderr}`);
+  return JSON.parse(stdout) as T;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape.
+  readonly body: any;
+}
+
+export class Server {
+  readonly address: string;
+  readonly dataDir: string;
+  readonly #child: ChildProcess;
+  readonly #log: () => string;
+
+  private constructor(address: string, dataDir: string, child: ChildProcess, log: () => string) {
+    this.address = address;
+    this.dataDir = dataDir;
+    this.#child = child;
+    this.#log = log;
+  }
+
+  /** Starts a server on a free port and waits until it listens. */
+  static async start(dataDir: string, extra: Environment = {}): Promise<Server> {
+    const env = environment(dataDir, { PHM_PORT: '0', ...extra });
+    const child = spawn(process.execPath, [MAIN, 'serve', '--json'], { env });
+    let log = '';
+    child.stderr.on('data', (chunk) => {
+      log += chunk;
+    });
+    let line = '';
+    const listening = (async () => {
+      for await (const chunk of child.stdout) {
+        line += chunk;
+        if (line.includes('\n')) return JSON.parse(line).address as string;
+      }
+      throw new Error(`the server did not start:\n${log}`);
+    })();
+    return new Server(await listening, dataDir, child, () => log);
+  }
+
+  /** All that the server has written to stderr: banner and log. */
+  get log(): string {
+    return this.#log();
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  async request(path: string, init: RequestInit = {}): Promise<Answer> {
+    const response = await fetch(`${this.address}${path}`, init);
+    const text = await response.text();
+    const { status, headers } = response;
+    return { status, headers, body: text === '' ? undefined : JSON.parse(text) };
+  }
+
+  /** POST with a JSON body and an API key. */
+  post(path: string, body: unknown, apiKey = DEMO_KEY): Promise<Answer> {
+    return this.request(path, {
+      method: 'POST',
+      headers: { 'X-API-Key': apiKey, 'Content-Type': 'application/json' },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+  }
+
+  generate(body: unknown, apiKey = DEMO_KEY): Promise<Answer> {
+    return this.post('/api/v2/generate', body, apiKey);
+  }
+
+  validate(body: unknown, apiKey = DEMO_KEY): Promise<Answer> {
+    return this.post('/api/v2/validate', body, apiKey);
+  }
+
+  metrics(query = '', apiKey = DEMO_KEY): Promise<Answer> {
+    return this.request(`/api/v2/metrics${query}`, { headers: { 'X-API-Key': apiKey } });
+  }
+
+  /** Sends a signal and resolves with the exit code (null when the signal ended it). */
+  async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<number | null> {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null)
+      return this.#child.exitCode;
+    const exit = once(this.#child, 'exit');
+    this.#child.kill(signal);
+    const [code] = (await exit) as [number | null];
+    return code;
+  }
+}
