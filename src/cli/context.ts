@@ -1,0 +1,65 @@
+/** What a command is given: where to write, and the configuration when it asks for it. */
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { MONTHLY_QUOTAS } from '../accounts/index.ts';
+import { type Config, readConfig } from '../config.ts';
+import { SOURCE_NAMES } from '../entropy/index.ts';
+import { type LedgerStore, openSqliteStore } from '../ledger/index.ts';
+import { CommandError } from './command-error.ts';
+
+export interface CliContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Data: results and JSON. */
+  readonly out: (text: string) => void;
+  /** Words: notes, warnings and errors. */
+  readonly err: (text: string) => void;
+  /** Runs the server until it is told to end; resolves with the exit code. */
+  readonly serve: (config: Config, options: { json: boolean }) => Promise<number>;
+}
+
+/** The configuration of this environment. Throws `CommandError` that lists every problem. */
+export function requireConfig({ env, err }: CliContext): Config {
+  const result = readConfig(env, { cores: availableParallelism(), knownSources: SOURCE_NAMES });
+  if (!result.ok) {
+    const list = result.problems.map((problem) => `  ${problem}\n`).join('');
+    throw new CommandError(`the configuration is not valid:\n${list.trimEnd()}`, 2);
+  }
+  for (const warning of result.warnings) err(`warning: ${warning}\n`);
+  return result.config;
+}
+
+/** Path of the embedded database. */
+export function databasePath(config: Config): string {
+  return join(config.dataDir, 'phm.db');
+}
+
+/** Runs work on the configured store and closes it whatever happens. */
+export async function withStore<T>(
+  context: CliContext,
+  work: (store: LedgerStore) => Promise<T>,
+): Promise<T> {
+  const path = databasePath(requireConfig(context));
+  const store = openSqliteStore({ path, quotas: MONTHLY_QUOTAS });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Writes one JSON value and a line end. */
+export function writeJson({ out }: CliContext, value: unknown): void {
+  out(`${JSON.stringify(value)}\n`);
+}
+
+/** Writes rows as aligned columns under a heading. */
+export function writeTable({ out }: CliContext, heading: string[], rows: string[][]): void {
+  const lines = [heading, ...rows];
+  const widths = heading.map((_, column) =>
+    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+  );
+  for (const line of lines) {
+    const cells = line.map((cell, column) => cell.padEnd(widths[column] ?? 0));
+    out(`${cells.join('  ').trimEnd()}\n`);
+  }
+}

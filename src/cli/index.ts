@@ -1,0 +1,89 @@
+/** The command line: parse → validated options → run → report. Data on stdout, words on stderr. */
+import { Command, CommanderError } from 'commander';
+import { ENVIRONMENT } from '../config.ts';
+import { AppError, ERRORS, SetupError } from '../errors.ts';
+import { PROJECT_VERSION } from '../version.ts';
+import { addAccountCommands } from './account.ts';
+import { addAssessCommand } from './assess-command.ts';
+import { CommandError } from './command-error.ts';
+import { type CliContext, requireConfig } from './context.ts';
+import { addKeyCommands } from './key.ts';
+import { addSecretCommands } from './secret.ts';
+import { addSelfTestCommand } from './selftest.ts';
+
+export type { CliContext } from './context.ts';
+export { databasePath } from './context.ts';
+
+/** Runs one command line (without program and script) and resolves with the exit code: 0, 1 or 2. */
+export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
+  let exitCode = 0;
+  const program = buildProgram(context, (code) => {
+    exitCode = code;
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return report(error, context);
+  }
+}
+
+function buildProgram(context: CliContext, onServed: (exitCode: number) => void): Command {
+  const program = new Command('phm')
+    .description('Key service: symmetric keys with the evidence for them')
+    .version(PROJECT_VERSION, '--version', 'print the version')
+    .helpOption('--help', 'print this help')
+    .helpCommand(false)
+    .exitOverride()
+    .configureOutput({ writeOut: context.out, writeErr: context.err })
+    .addHelpText('after', environmentHelp());
+  program
+    .command('serve')
+    .description('start the server; SIGTERM ends it after its requests are answered')
+    .option('--json', 'write one JSON line with the address once it listens')
+    .action(async (options: { json?: boolean }) => {
+      onServed(await context.serve(requireConfig(context), { json: options.json ?? false }));
+    });
+  addAccountCommands(program, context);
+  addKeyCommands(program, context);
+  addSecretCommands(program, context);
+  addAssessCommand(program, context);
+  addSelfTestCommand(program, context);
+  inheritSettings(program);
+  return program;
+}
+
+/** Commander copies settings to subcommands only when they are made; nested ones are made elsewhere. */
+function inheritSettings(command: Command): void {
+  for (const child of command.commands) {
+    child.copyInheritedSettings(command).helpOption('--help', 'print this help').helpCommand(false);
+    inheritSettings(child);
+  }
+}
+
+function environmentHelp(): string {
+  const rows = Object.entries(ENVIRONMENT).map(([name, { default: value, help }]) => {
+    const given = value === '' ? '' : ` (${value})`;
+    return `  ${name.padEnd(22)}${help}${given}`;
+  });
+  return `\nEnvironment, for the server and every command:\n${rows.join('\n')}\n`;
+}
+
+function report(error: unknown, { err }: CliContext): number {
+  // Commander has written its own message; it leaves with 0 after --help and --version.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  if (error instanceof CommandError) {
+    err(`phm: ${error.message}\n`);
+    return error.exitCode;
+  }
+  if (error instanceof SetupError) {
+    err(`phm: ${error.message}\n`);
+    return 1;
+  }
+  if (error instanceof AppError) {
+    const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+    err(`phm: ${ERRORS[error.code].title}${cause}\n`);
+    return 1;
+  }
+  throw error;
+}

@@ -1,0 +1,115 @@
+/** `phm key`: the API keys of accounts. An API key is shown once, when it is issued. */
+import { randomUUID } from 'node:crypto';
+import type { Command } from 'commander';
+import {
+  apiKeyHint,
+  hashApiKey,
+  isWellFormedApiKey,
+  newApiKey,
+  quotaMonth,
+} from '../accounts/index.ts';
+import { formatTimestamp } from '../clock.ts';
+import type { LedgerStore } from '../ledger/index.ts';
+import { CommandError } from './command-error.ts';
+import { type CliContext, withStore, writeJson, writeTable } from './context.ts';
+
+export function addKeyCommands(program: Command, context: CliContext): void {
+  const key = program.command('key').description('issue, list and revoke API keys');
+  key
+    .command('issue')
+    .description('issue an API key; it is shown once and valid at once')
+    .requiredOption('--account <account>', 'account id, from "phm account list"')
+    .option('--json', 'write the result as JSON')
+    .action((options) => issue(context, options));
+  key
+    .command('list')
+    .description('list API keys, without the keys themselves')
+    .option('--account <account>', 'only this account')
+    .option('--json', 'write the result as JSON')
+    .action((options) => list(context, options));
+  key
+    .command('revoke <key>')
+    .description('revoke an API key by its id (or the key itself); servers follow within 5 seconds')
+    .option('--json', 'write the result as JSON')
+    .action((given, options) => revoke(context, given, options));
+}
+
+async function issue(
+  context: CliContext,
+  options: { account: string; json?: boolean },
+): Promise<void> {
+  const apiKey = newApiKey('live');
+  const apiKeyId = `key_${randomUUID().replaceAll('-', '')}`;
+  const record = {
+    apiKeyId,
+    accountId: options.account,
+    hint: apiKeyHint(apiKey),
+    createdMs: Date.now(),
+    revokedMs: null,
+  };
+  const added = await withStore(context, (store) => store.addApiKey(record, hashApiKey(apiKey)));
+  if (!added) {
+    throw new CommandError(`there is no account ${options.account}; see 'phm account list'`, 1);
+  }
+  if (options.json) {
+    writeJson(context, { api_key: apiKey, api_key_id: apiKeyId, account_id: options.account });
+  } else {
+    context.out(`${apiKey}\n`);
+    context.err(`Issued ${apiKeyId}. The key is shown this once: store it now.\n`);
+  }
+}
+
+async function list(
+  context: CliContext,
+  options: { account?: string; json?: boolean },
+): Promise<void> {
+  const keys = await withStore(context, (store) => store.listApiKeys(options.account));
+  const rows = keys.map((record) => ({
+    api_key_id: record.apiKeyId,
+    account_id: record.accountId,
+    hint: record.hint,
+    created_at: formatTimestamp(record.createdMs),
+    revoked_at: record.revokedMs === null ? null : formatTimestamp(record.revokedMs),
+  }));
+  if (options.json) {
+    writeJson(context, { api_keys: rows });
+    return;
+  }
+  writeTable(
+    context,
+    ['API KEY', 'ACCOUNT', 'HINT', 'CREATED', 'REVOKED'],
+    rows.map((row) => [
+      row.api_key_id,
+      row.account_id,
+      row.hint,
+      row.created_at,
+      row.revoked_at ?? '-',
+    ]),
+  );
+}
+
+async function revoke(
+  context: CliContext,
+  given: string,
+  options: { json?: boolean },
+): Promise<void> {
+  const atMs = Date.now();
+  const apiKeyId = await withStore(context, async (store) => {
+    const id = await findApiKeyId(store, given, atMs);
+    return id !== undefined && (await store.revokeApiKey(id, atMs)) ? id : undefined;
+  });
+  if (apiKeyId === undefined) {
+    throw new CommandError("there is no such active API key; see 'phm key list'", 1);
+  }
+  if (options.json) writeJson(context, { api_key_id: apiKeyId, revoked_at: formatTimestamp(atMs) });
+  else context.err(`Revoked ${apiKeyId}. Running servers refuse it within 5 seconds.\n`);
+}
+
+async function findApiKeyId(
+  store: LedgerStore,
+  given: string,
+  nowMs: number,
+): Promise<string | undefined> {
+  if (!isWellFormedApiKey(given)) return given;
+  return (await store.authenticate(hashApiKey(given), quotaMonth(nowMs)))?.apiKeyId;
+}

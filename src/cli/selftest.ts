@@ -1,0 +1,62 @@
+/** `phm selftest`: known-answer tests of this installation, or of a file that NIST publishes. */
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { runCavpFile } from '../drbg/index.ts';
+import { runSelfTests, suiteSelfTest } from '../keys/index.ts';
+import { CommandError } from './command-error.ts';
+import { type CliContext, writeJson } from './context.ts';
+
+interface Report {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  /** What failed, or every test when the built-in ones ran. */
+  readonly lines: readonly string[];
+}
+
+export function addSelfTestCommand(program: Command, context: CliContext): void {
+  program
+    .command('selftest')
+    .description('run the known-answer tests of DRBG, modulation, proof and statistical suite')
+    .option(
+      '--cavp <file>',
+      'run the CTR_DRBG AES-256 vectors of a NIST response file (.rsp) instead',
+    )
+    .option('--json', 'write the counts as JSON')
+    .action((options) => selfTest(context, options));
+}
+
+function selfTest(context: CliContext, options: { cavp?: string; json?: boolean }): void {
+  const report = options.cavp === undefined ? builtIn() : cavp(options.cavp);
+  const { passed, failed, skipped, lines } = report;
+  if (options.json) writeJson(context, { passed, failed, skipped });
+  else {
+    for (const line of lines) context.out(`${line}\n`);
+    context.out(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
+  }
+  if (failed > 0) throw new CommandError(`${failed} known-answer tests failed`, 1);
+}
+
+function builtIn(): Report {
+  const results = [...runSelfTests(), suiteSelfTest()];
+  const failed = results.filter((result) => !result.passed).length;
+  const lines = results.map(({ name, passed }) => `${passed ? 'pass' : 'FAIL'}  ${name}`);
+  return { passed: results.length - failed, failed, skipped: 0, lines };
+}
+
+function cavp(file: string): Report {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new CommandError(`cannot read ${file}: ${(error as Error).message}`, 1);
+  }
+  try {
+    const { passed, failed, skipped, failures } = runCavpFile(text);
+    const lines = failures.map(({ section, count }) => `FAIL  ${section} COUNT = ${count}`);
+    return { passed, failed, skipped, lines };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new CommandError(`${file}: ${error.message}`, 1);
+  }
+}

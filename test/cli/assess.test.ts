@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { createCipheriv } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { type AssessOptions, assess, formatAssessText } from '../../src/cli/assess.ts';
+import { CommandError } from '../../src/cli/command-error.ts';
+import { runSuite, TEST_NAMES, unpackBits } from '../../src/sts/index.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'phm-assess-'));
+after(() => rmSync(folder, { recursive: true }));
+
+/** An AES-256-CTR stream: sound, and the same in every run. */
+const stream = (length: number): Buffer =>
+  createCipheriv('aes-256-ctr', Buffer.alloc(32, 2), Buffer.alloc(16)).update(Buffer.alloc(length));
+
+function write(name: string, content: string | Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const run = (file: string, options: Partial<AssessOptions> = {}) =>
+  assess({ file, format: 'binary', constants: 'exact', ...options });
+
+async function failure(promise: Promise<unknown>): Promise<CommandError> {
+  const error = await promise.then(
+    () => assert.fail('expected a CommandError'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof CommandError, String(error));
+  return error;
+}
+
+test('assesses a whole binary file as one sequence, all 15 tests', async () => {
+  const bytes = stream(131_072);
+  const report = await run(write('whole.bin', bytes));
+  const suite = runSuite(unpackBits(bytes));
+  assert.deepEqual([report.bits, report.constants], [2 ** 20, 'exact']);
+  assert.deepEqual([report.tests_passed, report.total_tests], [suite.testsPassed, 15]);
+  assert.deepEqual(
+    report.tests.map(({ name, p_values }) => [name, p_values]),
+    suite.tests.map((outcome) => [outcome.name, outcome.applicable && outcome.pValues]),
+  );
+});
+
+test('has exactly the documented JSON fields, with passed = null where a test does not apply', async () => {
+  const report = await run(write('short.bin', stream(200)));
+  assert.deepEqual(Object.keys(report), [
+    'bits',
+    'constants',
+    'tests',
+    'tests_passed',
+    'total_tests',
+  ]);
+  assert.deepEqual(
+    report.tests.map(({ name }) => name),
+    [...TEST_NAMES],
+  );
+  const [frequency] = report.tests;
+  assert.deepEqual(Object.keys(frequency), [
+    'name',
+    'applicable',
+    'p_values',
+    'statistics',
+    'passed',
+  ]);
+  assert.deepEqual(report.tests.at(-1), {
+    name: 'linear_complexity',
+    applicable: false,
+    reason: 'needs at least 1,000,000 bits, got 1,600',
+    p_values: [],
+    statistics: {},
+    passed: null,
+  });
+  assert.equal(report.total_tests, report.tests.filter(({ applicable }) => applicable).length);
+  assert.deepEqual(JSON.parse(JSON.stringify(report)), report);
+});
+
+test('assesses the first --bits bits only, of any length', async () => {
+  const file = write('some.bin', stream(1000));
+  const report = await run(file, { bits: 1237 });
+  assert.equal(report.bits, 1237);
+  const bits = unpackBits(stream(1000), 1237);
+  const ones = bits.reduce((sum, bit) => sum + bit, 0);
+  assert.equal(report.tests[0].statistics.S_n, 2 * ones - 1237);
+});
+
+test('reads the same sequence from ASCII digits, whitespace ignored', async () => {
+  const bytes = stream(1000);
+  const lines = unpackBits(bytes).join('').replace(/.{25}/g, '$&\r\n');
+  const ascii = await run(write('digits.txt', `\n ${lines}\t`), { format: 'ascii' });
+  assert.deepEqual(ascii, await run(write('digits.bin', bytes)));
+});
+
+test('uses the constants of the NIST program on request', async () => {
+  const file = write('constants.bin', stream(131_072));
+  const report = await run(file, { constants: 'nist' });
+  assert.equal(report.constants, 'nist');
+  const exact = await run(file);
+  const changed = report.tests.filter((t, i) => t.p_values[0] !== exact.tests[i].p_values[0]);
+  assert.equal(changed.length, 3);
+});
+
+test('does not look at ASCII characters behind the last bit asked for', async () => {
+  const file = write('tail.txt', `${'01'.repeat(100)}this is not read`);
+  assert.equal((await run(file, { format: 'ascii', bits: 200 })).bits, 200);
+  assert.equal((await failure(run(file, { format: 'ascii' }))).exitCode, 1);
+});
+
+test('reads no more than --bits from a file without an end', async () => {
+  assert.equal((await run('/dev/zero', { bits: 1000 })).bits, 1000);
+});
+
+test('refuses a file above 2^26 bits and names --bits', async () => {
+  const { message, exitCode } = await failure(run('/dev/zero'));
+  assert.equal(
+    message,
+    '/dev/zero holds more than 67,108,864 bits; use --bits to assess its first bits',
+  );
+  assert.equal(exitCode, 1);
+});
+
+test('names line and column of an ASCII character that is no bit', async () => {
+  const file = write('fault.txt', '0101\n0121\n');
+  const { message, exitCode } = await failure(run(file, { format: 'ascii' }));
+  assert.ok(
+    message.startsWith(`${file}, line 2, column 3: found "2", expected 0, 1 or whitespace`),
+  );
+  assert.equal(exitCode, 1);
+});
+
+test('shows an unprintable byte in ASCII input as hexadecimal', async () => {
+  const file = write('binary.txt', Uint8Array.of(0x30, 0x07));
+  const { message } = await failure(run(file, { format: 'ascii' }));
+  assert.match(message, /line 1, column 2: found byte 0x07, .*--format binary/);
+});
+
+test('refuses --bits above what the file holds', async () => {
+  const file = write('ten.bin', new Uint8Array(10));
+  const { message, exitCode } = await failure(run(file, { bits: 1000 }));
+  assert.equal(
+    message,
+    `${file} holds 80 bits, fewer than --bits 1000; lower --bits or leave it out`,
+  );
+  assert.equal(exitCode, 1);
+});
+
+test('refuses --bits out of range as a usage error', async () => {
+  for (const bits of [0, -1, 1.5, NaN, 2 ** 26 + 1]) {
+    const { message, exitCode } = await failure(run('unused', { bits }));
+    assert.equal(message, `--bits takes a whole number from 1 to 67108864, got ${bits}`);
+    assert.equal(exitCode, 2);
+  }
+});
+
+test('refuses an empty file, a missing one and a directory, each with its reason', async () => {
+  const empty = write('empty.bin', '');
+  assert.equal((await failure(run(empty))).message, `${empty} is empty`);
+  const blank = write('blank.txt', ' \n');
+  assert.equal((await failure(run(blank, { format: 'ascii' }))).message, `${blank} is empty`);
+  const missing = join(folder, 'missing.bin');
+  assert.equal((await failure(run(missing))).message, `${missing} cannot be read: no such file`);
+  assert.equal((await failure(run(folder))).message, `${folder} is a directory, not a file`);
+});
+
+test('refuses a sequence too short for any test', async () => {
+  const file = write('tiny.bin', new Uint8Array(12));
+  const { message } = await failure(run(file));
+  assert.equal(message, `${file} gives 96 bits, too few for any test; the shortest need 100`);
+});
+
+test('formats an aligned table with smallest p-values, reasons and totals', async () => {
+  const text = formatAssessText(await run(write('table.bin', stream(131_072))));
+  const lines = text.split('\n');
+  assert.equal(lines[0], 'SP 800-22 Rev. 1a: 1,048,576 bits, exact constants');
+  const column = lines[2].indexOf('result');
+  const table = lines.slice(3, 18);
+  for (const line of table) assert.match(line.slice(column), /^(passed|FAILED)$/);
+  assert.match(text, /^non_overlapping_template {2,}[0-9.e-]+ \(smallest of 148\) {2,}passed$/m);
+  assert.match(text, /^frequency {2,}0\.\d{6} {2,}passed$/m);
+  assert.match(text, /^\d+ of 15 tests passed\.$/m);
+  assert.match(text, /NIST certifies nothing by SP 800-22/);
+  assert.ok(text.endsWith('\n'));
+});
+
+test('shows in the table what failed, what did not apply, and Runs without its prerequisite', async () => {
+  const text = formatAssessText(await run(write('ones.bin', new Uint8Array(1000).fill(0xff))));
+  assert.match(text, /^frequency {2,}0\.000000 {2,}FAILED$/m);
+  assert.match(text, /^runs {2,}0 \(share of ones is off\) {2,}FAILED$/m);
+  assert.match(
+    text,
+    /^universal {2,}- {2,}not applicable: needs at least 387,840 bits, got 8,000$/m,
+  );
+  assert.match(text, /^0 of 6 tests passed\.$/m);
+});

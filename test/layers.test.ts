@@ -1,0 +1,141 @@
+/**
+ * Imports run one way: main → http, cli → keys → accounts → stages → leaves.
+ *
+ * Stages never import each other's values; they meet in keys/. A type may be imported from an
+ * earlier stage.
+ */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, it } from 'node:test';
+
+const SRC = resolve(import.meta.dirname, '../src');
+
+/** Rank by layer: an import goes to a lower rank, or stays within its own folder. */
+const RANKS: Record<string, number> = {
+  main: 5,
+  banner: 4,
+  http: 4,
+  cli: 4,
+  keys: 3,
+  accounts: 2,
+  entropy: 1,
+  drbg: 1,
+  modulation: 1,
+  sts: 1,
+  proof: 1,
+  ledger: 1,
+  config: 0,
+  errors: 0,
+  bytes: 0,
+  clock: 0,
+  version: 0,
+};
+
+/** Stages 1 to 6 in the order of the data path. */
+const STAGES = ['entropy', 'drbg', 'modulation', 'sts', 'proof', 'ledger'];
+
+interface Arrow {
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+  readonly target: string;
+  readonly typesOnly: boolean;
+}
+
+const layerOf = (path: string) => (relative(SRC, path).split('/')[0] ?? '').replace(/\.ts$/, '');
+
+function readArrows(): Arrow[] {
+  const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' });
+  return files
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => {
+      const path = join(SRC, file);
+      const statements = readFileSync(path, 'utf8').matchAll(
+        /^(import|export)\s+(type\s)?([^;]*?)\sfrom\s+'(\.[^']+)'/gm,
+      );
+      return [...statements].map(([, , type, names, specifier]) => {
+        const target = resolve(dirname(path), specifier ?? '');
+        return {
+          file,
+          from: layerOf(path),
+          to: layerOf(target),
+          target: relative(SRC, target),
+          typesOnly: type !== undefined || everyNameIsType(names ?? ''),
+        };
+      });
+    });
+}
+
+function everyNameIsType(names: string): boolean {
+  const list = /^\{([^}]*)\}$/.exec(names.trim())?.[1];
+  const parts = list?.split(',').map((part) => part.trim()) ?? [];
+  const named = parts.filter((part) => part !== '');
+  return named.length > 0 && named.every((part) => part.startsWith('type '));
+}
+
+/** Whether an import is allowed; a reason when it is not. */
+function complaint({ file, from, to, target, typesOnly }: Arrow): string | undefined {
+  if (target.startsWith('..')) return undefined;
+  if (from === to) return undefined;
+  const [fromRank, toRank] = [RANKS[from], RANKS[to]];
+  if (fromRank === undefined || toRank === undefined)
+    return `${file}: unknown layer ${from} or ${to}`;
+  if (STAGES.includes(from) && STAGES.includes(to)) {
+    const earlier = STAGES.indexOf(to) < STAGES.indexOf(from);
+    return typesOnly && earlier ? undefined : `${file}: stage ${from} imports values of ${to}`;
+  }
+  if (fromRank <= toRank && !(fromRank === 0 && toRank === 0))
+    return `${file}: ${from} imports ${to}`;
+  if (STAGES.includes(to) && target !== `${to}/index.ts`) {
+    return `${file}: enters stage ${to} by ${target}, not by its door`;
+  }
+  return undefined;
+}
+
+describe('layers', () => {
+  const arrows = readArrows();
+
+  it('reads the imports of every stage', () => {
+    for (const stage of STAGES) {
+      assert.ok(
+        arrows.some(({ from }) => from === stage),
+        `no imports read from ${stage}`,
+      );
+    }
+  });
+
+  it('lets imports run one way, and into a stage by its door alone', () => {
+    assert.deepEqual(
+      arrows.map(complaint).filter((one) => one !== undefined),
+      [],
+    );
+  });
+
+  it('refuses a wrong arrow', () => {
+    const wrong = { file: 'x', from: 'sts', to: 'drbg', target: 'drbg/index.ts', typesOnly: false };
+    assert.match(complaint(wrong) ?? '', /stage sts imports values of drbg/);
+    assert.match(complaint({ ...wrong, from: 'ledger', to: 'keys' }) ?? '', /ledger imports keys/);
+    const backDoor = { ...wrong, from: 'keys', target: 'drbg/ctr-drbg.ts' };
+    assert.match(complaint(backDoor) ?? '', /not by its door/);
+  });
+
+  it('lets main.ts alone read the process environment', () => {
+    const readers = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .filter((file) => readFileSync(join(SRC, file), 'utf8').includes('process.env'));
+    assert.deepEqual(readers, ['main.ts']);
+  });
+
+  it('has each stage say at its door what goes in and out', () => {
+    for (const [i, stage] of STAGES.entries()) {
+      const door = readFileSync(join(SRC, stage, 'index.ts'), 'utf8');
+      assert.match(
+        door,
+        new RegExp(`Stage ${i + 1} of 7\\. In: [\\s\\S]*Out: [\\s\\S]*Standard: `),
+      );
+      assert.doesNotMatch(door, /export \*/);
+    }
+    assert.match(readFileSync(join(SRC, 'http/app.ts'), 'utf8'), /Stage 7 of 7\. In: /);
+  });
+});
