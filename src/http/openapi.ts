@@ -10,6 +10,10 @@ is reseeded before every key, validates keys it generated, and reports usage.
 Every response is a JSON object with \`success\` and \`timestamp\`. Errors are problem details
 (RFC 9457) with a stable \`code\`. A key is shown once and is never stored.`;
 
+/** The page loads from this server alone and may not be framed. */
+const CONTENT_SECURITY_POLICY =
+  "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'self'; frame-ancestors 'none'";
+
 /** Registers the collection of route schemas; MUST come before the routes. */
 export async function registerOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swagger, {
@@ -35,6 +39,8 @@ export async function serveOpenApi(app: FastifyInstance): Promise<void> {
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: true,
-    uiConfig: { url: '/api/v2/openapi.json', deepLinking: false },
+    transformStaticCSP: () => CONTENT_SECURITY_POLICY,
+    theme: { title: 'PHM key service API' },
+    uiConfig: { layout: 'BaseLayout', validatorUrl: null },
   });
 }

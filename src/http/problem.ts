@@ -93,6 +93,8 @@ export function toAppError(error: unknown): AppError {
   const known = code === undefined ? undefined : FRAMEWORK_CODES[code];
   if (known) return new AppError(known);
   if (statusCode === 400) return new AppError('malformed_json');
+  // The page's static files: a path that leads out of their folder is no address of ours.
+  if (statusCode === 403 || statusCode === 404) return new AppError('not_found');
   return new AppError('internal_error', { cause: error });
 }
 

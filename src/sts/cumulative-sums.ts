@@ -24,17 +24,14 @@ export function cumulativeSums(
   let S = 0;
   let highest = 0;
   let lowest = 0;
-  let maxAbs = 0;
   for (let i = 0; i < n; i++) {
     S += 2 * bits[i] - 1;
     if (S > highest) highest = S;
     if (S < lowest) lowest = S;
   }
-  maxAbs = Math.max(highest, -lowest);
-
   // Step 3: z = max |S_k|. The sums from the other end are S_n − S_k for k = 0 … n − 1; k = n adds
   // only a 0, so their extremes follow from the forward pass.
-  const z_forward = maxAbs;
+  const z_forward = Math.max(highest, -lowest);
   const z_reverse = Math.max(highest - S, S - lowest);
 
   // Step 4.

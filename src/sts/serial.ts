@@ -34,7 +34,7 @@ export function serial(bits: Uint8Array, { m = SERIAL_M }: { m?: number } = {}):
   const del2 = Math.max(0, psi2_m - 2 * psi2_m1 + psi2_m2);
 
   // Step 5: p1 = igamc(2^(m−2), ∇ψ²/2), p2 = igamc(2^(m−3), ∇²ψ²/2), as in §2.11.6; the figures
-  // printed with this step in §2.11.4 do not belong to its example.
+  // printed with this step in §2.11.4 do not follow from its example.
   return {
     pValues: [igamc(2 ** (m - 2), del1 / 2), igamc(2 ** (m - 3), del2 / 2)],
     statistics: { m, psi2_m, psi2_m1, psi2_m2, del1, del2 },

@@ -121,6 +121,29 @@ describe('start', () => {
   });
 });
 
+describe('rotation of the master secret', () => {
+  it('keeps old proofs and commitments good and makes new ones under the new version', async () => {
+    const dataDir = freshFolder();
+    const ask = { security_level: 256, include: ['hash_proof'] };
+    const before = await Server.start(dataDir);
+    const { body: old } = await before.generate(ask);
+    await phmJson(['secret', 'rotate'], dataDir);
+    // The running server goes on with what it has.
+    assert.equal((await before.validate({ key: old.key })).body.valid, true);
+    await before.stop();
+    const after = await Server.start(dataDir);
+    const { body: fresh } = await after.generate(ask);
+    for (const { key, hash_proof } of [old, fresh]) {
+      assert.equal((await after.validate({ key })).body.valid, true);
+      assert.equal((await after.validate({ key, hash_proof })).body.valid, true);
+    }
+    const versionOf = (proof: string) => BigInt(proof.slice('proof_'.length)) >> 256n;
+    assert.equal(versionOf(old.hash_proof), 1n);
+    assert.equal(versionOf(fresh.hash_proof), 2n);
+    await after.stop();
+  });
+});
+
 describe('API keys in a running server', () => {
   it('are valid at once when issued and refused within 5 seconds when revoked', async () => {
     const dataDir = freshFolder();

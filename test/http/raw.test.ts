@@ -116,6 +116,15 @@ describe('raw HTTP', () => {
     await expectProblem(request, 417, 'expectation_failed');
   });
 
+  it('answers a path that leads out of the documentation with 404', async () => {
+    for (const path of [
+      '/docs/static/../../package.json',
+      '/docs/static/%2e%2e/%2e%2e/package.json',
+    ]) {
+      await expectProblem(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`, 404, 'not_found');
+    }
+  });
+
   it('answers CONNECT with 405', async () => {
     const headers = await expectProblem(
       'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n',

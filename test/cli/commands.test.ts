@@ -1,0 +1,213 @@
+/** The command line as its users meet it: stdout, stderr, exit code. */
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { makeDataDir, phmJson, removeDataDir, runPhm } from '../support/server.ts';
+
+let dataDir: string;
+before(() => {
+  dataDir = makeDataDir();
+});
+after(() => removeDataDir(dataDir));
+
+const COMMANDS = [
+  ['serve'],
+  ['account', 'create'],
+  ['account', 'list'],
+  ['account', 'set-plan'],
+  ['key', 'issue'],
+  ['key', 'list'],
+  ['key', 'revoke'],
+  ['secret', 'new'],
+  ['secret', 'rotate'],
+  ['secret', 'list'],
+  ['assess'],
+  ['selftest'],
+];
+
+describe('phm', () => {
+  it('has --help and --json on every command', async () => {
+    const help = await Promise.all(
+      COMMANDS.map((command) => runPhm([...command, '--help'], dataDir)),
+    );
+    for (const [i, { code, stdout, stderr }] of help.entries()) {
+      assert.equal(code, 0, COMMANDS[i]?.join(' '));
+      assert.match(stdout, new RegExp(`Usage: phm ${COMMANDS[i]?.join(' ')}`));
+      assert.match(stdout, /--json/);
+      assert.equal(stderr, '');
+    }
+  });
+
+  it('leaves with 2 and words on stderr when it is called wrongly', async () => {
+    const wrong: [string[], RegExp][] = [
+      [[], /Usage: phm/],
+      [['frobnicate'], /unknown command/],
+      [['account'], /Usage: phm account/],
+      [['account', 'create', '--plan', 'research'], /--name/],
+      [
+        ['account', 'create', '--name', 'x', '--plan', 'gold'],
+        /research, professional, enterprise/,
+      ],
+      [['account', 'create', '--name', ' ', '--plan', 'research'], /--name/],
+      [['key', 'issue'], /--account/],
+      [['serve', '--port', '1'], /unknown option/],
+      [['assess', 'x', '--bits', 'many'], /--bits/],
+      [['assess', 'x', '--format', 'morse'], /binary, ascii/],
+    ];
+    const results = await Promise.all(wrong.map(([args]) => runPhm(args, dataDir)));
+    for (const [i, { code, stdout, stderr }] of results.entries()) {
+      const [args, words] = wrong[i] as [string[], RegExp];
+      assert.equal(code, 2, args.join(' '));
+      assert.match(stderr, words);
+      assert.equal(stdout, '', args.join(' '));
+    }
+    const { code, stderr } = await runPhm(['account', 'list'], dataDir, {
+      PHM_PORT: 'x',
+      PHM_WORKERS: 'y',
+    });
+    assert.equal(code, 2);
+    assert.match(stderr, /PHM_PORT[\s\S]*PHM_WORKERS/);
+  });
+
+  it('makes accounts and API keys and lists them', async () => {
+    const account = await phmJson(
+      ['account', 'create', '--name', 'Ada', '--plan', 'research'],
+      dataDir,
+    );
+    assert.match(String(account.account_id), /^acct_[0-9a-f]{32}$/);
+    const id = String(account.account_id);
+    const issued = await phmJson(['key', 'issue', '--account', id], dataDir);
+    assert.match(String(issued.api_key), /^phmsk_live_/);
+    const listed = await runPhm(['key', 'list', '--json'], dataDir);
+    assert.ok(!listed.stdout.includes(String(issued.api_key)), 'the key is shown once');
+    assert.deepEqual(
+      JSON.parse(listed.stdout).api_keys.map((row: { api_key_id: string }) => row.api_key_id),
+      [issued.api_key_id],
+    );
+    assert.deepEqual(await phmJson(['account', 'set-plan', id, 'enterprise'], dataDir), {
+      account_id: id,
+      plan: 'enterprise',
+    });
+    const { stdout } = await runPhm(['account', 'list'], dataDir);
+    assert.match(stdout, /^ACCOUNT .*\nacct_[0-9a-f]{32} +enterprise .*Ada\n$/);
+    assert.ok(!readFileSync(join(dataDir, 'phm.db')).includes(Buffer.from(String(issued.api_key))));
+  });
+
+  it('writes the bare result on stdout and words on stderr without --json', async () => {
+    const made = await runPhm(
+      ['account', 'create', '--name', 'B', '--plan', 'professional'],
+      dataDir,
+    );
+    assert.match(made.stdout, /^acct_[0-9a-f]{32}\n$/);
+    assert.match(made.stderr, /phm key issue --account acct_/);
+    const issued = await runPhm(['key', 'issue', '--account', made.stdout.trim()], dataDir);
+    assert.match(issued.stdout, /^phmsk_live_[0-9A-Za-z]{28}_[0-9A-Za-z]{6}\n$/);
+    const revoked = await runPhm(['key', 'revoke', issued.stdout.trim()], dataDir);
+    assert.equal(revoked.code, 0);
+    assert.equal(revoked.stdout, '');
+  });
+
+  it('leaves with 1 for an unknown account or key', async () => {
+    for (const args of [
+      ['key', 'issue', '--account', 'acct_none'],
+      ['account', 'set-plan', 'acct_none', 'research'],
+      ['key', 'revoke', 'key_none'],
+    ]) {
+      const { code, stderr } = await runPhm(args, dataDir);
+      assert.equal(code, 1, args.join(' '));
+      assert.match(stderr, /there is no/);
+    }
+  });
+});
+
+describe('phm secret', () => {
+  it('makes, rotates and lists without showing a secret', async () => {
+    const folder = makeDataDir();
+    try {
+      assert.equal((await phmJson(['secret', 'new'], folder)).version, 1);
+      const again = await runPhm(['secret', 'new'], folder);
+      assert.equal(again.code, 1);
+      assert.match(again.stderr, /phm secret rotate/);
+      assert.equal((await phmJson(['secret', 'rotate'], folder)).version, 2);
+      const { stdout } = await runPhm(['secret', 'list', '--json'], folder);
+      const { versions } = JSON.parse(stdout);
+      assert.deepEqual(
+        versions.map(({ version, status }: { version: number; status: string }) => [
+          version,
+          status,
+        ]),
+        [
+          [1, 'verify-only'],
+          [2, 'current'],
+        ],
+      );
+      for (const [, hex = '-'] of readFileSync(join(folder, 'master.key'), 'utf8').matchAll(
+        /:(\S+)/g,
+      )) {
+        assert.ok(!stdout.includes(hex));
+      }
+    } finally {
+      removeDataDir(folder);
+    }
+  });
+
+  it('prints a secret for PHM_MASTER_KEY, and says what to do when that is to be rotated', async () => {
+    const { stdout } = await runPhm(['secret', 'new', '--print'], dataDir);
+    assert.match(stdout, /^[0-9a-f]{64}\n$/);
+    const env = { PHM_MASTER_KEY: stdout.trim() };
+    assert.equal((await runPhm(['secret', 'list'], dataDir, env)).code, 0);
+    const rotated = await runPhm(['secret', 'rotate'], dataDir, env);
+    assert.equal(rotated.code, 1);
+    assert.match(rotated.stderr, /PHM_MASTER_KEY="1:<old>,2:<new>"/);
+    assert.ok(!rotated.stderr.includes(stdout.trim()));
+  });
+});
+
+describe('phm selftest', () => {
+  it('passes all known-answer tests', async () => {
+    const report = await phmJson<{ passed: number; failed: number; skipped: number }>(
+      ['selftest'],
+      dataDir,
+    );
+    assert.ok(report.passed >= 8);
+    assert.deepEqual({ ...report, passed: 0 }, { passed: 0, failed: 0, skipped: 0 });
+  });
+
+  it('counts the vectors of a NIST response file and fails on a wrong one', async () => {
+    const good = [
+      '[AES-256 use df]',
+      '[PredictionResistance = False]',
+      '[EntropyInputLen = 256]',
+      '[NonceLen = 128]',
+      '[PersonalizationStringLen = 0]',
+      '[AdditionalInputLen = 0]',
+      '[ReturnedBitsLen = 512]',
+      '',
+      'COUNT = 0',
+      'EntropyInput = 36401940fa8b1fba91a1661f211d78a0b9389a74e5bccfece8d766af1a6d3b14',
+      'Nonce = 496f25b0f1301b4f501be30380a137eb',
+      'PersonalizationString = ',
+      'AdditionalInput = ',
+      'AdditionalInput = ',
+      'ReturnedBits = 5862eb38bd558dd978a696e6df164782ddd887e7e9a6c9f3f1fbafb78941b535a64912dfd224c6dc7454e5250b3d97165e16260c2faf1cc7735cb75fb4f07e1d',
+      '',
+    ].join('\n');
+    const file = join(dataDir, 'vectors.rsp');
+    writeFileSync(file, good);
+    assert.deepEqual(await phmJson(['selftest', '--cavp', file], dataDir), {
+      passed: 1,
+      failed: 0,
+      skipped: 0,
+    });
+    writeFileSync(file, good.replace('5862eb38', '5862eb39'));
+    const wrong = await runPhm(['selftest', '--cavp', file, '--json'], dataDir);
+    assert.equal(wrong.code, 1);
+    assert.deepEqual(JSON.parse(wrong.stdout), { passed: 0, failed: 1, skipped: 0 });
+    const missing = await runPhm(['selftest', '--cavp', join(dataDir, 'none.rsp')], dataDir);
+    assert.equal(missing.code, 1);
+    assert.match(missing.stderr, /cannot read .*none\.rsp/);
+    writeFileSync(file, 'no vectors here');
+    assert.equal((await runPhm(['selftest', '--cavp', file], dataDir)).code, 1);
+  });
+});

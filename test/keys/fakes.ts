@@ -1,0 +1,93 @@
+/** Stand-ins for what a generator is made of, so that its defects can be staged. */
+import { CtrDrbg } from '../../src/drbg/index.ts';
+import type { EntropySource, SourceName } from '../../src/entropy/index.ts';
+import type { BitGenerator } from '../../src/keys/generator.ts';
+import { Generator } from '../../src/keys/generator.ts';
+import type { KeyOrder } from '../../src/keys/order.ts';
+import { Keyring } from '../../src/proof/index.ts';
+
+/** A source that gives fixed bytes and claims what it is told to. */
+export function fakeSource(
+  name: SourceName,
+  creditBits: number,
+  jobId: string | null = null,
+): EntropySource & { draws: number } {
+  return {
+    name,
+    kind: name === 'os' ? 'system' : 'quantum-simulator',
+    draws: 0,
+    draw() {
+      this.draws += 1;
+      return { bytes: Buffer.alloc(48, this.draws), creditBits, jobId };
+    },
+    status() {
+      return {
+        name,
+        kind: this.kind,
+        healthy: true,
+        creditBitsPerDraw: creditBits,
+        draws: this.draws,
+        failures: 0,
+      };
+    },
+    close() {},
+  };
+}
+
+/** Records requests and what was handed out; `alter` can break the output. */
+export class RecordingDrbg implements BitGenerator {
+  readonly requests: number[] = [];
+  readonly outputs: Buffer[] = [];
+  readonly copies: Buffer[] = [];
+  reseeds = 0;
+  destroyed = false;
+  readonly #drbg = CtrDrbg.instantiate({
+    entropyInput: Buffer.alloc(32, 1),
+    nonce: Buffer.alloc(16),
+  });
+  readonly #alter: (output: Buffer, reseeds: number) => void;
+
+  constructor(alter: (output: Buffer, reseeds: number) => void = () => {}) {
+    this.#alter = alter;
+  }
+
+  reseed(entropyInput: Uint8Array, additionalInput?: Uint8Array): void {
+    this.reseeds += 1;
+    this.#drbg.reseed(entropyInput, additionalInput);
+  }
+
+  generate(lengthBytes: number): Buffer {
+    const output = this.#drbg.generate(lengthBytes);
+    this.#alter(output, this.reseeds);
+    this.requests.push(lengthBytes);
+    this.outputs.push(output);
+    this.copies.push(Buffer.from(output));
+    return output;
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+  }
+}
+
+export function fakeGenerator(drbg: BitGenerator, osCredit = 256, extraCredit = 0): Generator {
+  const simulator = fakeSource('quantum-simulator', extraCredit, 'job-1');
+  const extras = new Map([[simulator.name, simulator]]);
+  const instanceId = Buffer.alloc(16, 7);
+  const generator = new Generator(fakeSource('os', osCredit), extras, drbg, instanceId);
+  generator.screenStartUp();
+  return generator;
+}
+
+export const keyring = new Keyring([{ version: 1, secret: Buffer.alloc(32, 9) }]);
+
+export function order(changes: Partial<KeyOrder> = {}): KeyOrder {
+  return {
+    securityLevel: 256,
+    modulation: 'phase',
+    source: 'os',
+    validate: false,
+    acceptedMs: 0,
+    ...changes,
+  };
+}

@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { judgeStream } from '../../src/keys/evidence.ts';
+import { generateKey } from '../../src/keys/generate.ts';
+import type { KeyOrder } from '../../src/keys/order.ts';
+import { Modulator } from '../../src/modulation/index.ts';
+import { fakeGenerator, keyring, order, RecordingDrbg } from './fakes.ts';
+
+const START_UP = [65_536, 65_536];
+const SAMPLE = [65_536, 65_536];
+const tally = () => ({ streams: 0, streamsPassed: 0 });
+
+/** A byte whose bits are ones with probability 3/4: x | y. */
+function bias(output: Buffer): void {
+  for (let i = 0; i + 1 < output.length; i += 1) output[i] |= output[i + 1];
+}
+
+/** Independent bits that are ones with probability `p`. */
+function independentBits(p: number, lengthBits: number): Buffer {
+  const uniform = randomBytes(2 * lengthBits);
+  const bytes = Buffer.alloc(lengthBits / 8);
+  for (let i = 0; i < lengthBits; i++) {
+    if (uniform.readUInt16BE(2 * i) < p * 65_536) bytes[i >> 3] |= 0x80 >> (i & 7);
+  }
+  return bytes;
+}
+
+function make(
+  drbg: RecordingDrbg,
+  changes: Partial<KeyOrder>,
+  credits: [number, number] = [256, 0],
+) {
+  const generator = fakeGenerator(drbg, ...credits);
+  const counts = tally();
+  const before = drbg.reseeds;
+  const generated = generateKey(generator, keyring, order(changes), counts);
+  return { generated, counts, reseeds: drbg.reseeds - before, generator };
+}
+
+describe('generate', () => {
+  it('reseeds before every key, then draws the phases and the key', () => {
+    const drbg = new RecordingDrbg();
+    const { reseeds } = make(drbg, { securityLevel: 256 });
+    assert.equal(reseeds, 1);
+    assert.deepEqual(drbg.requests, [...START_UP, 64, 32]);
+  });
+
+  it('cuts a 384-bit key in two halves, each after its own reseed', () => {
+    const drbg = new RecordingDrbg();
+    const { reseeds, generated } = make(drbg, { securityLevel: 384 });
+    assert.equal(reseeds, 2);
+    assert.deepEqual(drbg.requests, [...START_UP, 64, 24, 24]);
+    assert.equal(generated.key.length, 48);
+  });
+
+  it('draws the key after the sample, by a request of its own', () => {
+    const drbg = new RecordingDrbg();
+    make(drbg, { securityLevel: 128, validate: true });
+    assert.deepEqual(drbg.requests, [...START_UP, 64, ...SAMPLE, 16]);
+  });
+
+  it('modulates by the definition: word t of the stream with phases of its own request', () => {
+    for (const validate of [false, true]) {
+      for (const securityLevel of [128, 256, 384] as const) {
+        const drbg = new RecordingDrbg();
+        const { generated } = make(drbg, { securityLevel, validate });
+        const outputs = drbg.copies.slice(START_UP.length);
+        const carrier = Buffer.concat(outputs.slice(validate ? 3 : 1));
+        const modulator = new Modulator('phase', outputs[0]);
+        const expected = modulator.modulate(carrier, validate ? 16_384 : 0);
+        assert.deepEqual(Buffer.from(generated.key), expected);
+      }
+    }
+  });
+
+  it('wipes carrier, phases and sample', () => {
+    const drbg = new RecordingDrbg();
+    make(drbg, { securityLevel: 384, validate: true });
+    for (const [i, output] of drbg.outputs.entries()) {
+      assert.ok(
+        output.every((byte) => byte === 0),
+        `output ${i} of ${output.length} bytes is not wiped`,
+      );
+    }
+  });
+
+  it('gives a proof and a commitment of the key', () => {
+    const { generated } = make(new RecordingDrbg(), {});
+    assert.ok(keyring.verifyProof(generated.key, generated.hashProof));
+    assert.deepEqual(generated.commitment, keyring.commit(generated.key));
+  });
+
+  it('claims h · min(level, credit), the system source at most 256 bits in all', () => {
+    const cases: [128 | 256 | 384, [number, number], number][] = [
+      [128, [256, 0], 128],
+      [256, [256, 0], 256],
+      [384, [256, 0], 256],
+      [384, [256, 192], 384],
+      [384, [256, 64], 384],
+      [384, [256, 32], 320],
+      [256, [64, 0], 64],
+      [384, [0, 0], 0],
+    ];
+    for (const [securityLevel, credits, credited] of cases) {
+      const changes = { securityLevel, source: 'quantum-simulator' } as const;
+      const { generated, generator } = make(new RecordingDrbg(), changes, credits);
+      const expected = Math.floor(generator.screen * credited * 100) / 100;
+      assert.equal(generated.entropyBits, expected, `${securityLevel} bits of ${credits}`);
+    }
+  });
+
+  it('names the job of the source that took part, and none otherwise', () => {
+    assert.equal(make(new RecordingDrbg(), {}).generated.entropyJobId, null);
+    const { generated } = make(new RecordingDrbg(), { source: 'quantum-simulator' });
+    assert.equal(generated.entropyJobId, 'job-1');
+  });
+
+  it('counts a validated stream and tells what the suite found', () => {
+    const { generated, counts } = make(new RecordingDrbg(), { validate: true });
+    assert.deepEqual(counts, { streams: 1, streamsPassed: 1 });
+    assert.ok((generated.evidence?.gateP ?? 0) > 1e-6);
+    assert.ok((generated.evidence?.totalTests ?? 0) >= 13);
+  });
+});
+
+describe('generate with a defective generator', () => {
+  const unavailable = { name: 'AppError', code: 'entropy_unavailable' };
+  const START_UP_RESEEDS = 1;
+
+  it('drops a stream that fails the gate and takes the next one', () => {
+    const drbg = new RecordingDrbg((output, reseeds) => {
+      if (reseeds === START_UP_RESEEDS + 1 && output.length === 65_536) output.fill(0x55);
+    });
+    const { generated, counts, generator } = make(drbg, { validate: true });
+    assert.deepEqual(counts, { streams: 2, streamsPassed: 1 });
+    assert.equal(generated.key.length, 32);
+    assert.equal(generator.status().latched, null);
+  });
+
+  it('latches after two failing streams in a row and releases nothing any more', () => {
+    const drbg = new RecordingDrbg((output, reseeds) => {
+      if (reseeds > START_UP_RESEEDS && output.length === 65_536) bias(output);
+    });
+    const generator = fakeGenerator(drbg);
+    const counts = tally();
+    const validated = order({ validate: true, modulation: 'none' });
+    assert.throws(() => generateKey(generator, keyring, validated, counts), unavailable);
+    assert.deepEqual(counts, { streams: 2, streamsPassed: 0 });
+    assert.match(generator.status().latched ?? '', /two streams in a row/);
+    assert.ok(drbg.destroyed);
+    assert.throws(() => generateKey(generator, keyring, order(), tally()), unavailable);
+  });
+
+  it('sees a biased carrier that phase modulation hides from the whole suite', () => {
+    const carrier = independentBits(0.6, 2 ** 20);
+    const phases = Buffer.from(Array.from({ length: 64 }, (_, i) => (i * 37 + 11) & 0xff));
+    const modulated = new Modulator('phase', phases).modulate(carrier, 0);
+    assert.equal(judgeStream(modulated, modulated).passed, true);
+    const judged = judgeStream(carrier, modulated);
+    assert.equal(judged.passed, false);
+    assert.ok(judged.screen < -Math.log2(0.599));
+  });
+
+  it('latches when the start-up sample is biased', () => {
+    const generator = fakeGenerator(new RecordingDrbg(bias));
+    assert.match(generator.status().latched ?? '', /start-up sample/);
+    assert.throws(() => generateKey(generator, keyring, order(), tally()), unavailable);
+  });
+
+  it('latches on a key that fails the exact tests', () => {
+    const drbg = new RecordingDrbg((output) => {
+      if (output.length === 32) output.fill(0);
+    });
+    const generator = fakeGenerator(drbg);
+    assert.throws(
+      () => generateKey(generator, keyring, order({ modulation: 'none' }), tally()),
+      unavailable,
+    );
+    assert.match(generator.status().latched ?? '', /exact tests/);
+  });
+
+  it('refuses a source that was not opened', () => {
+    const generator = fakeGenerator(new RecordingDrbg());
+    const unknown = 'qrng' as KeyOrder['source'];
+    assert.throws(() => generator.reseed(unknown), RangeError);
+  });
+});

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, it } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { ApiKeyCache } from '../../src/keys/api-key-cache.ts';
+import type { KeyBatch, KeyTask } from '../../src/keys/messages.ts';
+import { KeyQueue } from '../../src/keys/queue.ts';
+import type { Principal } from '../../src/ledger/index.ts';
+
+const task: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
+const failure = { accountId: 'a', atMs: 0, counts: { streams: 0, streamsPassed: 0 } };
+const status = { latched: null, sources: [] };
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+class FakeWorker extends EventEmitter {
+  readonly batches: KeyBatch[] = [];
+
+  postMessage(batch: KeyBatch): void {
+    this.batches.push(batch);
+  }
+
+  answer(batch: KeyBatch, failuresRecorded = true): void {
+    const results = batch.tasks.map((_, i) => ({ kind: 'recorded', keyId: `${i}` }));
+    this.emit('message', { id: batch.id, results, failuresRecorded, status });
+  }
+}
+
+function makeQueue() {
+  const worker = new FakeWorker();
+  return { worker, queue: new KeyQueue(worker as unknown as Worker, () => {}) };
+}
+
+describe('key queue', () => {
+  it('gathers what waits while two batches are under way into the next one', async () => {
+    const { worker, queue } = makeQueue();
+    const answers = [queue.submit(task), queue.submit(task)];
+    await turn();
+    answers.push(queue.submit(task));
+    await turn();
+    answers.push(queue.submit(task), queue.submit(task), queue.submit(task));
+    await turn();
+    assert.deepEqual(
+      worker.batches.map(({ tasks }) => tasks.length),
+      [2, 1],
+    );
+    assert.equal(queue.size, 6);
+    for (const batch of worker.batches) worker.answer(batch);
+    await turn();
+    assert.deepEqual(
+      worker.batches.map(({ tasks }) => tasks.length),
+      [2, 1, 3],
+    );
+    worker.answer(worker.batches[2] as KeyBatch);
+    await Promise.all(answers);
+    assert.equal(queue.size, 0);
+  });
+
+  it('is bounded: beyond it the answer is overloaded', async () => {
+    const { worker, queue } = makeQueue();
+    let refused = 0;
+    for (let i = 0; i < 20_000; i++) {
+      try {
+        void queue.submit(task);
+      } catch (error) {
+        assert.equal((error as { code?: string }).code, 'overloaded');
+        refused += 1;
+      }
+    }
+    assert.equal(refused, 20_000 - 8_192);
+    await turn();
+    assert.ok((worker.batches[0]?.tasks.length ?? 0) <= 1_024);
+  });
+
+  it('sends failures that were not recorded again', async () => {
+    const { worker, queue } = makeQueue();
+    queue.recordFailure(failure);
+    void queue.submit(task);
+    await turn();
+    assert.equal(worker.batches[0]?.failures.length, 1);
+    worker.answer(worker.batches[0] as KeyBatch, false);
+    void queue.submit(task);
+    await turn();
+    assert.equal(worker.batches[1]?.failures.length, 1);
+    worker.answer(worker.batches[1] as KeyBatch, true);
+    void queue.submit(task);
+    await turn();
+    assert.equal(worker.batches[2]?.failures.length, 0);
+  });
+});
+
+describe('API key cache', () => {
+  const usage = { month: 1, used: 0, quota: 10 };
+  const principal: Principal = {
+    apiKeyId: 'k',
+    accountId: 'a',
+    plan: 'research',
+    demo: false,
+    usage,
+  };
+  const hash = Buffer.alloc(32, 1);
+
+  it('asks once for concurrent requests and again after two seconds', async () => {
+    let lookups = 0;
+    const cache = new ApiKeyCache(async () => {
+      lookups += 1;
+      return principal;
+    });
+    await Promise.all([cache.find(hash, 0), cache.find(hash, 0), cache.find(hash, 1_999)]);
+    assert.equal(lookups, 1);
+    await cache.find(hash, 2_000);
+    assert.equal(lookups, 2);
+  });
+
+  it('does not remember unknown keys or failed look-ups', async () => {
+    let lookups = 0;
+    const cache = new ApiKeyCache(async () => {
+      lookups += 1;
+      if (lookups === 2) throw new Error('staged');
+      return lookups === 1 ? undefined : principal;
+    });
+    assert.equal(await cache.find(hash, 0), undefined);
+    await assert.rejects(cache.find(hash, 0));
+    assert.equal(await cache.find(hash, 0), principal);
+  });
+
+  it('prefers the newest usage seen', async () => {
+    const cache = new ApiKeyCache(async () => principal);
+    await cache.find(hash, 0);
+    cache.noteUsage('a', { ...usage, used: 7 });
+    assert.equal(cache.usageOf(principal).used, 7);
+  });
+});
