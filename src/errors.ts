@@ -100,7 +100,7 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** One field of a request that is wrong: an RFC 6901 pointer, or `query/<name>`, and what to do. */
+/** One field of a request that is wrong, `#/<field>` or `?<parameter>`, and what it must be. */
 export interface FieldError {
   pointer: string;
   message: string;

@@ -54,9 +54,11 @@ async function serve(config: Config, { json }: { json: boolean }): Promise<numbe
     tls,
     isDraining: () => lifecycle.draining,
   });
+  // Before the banner: whoever reads it may send a signal at once.
+  const ended = endSignal();
   const address = await listen(app, config, service);
   announce({ address, json, demoApiKey: demoPolicy === 'refuse' ? null : DEMO_ACCOUNTS[0].apiKey });
-  const signal = await endSignal();
+  const signal = await ended;
   lifecycle.draining = true;
   logger.info({ signal }, 'draining');
   await drain(app, service, signal === 'SIGTERM' ? NOTICE_MS : 0);
@@ -154,9 +156,11 @@ async function listen(app: FastifyInstance, config: Config, service: KeyService)
 /** Resolves with the first signal that asks for the end; a second one ends at once. */
 function endSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
+    let ending = false;
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(1));
+      process.on(signal, () => {
+        if (ending) process.exit(1);
+        ending = true;
         resolve(signal);
       });
     }

@@ -10,11 +10,13 @@ import {
   isWellFormedApiKey,
   monthLengthSeconds,
   PLANS,
+  quotaMonth,
   type RateDecision,
   RateLimiter,
   secondsToNextMonth,
 } from '../accounts/index.ts';
 import type { Clock } from '../clock.ts';
+import { isLoopback } from '../config.ts';
 import { AppError } from '../errors.ts';
 import type { KeyService } from '../keys/index.ts';
 import type { Principal, Usage } from '../ledger/index.ts';
@@ -77,10 +79,14 @@ export class Authenticator {
     return principal;
   }
 
-  /** A forwarded request came from beyond the proxy, whatever address the proxy has. */
+  /**
+   * A forwarded request came from beyond the proxy, whatever address the proxy has; one for another
+   * host came from a page that a browser was led to (DNS rebinding).
+   */
   #admitsDemo(request: FastifyRequest): boolean {
     const { demoKeys } = this.#options;
     if (demoKeys !== 'admit-direct') return demoKeys === 'admit';
+    if (!isLoopback(request.hostname.replace(/^\[|\]$/g, ''))) return false;
     return !Object.keys(request.headers).some(
       (name) => name === 'forwarded' || name.startsWith('x-forwarded-'),
     );
@@ -130,7 +136,9 @@ function writeLimitHeaders(
 
 function quotaLimit(usage: Usage, nowMs: number): { policy: string; current: string } | undefined {
   if (usage.quota === null) return undefined;
-  const remaining = Math.max(0, usage.quota - usage.used);
+  // What was seen before the month turned does not count any more.
+  const used = usage.month === quotaMonth(nowMs) ? usage.used : 0;
+  const remaining = Math.max(0, usage.quota - used);
   return {
     policy: `"quota";q=${usage.quota};w=${monthLengthSeconds(nowMs)}`,
     current: `"quota";r=${remaining};t=${secondsToNextMonth(nowMs)}`,

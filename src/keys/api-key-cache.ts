@@ -4,10 +4,14 @@
  * The time bounds how long a revoked key is still admitted and how long a change of plan waits to
  * change the rate limit. Unknown keys are not remembered: an issued key is valid at once.
  */
+import { AppError } from '../errors.ts';
 import type { Principal, Usage } from '../ledger/index.ts';
 
 const REMEMBERED_MS = 2_000;
 const MAX_REMEMBERED = 10_000;
+
+/** Look-ups at a time, so that unknown keys cannot fill the queue that all requests share. */
+const MAX_LOOKUPS = 512;
 
 type Lookup = (keyHash: Buffer) => Promise<Principal | undefined>;
 
@@ -22,6 +26,8 @@ export class ApiKeyCache {
   /** Newest usage seen, by account: it refuses early once a quota is known to be used up. */
   readonly #usage = new Map<string, Usage>();
 
+  #lookups = 0;
+
   constructor(lookup: Lookup) {
     this.#lookup = lookup;
   }
@@ -31,7 +37,9 @@ export class ApiKeyCache {
     const name = keyHash.toString('base64');
     const known = this.#entries.get(name);
     if (known && nowMs < known.untilMs) return known.principal;
+    if (this.#lookups >= MAX_LOOKUPS) throw new AppError('overloaded', { retryAfterSeconds: 1 });
     if (this.#entries.size >= MAX_REMEMBERED) this.#sweep(nowMs);
+    this.#lookups += 1;
     const entry: Entry = { principal: this.#lookup(keyHash), untilMs: nowMs + REMEMBERED_MS };
     this.#entries.set(name, entry);
     try {
@@ -42,6 +50,8 @@ export class ApiKeyCache {
     } catch (error) {
       this.#forget(name, entry);
       throw error;
+    } finally {
+      this.#lookups -= 1;
     }
   }
 

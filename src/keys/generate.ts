@@ -6,13 +6,13 @@
  * and then, in `key-worker.ts`, the ledger, and in `http/`, the response. Sections cited are those
  * of `docs/architecture.md` and of the standards named there.
  */
-import { wipe } from '../bytes.ts';
+import { concatBytes, wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { Modulator, PHASES_BYTES } from '../modulation/index.ts';
 import type { Keyring } from '../proof/index.ts';
 import { entropyCheck } from './entropy-check.ts';
-import { judgeStream } from './evidence.ts';
+import { type Judgement, judgeStream } from './evidence.ts';
 import { type Credit, type Generator, SAMPLE_BITS } from './generator.ts';
 import type { Evidence, GeneratedKey, KeyOrder, StreamTally } from './order.ts';
 
@@ -51,7 +51,6 @@ export function generateKey(
     ? openJudgedStream(generator, order, tally)
     : openStream(generator, order);
   const { key, creditBits } = cutKey(generator, order, stream);
-  stream.modulator.destroy();
   return {
     key,
     entropyBits: roundDown(stream.screen * creditBits),
@@ -79,10 +78,7 @@ function openStream(generator: Generator, order: KeyOrder): Stream {
 function openJudgedStream(generator: Generator, order: KeyOrder, tally: StreamTally): Stream {
   for (let attempt = 0; attempt < MAX_STREAMS; attempt++) {
     const stream = openStream(generator, order);
-    const carrier = generator.requestSample();
-    const modulated = stream.modulator.modulate(carrier, 0);
-    const { evidence, passed, screen } = judgeStream(carrier, modulated);
-    wipe(carrier, modulated);
+    const { evidence, passed, screen } = judgeSample(generator, stream);
     tally.streams += 1;
     if (passed) {
       tally.streamsPassed += 1;
@@ -94,6 +90,17 @@ function openJudgedStream(generator: Generator, order: KeyOrder, tally: StreamTa
   throw new AppError('entropy_unavailable', { retryAfterSeconds: 5 });
 }
 
+/** The suite on the stream's first 2^20 bits, which are wiped whatever happens. */
+function judgeSample(generator: Generator, { modulator }: Stream): Judgement {
+  const carrier = generator.requestSample();
+  const modulated = modulator.modulate(carrier, 0);
+  try {
+    return judgeStream(carrier, modulated);
+  } finally {
+    wipe(carrier, modulated);
+  }
+}
+
 /**
  * Cuts the key from the stream and puts it through its own gate, six exact binomial tests that an
  * honest key fails with a probability below 2^-40: a failure is a defect and latches.
@@ -103,16 +110,28 @@ function cutKey(
   order: KeyOrder,
   stream: Stream,
 ): { key: Buffer; creditBits: number } {
-  const { key, creditBits } =
-    order.securityLevel === 384
-      ? cutHalves(generator, order, stream)
-      : cutWhole(generator, order, stream);
+  const { key, creditBits } = cutWords(generator, order, stream);
   if (!entropyCheck(key).passed) {
     wipe(key);
     generator.latch('a key failed the exact tests that every key must pass');
     throw new AppError('entropy_unavailable', { retryAfterSeconds: 5 });
   }
   return { key, creditBits };
+}
+
+/** Cuts the key's words; the stream ends here, also when its generator fails half way. */
+function cutWords(
+  generator: Generator,
+  order: KeyOrder,
+  stream: Stream,
+): { key: Buffer; creditBits: number } {
+  try {
+    return order.securityLevel === 384
+      ? cutHalves(generator, order, stream)
+      : cutWhole(generator, order, stream);
+  } finally {
+    stream.modulator.destroy();
+  }
 }
 
 function cutWhole(
@@ -131,12 +150,17 @@ function cutHalves(
   { modulator, nextWord, credit }: Stream,
 ): { key: Buffer; creditBits: number } {
   const halfBytes = HALF_BITS / 8;
-  const key = Buffer.alloc(2 * halfBytes);
   const first = modulatedRequest(generator, modulator, halfBytes, nextWord);
-  const second = generator.reseed(order.source);
-  const rest = modulatedRequest(generator, modulator, halfBytes, nextWord + halfBytes / WORD_BYTES);
-  key.set(first, 0);
-  key.set(rest, halfBytes);
+  let second: Credit;
+  let rest: Buffer;
+  try {
+    second = generator.reseed(order.source);
+    rest = modulatedRequest(generator, modulator, halfBytes, nextWord + halfBytes / WORD_BYTES);
+  } catch (error) {
+    wipe(first);
+    throw error;
+  }
+  const key = concatBytes(first, rest);
   wipe(first, rest);
   const firstBits = Math.min(HALF_BITS, credit.osBits + credit.extraBits);
   const osUsed = Math.max(0, firstBits - credit.extraBits);

@@ -135,6 +135,17 @@ export class Generator {
     return sample;
   }
 
+  /** Reseeds from every source, so that one that failed can show that it works again. */
+  probe(): void {
+    for (const source of ['os' as const, ...this.#extras.keys()]) {
+      try {
+        this.reseed(source);
+      } catch {
+        // The status tells which source failed and why.
+      }
+    }
+  }
+
   /** Ends generation for good. `reason` is shown to operators: it MUST NOT hold output. */
   latch(reason: string): void {
     this.#latched ??= reason;

@@ -51,6 +51,15 @@ interface Draft {
   readonly ownKey: boolean;
 }
 
+/** A read that must see what its batch commits. */
+interface LateRead {
+  readonly read: () => Promise<KeyTaskResult>;
+}
+
+function isDraft(one: Draft | LateRead | KeyTaskResult): one is Draft {
+  return 'request' in one;
+}
+
 const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
 
 export class KeyWorker {
@@ -67,16 +76,15 @@ export class KeyWorker {
   /** Works through a batch. Never rejects: what fails, fails in its own task's result. */
   async run(batch: KeyBatch): Promise<KeyBatchReply> {
     const prepared = await Promise.all(batch.tasks.map((task) => this.#prepare(task)));
-    const drafts = prepared.filter((one) => 'request' in one);
+    const drafts = prepared.filter((one) => isDraft(one));
     const { outcomes, failuresRecorded } = await this.#commit(drafts, batch);
     let next = 0;
-    const results = prepared.map((one) => ('request' in one ? outcomes[next++] : one));
-    return {
-      id: batch.id,
-      results: results as KeyTaskResult[],
-      failuresRecorded,
-      status: this.#generator.status(),
-    };
+    const results: KeyTaskResult[] = [];
+    for (const one of prepared) {
+      if (isDraft(one)) results.push(outcomes[next++]);
+      else results.push('read' in one ? await one.read() : one);
+    }
+    return { id: batch.id, results, failuresRecorded, status: this.#generator.status() };
   }
 
   /** Commits the drafts in one transaction and settles each. */
@@ -113,8 +121,8 @@ export class KeyWorker {
     return { kind: 'failed', failure: toFailure(error, true) };
   }
 
-  /** Everything of a task but its commit: a draft, or the result when there is nothing to commit. */
-  async #prepare(task: KeyTask): Promise<Draft | KeyTaskResult> {
+  /** Everything of a task but its commit: a draft, a read for after it, or the result. */
+  async #prepare(task: KeyTask): Promise<Draft | LateRead | KeyTaskResult> {
     try {
       switch (task.kind) {
         case 'generate':
@@ -124,16 +132,24 @@ export class KeyWorker {
         case 'validate':
           return await this.#validate(task);
         case 'metrics':
-          return {
-            kind: 'metrics',
-            metrics: await this.#store.metrics(task.accountId, task.sinceMs),
-          };
+          return { read: () => this.#metrics(task.accountId, task.sinceMs) };
+        case 'probe':
+          this.#generator.probe();
+          return { kind: 'probed' };
         case 'authenticate':
           return {
             kind: 'principal',
             principal: await this.#store.authenticate(task.keyHash, task.month),
           };
       }
+    } catch (error) {
+      return { kind: 'failed', failure: toFailure(error) };
+    }
+  }
+
+  async #metrics(accountId: string, sinceMs: number): Promise<KeyTaskResult> {
+    try {
+      return { kind: 'metrics', metrics: await this.#store.metrics(accountId, sinceMs) };
     } catch (error) {
       return { kind: 'failed', failure: toFailure(error) };
     }

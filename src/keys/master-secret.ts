@@ -8,13 +8,14 @@
 import { timingSafeEqual } from 'node:crypto';
 import {
   closeSync,
-  constants,
   existsSync,
   fsyncSync,
+  linkSync,
   mkdirSync,
   openSync,
   readFileSync,
   renameSync,
+  rmSync,
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
@@ -32,7 +33,14 @@ import {
 
 /** Reads the master secret; a managed one that does not exist yet is created. Throws `SetupError`. */
 export function loadMasterSecret(origin: MasterSecretOrigin): MasterSecretVersion[] {
-  if (origin.kind === 'managed' && !existsSync(origin.path)) createMasterSecret(origin.path);
+  if (origin.kind === 'managed' && !existsSync(origin.path)) {
+    try {
+      createMasterSecret(origin.path);
+    } catch (error) {
+      // Another process may have made it in this moment: then it is there to be read.
+      if (!existsSync(origin.path)) throw error;
+    }
+  }
   return readMasterSecret(origin);
 }
 
@@ -58,7 +66,7 @@ export function createMasterSecret(path: string): void {
   const secret = newMasterSecret();
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writeDurably(path, formatMasterSecret([{ version: 1, secret }]));
+    writeDurably(path, formatMasterSecret([{ version: 1, secret }]), { replace: false });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST') {
       throw new SetupError(
@@ -83,10 +91,9 @@ export function rotateMasterSecret(origin: MasterSecretOrigin): number {
   const versions = readMasterSecret(origin);
   const secret = newMasterSecret();
   const version = (versions.at(-1)?.version ?? 0) + 1;
-  const next = `${origin.path}.next`;
   try {
-    writeDurably(next, formatMasterSecret([...versions, { version, secret }]));
-    renameSync(next, origin.path);
+    const text = formatMasterSecret([...versions, { version, secret }]);
+    writeDurably(origin.path, text, { replace: true });
     return version;
   } catch (cause) {
     throw new SetupError(`cannot write ${origin.path}: ${(cause as Error).message}`, { cause });
@@ -128,13 +135,29 @@ export async function checkMasterSecret(
   }
 }
 
-/** Writes a file that must not exist yet, mode 0600, and syncs it before returning. */
-function writeDurably(path: string, text: string): void {
-  const file = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+/**
+ * Writes a file, mode 0600, whole or not at all: under a temporary name first, synced, then put in
+ * its place. Without `replace` an existing file stays and the error is `EEXIST`.
+ */
+function writeDurably(path: string, text: string, { replace }: { replace: boolean }): void {
+  const temporary = `${path}.${process.pid}.new`;
+  const file = openSync(temporary, 'wx', 0o600);
   try {
     writeSync(file, text);
     fsyncSync(file);
+    if (!replace) linkSync(temporary, path);
+    else renameSync(temporary, path);
   } finally {
     closeSync(file);
+    rmSync(temporary, { force: true });
   }
+  syncDirectory(dirname(path));
+}
+
+/** The new name itself must survive a power loss, too. Windows has no such operation. */
+function syncDirectory(path: string): void {
+  if (process.platform === 'win32') return;
+  const directory = openSync(path, 'r');
+  fsyncSync(directory);
+  closeSync(directory);
 }

@@ -2,7 +2,7 @@
  * What crosses threads. Keys travel as transferred buffers, never as copies; the receiver owns and
  * wipes them.
  */
-import type { AppError, ErrorCode } from '../errors.ts';
+import { AppError, type ErrorCode } from '../errors.ts';
 import type {
   AccountMetrics,
   FailedRequest,
@@ -41,6 +41,8 @@ export type KeyTask =
       readonly proof: string | undefined;
     }
   | { readonly kind: 'metrics'; readonly accountId: string; readonly sinceMs: number }
+  /** Draw from the sources, so that one that failed can show that it works again. */
+  | { readonly kind: 'probe' }
   | { readonly kind: 'authenticate'; readonly keyHash: Uint8Array; readonly month: number };
 
 export type KeyTaskResult =
@@ -55,6 +57,7 @@ export type KeyTaskResult =
   | { readonly kind: 'quota_exceeded'; readonly usage: Usage }
   | { readonly kind: 'metrics'; readonly metrics: AccountMetrics }
   | { readonly kind: 'principal'; readonly principal: Principal | undefined }
+  | { readonly kind: 'probed' }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** An `AppError` as a message. */
@@ -86,6 +89,11 @@ export interface SuiteJob {
   readonly order: KeyOrder;
 }
 
+/** The answer to a probe. */
+export interface SuiteProbeReply {
+  readonly probed: GeneratorStatus;
+}
+
 export interface SuiteReply {
   readonly result:
     | { readonly kind: 'generated'; readonly generated: GeneratedKey }
@@ -101,16 +109,23 @@ export type WorkerReady =
 
 /** Renders an error as a message: known errors keep their code, any other is internal. */
 export function toFailure(error: unknown, repeatedKey = false): Failure {
-  const known = isAppError(error) ? error : undefined;
-  const cause = known ? known.cause : error;
+  const known = error instanceof AppError ? error : undefined;
   return {
     code: known?.code ?? 'internal_error',
     retryAfterSeconds: known?.details.retryAfterSeconds,
-    reason: cause instanceof Error ? `${cause.name}: ${cause.message}` : (known?.code ?? 'unknown'),
+    reason: known ? describeKnown(known) : describeUnknown(error),
     repeatedKey,
   };
 }
 
-function isAppError(error: unknown): error is AppError {
-  return error instanceof Error && error.name === 'AppError';
+function describeKnown({ code, details, cause }: AppError): string {
+  const parts = [details.detail, cause instanceof Error ? cause.message : undefined];
+  return parts.filter((part) => part !== undefined).join(': ') || code;
+}
+
+/** The class and place of an unexpected error, never its message: that could hold anything. */
+function describeUnknown(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const frame = error.stack?.split('\n').find((line) => line.startsWith('    at '));
+  return `${error.name}${frame?.slice(3) ?? ''}`;
 }

@@ -45,8 +45,8 @@ export class KeyQueue {
     worker.on('message', (reply: KeyBatchReply) => this.#settle(reply));
   }
 
-  /** Resolves with the task's result. Throws `AppError('overloaded')` when the queue is full. */
-  submit(task: KeyTask): Promise<KeyTaskResult> {
+  /** Resolves with the task's result. Rejects with `AppError('overloaded')` when the queue is full. */
+  async submit(task: KeyTask): Promise<KeyTaskResult> {
     if (this.#waiting.length >= MAX_WAITING) {
       throw new AppError('overloaded', { retryAfterSeconds: 1 });
     }
@@ -60,6 +60,11 @@ export class KeyQueue {
   recordFailure(failure: FailedRequest): void {
     this.#failures.push(failure);
     if (this.#failures.length > MAX_FAILURES) this.#failures.shift();
+  }
+
+  /** Has what is still to be counted committed, if the ledger takes it. */
+  async flushFailures(): Promise<void> {
+    if (this.#failures.length > 0) await this.submit({ kind: 'probe' });
   }
 
   /** Tasks waiting or under way. */
@@ -80,7 +85,10 @@ export class KeyQueue {
   }
 
   #flush(): void {
-    if (this.#waiting.length === 0 || this.#inFlight.size >= MAX_IN_FLIGHT) return;
+    while (this.#waiting.length > 0 && this.#inFlight.size < MAX_IN_FLIGHT) this.#send();
+  }
+
+  #send(): void {
     const waiting = this.#waiting.splice(0, MAX_BATCH);
     const failures = this.#failures;
     this.#failures = [];

@@ -50,6 +50,8 @@ export type ValidateOutcome =
   | { readonly kind: 'quota_exceeded'; readonly usage: Usage };
 
 export interface ServiceStatus {
+  /** No generator is latched and the required source of each delivers. */
+  readonly sound: boolean;
   readonly generators: readonly GeneratorStatus[];
   readonly waiting: { readonly keys: number; readonly suite: number };
 }
@@ -64,17 +66,17 @@ export class KeyService {
   readonly #apiKeys: ApiKeyCache;
   #keyWorkerStatus: GeneratorStatus;
   #closing = false;
+  #probing = false;
 
   private constructor(options: KeyServiceOptions, ready: readonly ReadyWorker[]) {
     const [keyWorker, ...suiteWorkers] = ready;
     this.#options = options;
     this.#workers = ready.map(({ worker }) => worker);
     this.#keyWorkerStatus = keyWorker.status;
-    this.#queue = new KeyQueue(keyWorker.worker, (status) => {
-      this.#keyWorkerStatus = status;
-    });
-    this.#pool = new SuitePool();
+    this.#queue = new KeyQueue(keyWorker.worker, (status) => this.#noteStatus(status));
+    this.#pool = new SuitePool((reason) => this.#reportLatch(reason));
     for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);
+    for (const { status } of ready) if (status.latched !== null) this.#reportLatch(status.latched);
     this.#apiKeys = new ApiKeyCache((keyHash) => this.#lookUpPrincipal(keyHash));
     for (const worker of this.#workers) this.#watch(worker);
   }
@@ -202,19 +204,56 @@ export class KeyService {
     return this.#apiKeys.usageOf(principal);
   }
 
+  /** The state of the generators as last seen. An unsound one is asked to try again. */
   status(): ServiceStatus {
+    const sound = this.#isSound();
+    if (!sound) this.#probe();
     return {
+      sound,
       generators: [this.#keyWorkerStatus, ...this.#pool.statuses()],
       waiting: { keys: this.#queue.size, suite: this.#pool.size },
     };
   }
 
+  #isSound(): boolean {
+    return [this.#keyWorkerStatus, ...this.#pool.statuses()].every(
+      ({ latched, sources }) =>
+        latched === null && sources.every(({ name, healthy }) => healthy || name !== 'os'),
+    );
+  }
+
   /** Ends the workers after what they have begun. The caller has stopped submitting. */
   async close(): Promise<void> {
+    await this.#queue.flushFailures();
     this.#closing = true;
     const exits = this.#workers.map((worker) => once(worker, 'exit'));
     for (const worker of this.#workers) worker.postMessage('close');
     await Promise.all(exits);
+  }
+
+  #probe(): void {
+    if (this.#probing) return;
+    this.#probing = true;
+    this.#pool.probe();
+    const done = () => {
+      this.#probing = false;
+    };
+    this.#queue.submit({ kind: 'probe' }).then(done, done);
+  }
+
+  /** Takes a worker's status; a latch is reported once, when it falls. */
+  #noteStatus(status: GeneratorStatus): void {
+    if (status.latched !== null && this.#keyWorkerStatus.latched === null) {
+      this.#reportLatch(status.latched);
+    }
+    this.#keyWorkerStatus = status;
+  }
+
+  #reportLatch(reason: string): void {
+    this.#options.onFailure({
+      code: 'entropy_unavailable',
+      reason: `a generator ended: ${reason}`,
+    });
   }
 
   async #lookUpPrincipal(keyHash: Buffer): Promise<Principal | undefined> {
@@ -254,7 +293,8 @@ export class KeyService {
   #watch(worker: Worker): void {
     worker.on('error', (error) => this.#options.onFatal(error as Error));
     worker.on('exit', (code) => {
-      if (!this.#closing) this.#options.onFatal(new Error(`a worker ended with code ${code}`));
+      const name = `WorkerExit (code ${code})`;
+      if (!this.#closing) this.#options.onFatal(Object.assign(new Error(), { name }));
     });
   }
 }

@@ -2,7 +2,7 @@
 import type { Worker } from 'node:worker_threads';
 import { AppError } from '../errors.ts';
 import type { GeneratorStatus } from './generator.ts';
-import type { SuiteJob, SuiteReply } from './messages.ts';
+import type { SuiteJob, SuiteProbeReply, SuiteReply } from './messages.ts';
 import type { SuiteMessage } from './suite-worker.ts';
 
 /** Jobs that may wait for each worker. */
@@ -32,13 +32,22 @@ interface Member {
 }
 
 export class SuitePool {
+  readonly #onLatch: (reason: string) => void;
   readonly #members: Member[] = [];
   readonly #waiting: Waiting[] = [];
+
+  /** `onLatch` is told the reason when a worker's generator ends. */
+  constructor(onLatch: (reason: string) => void) {
+    this.#onLatch = onLatch;
+  }
 
   /** Adds a worker that has reported ready. */
   add(worker: Worker, status: GeneratorStatus): void {
     const member: Member = { worker, status, current: undefined };
-    worker.on('message', (reply: SuiteReply) => this.#settle(member, reply));
+    worker.on('message', (reply: SuiteReply | SuiteProbeReply) => {
+      if ('probed' in reply) this.#noteStatus(member, reply.probed);
+      else this.#settle(member, reply);
+    });
     this.#members.push(member);
     this.#dispatch();
   }
@@ -54,6 +63,13 @@ export class SuitePool {
       this.#waiting.push({ job, abandoned, resolve, reject });
       this.#dispatch();
     });
+  }
+
+  /** Has idle workers draw from their sources again; their status follows. */
+  probe(): void {
+    for (const { worker, current } of this.#members) {
+      if (!current) worker.postMessage('probe' satisfies SuiteMessage);
+    }
   }
 
   statuses(): GeneratorStatus[] {
@@ -95,13 +111,18 @@ export class SuitePool {
     const { current } = member;
     if (!current) throw new Error('a suite worker answered without a job');
     member.current = undefined;
-    member.status = reply.status;
+    this.#noteStatus(member, reply.status);
     current.resolve({ reply, latchSource: (reason) => this.#latch(member, reason) });
     this.#dispatch();
   }
 
+  #noteStatus(member: Member, status: GeneratorStatus): void {
+    if (status.latched !== null && member.status.latched === null) this.#onLatch(status.latched);
+    member.status = status;
+  }
+
   #latch(member: Member, reason: string): void {
-    member.status = { ...member.status, latched: reason };
+    this.#noteStatus(member, { ...member.status, latched: reason });
     member.worker.postMessage({ latch: reason } satisfies SuiteMessage);
   }
 }

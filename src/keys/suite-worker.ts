@@ -8,7 +8,13 @@ import type { SourceName } from '../entropy/index.ts';
 import { Keyring, type MasterSecretVersion } from '../proof/index.ts';
 import { generateKey } from './generate.ts';
 import { Generator } from './generator.ts';
-import { type SuiteJob, type SuiteReply, toFailure, type WorkerReady } from './messages.ts';
+import {
+  type SuiteJob,
+  type SuiteProbeReply,
+  type SuiteReply,
+  toFailure,
+  type WorkerReady,
+} from './messages.ts';
 import type { StreamTally } from './order.ts';
 import { requireSelfTests, requireSuiteSelfTest, screenLiveCarrier } from './self-test.ts';
 
@@ -17,8 +23,8 @@ export interface SuiteWorkerData {
   readonly secrets: readonly MasterSecretVersion[];
 }
 
-/** What the main thread sends: a job, an order to latch with its reason, or the end. */
-export type SuiteMessage = SuiteJob | { readonly latch: string } | 'close';
+/** What the main thread sends: a job, an order to latch with its reason, a probe, or the end. */
+export type SuiteMessage = SuiteJob | { readonly latch: string } | 'probe' | 'close';
 
 function answer(generator: Generator, keyring: Keyring, job: SuiteJob): SuiteReply {
   const counts: StreamTally = { streams: 0, streamsPassed: 0 };
@@ -48,6 +54,9 @@ function main(data: SuiteWorkerData): void {
         generator.close();
         keyring.destroy();
         port.close();
+      } else if (message === 'probe') {
+        generator.probe();
+        port.postMessage({ probed: generator.status() } satisfies SuiteProbeReply);
       } else if ('latch' in message) {
         generator.latch(message.latch);
       } else {

@@ -21,7 +21,7 @@ export class SqliteConnection {
 
   /** Takes the write lock. */
   begin(): void {
-    this.#database.exec('BEGIN IMMEDIATE');
+    this.#open().exec('BEGIN IMMEDIATE');
   }
 
   commit(): void {
@@ -30,18 +30,13 @@ export class SqliteConnection {
 
   rollBack(): void {
     try {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      if (this.#database.isOpen && this.#database.isTransaction) this.#database.exec('ROLLBACK');
     } catch {
       // SQLite has ended the transaction itself, as it does on a full disk.
     }
   }
 
-  /** Replaces the connection by a fresh one, which sees only what the file holds. */
-  reopen(): void {
-    this.close();
-    this.#database = openDatabase(this.#path);
-  }
-
+  /** Gives the connection up; the next use opens a fresh one, which sees only what the file holds. */
   close(): void {
     this.#statements.clear();
     if (this.#database.isOpen) this.#database.close();
@@ -73,10 +68,16 @@ export class SqliteConnection {
     }
   }
 
+  /** The database, opened again when an earlier failure has closed it. */
+  #open(): DatabaseSync {
+    if (!this.#database.isOpen) this.#database = openDatabase(this.#path);
+    return this.#database;
+  }
+
   #statement(sql: string): StatementSync {
     let statement = this.#statements.get(sql);
     if (!statement) {
-      statement = this.#database.prepare(sql);
+      statement = this.#open().prepare(sql);
       this.#statements.set(sql, statement);
     }
     return statement;

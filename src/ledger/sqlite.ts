@@ -161,7 +161,7 @@ class SqliteStore extends SqliteAccountStore implements LedgerStore {
     const written = requests.filter((_, i) => outcomes[i]?.kind === 'committed');
     const keyIds = written.flatMap(({ key }) => (key ? [key.row.keyId] : []));
     try {
-      this.connection.reopen();
+      this.connection.close();
       if (keyIds.length > 0 && keyIds.every((keyId) => this.#hasRow(keyId))) return;
     } catch (error) {
       throw unavailable(error);

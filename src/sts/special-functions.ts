@@ -12,8 +12,8 @@
 /** Below this `a` the Stirling series is not good enough: Γ is then reached by its recurrence. */
 const STIRLING_MINIMUM = 20;
 
-/** Coefficients of DLMF 5.11.1: B_2k / (2k (2k − 1)). With a ≥ 20 the next term is below 1e-18. */
-const STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360];
+/** Coefficients of DLMF 5.11.1: B_2k / (2k (2k − 1)). With a ≥ 20 the next term is below 1e-17. */
+const STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188];
 
 /** From here on erfc is smaller than the smallest double. */
 const ERFC_ZERO = 28;
@@ -125,11 +125,11 @@ function lowerSeries(a: number, x: number): number {
  * Legendre's continued fraction for Γ(a, x) / (x^a e^(−x)), DLMF 8.9.2 in its even part:
  * 1/(x+1−a+ 1(a−1)/(x+3−a+ 2(a−2)/(x+5−a+ …))).
  *
- * Evaluated from its tail, which lets rounding errors die out instead of adding up. The number of
- * terms is what the slowest case, x just above a, needs; below x = 1 (only a ≤ 1/2) it is not met.
+ * Evaluated from its tail, which lets rounding errors die out instead of adding up. The slowest cases
+ * lie just above the switch from the series: a = 1/2 needs 87 terms there, a = 2^18 needs 578.
  */
 function upperFraction(a: number, x: number): number {
-  const terms = 120 + Math.ceil(10 * Math.sqrt(a));
+  const terms = 120 + Math.ceil(2 * Math.sqrt(a));
   let fraction = 0;
   for (let k = terms; k >= 1; k--) fraction = (k * (a - k)) / (x + 2 * k + 1 - a + fraction);
   return 1 / (x + 1 - a + fraction);

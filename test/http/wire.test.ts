@@ -1,5 +1,7 @@
 /** The three endpoints and everything around them, on a real listening server. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -319,6 +321,22 @@ describe('authentication', () => {
     for (const header of ['Forwarded', 'X-Forwarded-For', 'X-Forwarded-Proto']) {
       const headers = { 'X-API-Key': DEMO_KEY, [header]: 'for=192.0.2.1' };
       assertProblem(await server.request('/api/v2/metrics', { headers }), 401, 'invalid_api_key');
+    }
+  });
+
+  it('refuses demo keys in requests for another host (DNS rebinding)', async () => {
+    const { port } = new URL(server.address);
+    const ask = async (host: string) => {
+      const headers = { 'X-API-Key': DEMO_KEY, Host: host };
+      const request = get({ host: '127.0.0.1', port, path: '/api/v2/metrics', headers });
+      const [response] = await once(request, 'response');
+      response.resume();
+      return response.statusCode;
+    };
+    assert.equal(await ask('evil.example:8080'), 401);
+    assert.equal(await ask('127.0.0.1.evil.example'), 401);
+    for (const host of ['localhost', 'localhost:8080', '127.0.0.1', '[::1]:8080']) {
+      assert.equal(await ask(host), 200, host);
     }
   });
 });

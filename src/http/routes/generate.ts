@@ -42,7 +42,7 @@ export function generateRoute(app: FastifyInstance, context: RouteContext): void
       const outcome = await service.generate(
         authenticator.principal(request),
         order,
-        () => request.raw.destroyed && !request.raw.complete,
+        () => request.raw.socket.destroyed,
       );
       if (outcome.kind === 'quota_exceeded') throw quotaExceeded(clock.nowMs());
       authenticator.noteUsage(reply, outcome.usage);

@@ -17,7 +17,7 @@ export function healthRoutes(app: FastifyInstance, context: RouteContext): void 
     const content = { 'application/json': { schema: HealthResult } };
     const response: Record<string, unknown> = {
       ...responses(HealthResult, []),
-      503: { description: 'Not ready', content },
+      ...(path !== '/livez' && { 503: { description: 'Not ready', content } }),
     };
     app.get(
       path,
@@ -44,10 +44,7 @@ function alive({ clock }: RouteContext): Health {
 
 /** Ready while every generator is sound and the process is not on its way out. */
 function readiness({ service, clock, isDraining }: RouteContext): Health {
-  const { generators } = service.status();
-  const sound = generators.every(
-    ({ latched, sources }) => latched === null && sources.every(({ healthy }) => healthy),
-  );
+  const { sound } = service.status();
   const status = isDraining() ? 'draining' : sound ? 'ok' : 'unavailable';
   return {
     success: status === 'ok',

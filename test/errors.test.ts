@@ -1,0 +1,209 @@
+/** The error table, its documentation and the OpenAPI document say the same. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { systemClock } from '../src/clock.ts';
+import { SOURCE_NAMES } from '../src/entropy/index.ts';
+import { ERRORS, type ErrorCode } from '../src/errors.ts';
+import { buildApp } from '../src/http/app.ts';
+import type { KeyService } from '../src/keys/index.ts';
+
+const CODES = Object.keys(ERRORS) as ErrorCode[];
+const DOCUMENT = readFileSync(resolve(import.meta.dirname, '../docs/errors.md'), 'utf8');
+
+/** Rows whose first cell is a code and whose second is a status. */
+function documentedErrors(text: string): { code: string; status: number; cells: string[] }[] {
+  return [...text.matchAll(/^\| `([a-z_]+)` +\| (\d{3}) +\|(.*)\|$/gm)].map(
+    ([, code, status, rest]) => ({
+      code: code ?? '',
+      status: Number(status),
+      cells: (rest ?? '').split('|').map((cell) => cell.trim()),
+    }),
+  );
+}
+
+describe('docs/errors.md', () => {
+  const rows = documentedErrors(DOCUMENT);
+
+  it('has one row for each code of the table, in its order, and no other', () => {
+    assert.deepEqual(
+      rows.map(({ code }) => code),
+      CODES,
+    );
+  });
+
+  it('gives each code the status of the table', () => {
+    for (const { code, status } of rows)
+      assert.equal(status, ERRORS[code as ErrorCode]?.status, code);
+  });
+
+  it('says of each code when it happens, what to do and whether to retry', () => {
+    for (const { code, cells } of rows) {
+      assert.equal(cells.length, 3, code);
+      for (const cell of cells) assert.notEqual(cell, '', code);
+    }
+  });
+
+  it('shows a sample whose code, title and status are a row of the table', () => {
+    const sample = /^ {4}\{[\s\S]*?^ {4}\}/m.exec(DOCUMENT)?.[0] ?? '';
+    const problem = JSON.parse(sample);
+    const { status, title } = ERRORS[problem.code as ErrorCode];
+    assert.deepEqual([problem.status, problem.title], [status, title]);
+    assert.equal(problem.type, `urn:phm:error:${problem.code}`);
+  });
+});
+
+interface Operation {
+  readonly operationId?: string;
+  readonly security?: readonly unknown[];
+  readonly responses: Readonly<
+    Record<string, { description: string; content: Record<string, { schema: Schema }> }>
+  >;
+}
+
+interface Schema {
+  readonly title?: string;
+  readonly properties?: Readonly<Record<string, { enum?: readonly string[] }>>;
+}
+
+interface OpenApi {
+  readonly openapi: string;
+  readonly info: { readonly title: string; readonly version: string };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly components: {
+    readonly securitySchemes: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  };
+  readonly security: readonly unknown[];
+}
+
+/** Answers met before a route is chosen: no operation can document them. */
+const OUTSIDE_ROUTES: readonly ErrorCode[] = ['not_found', 'method_not_allowed'];
+const KEYED = ['/api/v2/generate', '/api/v2/validate', '/api/v2/metrics'];
+const HEALTH = ['/livez', '/readyz', '/health'];
+const PROBLEM = 'application/problem+json';
+
+describe('the OpenAPI document', () => {
+  let app: FastifyInstance;
+  let api: OpenApi;
+  let operations: { readonly path: string; readonly operation: Operation }[];
+
+  before(async () => {
+    // Nothing here calls the service: the document is made of the routes' schemas.
+    const service = {} as KeyService;
+    app = await buildApp({
+      service,
+      clock: systemClock,
+      logger: pino({ level: 'silent' }),
+      entropySource: 'os',
+      entropySources: SOURCE_NAMES,
+      demoKeys: 'refuse',
+      rateLimits: false,
+      tls: null,
+      isDraining: () => false,
+    });
+    const response = await app.inject('/api/v2/openapi.json');
+    assert.equal(response.statusCode, 200);
+    api = response.json();
+    operations = Object.entries(api.paths).flatMap(([path, methods]) =>
+      Object.values(methods).map((operation) => ({ path, operation })),
+    );
+  });
+  after(() => app.close());
+
+  it('is OpenAPI 3.1 with the three endpoints, the health checks and nothing else', () => {
+    assert.match(api.openapi, /^3\.1\.\d+$/);
+    assert.ok(api.info.title && api.info.version);
+    const methods = Object.entries(api.paths).map(([path, item]) => [path, Object.keys(item)]);
+    assert.deepEqual(Object.fromEntries(methods), {
+      '/api/v2/generate': ['post'],
+      '/api/v2/validate': ['post'],
+      '/api/v2/metrics': ['get'],
+      ...Object.fromEntries(HEALTH.map((path) => [path, ['get']])),
+    });
+  });
+
+  it('asks for the API key everywhere but on the health checks', () => {
+    assert.deepEqual(api.components.securitySchemes, {
+      apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+    });
+    assert.deepEqual(api.security, [{ apiKey: [] }]);
+    for (const { path, operation } of operations) {
+      const expected = HEALTH.includes(path) ? [] : undefined;
+      assert.deepEqual(operation.security, expected, path);
+    }
+  });
+
+  it('names each operation once and describes each of its responses', () => {
+    const ids = operations.flatMap(({ operation }) => operation.operationId ?? []);
+    assert.deepEqual(ids, ['generate', 'validate', 'metrics']);
+    for (const { path, operation } of operations) {
+      assert.ok(operation.responses['200'], `${path} documents no success`);
+      for (const [status, response] of Object.entries(operation.responses)) {
+        const where = `${path} ${status}`;
+        assert.match(status, /^[1-5]\d\d$/, where);
+        assert.ok(response.description, where);
+        const schemas = Object.values(response.content).map(({ schema }) => schema);
+        assert.ok(schemas.length > 0 && schemas.every(Boolean), where);
+      }
+    }
+  });
+
+  it('gives the Problem schema exactly the codes of the table', () => {
+    const problems = operations.flatMap(({ operation }) =>
+      Object.values(operation.responses).flatMap(({ content }) => content[PROBLEM]?.schema ?? []),
+    );
+    assert.ok(problems.length > 0);
+    for (const { title, properties } of problems) {
+      assert.equal(title, 'Problem');
+      assert.deepEqual(properties?.code?.enum, CODES);
+    }
+  });
+
+  it('documents only statuses and codes of the table, each code under its status', () => {
+    for (const { path, status, codes } of documentedProblems()) {
+      assert.ok(codes.length > 0, `${path} ${status} names no code`);
+      for (const code of codes) {
+        assert.equal(ERRORS[code as ErrorCode]?.status, status, `${path}: ${code}`);
+      }
+    }
+  });
+
+  it('documents every code of the table on some route, but for those met outside of routes', () => {
+    const documented = new Set(documentedProblems().flatMap(({ codes }) => codes));
+    const missing = CODES.filter((code) => !documented.has(code));
+    assert.deepEqual(missing, OUTSIDE_ROUTES);
+  });
+
+  it('documents refusals of the API key, the limits and the ledger on every keyed route', () => {
+    for (const path of KEYED) {
+      const codes = documentedProblems()
+        .filter((one) => one.path === path)
+        .flatMap((one) => one.codes);
+      for (const code of [
+        'missing_api_key',
+        'invalid_api_key',
+        'rate_limited',
+        'ledger_unavailable',
+      ])
+        assert.ok(codes.includes(code), `${path}: ${code}`);
+      assert.equal(codes.includes('quota_exceeded'), path !== '/api/v2/metrics', path);
+      assert.equal(codes.includes('entropy_unavailable'), path === '/api/v2/generate', path);
+    }
+  });
+
+  /** Problem responses with the codes that their descriptions name: "code: title; code: title". */
+  function documentedProblems(): { path: string; status: number; codes: string[] }[] {
+    return operations.flatMap(({ path, operation }) =>
+      Object.entries(operation.responses)
+        .filter(([, { content }]) => PROBLEM in content)
+        .map(([status, { description }]) => ({
+          path,
+          status: Number(status),
+          codes: [...description.matchAll(/(?:^|; )([a-z_]+): /g)].map(([, code]) => code ?? ''),
+        })),
+    );
+  }
+});
