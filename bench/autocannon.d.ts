@@ -1,0 +1,30 @@
+/** The part of autocannon that the benchmark uses; the package brings no types. */
+declare module 'autocannon' {
+  import type { EventEmitter } from 'node:events';
+
+  interface Options {
+    readonly url: string;
+    readonly method: 'GET' | 'POST';
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+    readonly connections: number;
+    /** Seconds. */
+    readonly duration: number;
+    readonly excludeErrorStats?: boolean;
+  }
+
+  interface Result {
+    readonly '2xx': number;
+    readonly non2xx: number;
+    readonly errors: number;
+    readonly timeouts: number;
+    readonly statusCodeStats: Readonly<Record<string, { readonly count: number }>>;
+    /** Seconds. */
+    readonly duration: number;
+  }
+
+  export default function autocannon(
+    options: Options,
+    done: (error: Error | null, result: Result) => void,
+  ): EventEmitter;
+}
