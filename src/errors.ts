@@ -110,6 +110,8 @@ export interface FieldError {
 export interface ErrorDetails {
   detail?: string;
   fields?: FieldError[];
+  /** For the log: what went wrong inside. It MUST NOT hold key bytes or request contents. */
+  reason?: string;
   retryAfterSeconds?: number;
   allow?: string[];
   cause?: unknown;

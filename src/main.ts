@@ -88,7 +88,7 @@ async function startService(
       secrets,
       suiteWorkers: config.suiteWorkers,
       clock: systemClock,
-      onFailure: (failure) => logger.warn(failure, 'request failed'),
+      onLatch: (reason) => logger.error({ reason }, 'a generator has ended'),
       onFatal: endAtOnce,
     });
   } finally {

@@ -20,11 +20,12 @@ export interface RateDecision {
   readonly retryAfterSeconds: number;
 }
 
-/** Above this many tracked keys, full buckets are dropped; a full bucket and no bucket are the same. */
-const SWEEP_ABOVE = 10_000;
+/** Tracked keys at which full buckets are first dropped; a full bucket and no bucket are the same. */
+const FIRST_SWEEP = 10_000;
 
 export class RateLimiter {
   readonly #fullAtMs = new Map<string, number>();
+  #sweepAt = FIRST_SWEEP;
 
   /** Takes one request for `key` at `nowMs`, a time that does not go backwards for long. */
   take(key: string, { ratePerSecond, burst }: RateLimit, nowMs: number): RateDecision {
@@ -45,8 +46,9 @@ export class RateLimiter {
   }
 
   #store(key: string, fullAtMs: number, nowMs: number): void {
-    if (this.#fullAtMs.size >= SWEEP_ABOVE) {
+    if (this.#fullAtMs.size >= this.#sweepAt) {
       for (const [other, at] of this.#fullAtMs) if (at <= nowMs) this.#fullAtMs.delete(other);
+      this.#sweepAt = Math.max(FIRST_SWEEP, 2 * this.#fullAtMs.size);
     }
     this.#fullAtMs.set(key, fullAtMs);
   }

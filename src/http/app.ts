@@ -74,7 +74,9 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => {
     const known = toAppError(error);
-    if (known.code === 'internal_error') logUnexpected(request.log, known.cause);
+    const { reason } = known.details;
+    if (reason) request.log.warn({ code: known.code, reason }, 'request failed');
+    else if (known.code === 'internal_error') logUnexpected(request.log, known.cause);
     sendProblem(request, reply, known, clock);
   });
   const allowed = collectMethods(app);
@@ -83,7 +85,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     const error = allow ? new AppError('method_not_allowed', { allow }) : new AppError('not_found');
     sendProblem(request, reply, error, clock);
   });
-  addRequestHooks(app);
+  addRequestHooks(app, options.isDraining);
   handleRawEvents(app.server, clock);
   await registerOpenApi(app);
   const context: RouteContext = { ...options, authenticator: new Authenticator(options) };
@@ -151,7 +153,7 @@ function collectMethods(app: FastifyInstance): (url: string) => string[] | undef
   };
 }
 
-function addRequestHooks(app: FastifyInstance): void {
+function addRequestHooks(app: FastifyInstance, isDraining: () => boolean): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
@@ -160,6 +162,10 @@ function addRequestHooks(app: FastifyInstance): void {
     if (request.raw.httpVersion === '1.1' && !request.headers.host) {
       throw new AppError('malformed_request', { detail: 'The Host header is missing.' });
     }
+  });
+  // A connection that stayed open after its answer would hold up the end until it idles out.
+  app.addHook('onSend', async (_request, reply) => {
+    if (isDraining()) reply.header('connection', 'close');
   });
   app.addHook('onResponse', async (request, reply) => {
     request.log.info(

@@ -15,7 +15,7 @@ import {
   RateLimiter,
   secondsToNextMonth,
 } from '../accounts/index.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, monotonicMs } from '../clock.ts';
 import { isLoopback } from '../config.ts';
 import { AppError } from '../errors.ts';
 import type { KeyService } from '../keys/index.ts';
@@ -95,7 +95,8 @@ export class Authenticator {
   #take(principal: Principal): RateDecision {
     const { plan } = principal;
     if (!isPlanName(plan)) throw new Error(`account ${principal.accountId} has an unknown plan`);
-    return this.#limiter.take(principal.apiKeyId, PLANS[plan], this.#now());
+    // Monotonic: a wall clock that is set back would shut every caller out until it catches up.
+    return this.#limiter.take(principal.apiKeyId, PLANS[plan], monotonicMs());
   }
 
   #now(): number {

@@ -3,6 +3,7 @@
  * (RFC 9457). Unknown errors become a bare 500, because their text may hold what must not leave.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { secondsToNextMonth } from '../accounts/index.ts';
 import type { Clock } from '../clock.ts';
 import { formatTimestamp } from '../clock.ts';
 import { AppError, ERRORS, type ErrorCode, type FieldError } from '../errors.ts';
@@ -14,7 +15,6 @@ export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 const DEFAULT_RETRY_SECONDS = 1;
 
 interface Occurrence {
-  readonly instance: string;
   readonly requestId: string;
   readonly nowMs: number;
 }
@@ -29,7 +29,8 @@ export function problemBody(error: AppError, occurrence: Occurrence): ProblemBod
     title,
     status,
     detail: detail ? `${detail} ${remedy}` : remedy,
-    instance: occurrence.instance,
+    // Names the occurrence by its id: the path of an unknown address may hold anything.
+    instance: `urn:phm:request:${occurrence.requestId}`,
     code: error.code,
     request_id: occurrence.requestId,
     timestamp: formatTimestamp(occurrence.nowMs),
@@ -56,7 +57,7 @@ export function sendProblem(
   error: AppError,
   clock: Clock,
 ): void {
-  const occurrence = { instance: pathOf(request.url), requestId: request.id, nowMs: clock.nowMs() };
+  const occurrence = { requestId: request.id, nowMs: clock.nowMs() };
   reply
     .code(ERRORS[error.code].status)
     .headers(problemHeaders(error))
@@ -65,9 +66,9 @@ export function sendProblem(
     .send(JSON.stringify(problemBody(error, occurrence)));
 }
 
-/** The path of a request target: its query may hold anything and is not repeated. */
-export function pathOf(url: string): string {
-  return url.split('?', 1)[0]?.slice(0, 256) ?? '/';
+/** The refusal of a request that no longer fits into the account's month. */
+export function quotaExceeded(nowMs: number): AppError {
+  return new AppError('quota_exceeded', { retryAfterSeconds: secondsToNextMonth(nowMs) });
 }
 
 /** What the framework reports, as an error of the table. Its own messages can quote the body. */

@@ -32,9 +32,7 @@ export function answerRaw(socket: Duplex, error: AppError, clock: Clock): void {
     return;
   }
   const requestId = randomUUID();
-  const body = JSON.stringify(
-    problemBody(error, { instance: '/', requestId, nowMs: clock.nowMs() }),
-  );
+  const body = JSON.stringify(problemBody(error, { requestId, nowMs: clock.nowMs() }));
   const { status } = ERRORS[error.code];
   const headers = {
     ...problemHeaders(error),

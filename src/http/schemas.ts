@@ -246,7 +246,7 @@ export const Problem = Type.Object(
     title: Type.String(),
     status: Type.Integer({ minimum: 400, maximum: 599 }),
     detail: Type.String(),
-    instance: Type.String({ description: 'path of the request' }),
+    instance: Type.String({ description: 'urn:phm:request: and the request id' }),
     code: oneOf(Object.keys(ERRORS) as ErrorCode[], 'string', 'stable code of the error'),
     request_id: Type.String({ description: 'the X-Request-Id of this request' }),
     timestamp: Timestamp,

@@ -2,7 +2,7 @@
  * Principals by API key hash, remembered for a short time so that not every request asks the ledger.
  *
  * The time bounds how long a revoked key is still admitted and how long a change of plan waits to
- * change the rate limit. Unknown keys are not remembered: an issued key is valid at once.
+ * change the rate limit; it is measured on the monotonic clock, which nobody sets back. Unknown keys are not remembered: an issued key is valid at once.
  */
 import { AppError } from '../errors.ts';
 import type { Principal, Usage } from '../ledger/index.ts';

@@ -10,6 +10,7 @@ import {
   runSuite,
   type SuiteReport,
   score,
+  testLevelP,
   unpackBits,
 } from '../sts/index.ts';
 import type { Evidence } from './order.ts';
@@ -23,11 +24,11 @@ export interface Judgement {
 
 /**
  * Runs the suite on the modulated sample. Modulation can hide a biased carrier from every test, so
- * the frequency test and the min-entropy screen are taken on both and the worse one counts.
+ * frequency is tested on both, as two p-values of one test, and the smaller min-entropy screen counts.
  */
 export function judgeStream(carrier: Uint8Array, modulated: Uint8Array): Judgement {
   const bits = unpackBits(modulated);
-  const report = withWorseFrequency(runSuite(bits), carrier);
+  const report = withCarrierFrequency(runSuite(bits), carrier);
   wipe(bits);
   const verdict = gate(report);
   const points = score(report);
@@ -45,16 +46,16 @@ export function judgeStream(carrier: Uint8Array, modulated: Uint8Array): Judgeme
   };
 }
 
-function withWorseFrequency(report: SuiteReport, carrier: Uint8Array): SuiteReport {
+/** The report with the carrier's frequency as a second p-value beside the stream's own. */
+function withCarrierFrequency(report: SuiteReport, carrier: Uint8Array): SuiteReport {
   const bits = unpackBits(carrier);
   const onCarrier = frequency(bits);
   wipe(bits);
-  const p = Math.min(...onCarrier.pValues);
-  const tests = report.tests.map((test) =>
-    test.name === 'frequency' && test.applicable && p < Math.min(...test.pValues)
-      ? { ...test, ...onCarrier, passed: p >= ALPHA }
-      : test,
-  );
+  const tests = report.tests.map((test) => {
+    if (test.name !== 'frequency' || !test.applicable) return test;
+    const pValues = [...test.pValues, ...onCarrier.pValues];
+    return { ...test, pValues, passed: testLevelP(pValues) >= ALPHA };
+  });
   const testsPassed = tests.filter((test) => test.applicable && test.passed).length;
   return { ...report, tests, testsPassed };
 }

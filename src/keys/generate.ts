@@ -78,13 +78,18 @@ function openStream(generator: Generator, order: KeyOrder): Stream {
 function openJudgedStream(generator: Generator, order: KeyOrder, tally: StreamTally): Stream {
   for (let attempt = 0; attempt < MAX_STREAMS; attempt++) {
     const stream = openStream(generator, order);
-    const { evidence, passed, screen } = judgeSample(generator, stream);
-    tally.streams += 1;
-    if (passed) {
+    let passed = false;
+    try {
+      const judgement = judgeSample(generator, stream);
+      const { evidence, screen } = judgement;
+      passed = judgement.passed;
+      tally.streams += 1;
+      if (!passed) continue;
       tally.streamsPassed += 1;
       return { ...stream, nextWord: SAMPLE_WORDS, screen, evidence };
+    } finally {
+      if (!passed) stream.modulator.destroy();
     }
-    stream.modulator.destroy();
   }
   generator.latch('two streams in a row failed the statistical gate');
   throw new AppError('entropy_unavailable', { retryAfterSeconds: 5 });

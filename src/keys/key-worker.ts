@@ -17,10 +17,11 @@ import {
   openSqliteStore,
   type StreamCounts,
 } from '../ledger/index.ts';
-import { Keyring, type MasterSecretVersion } from '../proof/index.ts';
+import type { Keyring, MasterSecretVersion } from '../proof/index.ts';
 import { generateKey } from './generate.ts';
 import { Generator } from './generator.ts';
 import { formatKeyId, newKeyId } from './key-id.ts';
+import { takeSecrets } from './master-secret.ts';
 import {
   type KeyBatch,
   type KeyBatchReply,
@@ -235,7 +236,7 @@ async function main(data: KeyWorkerData): Promise<void> {
   if (!port) throw new Error('the key worker runs as a worker thread only');
   try {
     requireSelfTests();
-    const keyring = new Keyring(data.secrets);
+    const keyring = takeSecrets(data.secrets);
     const store = openSqliteStore({ path: data.databasePath, quotas: MONTHLY_QUOTAS });
     const generator = Generator.start(data.sources);
     const worker = new KeyWorker(generator, keyring, store);

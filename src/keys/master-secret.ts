@@ -5,7 +5,7 @@
  * version the database has, or has another one under the same number: commitments and proofs made
  * under it could not be verified any more.
  */
-import { timingSafeEqual } from 'node:crypto';
+import { randomUUID, timingSafeEqual } from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -102,6 +102,13 @@ export function rotateMasterSecret(origin: MasterSecretOrigin): number {
   }
 }
 
+/** Derives a worker's subkeys and wipes the copy of the secret that was handed to it. */
+export function takeSecrets(versions: readonly MasterSecretVersion[]): Keyring {
+  const keyring = new Keyring(versions);
+  wipe(...versions.map(({ secret }) => secret));
+  return keyring;
+}
+
 /** Holds the secret against the database and registers versions that are new to it. */
 export async function checkMasterSecret(
   store: AccountStore,
@@ -110,28 +117,30 @@ export async function checkMasterSecret(
 ): Promise<void> {
   const keyring = new Keyring(versions);
   try {
-    const registered = await store.secretChecks();
-    for (const [version, checkValue] of registered) {
-      if (!keyring.versions.includes(version)) {
-        throw new SetupError(
-          `the database knows version ${version} of the master secret, the secret at hand does not: ` +
-            'restore the secret file, or PHM_MASTER_KEY, that belongs to this database',
-        );
-      }
-      if (!timingSafeEqual(keyring.checkValue(version), checkValue)) {
-        throw new SetupError(
-          `version ${version} of the master secret is not the one this database was made with: ` +
-            'restore the secret file, or PHM_MASTER_KEY, that belongs to this database',
-        );
-      }
-    }
+    refuseForeign(keyring, await store.secretChecks());
     for (const version of keyring.versions) {
-      if (!registered.has(version)) {
-        await store.registerSecret(version, keyring.checkValue(version), nowMs);
-      }
+      await store.registerSecret(version, keyring.checkValue(version), nowMs);
     }
+    // Another server may have registered its own secret in between: the database's word counts.
+    refuseForeign(keyring, await store.secretChecks());
   } finally {
     keyring.destroy();
+  }
+}
+
+function refuseForeign(keyring: Keyring, registered: ReadonlyMap<number, Uint8Array>): void {
+  const fix = 'restore the secret file, or PHM_MASTER_KEY, that belongs to this database';
+  for (const [version, checkValue] of registered) {
+    if (!keyring.versions.includes(version)) {
+      throw new SetupError(
+        `the database knows version ${version} of the master secret, the secret at hand does not: ${fix}`,
+      );
+    }
+    if (!timingSafeEqual(keyring.checkValue(version), checkValue)) {
+      throw new SetupError(
+        `version ${version} of the master secret is not the one this database was made with: ${fix}`,
+      );
+    }
   }
 }
 
@@ -140,7 +149,7 @@ export async function checkMasterSecret(
  * its place. Without `replace` an existing file stays and the error is `EEXIST`.
  */
 function writeDurably(path: string, text: string, { replace }: { replace: boolean }): void {
-  const temporary = `${path}.${process.pid}.new`;
+  const temporary = `${path}.${randomUUID()}.new`;
   const file = openSync(temporary, 'wx', 0o600);
   try {
     writeSync(file, text);

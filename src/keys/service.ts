@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { isExhausted, quotaMonth } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
-import type { Clock } from '../clock.ts';
+import { type Clock, monotonicMs } from '../clock.ts';
 import type { SourceName } from '../entropy/index.ts';
 import { AppError, ERRORS, SetupError } from '../errors.ts';
 import type { AccountMetrics, Principal, StreamCounts, Usage } from '../ledger/index.ts';
@@ -29,8 +29,8 @@ export interface KeyServiceOptions {
   readonly secrets: readonly MasterSecretVersion[];
   readonly suiteWorkers: number;
   readonly clock: Clock;
-  /** Told of failures inside, for the log. Reasons hold no key bytes. */
-  readonly onFailure: (failure: { code: string; reason: string }) => void;
+  /** Told, once each, why a generator has ended, for the log. */
+  readonly onLatch: (reason: string) => void;
   /** Told when a worker has died: nothing can be vouched for, the process must end. */
   readonly onFatal: (error: Error) => void;
 }
@@ -74,9 +74,10 @@ export class KeyService {
     this.#workers = ready.map(({ worker }) => worker);
     this.#keyWorkerStatus = keyWorker.status;
     this.#queue = new KeyQueue(keyWorker.worker, (status) => this.#noteStatus(status));
-    this.#pool = new SuitePool((reason) => this.#reportLatch(reason));
+    this.#pool = new SuitePool(options.onLatch);
     for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);
-    for (const { status } of ready) if (status.latched !== null) this.#reportLatch(status.latched);
+    for (const { status } of ready)
+      if (status.latched !== null) this.#options.onLatch(status.latched);
     this.#apiKeys = new ApiKeyCache((keyHash) => this.#lookUpPrincipal(keyHash));
     for (const worker of this.#workers) this.#watch(worker);
   }
@@ -115,9 +116,10 @@ export class KeyService {
     let counts = NO_STREAMS;
     try {
       if (!order.validate) return await this.#generatePlain({ kind: 'generate', requester, order });
-      const { reply, latchSource } = await this.#pool.submit({ order }, abandoned);
+      const { accountId } = principal;
+      const { reply, latchSource } = await this.#pool.submit({ order }, accountId, abandoned);
+      counts = reply.counts;
       if (reply.result.kind === 'failed') {
-        counts = reply.counts;
         throw this.#toError(reply.result.failure);
       }
       const { generated } = reply.result;
@@ -179,7 +181,13 @@ export class KeyService {
     const exhausted = this.#exhausted(principal, requester.atMs);
     if (exhausted) return exhausted;
     const key = parseKey(keyText);
-    const result = await this.#submit({ kind: 'validate', requester, key, proof });
+    const result = await this.#submit({ kind: 'validate', requester, key, proof }).catch(
+      (error) => {
+        // After its transfer the buffer is empty; refused by the queue it is still here.
+        if (key) wipe(key);
+        throw error;
+      },
+    );
     if (result.kind !== 'validated' && result.kind !== 'quota_exceeded') throw unexpected(result);
     return result;
   }
@@ -197,7 +205,7 @@ export class KeyService {
 
   /** The principal of an API key by its hash; undefined when unknown or revoked. */
   authenticate(keyHash: Buffer): Promise<Principal | undefined> {
-    return this.#apiKeys.find(keyHash, this.#options.clock.nowMs());
+    return this.#apiKeys.find(keyHash, monotonicMs());
   }
 
   usageOf(principal: Principal): Usage {
@@ -244,16 +252,9 @@ export class KeyService {
   /** Takes a worker's status; a latch is reported once, when it falls. */
   #noteStatus(status: GeneratorStatus): void {
     if (status.latched !== null && this.#keyWorkerStatus.latched === null) {
-      this.#reportLatch(status.latched);
+      this.#options.onLatch(status.latched);
     }
     this.#keyWorkerStatus = status;
-  }
-
-  #reportLatch(reason: string): void {
-    this.#options.onFailure({
-      code: 'entropy_unavailable',
-      reason: `a generator ended: ${reason}`,
-    });
   }
 
   async #lookUpPrincipal(keyHash: Buffer): Promise<Principal | undefined> {
@@ -286,8 +287,7 @@ export class KeyService {
   }
 
   #toError({ code, reason, retryAfterSeconds }: Failure): AppError {
-    this.#options.onFailure({ code, reason });
-    return new AppError(code, retryAfterSeconds === undefined ? {} : { retryAfterSeconds });
+    return new AppError(code, { reason, ...(retryAfterSeconds && { retryAfterSeconds }) });
   }
 
   #watch(worker: Worker): void {
@@ -310,7 +310,11 @@ function spawn(file: string, workerData: unknown): Worker {
 }
 
 async function whenReady(worker: Worker): Promise<ReadyWorker> {
-  const [message] = (await once(worker, 'message')) as [WorkerReady];
+  const ended = once(worker, 'exit').then(([code]) => {
+    throw new SetupError(`a worker ended with code ${code} before it was ready`);
+  });
+  ended.catch(() => {});
+  const [message] = (await Promise.race([once(worker, 'message'), ended])) as [WorkerReady];
   if (message.kind === 'unable') throw new SetupError(message.message);
   return { worker, status: message.status };
 }

@@ -8,6 +8,9 @@ import type { SuiteMessage } from './suite-worker.ts';
 /** Jobs that may wait for each worker. */
 const MAX_WAITING_PER_WORKER = 32;
 
+/** Share of the queue that one account may hold, so that none can shut the others out. */
+const MAX_ACCOUNT_SHARE = 1 / 2;
+
 /** Seconds a client should wait when the queue is full. */
 const RETRY_AFTER_SECONDS = 2;
 
@@ -19,6 +22,7 @@ export interface SuiteOutcome {
 
 interface Waiting {
   readonly job: SuiteJob;
+  readonly accountId: string;
   /** True when nobody waits for the key any more: a job not yet begun is then dropped. */
   readonly abandoned: () => boolean;
   readonly resolve: (outcome: SuiteOutcome) => void;
@@ -52,15 +56,17 @@ export class SuitePool {
     this.#dispatch();
   }
 
-  /** Resolves when a worker has done the job. Throws `overloaded` or `entropy_unavailable` at once. */
-  submit(job: SuiteJob, abandoned: () => boolean): Promise<SuiteOutcome> {
+  /** Resolves when a worker has done the job. Rejects with `overloaded` or `entropy_unavailable`. */
+  async submit(job: SuiteJob, accountId: string, abandoned: () => boolean): Promise<SuiteOutcome> {
     const able = this.#members.filter(isAble).length;
     if (able === 0) throw new AppError('entropy_unavailable', { retryAfterSeconds: 5 });
-    if (this.#waiting.length >= able * MAX_WAITING_PER_WORKER) {
+    const capacity = able * MAX_WAITING_PER_WORKER;
+    const own = this.#waiting.filter((one) => one.accountId === accountId).length;
+    if (this.#waiting.length >= capacity || own >= capacity * MAX_ACCOUNT_SHARE) {
       throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ job, abandoned, resolve, reject });
+      this.#waiting.push({ job, accountId, abandoned, resolve, reject });
       this.#dispatch();
     });
   }

@@ -5,9 +5,10 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import type { SourceName } from '../entropy/index.ts';
-import { Keyring, type MasterSecretVersion } from '../proof/index.ts';
+import type { Keyring, MasterSecretVersion } from '../proof/index.ts';
 import { generateKey } from './generate.ts';
 import { Generator } from './generator.ts';
+import { takeSecrets } from './master-secret.ts';
 import {
   type SuiteJob,
   type SuiteProbeReply,
@@ -46,7 +47,7 @@ function main(data: SuiteWorkerData): void {
   try {
     requireSelfTests();
     requireSuiteSelfTest();
-    const keyring = new Keyring(data.secrets);
+    const keyring = takeSecrets(data.secrets);
     const generator = Generator.start(data.sources);
     screenLiveCarrier(generator);
     port.on('message', (message: SuiteMessage) => {

@@ -27,7 +27,8 @@ export function openSqliteStore(options: SqliteStoreOptions): LedgerStore {
   return new SqliteStore(new SqliteConnection(options.path), options.quotas);
 }
 
-class SqliteStore extends SqliteAccountStore implements LedgerStore {
+/** Exported for its tests, which put a failing connection below it. */
+export class SqliteStore extends SqliteAccountStore implements LedgerStore {
   async commit(
     requests: readonly MeteredRequest[],
     failures: readonly FailedRequest[],
@@ -40,12 +41,24 @@ class SqliteStore extends SqliteAccountStore implements LedgerStore {
       this.connection.rollBack();
       throw unavailable(error);
     }
+    this.#commitOrRefuse();
+    return outcomes;
+  }
+
+  /**
+   * A failed COMMIT leaves it open whether the log holds the transaction. To see its rows afterwards
+   * would not prove them durable: a failed sync may have left them in the page cache alone. So the
+   * batch is refused whatever can be read, and its keys are never released; a fresh connection
+   * recovers the log before the next batch.
+   */
+  #commitOrRefuse(): void {
     try {
       this.connection.commit();
     } catch (error) {
-      this.#resolveUnknownCommit(requests, outcomes, error);
+      this.connection.rollBack();
+      this.connection.close();
+      throw unavailable(error);
     }
-    return outcomes;
   }
 
   /** The body of the transaction: decides each request in order, then writes the sums once. */
@@ -146,27 +159,6 @@ class SqliteStore extends SqliteAccountStore implements LedgerStore {
         delta.failures,
       );
     }
-  }
-
-  /**
-   * COMMIT has failed, and the log may or may not hold the transaction. A fresh connection reads
-   * what is there: the rows decide. Returns when they are all present, throws when they are not.
-   */
-  #resolveUnknownCommit(
-    requests: readonly MeteredRequest[],
-    outcomes: readonly CommitOutcome[],
-    cause: unknown,
-  ): void {
-    this.connection.rollBack();
-    const written = requests.filter((_, i) => outcomes[i]?.kind === 'committed');
-    const keyIds = written.flatMap(({ key }) => (key ? [key.row.keyId] : []));
-    try {
-      this.connection.close();
-      if (keyIds.length > 0 && keyIds.every((keyId) => this.#hasRow(keyId))) return;
-    } catch (error) {
-      throw unavailable(error);
-    }
-    throw unavailable(cause);
   }
 
   async lookup(keyIds: readonly Uint8Array[]): Promise<boolean[]> {

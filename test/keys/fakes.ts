@@ -39,6 +39,8 @@ export class RecordingDrbg implements BitGenerator {
   readonly requests: number[] = [];
   readonly outputs: Buffer[] = [];
   readonly copies: Buffer[] = [];
+  readonly seeds: Uint8Array[] = [];
+  readonly additionalInputs: string[] = [];
   reseeds = 0;
   destroyed = false;
   readonly #drbg = CtrDrbg.instantiate({
@@ -53,6 +55,8 @@ export class RecordingDrbg implements BitGenerator {
 
   reseed(entropyInput: Uint8Array, additionalInput?: Uint8Array): void {
     this.reseeds += 1;
+    this.seeds.push(entropyInput);
+    this.additionalInputs.push(Buffer.from(additionalInput ?? []).toString('hex'));
     this.#drbg.reseed(entropyInput, additionalInput);
   }
 

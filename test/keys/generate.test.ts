@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { judgeStream } from '../../src/keys/evidence.ts';
 import { generateKey } from '../../src/keys/generate.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
+import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import { Modulator } from '../../src/modulation/index.ts';
 import { fakeGenerator, keyring, order, RecordingDrbg } from './fakes.ts';
 
@@ -83,6 +84,25 @@ describe('generate', () => {
         `output ${i} of ${output.length} bytes is not wiped`,
       );
     }
+  });
+
+  it('wipes the seed material of every reseed', () => {
+    const drbg = new RecordingDrbg();
+    make(drbg, { securityLevel: 384 });
+    assert.equal(drbg.seeds.length, 3);
+    for (const seed of drbg.seeds) assert.ok(seed.every((byte) => byte === 0));
+  });
+
+  it('sets every reseed apart by its additional input', () => {
+    const drbg = new RecordingDrbg();
+    make(drbg, { securityLevel: 384, validate: true });
+    for (const input of drbg.additionalInputs) assert.equal(input.length, 96);
+    assert.equal(new Set(drbg.additionalInputs).size, drbg.reseeds);
+    const other = new RecordingDrbg();
+    make(other, { securityLevel: 384, validate: true });
+    // The same sources, the same calls: only clock and counter tell the two apart.
+    const all = [...drbg.additionalInputs, ...other.additionalInputs];
+    assert.equal(new Set(all).size, drbg.reseeds + other.reseeds);
   });
 
   it('gives a proof and a commitment of the key', () => {
@@ -178,6 +198,35 @@ describe('generate with a defective generator', () => {
       unavailable,
     );
     assert.match(generator.status().latched ?? '', /exact tests/);
+  });
+
+  it('gives no output by any door once it is latched', () => {
+    const generator = fakeGenerator(new RecordingDrbg());
+    generator.latch('staged');
+    assert.throws(() => generator.request(1), unavailable);
+    assert.throws(() => generator.requestSample(), unavailable);
+    assert.throws(() => generator.reseed('os'), unavailable);
+    generator.latch('later');
+    assert.equal(generator.status().latched, 'staged');
+  });
+
+  it('latches at start when the bare carrier fails the suite twice, and not when once', () => {
+    const failing = (from: number, to: number) =>
+      new RecordingDrbg((output, reseeds) => {
+        if (reseeds >= from && reseeds <= to && output.length === 65_536) output.fill(0x55);
+      });
+    const once = fakeGenerator(failing(START_UP_RESEEDS + 1, START_UP_RESEEDS + 1));
+    screenLiveCarrier(once);
+    assert.equal(once.status().latched, null);
+    const twice = fakeGenerator(failing(START_UP_RESEEDS + 1, START_UP_RESEEDS + 2));
+    screenLiveCarrier(twice);
+    assert.match(twice.status().latched ?? '', /start-up streams/);
+  });
+
+  it('stays latched, and the worker alive, when its first sample was biased already', () => {
+    const generator = fakeGenerator(new RecordingDrbg(bias));
+    screenLiveCarrier(generator);
+    assert.match(generator.status().latched ?? '', /start-up sample/);
   });
 
   it('refuses a source that was not opened', () => {

@@ -5,6 +5,7 @@ import { AppError } from '../../src/errors.ts';
 import { KeyWorker } from '../../src/keys/key-worker.ts';
 import type { KeyBatch, KeyTask } from '../../src/keys/messages.ts';
 import type { CommitOutcome, LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
+import type { Keyring } from '../../src/proof/index.ts';
 import { fakeGenerator, keyring, order, RecordingDrbg } from './fakes.ts';
 
 const requester = { accountId: 'a', apiKeyId: 'k', atMs: Date.UTC(2026, 10, 21) };
@@ -20,34 +21,53 @@ function store(commit: (requests: readonly MeteredRequest[]) => CommitOutcome[])
 const batch = (...tasks: KeyTask[]): KeyBatch => ({ id: 1, tasks, failures: [] });
 const generateTask: KeyTask = { kind: 'generate', requester, order: order() };
 
-/** The modulated key is the only 32-byte buffer that leaves; its bytes must not. */
-function committedRow(requests: readonly MeteredRequest[]): string {
-  return JSON.stringify(requests, (_, value) => (typeof value === 'bigint' ? `${value}` : value));
+/** A keyring that keeps hold of the very buffer it is shown. */
+function spyingKeyring(): { spy: Keyring; shown: Uint8Array[] } {
+  const shown: Uint8Array[] = [];
+  const spy = {
+    makeProof: (key: Uint8Array) => {
+      shown.push(key);
+      return keyring.makeProof(key);
+    },
+    commit: (key: Uint8Array) => keyring.commit(key),
+  } as unknown as Keyring;
+  return { spy, shown };
+}
+
+/** Whether any part of a value, however deep, holds the bytes in one of the forms of a key. */
+function holds(value: unknown, key: Buffer): boolean {
+  if (typeof value === 'string') return value.toLowerCase().includes(key.toString('hex'));
+  if (value instanceof Uint8Array) return Buffer.from(value).includes(key);
+  if (typeof value === 'object' && value !== null) {
+    return Object.values(value).some((part) => holds(part, key));
+  }
+  return false;
 }
 
 describe('key worker', () => {
   it('hands the ledger a commitment and nothing of the key', async () => {
-    let seen = '';
+    let seen: readonly MeteredRequest[] = [];
     const ledger = store((requests) => {
-      seen = committedRow(requests);
+      seen = requests;
       return requests.map(() => ({ kind: 'committed', usage }));
     });
     const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), keyring, ledger);
     const { results } = await worker.run(batch(generateTask));
     const result = results[0];
     assert.ok(result?.kind === 'generated');
-    const digest = JSON.stringify(Buffer.from(result.generated.commitment.digest));
-    assert.ok(seen.includes(digest));
-    assert.ok(!seen.includes(JSON.stringify(Buffer.from(result.generated.key)).slice(24, -2)));
+    const key = Buffer.from(result.generated.key);
+    assert.ok(holds({ deep: [result.generated.key] }, key), 'the search finds a key');
+    assert.equal(holds(seen, key), false);
+    assert.deepEqual(seen[0]?.key?.row.commitment, keyring.commit(key).digest);
     assert.match(result.keyId, /^phm_[0-9]+$/);
   });
 
-  it('answers ledger_unavailable without a key and keeps the failures when the commit fails', async () => {
-    const drbg = new RecordingDrbg();
+  it('answers ledger_unavailable, wipes the key and keeps the failures when the commit fails', async () => {
     const ledger = store(() => {
       throw new AppError('ledger_unavailable', { retryAfterSeconds: 5 });
     });
-    const worker = new KeyWorker(fakeGenerator(drbg), keyring, ledger);
+    const { spy, shown } = spyingKeyring();
+    const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), spy, ledger);
     const reply = await worker.run({
       ...batch(generateTask, { kind: 'validate', requester, key: undefined, proof: undefined }),
       failures: [{ accountId: 'a', atMs: 0, counts: { streams: 0, streamsPassed: 0 } }],
@@ -56,6 +76,20 @@ describe('key worker', () => {
     for (const result of reply.results) {
       assert.ok(result.kind === 'failed');
       assert.equal(result.failure.code, 'ledger_unavailable');
+    }
+    assert.equal(shown.length, 1);
+    assert.ok(shown[0]?.every((byte) => byte === 0));
+  });
+
+  it('wipes a key that is refused for quota or repeats another', async () => {
+    for (const kind of ['quota_exceeded', 'repeated_key'] as const) {
+      const { spy, shown } = spyingKeyring();
+      const ledger = store((requests) => requests.map(() => ({ kind, usage })));
+      await new KeyWorker(fakeGenerator(new RecordingDrbg()), spy, ledger).run(batch(generateTask));
+      assert.ok(
+        shown[0]?.every((byte) => byte === 0),
+        kind,
+      );
     }
   });
 

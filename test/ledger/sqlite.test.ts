@@ -6,6 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import { type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
+import { SqliteStore } from '../../src/ledger/sqlite.ts';
+import { SqliteConnection } from '../../src/ledger/sqlite-connection.ts';
 import { keyRequest, ledgerContract, makeRow, NOW, QUOTAS } from './contract.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'phm-ledger-'));
@@ -30,9 +32,9 @@ async function addEnterprise(store: LedgerStore): Promise<string> {
   return 'acct_e';
 }
 
-describe('SQLite store', () => {
-  after(removeDirectory);
+after(removeDirectory);
 
+describe('SQLite store', () => {
   it('answers ledger_unavailable while the database cannot be written, keeps nothing, and recovers', async () => {
     const path = join(directory, 'blocked.db');
     const store = open('blocked.db');
@@ -107,4 +109,50 @@ describe('SQLite store', () => {
     assert.match(JSON.stringify(plan), /USING INDEX ledger_fingerprint/);
     database.close();
   });
+
+  it('syncs the log at every commit and enforces foreign keys, on its own connection', () => {
+    const connection = new SqliteConnection(join(directory, 'pragmas.db'));
+    const read = (name: string) => Object.values(connection.get(`PRAGMA ${name}`) ?? {})[0];
+    assert.equal(read('journal_mode'), 'wal');
+    assert.equal(read('synchronous'), 2, 'FULL');
+    assert.equal(read('foreign_keys'), 1);
+    connection.close();
+  });
+});
+
+/** A connection whose next COMMIT fails, before or after it has taken effect. */
+class FailingConnection extends SqliteConnection {
+  failNext: 'before' | 'after' | null = null;
+
+  override commit(): void {
+    const fail = this.failNext;
+    this.failNext = null;
+    if (fail !== 'before') super.commit();
+    if (fail !== null) throw new Error(`staged: commit failed ${fail} it took effect`);
+  }
+}
+
+describe('SQLite store with a COMMIT that fails', () => {
+  for (const moment of ['before', 'after'] as const) {
+    it(`answers ledger_unavailable when it fails ${moment} it took effect, and goes on`, async () => {
+      const connection = new FailingConnection(join(directory, `fails-${moment}.db`));
+      const store = new SqliteStore(connection, QUOTAS);
+      const id = await addEnterprise(store);
+      const [lost, next] = [makeRow(), makeRow()];
+      connection.failNext = moment;
+      await assert.rejects(store.commit([keyRequest(id, lost)], []), {
+        code: 'ledger_unavailable',
+      });
+      // Durable or not, the caller was refused; what the file holds is counted once or not at all.
+      const [recorded] = await store.lookup([lost.keyId]);
+      assert.equal(recorded, moment === 'after');
+      const [outcome] = await store.commit([keyRequest(id, next)], []);
+      assert.equal(outcome?.kind, 'committed');
+      const rows = recorded ? 2 : 1;
+      assert.equal(outcome?.kind === 'committed' && outcome.usage.used, rows);
+      assert.equal((await store.metrics(id, 0)).keys, rows);
+      assert.deepEqual(await store.lookup([next.keyId]), [true]);
+      await store.close();
+    });
+  }
 });

@@ -1,13 +1,12 @@
 /** POST /api/v2/generate. */
 import type { FastifyInstance } from 'fastify';
-import { secondsToNextMonth } from '../../accounts/index.ts';
 import { wipe } from '../../bytes.ts';
 import { formatTimestamp, monotonicMs } from '../../clock.ts';
 import { isQuantum, isSourceName, sourceKind } from '../../entropy/index.ts';
-import { AppError } from '../../errors.ts';
 import type { GenerateOutcome, KeyOrder } from '../../keys/index.ts';
 import { DEFAULT_MODULATION } from '../../modulation/index.ts';
 import type { RouteContext } from '../app.ts';
+import { quotaExceeded } from '../problem.ts';
 import {
   BODY_ERRORS,
   type GenerateBody,
@@ -49,10 +48,6 @@ export function generateRoute(app: FastifyInstance, context: RouteContext): void
       return toResponse(order, outcome, request.body.include ?? [], clock.nowMs());
     },
   );
-}
-
-export function quotaExceeded(nowMs: number): AppError {
-  return new AppError('quota_exceeded', { retryAfterSeconds: secondsToNextMonth(nowMs) });
 }
 
 function toOrder(body: GenerateBody, defaultSource: string): KeyOrder {

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
 import type { RouteContext } from '../app.ts';
+import { quotaExceeded } from '../problem.ts';
 import {
   BODY_ERRORS,
   KEYED_ERRORS,
@@ -10,7 +11,6 @@ import {
   ValidateBody,
   ValidationResult,
 } from '../schemas.ts';
-import { quotaExceeded } from './generate.ts';
 
 export function validateRoute(app: FastifyInstance, context: RouteContext): void {
   const { authenticator, service, clock } = context;
