@@ -19,6 +19,5 @@ export {
   type GenerateOutcome,
   KeyService,
   type KeyServiceOptions,
-  type ServiceStatus,
   type ValidateOutcome,
 } from './service.ts';

@@ -67,13 +67,6 @@ export class KeyQueue {
     if (this.#failures.length > 0) await this.submit({ kind: 'probe' });
   }
 
-  /** Tasks waiting or under way. */
-  get size(): number {
-    let size = this.#waiting.length;
-    for (const { waiting } of this.#inFlight.values()) size += waiting.length;
-    return size;
-  }
-
   /** Requests of one turn of the event loop travel together. */
   #planFlush(): void {
     if (this.#flushPlanned || this.#inFlight.size >= MAX_IN_FLIGHT) return;

@@ -49,13 +49,6 @@ export type ValidateOutcome =
   | { readonly kind: 'validated'; readonly verdict: ValidationVerdict; readonly usage: Usage }
   | { readonly kind: 'quota_exceeded'; readonly usage: Usage };
 
-export interface ServiceStatus {
-  /** No generator is latched and the required source of each delivers. */
-  readonly sound: boolean;
-  readonly generators: readonly GeneratorStatus[];
-  readonly waiting: { readonly keys: number; readonly suite: number };
-}
-
 const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
 
 export class KeyService {
@@ -212,22 +205,18 @@ export class KeyService {
     return this.#apiKeys.usageOf(principal);
   }
 
-  /** The state of the generators as last seen. An unsound one is asked to try again. */
-  status(): ServiceStatus {
-    const sound = this.#isSound();
-    if (!sound) this.#probe();
-    return {
-      sound,
-      generators: [this.#keyWorkerStatus, ...this.#pool.statuses()],
-      waiting: { keys: this.#queue.size, suite: this.#pool.size },
-    };
-  }
-
-  #isSound(): boolean {
-    return [this.#keyWorkerStatus, ...this.#pool.statuses()].every(
+  /**
+   * True while no generator is latched and the required source of each delivers, as last seen. An
+   * unsound one is asked to draw again, so that a source that recovered is noticed without traffic.
+   */
+  checkReady(): boolean {
+    const statuses = [this.#keyWorkerStatus, ...this.#pool.statuses()];
+    const ready = statuses.every(
       ({ latched, sources }) =>
         latched === null && sources.every(({ name, healthy }) => healthy || name !== 'os'),
     );
+    if (!ready) this.#probe();
+    return ready;
   }
 
   /** Ends the workers after what they have begun. The caller has stopped submitting. */

@@ -82,11 +82,6 @@ export class SuitePool {
     return this.#members.map(({ status }) => status);
   }
 
-  /** Jobs waiting or under way. */
-  get size(): number {
-    return this.#waiting.length + this.#members.filter(({ current }) => current).length;
-  }
-
   #dispatch(): void {
     for (const member of this.#members) {
       if (member.current || !isAble(member)) continue;

@@ -44,7 +44,7 @@ function alive({ clock }: RouteContext): Health {
 
 /** Ready while every generator is sound and the process is not on its way out. */
 function readiness({ service, clock, isDraining }: RouteContext): Health {
-  const { sound } = service.status();
+  const sound = service.checkReady();
   const status = isDraining() ? 'draining' : sound ? 'ok' : 'unavailable';
   return {
     success: status === 'ok',
