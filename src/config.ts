@@ -4,6 +4,7 @@
  * Everything wrong is reported at once; every message names the variable and the fix. Messages never
  * quote a value that may be secret.
  */
+import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 
 export const ENVIRONMENT = {
@@ -66,9 +67,10 @@ export type ConfigResult =
 
 const MAX_WORKERS = 64;
 
-/** True when only this machine can reach an address. */
+/** True when only this machine can reach an address. Takes `[::1]` as well as `::1`. */
 export function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
+  const name = host.toLowerCase().replace(/^\[|\]$/g, '');
+  return name === 'localhost' || name === '::1' || (isIPv4(name) && name.startsWith('127.'));
 }
 
 /** Reads the configuration from an environment. Problems are values: the caller prints them. */
@@ -78,11 +80,12 @@ export function readConfig(
 ): ConfigResult {
   const problems: string[] = [];
   const reader = new Reader(env, problems);
-  const host = reader.text('PHM_HOST');
+  const host = reader.text('PHM_HOST').replace(/^\[|\]$/g, '');
+  const allowCleartext = reader.flag('PHM_ALLOW_CLEARTEXT');
   const dataDir = resolve(reader.text('PHM_DATA_DIR'));
   const databaseUrl = reader.text('PHM_DATABASE_URL') || null;
   const tls = readTls(reader);
-  if (!tls && !isLoopback(host) && !reader.flag('PHM_ALLOW_CLEARTEXT')) {
+  if (!tls && !isLoopback(host) && !allowCleartext) {
     problems.push(
       `PHM_HOST is ${host}, which other machines can reach, and there is no certificate: set ` +
         'PHM_TLS_CERT_FILE and PHM_TLS_KEY_FILE, or PHM_ALLOW_CLEARTEXT=on behind a proxy that ends TLS',

@@ -7,13 +7,14 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
-import { destination, type Logger, pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import {
   apiKeyHint,
   DEMO_ACCOUNTS,
   demoKeysPolicy,
   hashApiKey,
   MONTHLY_QUOTAS,
+  quotaMonth,
 } from './accounts/index.ts';
 import { announce } from './banner.ts';
 import { wipe } from './bytes.ts';
@@ -23,8 +24,10 @@ import { type Config, isLoopback } from './config.ts';
 import { isSourceName } from './entropy/index.ts';
 import { SetupError } from './errors.ts';
 import { buildApp } from './http/app.ts';
-import { checkMasterSecret, KeyService, loadMasterSecret } from './keys/index.ts';
+import { checkMasterSecret, KeyService, loadMasterSecret, readMasterSecret } from './keys/index.ts';
 import { type LedgerStore, openSqliteStore } from './ledger/index.ts';
+import { LogWriter } from './log-writer.ts';
+import type { MasterSecretVersion } from './proof/index.ts';
 
 /** How long `/readyz` fails before the listener closes, so that balancers look elsewhere first. */
 const NOTICE_MS = 2_000;
@@ -32,16 +35,19 @@ const NOTICE_MS = 2_000;
 /** How long answered-for requests may take to finish after that. */
 const DRAIN_LIMIT_MS = 30_000;
 
+/** How long the last log lines may take at the end. */
+const LOG_FLUSH_MS = 1_000;
+
 /** Starts the server and resolves with the exit code once it has ended. */
 async function serve(config: Config, { json }: { json: boolean }): Promise<number> {
-  const logDestination = destination({ fd: 2, sync: false });
-  const logger = pino({ level: config.logLevel, base: null }, logDestination);
+  const log = new LogWriter(process.stderr.fd);
+  const logger = pino({ level: config.logLevel, base: null }, log);
   const demoPolicy = demoKeysPolicy(config.demoKeys, {
     loopbackListener: isLoopback(config.host),
     embeddedDatabase: config.databaseUrl === null,
   });
   const tls = readTlsFiles(config);
-  const service = await startService(config, logger, demoPolicy !== 'refuse');
+  const { service, demoApiKey } = await startService(config, logger, demoPolicy !== 'refuse');
   const lifecycle = { draining: false };
   const app = await buildApp({
     service,
@@ -57,13 +63,13 @@ async function serve(config: Config, { json }: { json: boolean }): Promise<numbe
   // Before the banner: whoever reads it may send a signal at once.
   const ended = endSignal();
   const address = await listen(app, config, service);
-  announce({ address, json, demoApiKey: demoPolicy === 'refuse' ? null : DEMO_ACCOUNTS[0].apiKey });
+  announce({ address, json, demoApiKey });
   const signal = await ended;
   lifecycle.draining = true;
   logger.info({ signal }, 'draining');
   await drain(app, service, signal === 'SIGTERM' ? NOTICE_MS : 0);
   logger.info('ended');
-  logDestination.flushSync();
+  await log.flush(LOG_FLUSH_MS);
   return 0;
 }
 
@@ -71,18 +77,22 @@ async function startService(
   config: Config,
   logger: Logger,
   withDemo: boolean,
-): Promise<KeyService> {
-  const secrets = loadMasterSecret(config.masterSecret);
+): Promise<{ service: KeyService; demoApiKey: string | null }> {
   const path = databasePath(config);
   const store = openSqliteStore({ path, quotas: MONTHLY_QUOTAS });
+  let secrets: MasterSecretVersion[];
+  let demoApiKey: string | null;
   try {
+    // A database that has a secret already must get that one: none is made in its place.
+    const isNew = (await store.secretChecks()).size === 0;
+    secrets = isNew ? loadMasterSecret(config.masterSecret) : readMasterSecret(config.masterSecret);
     await checkMasterSecret(store, secrets, Date.now());
-    if (withDemo) await addDemoAccounts(store);
+    demoApiKey = withDemo ? await addDemoAccounts(store) : null;
   } finally {
     await store.close();
   }
   try {
-    return await KeyService.start({
+    const service = await KeyService.start({
       databasePath: path,
       sources: config.entropySources.filter(isSourceName),
       secrets,
@@ -91,19 +101,24 @@ async function startService(
       onLatch: (reason) => logger.error({ reason }, 'a generator has ended'),
       onFatal: endAtOnce,
     });
+    return { service, demoApiKey };
   } finally {
     wipe(...secrets.map(({ secret }) => secret));
   }
 }
 
-/** Adds what is missing; a demo key that was revoked stays revoked. */
-async function addDemoAccounts(store: LedgerStore): Promise<void> {
+/** Adds what is missing and returns a demo key that is active; one that was revoked stays revoked. */
+async function addDemoAccounts(store: LedgerStore): Promise<string | null> {
   const createdMs = Date.now();
+  let active: string | null = null;
   for (const { accountId, name, plan, apiKeyId, apiKey } of DEMO_ACCOUNTS) {
     await store.addAccount({ accountId, name, plan, demo: true, createdMs });
     const record = { apiKeyId, accountId, hint: apiKeyHint(apiKey), createdMs, revokedMs: null };
     await store.addApiKey(record, hashApiKey(apiKey));
+    const principal = await store.authenticate(hashApiKey(apiKey), quotaMonth(createdMs));
+    if (principal) active ??= apiKey;
   }
+  return active;
 }
 
 /** The certificate and its key, tried together before anything is started. */
@@ -132,6 +147,11 @@ function readPem(variable: string, path: string): string {
   }
 }
 
+const LISTEN_FIXES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'choose another PHM_PORT, or end the program that has it',
+  EACCES: 'choose a PHM_PORT above 1023, or give this user the right to it',
+};
+
 /** Listens, and says what to change when the address cannot be had. */
 async function listen(app: FastifyInstance, config: Config, service: KeyService): Promise<string> {
   try {
@@ -139,10 +159,7 @@ async function listen(app: FastifyInstance, config: Config, service: KeyService)
   } catch (cause) {
     await service.close();
     const { code, message } = cause as NodeJS.ErrnoException;
-    const fix =
-      code === 'EADDRINUSE' || code === 'EACCES'
-        ? 'choose another PHM_PORT, or end the program that has it'
-        : 'check PHM_HOST';
+    const fix = LISTEN_FIXES[code ?? ''] ?? 'check PHM_HOST';
     throw new SetupError(
       `cannot listen on ${config.host} port ${config.port}: ${message}; ${fix}`,
       { cause },
@@ -183,6 +200,9 @@ function endAtOnce(error: Error): void {
 }
 
 process.on('uncaughtException', endAtOnce);
+// Output that cannot be written fails the command; words that cannot are lost and harm nothing.
+process.stdout.on('error', () => process.exit(1));
+process.stderr.on('error', () => {});
 process.umask(0o077);
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,

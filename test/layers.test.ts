@@ -15,6 +15,7 @@ const SRC = resolve(import.meta.dirname, '../src');
 const RANKS: Record<string, number> = {
   main: 5,
   banner: 4,
+  'log-writer': 0,
   http: 4,
   cli: 4,
   keys: 3,

@@ -37,8 +37,8 @@ async function create(
 ): Promise<void> {
   const plan = requirePlan(options.plan);
   const name = options.name.trim();
-  if (name === '' || name.length > MAX_NAME) {
-    throw new CommandError(`--name takes 1 to ${MAX_NAME} characters`, 2);
+  if (name === '' || name.length > MAX_NAME || /\p{Cc}/u.test(name)) {
+    throw new CommandError(`--name takes 1 to ${MAX_NAME} printable characters`, 2);
   }
   const accountId = `acct_${randomUUID().replaceAll('-', '')}`;
   const createdMs = Date.now();

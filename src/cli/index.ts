@@ -32,9 +32,10 @@ function buildProgram(context: CliContext, onServed: (exitCode: number) => void)
   const program = new Command('phm')
     .description('Key service: symmetric keys with the evidence for them')
     .version(PROJECT_VERSION, '--version', 'print the version')
-    .helpOption('--help', 'print this help')
+    .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
     .exitOverride()
+    .showHelpAfterError('(--help after a command tells how to use it)')
     .configureOutput({ writeOut: context.out, writeErr: context.err })
     .addHelpText('after', environmentHelp());
   program
@@ -56,7 +57,10 @@ function buildProgram(context: CliContext, onServed: (exitCode: number) => void)
 /** Commander copies settings to subcommands only when they are made; nested ones are made elsewhere. */
 function inheritSettings(command: Command): void {
   for (const child of command.commands) {
-    child.copyInheritedSettings(command).helpOption('--help', 'print this help').helpCommand(false);
+    child
+      .copyInheritedSettings(command)
+      .helpOption('-h, --help', 'print this help')
+      .helpCommand(false);
     inheritSettings(child);
   }
 }
@@ -82,7 +86,8 @@ function report(error: unknown, { err }: CliContext): number {
   }
   if (error instanceof AppError) {
     const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
-    err(`phm: ${ERRORS[error.code].title}${cause}\n`);
+    const place = error.code === 'ledger_unavailable' ? ' (the database in PHM_DATA_DIR)' : '';
+    err(`phm: ${ERRORS[error.code].title}${cause}${place}\n`);
     return 1;
   }
   throw error;

@@ -63,7 +63,10 @@ async function list(
   context: CliContext,
   options: { account?: string; json?: boolean },
 ): Promise<void> {
-  const keys = await withStore(context, (store) => store.listApiKeys(options.account));
+  const keys = await withStore(context, async (store) => {
+    await requireAccount(store, options.account);
+    return store.listApiKeys(options.account);
+  });
   const rows = keys.map((record) => ({
     api_key_id: record.apiKeyId,
     account_id: record.accountId,
@@ -93,16 +96,27 @@ async function revoke(
   given: string,
   options: { json?: boolean },
 ): Promise<void> {
-  const atMs = Date.now();
-  const apiKeyId = await withStore(context, async (store) => {
-    const id = await findApiKeyId(store, given, atMs);
-    return id !== undefined && (await store.revokeApiKey(id, atMs)) ? id : undefined;
+  const nowMs = Date.now();
+  const record = await withStore(context, async (store) => {
+    const id = await findApiKeyId(store, given, nowMs);
+    if (id === undefined || !(await store.revokeApiKey(id, nowMs))) return undefined;
+    return (await store.listApiKeys()).find(({ apiKeyId }) => apiKeyId === id);
   });
-  if (apiKeyId === undefined) {
-    throw new CommandError("there is no such active API key; see 'phm key list'", 1);
+  if (!record) throw new CommandError("there is no such active API key; see 'phm key list'", 1);
+  if (options.json) {
+    // Of a key that was revoked before, the first time counts.
+    const revokedAt = formatTimestamp(record.revokedMs ?? nowMs);
+    writeJson(context, { api_key_id: record.apiKeyId, revoked_at: revokedAt });
+  } else {
+    context.err(`Revoked ${record.apiKeyId}. Running servers refuse it within 5 seconds.\n`);
   }
-  if (options.json) writeJson(context, { api_key_id: apiKeyId, revoked_at: formatTimestamp(atMs) });
-  else context.err(`Revoked ${apiKeyId}. Running servers refuse it within 5 seconds.\n`);
+}
+
+async function requireAccount(store: LedgerStore, accountId: string | undefined): Promise<void> {
+  if (accountId === undefined) return;
+  const accounts = await store.listAccounts();
+  if (accounts.some((account) => account.accountId === accountId)) return;
+  throw new CommandError(`there is no account ${accountId}; see 'phm account list'`, 1);
 }
 
 async function findApiKeyId(

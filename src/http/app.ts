@@ -79,14 +79,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     else if (known.code === 'internal_error') logUnexpected(request.log, known.cause);
     sendProblem(request, reply, known, clock);
   });
-  const allowed = collectMethods(app);
-  app.setNotFoundHandler((request, reply) => {
-    const allow = allowed(request.url);
-    const error = allow ? new AppError('method_not_allowed', { allow }) : new AppError('not_found');
-    sendProblem(request, reply, error, clock);
+  app.setNotFoundHandler(() => {
+    throw new AppError('not_found');
   });
   addRequestHooks(app, options.isDraining);
-  handleRawEvents(app.server, clock);
+  refuseUnknownRoutes(app);
+  handleRawEvents(app.server, clock, options.logger);
   await registerOpenApi(app);
   const context: RouteContext = { ...options, authenticator: new Authenticator(options) };
   generateRoute(app, context);
@@ -120,7 +118,7 @@ function createServer({ tls, logger, clock, timeouts }: AppOptions): FastifyInst
     frameworkErrors: (error, request, reply) =>
       sendProblem(request as FastifyRequest, reply as FastifyReply, toAppError(error), clock),
     clientErrorHandler: (error, socket) =>
-      answerRaw(socket, new AppError(parserErrorCode(error)), clock),
+      answerRaw(socket, new AppError(parserErrorCode(error)), clock, logger),
   };
   const http = {
     headersTimeout: headersMs,
@@ -139,18 +137,28 @@ function createServer({ tls, logger, clock, timeouts }: AppOptions): FastifyInst
   return Fastify({ ...common, https } as FastifyServerOptions);
 }
 
-/** Methods by path, gathered as routes are added, so that a wrong method is 405 and not 404. */
-function collectMethods(app: FastifyInstance): (url: string) => string[] | undefined {
+/**
+ * Answers 404, or 405 with the methods a path takes, before a body is read. The router knows wrong
+ * methods as unknown routes only, so methods are gathered by path as routes are added.
+ */
+function refuseUnknownRoutes(app: FastifyInstance): void {
   const methods = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
     const known = methods.get(url) ?? new Set<string>();
     for (const one of [method].flat()) known.add(one);
     methods.set(url, known);
   });
-  return (url) => {
-    const known = methods.get(url.split('?', 1)[0] ?? url);
-    return known && [...known].sort();
-  };
+  app.addHook('onRequest', async (request) => {
+    if (!request.is404) return;
+    const known = methods.get(pathOf(request.url));
+    if (known) throw new AppError('method_not_allowed', { allow: [...known].sort() });
+    throw new AppError('not_found');
+  });
+}
+
+/** The path of a request target, in origin form or in absolute form (RFC 9112 §3.2). */
+function pathOf(target: string): string {
+  return target.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '';
 }
 
 function addRequestHooks(app: FastifyInstance, isDraining: () => boolean): void {
@@ -159,8 +167,13 @@ function addRequestHooks(app: FastifyInstance, isDraining: () => boolean): void 
     reply.header('x-content-type-options', 'nosniff');
     if (!request.url.startsWith('/docs')) reply.header('cache-control', 'no-store');
     // RFC 9112 §3.2: an HTTP/1.1 request without exactly one Host is refused.
-    if (request.raw.httpVersion === '1.1' && !request.headers.host) {
-      throw new AppError('malformed_request', { detail: 'The Host header is missing.' });
+    if (request.raw.httpVersion === '1.1' && countHosts(request.raw.rawHeaders) !== 1) {
+      throw new AppError('malformed_request', { detail: 'Exactly one Host header is needed.' });
+    }
+    const coding = request.headers['content-encoding'];
+    if (coding !== undefined && coding.toLowerCase() !== 'identity') {
+      const detail = 'The body must not be compressed: leave Content-Encoding out.';
+      throw new AppError('unsupported_media_type', { detail });
     }
   });
   // A connection that stayed open after its answer would hold up the end until it idles out.
@@ -178,6 +191,15 @@ function addRequestHooks(app: FastifyInstance, isDraining: () => boolean): void 
       'request',
     );
   });
+}
+
+/** Raw headers alternate name and value, with repeated ones as they came. */
+function countHosts(rawHeaders: readonly string[]): number {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    if (rawHeaders[i]?.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts;
 }
 
 /** The class and place of an unexpected error, never its message: that can quote the request. */

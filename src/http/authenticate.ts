@@ -28,6 +28,10 @@ export interface AuthenticatorOptions {
   readonly rateLimits: boolean;
 }
 
+/** Headers by which proxies say that a request was not made to this server. */
+const PROXY_HEADER =
+  /^(?:forwarded|via|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/;
+
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
   readonly #limiter = new RateLimiter();
@@ -86,10 +90,8 @@ export class Authenticator {
   #admitsDemo(request: FastifyRequest): boolean {
     const { demoKeys } = this.#options;
     if (demoKeys !== 'admit-direct') return demoKeys === 'admit';
-    if (!isLoopback(request.hostname.replace(/^\[|\]$/g, ''))) return false;
-    return !Object.keys(request.headers).some(
-      (name) => name === 'forwarded' || name.startsWith('x-forwarded-'),
-    );
+    if (!isLoopback(request.hostname)) return false;
+    return !Object.keys(request.headers).some((name) => PROXY_HEADER.test(name));
   }
 
   #take(principal: Principal): RateDecision {

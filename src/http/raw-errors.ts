@@ -3,20 +3,13 @@
  * expectations and CONNECT. They too are answered with a problem body, straight on the socket.
  */
 import { randomUUID } from 'node:crypto';
-import type { Server } from 'node:http';
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { FastifyBaseLogger } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { AppError, ERRORS, type ErrorCode } from '../errors.ts';
 import { PROBLEM_TYPE, problemBody, problemHeaders } from './problem.ts';
-
-const REASONS: Readonly<Record<number, string>> = {
-  400: 'Bad Request',
-  405: 'Method Not Allowed',
-  408: 'Request Timeout',
-  417: 'Expectation Failed',
-  431: 'Request Header Fields Too Large',
-};
 
 /** The error behind Node's `clientError`. */
 export function parserErrorCode(error: { code?: string }): ErrorCode {
@@ -25,24 +18,54 @@ export function parserErrorCode(error: { code?: string }): ErrorCode {
   return 'malformed_request';
 }
 
-/** Writes a problem as a whole HTTP response and closes the connection. */
-export function answerRaw(socket: Duplex, error: AppError, clock: Clock): void {
+/** The answer on its way, by connection: a later error must not overtake it. */
+const underWay = new WeakMap<Duplex, ServerResponse>();
+
+/**
+ * Answers what the parser refused: writes a problem as a whole HTTP response and closes the
+ * connection. On a connection with an answer still on its way it waits for that one to be out.
+ */
+export function answerRaw(
+  socket: Duplex,
+  error: AppError,
+  clock: Clock,
+  logger: FastifyBaseLogger,
+): void {
+  const earlier = underWay.get(socket);
+  // A request that is not complete is itself the one that failed: nothing else answers it.
+  if (earlier?.req.complete && !earlier.writableFinished && !earlier.destroyed) {
+    earlier.once('close', () => writeRaw(socket, error, clock, logger));
+  } else {
+    writeRaw(socket, error, clock, logger);
+  }
+}
+
+function writeRaw(socket: Duplex, error: AppError, clock: Clock, logger: FastifyBaseLogger): void {
   if (!socket.writable || wasAnswered(socket, error)) {
     socket.destroy();
     return;
   }
+  const { status, headers, body } = render(error, clock, logger);
+  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`);
+}
+
+/** The whole answer, after a line in the log that holds its request id. */
+function render(error: AppError, clock: Clock, logger: FastifyBaseLogger) {
   const requestId = randomUUID();
-  const body = JSON.stringify(problemBody(error, { requestId, nowMs: clock.nowMs() }));
   const { status } = ERRORS[error.code];
+  logger.info({ reqId: requestId, code: error.code, status }, 'request');
+  const body = JSON.stringify(problemBody(error, { requestId, nowMs: clock.nowMs() }));
   const headers = {
     ...problemHeaders(error),
     'content-type': PROBLEM_TYPE,
     'content-length': String(Buffer.byteLength(body)),
+    'x-content-type-options': 'nosniff',
     'x-request-id': requestId,
+    date: new Date(clock.nowMs()).toUTCString(),
     connection: 'close',
   };
-  const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${REASONS[status]}\r\n${head.join('')}\r\n${body}`);
+  return { status, headers, body };
 }
 
 /**
@@ -54,11 +77,14 @@ function wasAnswered(socket: Duplex, { code }: AppError): boolean {
 }
 
 /** Takes over what Node would answer by itself with an empty body, or not at all. */
-export function handleRawEvents(server: Server, clock: Clock): void {
-  server.on('checkExpectation', (request) => {
-    answerRaw(request.socket, new AppError('expectation_failed'), clock);
+export function handleRawEvents(server: Server, clock: Clock, logger: FastifyBaseLogger): void {
+  server.on('request', (request, response) => underWay.set(request.socket, response));
+  server.on('checkExpectation', (_request, response: ServerResponse) => {
+    const { status, headers, body } = render(new AppError('expectation_failed'), clock, logger);
+    response.writeHead(status, headers).end(body);
   });
   server.on('connect', (_request, socket) => {
-    answerRaw(socket, new AppError('method_not_allowed', { allow: ['GET', 'POST'] }), clock);
+    const error = new AppError('method_not_allowed', { allow: ['GET', 'POST'] });
+    answerRaw(socket, error, clock, logger);
   });
 }

@@ -56,16 +56,16 @@ export function readMasterSecret(origin: MasterSecretOrigin): MasterSecretVersio
       origin.kind === 'environment'
         ? `PHM_MASTER_KEY is not a master secret: ${reason}; 'phm secret new --print' makes one`
         : `cannot use the master secret in ${origin.path}: ${reason}; restore the file from its backup, ` +
-            "or make a new one with 'phm secret new' if this is a new installation",
+            "or make one with 'phm secret new' if this is a new installation",
     );
   }
 }
 
 /** Creates a secret file of version 1, mode 0600. Throws `SetupError` when the file exists. */
 export function createMasterSecret(path: string): void {
+  makeDirectory(dirname(path));
   const secret = newMasterSecret();
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     writeDurably(path, formatMasterSecret([{ version: 1, secret }]), { replace: false });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST') {
@@ -77,6 +77,17 @@ export function createMasterSecret(path: string): void {
     throw new SetupError(`cannot write ${path}: ${(cause as Error).message}`, { cause });
   } finally {
     wipe(secret);
+  }
+}
+
+function makeDirectory(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw new SetupError(
+      `cannot make the directory ${path}: ${(cause as Error).message}; check PHM_DATA_DIR`,
+      { cause },
+    );
   }
 }
 

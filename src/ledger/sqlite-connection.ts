@@ -1,4 +1,5 @@
 /** One SQLite connection with its prepared statements. */
+import { statSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { AppError } from '../errors.ts';
 import { openDatabase } from './sqlite-schema.ts';
@@ -12,15 +13,19 @@ export class SqliteConnection {
   readonly #path: string;
   readonly #statements = new Map<string, StatementSync>();
   #database: DatabaseSync;
+  /** The file's number on its disk, by which a removed or replaced database is told. */
+  readonly #inode: number;
 
   /** Opens the file. Throws `SetupError` when it cannot be used. */
   constructor(path: string) {
     this.#path = path;
     this.#database = openDatabase(path);
+    this.#inode = statSync(path).ino;
   }
 
   /** Takes the write lock. */
   begin(): void {
+    this.#assertSameFile();
     this.#open().exec('BEGIN IMMEDIATE');
   }
 
@@ -68,9 +73,21 @@ export class SqliteConnection {
     }
   }
 
+  /**
+   * Rows written to a file that was removed or replaced are lost with it: nothing may be recorded
+   * there. Only a restart takes on another file, after its master secret has been checked.
+   */
+  #assertSameFile(): void {
+    if (statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode) return;
+    throw new Error('the database file was removed or replaced; restart the server');
+  }
+
   /** The database, opened again when an earlier failure has closed it. */
   #open(): DatabaseSync {
-    if (!this.#database.isOpen) this.#database = openDatabase(this.#path);
+    if (!this.#database.isOpen) {
+      this.#assertSameFile();
+      this.#database = openDatabase(this.#path);
+    }
     return this.#database;
   }
 

@@ -1,6 +1,15 @@
 /** Start, keys that come and go, overload, and the end, on real processes. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import {
@@ -110,6 +119,17 @@ describe('start', () => {
     await again.stop();
   });
 
+  it('makes no new secret in the place of one that is missing', async () => {
+    const dataDir = freshFolder();
+    await (await Server.start(dataDir)).stop();
+    const path = join(dataDir, 'master.key');
+    rmSync(path);
+    const { code, stderr } = await runPhm(['serve'], dataDir);
+    assert.equal(code, 1);
+    assert.match(stderr, /cannot use the master secret in .*master\.key: .*restore/);
+    assert.ok(!existsSync(path));
+  });
+
   it('does not run without the secret its database belongs to', async () => {
     const dataDir = freshFolder();
     const server = await Server.start(dataDir, { PHM_MASTER_KEY: 'ab'.repeat(32) });
@@ -118,6 +138,36 @@ describe('start', () => {
     const { code, stderr } = await runPhm(['serve'], dataDir, { PHM_MASTER_KEY: 'cd'.repeat(32) });
     assert.equal(code, 1);
     assert.match(stderr, /master secret/);
+  });
+});
+
+describe('a data directory that disappears', () => {
+  it('ends in 503 and no key, and is served again when it is back', async () => {
+    const dataDir = freshFolder();
+    const server = await Server.start(dataDir);
+    assert.equal((await server.generate({ security_level: 128 })).status, 200);
+    renameSync(join(dataDir, 'phm.db'), join(dataDir, 'away.db'));
+    const { status, body, headers } = await server.generate({ security_level: 128 });
+    assert.equal(status, 503);
+    assert.equal(body.code, 'ledger_unavailable');
+    assert.equal(headers.get('retry-after'), '5');
+    assert.equal(body.key, undefined);
+    assert.match(server.log, /database file was removed or replaced/);
+    renameSync(join(dataDir, 'away.db'), join(dataDir, 'phm.db'));
+    assert.equal((await server.generate({ security_level: 128 })).status, 200);
+    await server.stop();
+  });
+});
+
+describe('a log that cannot be written', () => {
+  it('costs its lines and nothing else', { skip: !existsSync('/dev/full') }, async () => {
+    const dataDir = freshFolder();
+    const full = openSync('/dev/full', 'w');
+    const server = await Server.start(dataDir, {}, full);
+    for (let i = 0; i < 50; i++) assert.equal((await server.request('/livez')).status, 200);
+    assert.equal((await server.generate({ security_level: 128 })).status, 200);
+    assert.equal(await server.stop('SIGINT'), 0);
+    closeSync(full);
   });
 });
 

@@ -44,7 +44,7 @@ after(() => app.close());
 /** Sends bytes, leaves the connection open, and reads until the server closes it. */
 async function send(
   text: string,
-  { keepOpen = false } = {},
+  { keepOpen = false, whole = false } = {},
 ): Promise<{ status: number; headers: string; text: string }> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
@@ -58,7 +58,7 @@ async function send(
   socket.on('error', () => {});
   await once(socket, 'close');
   const [headers = '', body = ''] = received.split('\r\n\r\n');
-  return { status: Number(headers.split(' ')[1]), headers, text: body };
+  return { status: Number(headers.split(' ')[1]), headers, text: whole ? received : body };
 }
 
 async function expectProblem(request: string, status: number, code: string): Promise<string> {
@@ -105,10 +105,53 @@ describe('raw HTTP', () => {
     await expectProblem(stalledBody(`X-API-Key: ${newApiKey('live')}\r\n`), 408, 'request_timeout');
   });
 
+  it('answers a body whose chunks are malformed with 400', async () => {
+    const request = `POST /api/v2/generate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-API-Key: ${newApiKey('live')}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`;
+    await expectProblem(request, 400, 'malformed_request');
+  });
+
   it('answers a stalled request once: what was refused early is only closed later', async () => {
     const { status, text } = await send(stalledBody(''), { keepOpen: true });
     assert.equal(status, 401);
     assert.equal(JSON.parse(text).code, 'missing_api_key');
+  });
+
+  it('answers a request with two Host headers with 400', async () => {
+    const twice = 'GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n';
+    await expectProblem(twice, 400, 'malformed_request');
+  });
+
+  it('tells an unknown address or method before it reads a body', async () => {
+    const tail =
+      'HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1\r\n\r\n{';
+    await expectProblem(`POST /nope ${tail}`, 404, 'not_found');
+    for (const start of ['PUT /api/v2/generate', 'POST /livez', 'POST /api/v2/metrics']) {
+      await expectProblem(`${start} ${tail}`, 405, 'method_not_allowed');
+    }
+    const headers = await expectProblem(
+      'GET http://x/api/v2/generate HTTP/1.1\r\nHost: x\r\n\r\n',
+      405,
+      'method_not_allowed',
+    );
+    assert.match(headers, /allow: POST/i);
+  });
+
+  it('refuses a compressed body by name', async () => {
+    const body = 'Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}';
+    const request = `POST /api/v2/generate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${body}`;
+    await expectProblem(request, 415, 'unsupported_media_type');
+  });
+
+  it('lets the answer to a pipelined request out before it refuses the next', async () => {
+    const good = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
+    for (const [next, status] of [
+      ['garbage\r\n\r\n', 400],
+      ['GET /livez HTTP/1.1\r\nHost: x\r\nExpect: tea\r\n\r\n', 417],
+    ] as const) {
+      const { status: first, text } = await send(good + next, { keepOpen: true, whole: true });
+      assert.equal(first, 200, next);
+      assert.match(text, new RegExp(`HTTP/1.1 ${status} `));
+    }
   });
 
   it('answers an unknown expectation with 417', async () => {

@@ -84,16 +84,23 @@ export class Server {
   }
 
   /** Starts a server on a free port and waits until it listens. */
-  static async start(dataDir: string, extra: Environment = {}): Promise<Server> {
+  static async start(
+    dataDir: string,
+    extra: Environment = {},
+    stderr: 'pipe' | number = 'pipe',
+  ): Promise<Server> {
     const env = environment(dataDir, { PHM_PORT: '0', ...extra });
-    const child = spawn(process.execPath, [MAIN, 'serve', '--json'], { env });
+    const child = spawn(process.execPath, [MAIN, 'serve', '--json'], {
+      env,
+      stdio: ['ignore', 'pipe', stderr],
+    });
     let log = '';
-    child.stderr.on('data', (chunk) => {
+    child.stderr?.on('data', (chunk) => {
       log += chunk;
     });
     let line = '';
     const listening = (async () => {
-      for await (const chunk of child.stdout) {
+      for await (const chunk of child.stdout ?? []) {
         line += chunk;
         if (line.includes('\n')) return JSON.parse(line).address as string;
       }

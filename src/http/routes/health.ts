@@ -5,6 +5,9 @@ import { formatTimestamp } from '../../clock.ts';
 import type { RouteContext } from '../app.ts';
 import { HealthResult, responses } from '../schemas.ts';
 
+/** Seconds after which a replica that is not ready may be asked again. */
+const RETRY_AFTER_SECONDS = 1;
+
 type Health = Static<typeof HealthResult>;
 
 export function healthRoutes(app: FastifyInstance, context: RouteContext): void {
@@ -31,7 +34,7 @@ export function healthRoutes(app: FastifyInstance, context: RouteContext): void 
       },
       async (_request, reply) => {
         const health = report();
-        reply.code(health.success ? 200 : 503);
+        if (!health.success) reply.code(503).header('retry-after', RETRY_AFTER_SECONDS);
         return health;
       },
     );

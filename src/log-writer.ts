@@ -1,0 +1,83 @@
+/**
+ * Writes log lines to a file descriptor without ever holding up the service: lines that cannot be
+ * written (disk full, reader gone) are dropped, and so are lines beyond a bound while a slow reader
+ * keeps the descriptor busy. What was dropped is said as soon as writing works again.
+ */
+import { write } from 'node:fs';
+
+const MAX_WAITING_BYTES = 2 ** 20;
+
+/** Pause before a descriptor that was not ready is tried again. */
+const RETRY_MS = 50;
+
+export class LogWriter {
+  readonly #descriptor: number;
+  #waiting = '';
+  #busy = false;
+  #dropped = 0;
+  #onIdle: (() => void) | undefined;
+
+  constructor(descriptor: number) {
+    this.#descriptor = descriptor;
+  }
+
+  /** Takes one line, with its line end. */
+  write(line: string): void {
+    if (this.#waiting.length + line.length > MAX_WAITING_BYTES) this.#dropped += 1;
+    else this.#waiting += line;
+    this.#pump();
+  }
+
+  /** Resolves when all lines are out, or after `limitMs`. */
+  flush(limitMs: number): Promise<void> {
+    if (!this.#busy) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, limitMs);
+      this.#onIdle = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #pump(): void {
+    if (this.#busy) return;
+    if (this.#waiting === '') {
+      this.#onIdle?.();
+      return;
+    }
+    this.#busy = true;
+    const chunk = Buffer.from(this.#waiting);
+    this.#waiting = '';
+    this.#put(chunk);
+  }
+
+  #put(chunk: Buffer): void {
+    write(this.#descriptor, chunk, (error, written) => {
+      if (error?.code === 'EAGAIN') {
+        setTimeout(() => this.#put(chunk), RETRY_MS);
+        return;
+      }
+      if (!error && written < chunk.length) {
+        this.#put(chunk.subarray(written));
+        return;
+      }
+      if (error) this.#dropped += 1;
+      else this.#reportDropped();
+      this.#busy = false;
+      this.#pump();
+    });
+  }
+
+  #reportDropped(): void {
+    if (this.#dropped === 0) return;
+    const note = {
+      level: 40,
+      time: Date.now(),
+      dropped: this.#dropped,
+      msg: 'log lines were lost',
+    };
+    this.#dropped = 0;
+    this.#waiting += `${JSON.stringify(note)}\n`;
+  }
+}
