@@ -5,12 +5,13 @@
  * Pure: no I/O, no clock, no state. This is the readable reference that faster kernels are held to.
  */
 export { approximateEntropy } from './approximate-entropy.ts';
-export { AsciiBitReader, type AsciiFault, unpackBits } from './bits.ts';
+export { TextBitReader, type TextFault, type TextFormat, unpackBits } from './bits.ts';
 export { blockFrequency } from './block-frequency.ts';
 export type { Constants } from './constants.ts';
 export { cumulativeSums } from './cumulative-sums.ts';
 export { dft } from './dft.ts';
 export { frequency } from './frequency.ts';
+export { P_VALUE_LABELS } from './labels.ts';
 export { linearComplexity } from './linear-complexity.ts';
 export { longestRun } from './longest-run.ts';
 export { aperiodicTemplates, nonOverlappingTemplate } from './non-overlapping-template.ts';
@@ -25,6 +26,7 @@ export { erfc, igamc } from './special-functions.ts';
 export {
   type ApplicableOutcome,
   type InapplicableOutcome,
+  MINIMUM_BITS,
   runSuite,
   type SuiteReport,
   TEST_NAMES,
