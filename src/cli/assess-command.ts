@@ -1,5 +1,6 @@
 /** `phm assess`: the statistical suite on a file. */
 import { availableParallelism } from 'node:os';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Constants, TEST_NAMES, type TestName } from '../sts/index.ts';
 import { type AssessProgress, assess } from './assess.ts';
@@ -105,10 +106,14 @@ async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): P
   const controller = new AbortController();
   const interrupt = (): void => controller.abort('interrupted');
   process.once('SIGINT', interrupt);
-  // Stays for good: the error of a write comes after it, perhaps when the work has ended.
+  // Stays for good: the error of a write comes after it, perhaps when the command has ended.
   process.stdout.on('error', () => controller.abort(OUTPUT_GONE));
   try {
-    await work(controller.signal);
+    const failure = await work(controller.signal).catch((error: unknown) => ({ error }));
+    // The last write may fail, too.
+    await nextTurn();
+    if (controller.signal.reason === OUTPUT_GONE) throw new CommandError(OUTPUT_GONE, 1);
+    if (failure) throw failure.error;
   } finally {
     process.off('SIGINT', interrupt);
   }

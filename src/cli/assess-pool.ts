@@ -1,5 +1,6 @@
 /** Worker threads that run the suite, started when there is work for them. */
 import { Worker } from 'node:worker_threads';
+import { wipe } from '../bytes.ts';
 import type { Constants, SuiteReport, TestName } from '../sts/index.ts';
 import type { PackedSequence } from './assess-input.ts';
 
@@ -21,6 +22,7 @@ export class AssessPool {
   readonly #workers: Worker[] = [];
   readonly #idle: Worker[] = [];
   readonly #waiting: Waiting[] = [];
+  #closed = false;
 
   constructor(threads: number, workerUrl: URL = new URL('./assess-worker.ts', import.meta.url)) {
     this.#threads = threads;
@@ -29,15 +31,18 @@ export class AssessPool {
 
   /** Moves the sequence to a worker. Rejects when the worker fails; the pool is then to be closed. */
   run(job: AssessJob): Promise<SuiteReport> {
+    // A read that was under way may still come in.
+    if (this.#closed) return Promise.reject(new Error('closed'));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job, resolve, reject });
       this.#dispatch();
     });
   }
 
-  /** Ends the workers, whatever they are doing. Work under way is never answered. */
+  /** Ends the workers. Work under way rejects; what waits is wiped and never answered. */
   async close(): Promise<void> {
-    this.#waiting.length = 0;
+    this.#closed = true;
+    for (const { job } of this.#waiting.splice(0)) wipe(job.sequence.bytes);
     await Promise.all(this.#workers.map((worker) => worker.terminate()));
   }
 

@@ -57,6 +57,18 @@ test('rejects when a worker throws, and when it ends', async () => {
   }
 });
 
+test('starts no worker once closed, and wipes what still waits', async () => {
+  const pool = new AssessPool(1);
+  const [first, second] = [job(), job()];
+  second.sequence.bytes.fill(0xff);
+  const underWay = assert.rejects(pool.run(first), { message: /^ended with code/ });
+  void pool.run(second);
+  await pool.close();
+  await underWay;
+  assert.deepEqual(second.sequence.bytes, new Uint8Array(25));
+  await assert.rejects(pool.run(job()), { message: 'closed' });
+});
+
 test('a failed worker ends the command with 1; what was finished is reported', async () => {
   const file = join(folder, 'zeros.bin');
   writeFileSync(file, new Uint8Array(1000));

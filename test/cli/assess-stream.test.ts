@@ -311,9 +311,15 @@ describe('phm assess, interrupted', () => {
     const command = new OpenCommand(['/dev/zero', '--bits', '1000', '--csv']);
     await command.untilWritten('\n1,frequency');
     command.child.stdout?.destroy();
-    const [code] = await once(command.child, 'exit');
-    assert.equal(code, 1);
-    assert.match(command.stderr, /^phm: the output cannot be written/);
+    assert.equal(await command.ended(), 1);
+    assert.equal(command.stderr, 'phm: the output cannot be written\n');
+  });
+
+  it('does not leave with 0 when its only report could not be written', async () => {
+    const command = new OpenCommand([write('lost.bin', stream(200))]);
+    command.child.stdout?.destroy();
+    assert.equal(await command.ended(), 1);
+    assert.equal(command.stderr, 'phm: the output cannot be written\n');
   });
 });
 
