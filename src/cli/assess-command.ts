@@ -1,26 +1,52 @@
 /** `phm assess`: the statistical suite on a file. */
+import { availableParallelism } from 'node:os';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Constants } from '../sts/index.ts';
-import { assess, formatAssessText } from './assess.ts';
-import { type CliContext, writeJson } from './context.ts';
+import { type Constants, TEST_NAMES, type TestName } from '../sts/index.ts';
+import { type AssessProgress, assess } from './assess.ts';
+import { INPUT_FORMATS, type InputFormat } from './assess-input.ts';
+import { makeOutput, type OutputKind } from './assess-output.ts';
+import { ProgressBar } from './assess-progress.ts';
+import { CommandError } from './command-error.ts';
+import type { CliContext } from './context.ts';
 
 interface AssessFlags {
   readonly bits?: number;
-  readonly format: 'binary' | 'ascii';
+  readonly sequences?: number;
+  readonly format: InputFormat;
   readonly constants: Constants;
+  readonly test?: readonly TestName[];
+  readonly threads: number;
   readonly json?: boolean;
+  readonly csv?: boolean;
 }
+
+/** More threads than any machine has cores are a slip of the finger. */
+const MAX_THREADS = 1024;
+
+const HELP = `
+One sequence: a report on it. 55 and more: also what they say about their source (SP 800-22 §4.2).
+Sequences follow each other without a gap; a rest shorter than --bits is not used.
+Ctrl-C reports what was finished. The exit code says whether the command worked, not what it found.
+
+Tests: ${TEST_NAMES.join(', ')}
+`;
 
 export function addAssessCommand(program: Command, context: CliContext): void {
   program
     .command('assess <file>')
-    .description('run the 15 tests of SP 800-22 on a file, as one sequence')
-    .option('--bits <n>', 'only the first n bits; default: the whole file', parseBits)
+    .description('run the 15 tests of SP 800-22 on a file, or on standard input as "-"')
+    .option('--bits <n>', 'cut into sequences of n bits; default: one sequence', parseCount)
+    .option('--sequences <k>', 'only the first k; default: as many as there are', parseCount)
     .addOption(
-      new Option('--format <format>', 'binary: most significant bit first; ascii: digits 0 and 1')
-        .choices(['binary', 'ascii'])
+      new Option(
+        '--format <format>',
+        'binary: most significant bit first; ascii: digits 0 and 1; hex: four bits a digit',
+      )
+        .choices(INPUT_FORMATS)
         .default('binary'),
     )
+    .option('--test <name>', 'only this test; may be given again for others', collectTests)
     .addOption(
       new Option(
         '--constants <set>',
@@ -29,16 +55,84 @@ export function addAssessCommand(program: Command, context: CliContext): void {
         .choices(['exact', 'nist'])
         .default('exact'),
     )
+    .addOption(
+      new Option('--threads <n>', 'sequences tested at a time')
+        .argParser(parseThreads)
+        .default(availableParallelism(), 'all cores'),
+    )
     .option('--json', 'write the report as JSON')
-    .action(async (file: string, { json, ...flags }: AssessFlags) => {
-      const report = await assess({ file, ...flags });
-      if (json) writeJson(context, report);
-      else context.out(formatAssessText(report));
-    });
+    .addOption(new Option('--csv', 'write one line for each p-value').conflicts('json'))
+    .addHelpText('after', HELP)
+    .action((file: string, flags: AssessFlags) => run(file, flags, context));
 }
 
-function parseBits(text: string): number {
+async function run(
+  file: string,
+  { json, csv, test, ...flags }: AssessFlags,
+  context: CliContext,
+): Promise<void> {
+  if (flags.sequences !== undefined && flags.bits === undefined) {
+    throw new CommandError('--sequences needs --bits, the length of each', 2);
+  }
+  const { bits } = flags;
+  const bar =
+    process.stderr.isTTY && bits !== undefined
+      ? new ProgressBar(bits, context.err, () => performance.now())
+      : undefined;
+  const kind: OutputKind = json ? 'json' : csv ? 'csv' : 'text';
+  const work = (signal: AbortSignal): Promise<void> => {
+    const output = makeOutput(kind, (text) => {
+      bar?.clear();
+      if (signal.reason !== OUTPUT_GONE) context.out(text);
+    });
+    const onProgress = (progress: AssessProgress): void => bar?.update(progress);
+    return assess({ file, ...flags, ...(test && { tests: test }) }, output, { signal, onProgress });
+  };
+  try {
+    await untilInterrupted(work);
+  } finally {
+    bar?.clear();
+  }
+}
+
+/** Why a run is aborted, as the message says it. */
+const OUTPUT_GONE = 'the output cannot be written';
+
+/**
+ * Runs `work` with a signal that Ctrl-C sets off, or an output that nobody reads any more (as with
+ * `| head`). A second Ctrl-C ends the process.
+ */
+async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const controller = new AbortController();
+  const interrupt = (): void => controller.abort('interrupted');
+  process.once('SIGINT', interrupt);
+  // Stays for good: the error of a write comes after it, perhaps when the command has ended.
+  process.stdout.on('error', () => controller.abort(OUTPUT_GONE));
+  try {
+    const failure = await work(controller.signal).catch((error: unknown) => ({ error }));
+    // The last write may fail, too.
+    await nextTurn();
+    if (controller.signal.reason === OUTPUT_GONE) throw new CommandError(OUTPUT_GONE, 1);
+    if (failure) throw failure.error;
+  } finally {
+    process.off('SIGINT', interrupt);
+  }
+}
+
+function parseCount(text: string): number {
   if (!/^[1-9][0-9]{0,14}$/.test(text))
-    throw new InvalidArgumentError('use a whole number of bits.');
+    throw new InvalidArgumentError('use a whole number from 1 up.');
   return Number(text);
+}
+
+function parseThreads(text: string): number {
+  const threads = parseCount(text);
+  if (threads > MAX_THREADS) throw new InvalidArgumentError(`use at most ${MAX_THREADS}.`);
+  return threads;
+}
+
+function collectTests(text: string, before: readonly TestName[] = []): readonly TestName[] {
+  const name = TEST_NAMES.find((known) => known === text);
+  if (!name) throw new InvalidArgumentError(`use one of ${TEST_NAMES.join(', ')}.`);
+  return [...before, name];
 }

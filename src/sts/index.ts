@@ -1,16 +1,18 @@
 /**
- * Stage 4 of 7. In: a sequence of bits, one per byte. Out: a `SuiteReport` and verdicts on it.
+ * Stage 4 of 7. In: a sequence of bits, one per byte. Out: a `SuiteReport` and verdicts on it,
+ * or on the source of many.
  * Standard: SP 800-22 Rev. 1a, all 15 tests.
  *
- * Pure: no I/O, no clock, no state. This is the readable reference that faster kernels are held to.
+ * Pure: no I/O, no clock, no state but the counts of a `PValueTally`. This is the readable reference that faster kernels are held to.
  */
 export { approximateEntropy } from './approximate-entropy.ts';
-export { AsciiBitReader, type AsciiFault, unpackBits } from './bits.ts';
+export { TextBitReader, type TextFault, type TextFormat, unpackBits } from './bits.ts';
 export { blockFrequency } from './block-frequency.ts';
 export type { Constants } from './constants.ts';
 export { cumulativeSums } from './cumulative-sums.ts';
 export { dft } from './dft.ts';
 export { frequency } from './frequency.ts';
+export { P_VALUE_LABELS } from './labels.ts';
 export { linearComplexity } from './linear-complexity.ts';
 export { longestRun } from './longest-run.ts';
 export { aperiodicTemplates, nonOverlappingTemplate } from './non-overlapping-template.ts';
@@ -20,11 +22,27 @@ export { randomExcursionsVariant, VARIANT_STATES } from './random-excursions-var
 export { rank } from './rank.ts';
 export type { Statistics, TestResult } from './result.ts';
 export { runs } from './runs.ts';
+export {
+  FAMILY_ALPHA,
+  type JudgedRow,
+  judgeSecondLevel,
+  PValueTally,
+  proportionInterval,
+  proportionProbability,
+  type RowCounts,
+  SECOND_LEVEL_MINIMUM_SEQUENCES,
+  type SecondLevel,
+  type SecondLevelRow,
+  type SecondLevelVerdict,
+  UNIFORMITY_ALPHA,
+  uniformityPValue,
+} from './second-level.ts';
 export { serial } from './serial.ts';
 export { erfc, igamc } from './special-functions.ts';
 export {
   type ApplicableOutcome,
   type InapplicableOutcome,
+  MINIMUM_BITS,
   runSuite,
   type SuiteReport,
   TEST_NAMES,

@@ -138,20 +138,32 @@ const SUITE: Readonly<Record<TestName, SuiteRow>> = {
   },
 };
 
+/** Bits below which a test does not apply. */
+export const MINIMUM_BITS: Readonly<Record<TestName, number>> = Object.fromEntries(
+  TEST_NAMES.map((name) => [name, SUITE[name].minimumBits]),
+) as Record<TestName, number>;
+
 /**
- * Runs every test that applies to `bits`, which holds one bit (0 or 1) per element.
+ * Runs every test that applies to `bits`, which holds one bit (0 or 1) per element. `only` leaves
+ * the other tests out of the report; the order stays that of `TEST_NAMES`.
  * The input is neither changed nor kept; a caller with secret bits wipes it afterwards.
- * Throws `TypeError` unless `bits` is such a `Uint8Array`, `RangeError` on unknown constants.
+ * Throws `TypeError` unless `bits` is such a `Uint8Array`, `RangeError` on unknown constants
+ * or tests.
  */
 export function runSuite(
   bits: Uint8Array,
-  { constants = 'exact' }: { constants?: Constants } = {},
+  {
+    constants = 'exact',
+    only = TEST_NAMES,
+  }: { constants?: Constants; only?: readonly TestName[] } = {},
 ): SuiteReport {
   assertBits(bits);
   if (constants !== 'exact' && constants !== 'nist') {
     throw new RangeError(`"constants" expected "exact" or "nist", got ${String(constants)}`);
   }
-  const tests = TEST_NAMES.map((name) => runTest(name, bits, constants));
+  for (const name of only) assertTestName(name);
+  const selected = TEST_NAMES.filter((name) => only.includes(name));
+  const tests = selected.map((name) => runTest(name, bits, constants));
   const applicable = tests.filter((test) => test.applicable);
   return {
     bits: bits.length,
@@ -182,6 +194,12 @@ function runTest(name: TestName, bits: Uint8Array, constants: Constants): TestOu
     passed: testLevelP(pValues) >= ALPHA,
     prerequisiteMet: statistics.prerequisite_met !== false,
   };
+}
+
+function assertTestName(name: TestName): void {
+  if (!TEST_NAMES.includes(name)) {
+    throw new RangeError(`"only" expected names of tests, got ${String(name)}`);
+  }
 }
 
 function assertBits(bits: Uint8Array): void {

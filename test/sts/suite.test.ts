@@ -35,6 +35,36 @@ test('names the tests in the order of the NIST program', () => {
   );
 });
 
+test('runs the tests asked for only, in its own order, with the results of the whole', () => {
+  const bits = soundBits(10_000);
+  const whole = sts.runSuite(bits);
+  const part = sts.runSuite(bits, { only: ['runs', 'rank', 'frequency', 'runs'] });
+  const expected = whole.tests.filter(({ name }) => ['frequency', 'runs', 'rank'].includes(name));
+  assert.deepEqual(part.tests, expected);
+  assert.deepEqual([part.totalTests, part.bits], [2, 10_000]);
+  const unknown = ['entropy' as sts.TestName];
+  assert.throws(() => sts.runSuite(bits, { only: unknown }), {
+    name: 'RangeError',
+    message: '"only" expected names of tests, got entropy',
+  });
+});
+
+test('labels all 188 p-values, each of a test by another name', () => {
+  const labels = Object.values(sts.P_VALUE_LABELS);
+  assert.deepEqual(
+    labels.map(({ length }) => length),
+    [1, 1, 2, 1, 1, 1, 1, 148, 1, 1, 1, 8, 18, 2, 1],
+  );
+  for (const names of labels) assert.equal(new Set(names).size, names.length);
+  const { cumulative_sums, non_overlapping_template, random_excursions } = sts.P_VALUE_LABELS;
+  assert.deepEqual(cumulative_sums, ['forward', 'reverse']);
+  assert.deepEqual(
+    [non_overlapping_template[0], non_overlapping_template[147]],
+    ['000000001', '111111110'],
+  );
+  assert.deepEqual([random_excursions[0], random_excursions[4]], ['x=-4', 'x=1']);
+});
+
 test('leaves the excursions tests out, with the reason, when there are too few cycles', () => {
   const report = sts.runSuite(soundBits(2 ** 20, FEW_CYCLES));
   assert.equal(report.totalTests, 13);

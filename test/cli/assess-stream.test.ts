@@ -1,0 +1,416 @@
+/** `phm assess` on many sequences, as its users meet it: stdout, stderr, exit code. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createCipheriv } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import type { AssessReport } from '../../src/cli/assess-report.ts';
+import { P_VALUE_LABELS, runSuite, type TestName, unpackBits } from '../../src/sts/index.ts';
+import { makeDataDir, phmJson, removeDataDir, runPhm } from '../support/server.ts';
+
+const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
+
+let dataDir: string;
+before(() => {
+  dataDir = makeDataDir();
+});
+after(() => removeDataDir(dataDir));
+
+/** An AES-256-CTR stream: sound, and the same in every run. */
+const stream = (length: number): Buffer =>
+  createCipheriv('aes-256-ctr', Buffer.alloc(32, 5), Buffer.alloc(16)).update(Buffer.alloc(length));
+
+function write(name: string, content: string | Uint8Array): string {
+  const path = join(dataDir, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+interface ManyReport {
+  readonly bits: number;
+  readonly constants: string;
+  readonly sequences: readonly AssessReport[];
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into summaries of every shape.
+  readonly summary: any;
+}
+
+const assessJson = (...args: string[]): Promise<ManyReport> =>
+  phmJson<ManyReport>(['assess', ...args], dataDir);
+
+const assess = (...args: string[]) => runPhm(['assess', ...args], dataDir);
+
+/** The p-values of each sequence, by the suite itself. */
+function expectedPValues(bytes: Uint8Array, bits: number, count: number): unknown[] {
+  return Array.from({ length: count }, (_, i) =>
+    runSuite(unpackBits(bytes, bits, i * bits)).tests.map((outcome) =>
+      outcome.applicable ? outcome.pValues : [],
+    ),
+  );
+}
+
+const pValues = (report: AssessReport) => report.tests.map(({ p_values }) => p_values);
+
+/** Starts a command whose standard input the test holds. */
+class OpenCommand {
+  readonly child: ChildProcess;
+  stdout = '';
+  stderr = '';
+
+  constructor(args: readonly string[]) {
+    this.child = spawn(process.execPath, [MAIN, 'assess', ...args]);
+    this.child.stdout?.on('data', (chunk) => {
+      this.stdout += chunk;
+    });
+    this.child.stderr?.on('data', (chunk) => {
+      this.stderr += chunk;
+    });
+  }
+
+  /** Resolves once stdout holds `text`. */
+  async untilWritten(text: string): Promise<void> {
+    while (!this.stdout.includes(text))
+      await once(this.child.stdout as NodeJS.EventEmitter, 'data');
+  }
+
+  async ended(): Promise<number | null> {
+    const [code] = await once(this.child, 'close');
+    return code;
+  }
+}
+
+describe('phm assess --bits', () => {
+  it('cuts a file into sequences bit by bit, and leaves a shorter rest', async () => {
+    const bytes = stream(1000);
+    const file = write('cut.bin', bytes);
+    const report = await assessJson(file, '--bits', '1237');
+    assert.deepEqual(Object.keys(report), ['bits', 'constants', 'sequences', 'summary']);
+    assert.deepEqual([report.bits, report.constants], [1237, 'exact']);
+    assert.deepEqual(report.sequences.map(pValues), expectedPValues(bytes, 1237, 6));
+  });
+
+  it('has each sequence as a single report has it', async () => {
+    const file = write('single.bin', stream(500));
+    const { sequences } = await assessJson(file, '--bits', '2000');
+    const single = await phmJson(['assess', write('first.bin', stream(250))], dataDir);
+    assert.equal(sequences.length, 2);
+    assert.deepEqual(sequences[0], single);
+  });
+
+  it('writes the single report when there is one sequence', async () => {
+    const file = write('one.bin', stream(250));
+    const whole = await phmJson(['assess', file], dataDir);
+    assert.deepEqual(await phmJson(['assess', file, '--bits', '2000'], dataDir), whole);
+    assert.deepEqual(Object.keys(whole)[2], 'tests');
+    const longer = write('longer.bin', stream(5000));
+    const args = ['assess', longer, '--bits', '2000', '--sequences', '1'];
+    assert.deepEqual(await phmJson(args, dataDir), whole);
+  });
+
+  it('takes as many sequences as --sequences says, on any number of threads in the same order', async () => {
+    const file = write('threads.bin', stream(20_000));
+    const args = [file, '--bits', '3001', '--sequences', '40'];
+    const [one, three] = await Promise.all(
+      ['1', '3'].map((threads) => assessJson(...args, '--threads', threads)),
+    );
+    assert.equal(one.sequences.length, 40);
+    assert.deepEqual(three, one);
+    assert.deepEqual(one.sequences.map(pValues), expectedPValues(stream(20_000), 3001, 40));
+  });
+
+  it('reads the same sequences from binary, ASCII and hexadecimal, from file and standard input', async () => {
+    const bytes = stream(600);
+    const forms = {
+      binary: bytes,
+      ascii: unpackBits(bytes).join('').replace(/.{70}/g, '$&\n'),
+      hex: bytes.toString('hex').replace(/.{33}/g, '$&\r\n ').toUpperCase(),
+    };
+    // 1501 is odd: sequences begin inside bytes and inside hexadecimal digits.
+    const expected = await assessJson(write('form.bin', bytes), '--bits', '1501');
+    assert.equal(expected.sequences.length, 3);
+    for (const [format, content] of Object.entries(forms)) {
+      const args = ['--bits', '1501', '--format', format, '--json'];
+      assert.deepEqual(await assessJson(write(`form.${format}`, content), ...args), expected);
+      const piped = new OpenCommand(['-', ...args]);
+      piped.child.stdin?.end(content);
+      assert.equal(await piped.ended(), 0, piped.stderr);
+      assert.deepEqual(JSON.parse(piped.stdout), expected, format);
+    }
+  });
+
+  it('counts the sequences that each test applied to and passed', async () => {
+    const bytes = Buffer.concat([stream(1000), Buffer.alloc(500)]);
+    const { summary } = await assessJson(write('counts.bin', bytes), '--bits', '4000');
+    assert.deepEqual([summary.sequences, summary.complete], [3, true]);
+    assert.deepEqual(summary.tests[0], { name: 'frequency', applicable: 3, passed: 2 });
+    assert.deepEqual(summary.tests.at(-1), { name: 'linear_complexity', applicable: 0, passed: 0 });
+    assert.deepEqual(summary.second_level, {
+      judged: false,
+      reason: 'needs at least 55 sequences, got 3',
+    });
+  });
+
+  it('keeps quiet on stderr when that is no terminal', async () => {
+    const { code, stderr } = await assess(write('quiet.bin', stream(60_000)), '--bits', '1000');
+    assert.deepEqual([code, stderr], [0, '']);
+  });
+});
+
+describe('phm assess, second level', () => {
+  const TESTS = ['--test', 'frequency', '--test', 'cumulative_sums'];
+
+  it('judges the rows of 60 sequences, with counts and classes that follow from the reports', async () => {
+    const file = write('sixty.bin', stream(7500));
+    const { sequences, summary } = await assessJson(file, '--bits', '1000', ...TESTS);
+    const { rows, ...verdict } = summary.second_level;
+    const { expected_outside_interval, ...counts } = verdict;
+    assert.deepEqual(counts, {
+      judged: true,
+      passed: true,
+      family_alpha: 0.01,
+      checks: 6,
+      check_alpha: 0.01 / 6,
+      rows_judged: 3,
+      rows_failed: 0,
+      rows_outside_interval: 0,
+      rows_not_uniform: 0,
+    });
+    // Three rows, outside from 57 of 60 down: 3 · P(X ≥ 3), X ~ Binomial(60, 1/100).
+    assert.ok(Math.abs(expected_outside_interval - 3 * 0.022_404) < 1e-4);
+    const ps = sequences.map((report) => report.tests[1].p_values[1]);
+    const reverse = rows[2];
+    assert.deepEqual([reverse.test, reverse.label], ['cumulative_sums', 'reverse']);
+    assert.equal(reverse.passes, ps.filter((p) => p >= 0.01).length);
+    assert.equal(reverse.proportion, reverse.passes / 60);
+    for (const [i, count] of reverse.histogram.entries()) {
+      const inClass = ps.filter((p) => Math.min(9, Math.floor(p * 10)) === i);
+      assert.equal(count, inClass.length);
+    }
+  });
+
+  it('fails a source with too many ones, and names the rows', async () => {
+    const bytes = stream(7500).map((byte, i) => (i % 2 === 0 ? byte | 0x11 : byte));
+    const file = write('ones.bin', bytes);
+    const { code, stdout } = await assess(file, '--bits', '1000', ...TESTS, '--test', 'rank');
+    assert.equal(code, 0);
+    assert.match(stdout, /^SP 800-22 Rev\. 1a: 60 sequences of 1,000 bits, exact constants$/m);
+    assert.match(stdout, /^ C1 {2}C2 .* C10 {2}P-VALUE +PROPORTION +STATISTICAL TEST$/m);
+    assert.match(
+      stdout,
+      /^( *\d+ ){10} *0\.000000 \* +\d+\/60 \* {2}cumulative_sums forward {2}FAILED$/m,
+    );
+    assert.match(stdout, /^\* 3 of 3 rows outside of their ±3σ interval/m);
+    assert.match(stdout, /^ {2}Interval: 0\.9514643 to 1\.0000000, 58 to 60 of 60\.$/m);
+    assert.match(stdout, /^Second level: FAILED, 3 of 3 rows failed\.$/m);
+    assert.match(stdout, /^ {2}frequency: \d+\/60 passed, p = [0-9.]+e-\d+; uniformity p = /m);
+    assert.match(stdout, /^rank +0 of 0$/m);
+    assert.doesNotMatch(stdout, /not judged/);
+  });
+
+  it('says that fewer than 55 sequences are not judged', async () => {
+    const file = write('few.bin', stream(54 * 125));
+    const { stdout } = await assess(file, '--bits', '1000', ...TESTS);
+    assert.match(
+      stdout,
+      /^Second level \(SP 800-22 §4\.2\): not judged, needs at least 55 sequences, got 54\.$/m,
+    );
+    assert.doesNotMatch(stdout, /PROPORTION/);
+  });
+});
+
+describe('phm assess --csv and --test', () => {
+  it('writes one line for each sequence and p-value, in order', async () => {
+    const bytes = stream(250);
+    const file = write('lines.bin', bytes);
+    const { code, stdout } = await assess(file, '--bits', '1000', '--csv');
+    assert.equal(code, 0);
+    const expected = ['sequence,test,index,label,p_value,passed'];
+    for (const sequence of [1, 2]) {
+      for (const outcome of runSuite(unpackBits(bytes, 1000, (sequence - 1) * 1000)).tests) {
+        if (!outcome.applicable) continue;
+        for (const [i, p] of outcome.pValues.entries()) {
+          const label = P_VALUE_LABELS[outcome.name][i];
+          expected.push(`${sequence},${outcome.name},${i + 1},${label},${p},${p >= 0.01}`);
+        }
+      }
+    }
+    assert.equal(expected.length, 1 + 2 * 7);
+    assert.equal(stdout, `${expected.join('\n')}\n`);
+  });
+
+  it('runs the tests named only, in the order of the suite', async () => {
+    const file = write('named.bin', stream(1000));
+    const names = (report: AssessReport): TestName[] => report.tests.map(({ name }) => name);
+    const args = ['assess', file, '--test', 'runs', '--test', 'frequency', '--test', 'runs'];
+    const single = await phmJson<AssessReport & Record<string, unknown>>(args, dataDir);
+    assert.deepEqual(names(single), ['frequency', 'runs']);
+    assert.equal(single.total_tests, 2);
+    const { sequences, summary } = await assessJson(
+      file,
+      '--bits',
+      '1000',
+      '--test',
+      'dft',
+      '--test',
+      'rank',
+    );
+    assert.deepEqual(sequences.map(names), new Array(8).fill(['rank', 'dft']));
+    assert.deepEqual(summary.tests[0], { name: 'rank', applicable: 0, passed: 0 });
+    assert.equal(summary.tests[1].applicable, 8);
+  });
+});
+
+describe('phm assess, interrupted', () => {
+  /** Three sequences and a bit, then a standard input that stays open. */
+  async function interrupted(kind: string[], written: string): Promise<OpenCommand> {
+    const command = new OpenCommand(['-', '--bits', '1000', ...kind]);
+    command.child.stdin?.write(stream(380));
+    await command.untilWritten(written);
+    const ended = command.ended();
+    command.child.kill('SIGINT');
+    assert.equal(await ended, 1, command.stderr);
+    return command;
+  }
+
+  it('reports what was finished and leaves with 1, saying so', async () => {
+    // Two separators: three sequences have been written.
+    const { stdout, stderr } = await interrupted(
+      ['--json', '--test', 'frequency', '--sequences', '9'],
+      '"total_tests":1},{"bits":1000,"constants":"exact","tests":[{"name":"frequency","applicable":true,"p_values":[',
+    );
+    const report = JSON.parse(stdout) as ManyReport;
+    assert.ok(report.sequences.length >= 2 && report.sequences.length <= 3);
+    assert.deepEqual(
+      [report.summary.sequences, report.summary.complete],
+      [report.sequences.length, false],
+    );
+    assert.equal(
+      stderr,
+      `phm: interrupted; the report covers what was finished before, ${report.sequences.length} sequences\n`,
+    );
+  });
+
+  it('has written the lines of what was finished, as CSV', async () => {
+    const { stdout } = await interrupted(['--csv', '--test', 'runs'], '\n3,runs,1,,');
+    assert.equal(stdout.trim().split('\n').length, 4);
+  });
+
+  it('says so when nothing was finished', async () => {
+    const command = new OpenCommand(['-', '--bits', String(2 ** 26)]);
+    // More than the pipe holds and less than a sequence: it has gone only once the command reads.
+    await new Promise((resolve) => command.child.stdin?.write(Buffer.alloc(2 ** 22), resolve));
+    const ended = command.ended();
+    command.child.kill('SIGINT');
+    assert.equal(await ended, 1);
+    assert.equal(command.stdout, '');
+    assert.equal(command.stderr, 'phm: interrupted before a sequence was finished\n');
+  });
+
+  it('ends with words when the reader of its output has gone', async () => {
+    const command = new OpenCommand(['/dev/zero', '--bits', '1000', '--csv']);
+    await command.untilWritten('\n1,frequency');
+    command.child.stdout?.destroy();
+    assert.equal(await command.ended(), 1);
+    assert.equal(command.stderr, 'phm: the output cannot be written\n');
+  });
+
+  it('does not leave with 0 when its only report could not be written', async () => {
+    const command = new OpenCommand([write('lost.bin', stream(200))]);
+    command.child.stdout?.destroy();
+    assert.equal(await command.ended(), 1);
+    assert.equal(command.stderr, 'phm: the output cannot be written\n');
+  });
+});
+
+describe('phm assess, called wrongly or on what it cannot use', () => {
+  const cases: [name: string, args: string[], code: number, words: RegExp][] = [
+    [
+      '--json with --csv',
+      ['good.bin', '--json', '--csv'],
+      2,
+      /'--csv' cannot be used with .*'--json/,
+    ],
+    ['--sequences without --bits', ['good.bin', '--sequences', '2'], 2, /--sequences needs --bits/],
+    [
+      '--sequences 0',
+      ['good.bin', '--bits', '9', '--sequences', '0'],
+      2,
+      /use a whole number from 1/,
+    ],
+    ['--threads none', ['good.bin', '--threads', 'none'], 2, /--threads .*use a whole number/],
+    ['--threads 1025', ['good.bin', '--threads', '1025'], 2, /use at most 1024/],
+    ['an unknown test', ['good.bin', '--test', 'entropy'], 2, /use one of frequency, .*complexity/],
+    ['--bits above 2^26', ['good.bin', '--bits', '67108865'], 2, /--bits takes .* to 67108864/],
+    [
+      'more sequences than the file holds',
+      ['good.bin', '--bits', '1000', '--sequences', '9'],
+      1,
+      /good\.bin holds 8 sequences of 1,000 bits, fewer than --sequences 9; lower --sequences/,
+    ],
+    ['a missing file', ['none.bin', '--bits', '1000'], 1, /none\.bin cannot be read: no such file/],
+    ['an empty file', ['empty.bin', '--bits', '1000'], 1, /empty\.bin is empty/],
+    [
+      'too short for any test',
+      ['good.bin', '--bits', '99'],
+      1,
+      /99 bits, too few for any test;.* 100/,
+    ],
+    [
+      'too short for the tests named',
+      ['good.bin', '--test', 'universal', '--test', 'rank'],
+      1,
+      /8,000 bits, too few for any of the tests asked for; the shortest need 38,912/,
+    ],
+    [
+      'a character that is no hexadecimal digit',
+      ['bad.hex', '--format', 'hex'],
+      1,
+      /bad\.hex, line 2, column 3: found "x", expected a hexadecimal digit or whitespace/,
+    ],
+    [
+      'binary data as ASCII',
+      ['good.bin', '--format', 'ascii'],
+      1,
+      /good\.bin, line 1, column 1: found .*expected 0, 1 or whitespace .*--format binary/,
+    ],
+  ];
+
+  it('leaves with 1 or 2 and words on stderr, and writes no report', async () => {
+    write('good.bin', stream(1000));
+    write('empty.bin', '');
+    write('bad.hex', '00\nffxx\n');
+    for (const [name, [file, ...flags], code, words] of cases) {
+      const result = await assess(join(dataDir, file), ...flags);
+      assert.equal(result.code, code, `${name}: ${result.stderr}`);
+      assert.match(result.stderr, words, name);
+      assert.equal(result.stdout, '', name);
+    }
+  });
+
+  it('reports the sequences before a fault in the text, whatever the timing, and leaves with 1', async () => {
+    const file = write('late.txt', `${'0110'.repeat(750)}\n${'01'.repeat(100)}2`);
+    for (const threads of ['1', '2']) {
+      const args = ['--bits', '1000', '--format', 'ascii', '--threads', threads, '--json'];
+      const { code, stdout, stderr } = await assess(file, ...args);
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /late\.txt, line 2, column 201: found "2".*finished before, 3 sequences$/m,
+      );
+      const { sequences, summary } = JSON.parse(stdout) as ManyReport;
+      assert.deepEqual([sequences.length, summary.complete], [3, false]);
+    }
+  });
+
+  it('reports the sequences of a pipe that holds fewer than --sequences, and leaves with 1', async () => {
+    const command = new OpenCommand(['-', '--bits', '1000', '--sequences', '3', '--csv']);
+    command.child.stdin?.end(stream(250));
+    assert.equal(await command.ended(), 1);
+    assert.match(
+      command.stderr,
+      /^phm: standard input holds 2 sequences of 1,000 bits, fewer than/,
+    );
+    assert.match(command.stdout, /^2,runs/m);
+  });
+});
