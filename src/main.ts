@@ -200,9 +200,15 @@ function endAtOnce(error: Error): void {
 }
 
 process.on('uncaughtException', endAtOnce);
-// Output that cannot be written fails the command; words that cannot are lost and harm nothing.
-process.stdout.on('error', () => process.exit(1));
+// Words that cannot be written are lost and harm nothing; data that cannot fails the command.
 process.stderr.on('error', () => {});
+process.stdout.on('error', () => {
+  process.once('exit', (code) => {
+    if (code !== 0) return;
+    process.stderr.write('phm: the output cannot be written\n');
+    process.exitCode = 1;
+  });
+});
 process.umask(0o077);
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,

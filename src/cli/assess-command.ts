@@ -12,7 +12,7 @@ import type { CliContext } from './context.ts';
 
 interface AssessFlags {
   readonly bits?: number;
-  readonly sequences?: number;
+  readonly sequences?: number | 'all';
   readonly format: InputFormat;
   readonly constants: Constants;
   readonly test?: readonly TestName[];
@@ -36,8 +36,8 @@ export function addAssessCommand(program: Command, context: CliContext): void {
   program
     .command('assess <file>')
     .description('run the 15 tests of SP 800-22 on a file, or on standard input as "-"')
-    .option('--bits <n>', 'cut into sequences of n bits; default: one sequence', parseCount)
-    .option('--sequences <k>', 'only the first k; default: as many as there are', parseCount)
+    .option('--bits <n>', 'length of a sequence; default: the whole file is one', parseCount)
+    .option('--sequences <k>', 'how many, or "all" that there are; default: 1', parseSequences)
     .addOption(
       new Option(
         '--format <format>',
@@ -68,10 +68,10 @@ export function addAssessCommand(program: Command, context: CliContext): void {
 
 async function run(
   file: string,
-  { json, csv, test, ...flags }: AssessFlags,
+  { json, csv, test, sequences, ...flags }: AssessFlags,
   context: CliContext,
 ): Promise<void> {
-  if (flags.sequences !== undefined && flags.bits === undefined) {
+  if (sequences !== undefined && flags.bits === undefined) {
     throw new CommandError('--sequences needs --bits, the length of each', 2);
   }
   const { bits } = flags;
@@ -86,7 +86,8 @@ async function run(
       if (signal.reason !== OUTPUT_GONE) context.out(text);
     });
     const onProgress = (progress: AssessProgress): void => bar?.update(progress);
-    return assess({ file, ...flags, ...(test && { tests: test }) }, output, { signal, onProgress });
+    const options = { file, ...flags, ...howMany(sequences, bits), ...(test && { tests: test }) };
+    return assess(options, output, { signal, onProgress });
   };
   try {
     await untilInterrupted(work);
@@ -123,6 +124,18 @@ function parseCount(text: string): number {
   if (!/^[1-9][0-9]{0,14}$/.test(text))
     throw new InvalidArgumentError('use a whole number from 1 up.');
   return Number(text);
+}
+
+function parseSequences(text: string): number | 'all' {
+  return text === 'all' ? text : parseCount(text);
+}
+
+/** No number stands for as many as the input holds. */
+function howMany(
+  sequences: number | 'all' | undefined,
+  bits: number | undefined,
+): { sequences?: number } {
+  return sequences === 'all' || bits === undefined ? {} : { sequences: sequences ?? 1 };
 }
 
 function parseThreads(text: string): number {

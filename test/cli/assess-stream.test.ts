@@ -84,7 +84,7 @@ describe('phm assess --bits', () => {
   it('cuts a file into sequences bit by bit, and leaves a shorter rest', async () => {
     const bytes = stream(1000);
     const file = write('cut.bin', bytes);
-    const report = await assessJson(file, '--bits', '1237');
+    const report = await assessJson(file, '--bits', '1237', '--sequences', 'all');
     assert.deepEqual(Object.keys(report), ['bits', 'constants', 'sequences', 'summary']);
     assert.deepEqual([report.bits, report.constants], [1237, 'exact']);
     assert.deepEqual(report.sequences.map(pValues), expectedPValues(bytes, 1237, 6));
@@ -92,7 +92,7 @@ describe('phm assess --bits', () => {
 
   it('has each sequence as a single report has it', async () => {
     const file = write('single.bin', stream(500));
-    const { sequences } = await assessJson(file, '--bits', '2000');
+    const { sequences } = await assessJson(file, '--bits', '2000', '--sequences', 'all');
     const single = await phmJson(['assess', write('first.bin', stream(250))], dataDir);
     assert.equal(sequences.length, 2);
     assert.deepEqual(sequences[0], single);
@@ -127,10 +127,16 @@ describe('phm assess --bits', () => {
       hex: bytes.toString('hex').replace(/.{33}/g, '$&\r\n ').toUpperCase(),
     };
     // 1501 is odd: sequences begin inside bytes and inside hexadecimal digits.
-    const expected = await assessJson(write('form.bin', bytes), '--bits', '1501');
+    const expected = await assessJson(
+      write('form.bin', bytes),
+      '--bits',
+      '1501',
+      '--sequences',
+      'all',
+    );
     assert.equal(expected.sequences.length, 3);
     for (const [format, content] of Object.entries(forms)) {
-      const args = ['--bits', '1501', '--format', format, '--json'];
+      const args = ['--bits', '1501', '--sequences', 'all', '--format', format, '--json'];
       assert.deepEqual(await assessJson(write(`form.${format}`, content), ...args), expected);
       const piped = new OpenCommand(['-', ...args]);
       piped.child.stdin?.end(content);
@@ -141,7 +147,13 @@ describe('phm assess --bits', () => {
 
   it('counts the sequences that each test applied to and passed', async () => {
     const bytes = Buffer.concat([stream(1000), Buffer.alloc(500)]);
-    const { summary } = await assessJson(write('counts.bin', bytes), '--bits', '4000');
+    const { summary } = await assessJson(
+      write('counts.bin', bytes),
+      '--bits',
+      '4000',
+      '--sequences',
+      'all',
+    );
     assert.deepEqual([summary.sequences, summary.complete], [3, true]);
     assert.deepEqual(summary.tests[0], { name: 'frequency', applicable: 3, passed: 2 });
     assert.deepEqual(summary.tests.at(-1), { name: 'linear_complexity', applicable: 0, passed: 0 });
@@ -152,7 +164,13 @@ describe('phm assess --bits', () => {
   });
 
   it('keeps quiet on stderr when that is no terminal', async () => {
-    const { code, stderr } = await assess(write('quiet.bin', stream(60_000)), '--bits', '1000');
+    const { code, stderr } = await assess(
+      write('quiet.bin', stream(60_000)),
+      '--bits',
+      '1000',
+      '--sequences',
+      'all',
+    );
     assert.deepEqual([code, stderr], [0, '']);
   });
 });
@@ -162,7 +180,14 @@ describe('phm assess, second level', () => {
 
   it('judges the rows of 60 sequences, with counts and classes that follow from the reports', async () => {
     const file = write('sixty.bin', stream(7500));
-    const { sequences, summary } = await assessJson(file, '--bits', '1000', ...TESTS);
+    const { sequences, summary } = await assessJson(
+      file,
+      '--bits',
+      '1000',
+      '--sequences',
+      'all',
+      ...TESTS,
+    );
     const { rows, ...verdict } = summary.second_level;
     const { expected_outside_interval, ...counts } = verdict;
     assert.deepEqual(counts, {
@@ -192,7 +217,16 @@ describe('phm assess, second level', () => {
   it('fails a source with too many ones, and names the rows', async () => {
     const bytes = stream(7500).map((byte, i) => (i % 2 === 0 ? byte | 0x11 : byte));
     const file = write('ones.bin', bytes);
-    const { code, stdout } = await assess(file, '--bits', '1000', ...TESTS, '--test', 'rank');
+    const { code, stdout } = await assess(
+      file,
+      '--bits',
+      '1000',
+      '--sequences',
+      'all',
+      ...TESTS,
+      '--test',
+      'rank',
+    );
     assert.equal(code, 0);
     assert.match(stdout, /^SP 800-22 Rev\. 1a: 60 sequences of 1,000 bits, exact constants$/m);
     assert.match(stdout, /^ C1 {2}C2 .* C10 {2}P-VALUE +PROPORTION +STATISTICAL TEST$/m);
@@ -210,7 +244,7 @@ describe('phm assess, second level', () => {
 
   it('says that fewer than 55 sequences are not judged', async () => {
     const file = write('few.bin', stream(54 * 125));
-    const { stdout } = await assess(file, '--bits', '1000', ...TESTS);
+    const { stdout } = await assess(file, '--bits', '1000', '--sequences', 'all', ...TESTS);
     assert.match(
       stdout,
       /^Second level \(SP 800-22 §4\.2\): not judged, needs at least 55 sequences, got 54\.$/m,
@@ -223,7 +257,7 @@ describe('phm assess --csv and --test', () => {
   it('writes one line for each sequence and p-value, in order', async () => {
     const bytes = stream(250);
     const file = write('lines.bin', bytes);
-    const { code, stdout } = await assess(file, '--bits', '1000', '--csv');
+    const { code, stdout } = await assess(file, '--bits', '1000', '--sequences', 'all', '--csv');
     assert.equal(code, 0);
     const expected = ['sequence,test,index,label,p_value,passed'];
     for (const sequence of [1, 2]) {
@@ -250,6 +284,8 @@ describe('phm assess --csv and --test', () => {
       file,
       '--bits',
       '1000',
+      '--sequences',
+      'all',
       '--test',
       'dft',
       '--test',
@@ -264,7 +300,7 @@ describe('phm assess --csv and --test', () => {
 describe('phm assess, interrupted', () => {
   /** Three sequences and a bit, then a standard input that stays open. */
   async function interrupted(kind: string[], written: string): Promise<OpenCommand> {
-    const command = new OpenCommand(['-', '--bits', '1000', ...kind]);
+    const command = new OpenCommand(['-', '--bits', '1000', '--sequences', 'all', ...kind]);
     command.child.stdin?.write(stream(380));
     await command.untilWritten(written);
     const ended = command.ended();
@@ -308,7 +344,7 @@ describe('phm assess, interrupted', () => {
   });
 
   it('ends with words when the reader of its output has gone', async () => {
-    const command = new OpenCommand(['/dev/zero', '--bits', '1000', '--csv']);
+    const command = new OpenCommand(['/dev/zero', '--bits', '1000', '--sequences', 'all', '--csv']);
     await command.untilWritten('\n1,frequency');
     command.child.stdout?.destroy();
     assert.equal(await command.ended(), 1);
@@ -391,7 +427,17 @@ describe('phm assess, called wrongly or on what it cannot use', () => {
   it('reports the sequences before a fault in the text, whatever the timing, and leaves with 1', async () => {
     const file = write('late.txt', `${'0110'.repeat(750)}\n${'01'.repeat(100)}2`);
     for (const threads of ['1', '2']) {
-      const args = ['--bits', '1000', '--format', 'ascii', '--threads', threads, '--json'];
+      const args = [
+        '--bits',
+        '1000',
+        '--sequences',
+        'all',
+        '--format',
+        'ascii',
+        '--threads',
+        threads,
+        '--json',
+      ];
       const { code, stdout, stderr } = await assess(file, ...args);
       assert.equal(code, 1);
       assert.match(

@@ -1,9 +1,10 @@
 /** The command line as its users meet it: stdout, stderr, exit code. */
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { makeDataDir, phmJson, removeDataDir, runPhm } from '../support/server.ts';
+import { MAIN, makeDataDir, phmJson, removeDataDir, runPhm } from '../support/server.ts';
 
 let dataDir: string;
 before(() => {
@@ -106,6 +107,18 @@ describe('phm', () => {
     const revoked = await runPhm(['key', 'revoke', issued.stdout.trim()], dataDir);
     assert.equal(revoked.code, 0);
     assert.equal(revoked.stdout, '');
+  });
+
+  it('leaves with 1 when its data cannot be written', { skip: !existsSync('/dev/full') }, () => {
+    const full = openSync('/dev/full', 'w');
+    const { status, stderr } = spawnSync(process.execPath, [MAIN, 'account', 'list', '--json'], {
+      env: { PHM_DATA_DIR: dataDir },
+      stdio: ['ignore', full, 'pipe'],
+      encoding: 'utf8',
+    });
+    closeSync(full);
+    assert.equal(status, 1);
+    assert.equal(stderr, 'phm: the output cannot be written\n');
   });
 
   it('leaves with 1 for an unknown account or key', async () => {
