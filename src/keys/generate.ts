@@ -8,12 +8,12 @@
  */
 import { concatBytes, wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
-import { AppError } from '../errors.ts';
+import type { AppError } from '../errors.ts';
 import { Modulator, PHASES_BYTES } from '../modulation/index.ts';
 import type { Keyring } from '../proof/index.ts';
 import { entropyCheck } from './entropy-check.ts';
 import { type Judgement, judgeStream } from './evidence.ts';
-import { type Credit, type Generator, SAMPLE_BITS } from './generator.ts';
+import { type Credit, entropyUnavailable, type Generator, SAMPLE_BITS } from './generator.ts';
 import type { Evidence, GeneratedKey, KeyOrder, StreamTally } from './order.ts';
 
 const WORD_BYTES = 8;
@@ -91,8 +91,7 @@ function openJudgedStream(generator: Generator, order: KeyOrder, tally: StreamTa
       if (!passed) stream.modulator.destroy();
     }
   }
-  generator.latch('two streams in a row failed the statistical gate');
-  throw new AppError('entropy_unavailable', { retryAfterSeconds: 5 });
+  throw latched(generator, 'two streams in a row failed the statistical gate');
 }
 
 /** The suite on the stream's first 2^20 bits, which are wiped whatever happens. */
@@ -118,8 +117,7 @@ function cutKey(
   const { key, creditBits } = cutWords(generator, order, stream);
   if (!entropyCheck(key).passed) {
     wipe(key);
-    generator.latch('a key failed the exact tests that every key must pass');
-    throw new AppError('entropy_unavailable', { retryAfterSeconds: 5 });
+    throw latched(generator, 'a key failed the exact tests that every key must pass');
   }
   return { key, creditBits };
 }
@@ -171,6 +169,12 @@ function cutHalves(
   const osUsed = Math.max(0, firstBits - credit.extraBits);
   const osLeft = Math.min(second.osBits, credit.osBits - osUsed);
   return { key, creditBits: firstBits + Math.min(HALF_BITS, osLeft + second.extraBits) };
+}
+
+/** Ends the generator and gives the error that the request is answered with. */
+function latched(generator: Generator, reason: string): AppError {
+  generator.latch(reason);
+  return entropyUnavailable(reason);
 }
 
 /** One DRBG request, modulated: the carrier is wiped. */

@@ -31,6 +31,14 @@ const MIN_SCREEN = 0.98;
 /** Seconds a client should wait when no key can be made. */
 const RETRY_AFTER_SECONDS = 5;
 
+/** The error of a generator that makes no keys. `reason` stays inside. */
+export function entropyUnavailable(reason: string): AppError {
+  return new AppError('entropy_unavailable', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+    cause: new Error(reason),
+  });
+}
+
 /** The part of a DRBG that generation uses; tests put a broken one in its place. */
 export interface BitGenerator {
   reseed(entropyInput: Uint8Array, additionalInput?: Uint8Array): void;
@@ -172,12 +180,7 @@ export class Generator {
   }
 
   #refuseWhenLatched(): void {
-    if (this.#latched !== null) {
-      throw new AppError('entropy_unavailable', {
-        retryAfterSeconds: RETRY_AFTER_SECONDS,
-        cause: new Error(this.#latched),
-      });
-    }
+    if (this.#latched !== null) throw entropyUnavailable(this.#latched);
   }
 
   /** Instance, thread, counter and clock: distinct for every reseed of every copy of the state. */

@@ -1,7 +1,7 @@
 /** The suite workers and the bounded queue in front of them. One job a worker at a time. */
 import type { Worker } from 'node:worker_threads';
 import { AppError } from '../errors.ts';
-import type { GeneratorStatus } from './generator.ts';
+import { entropyUnavailable, type GeneratorStatus } from './generator.ts';
 import type { SuiteJob, SuiteProbeReply, SuiteReply } from './messages.ts';
 import type { SuiteMessage } from './suite-worker.ts';
 
@@ -13,6 +13,8 @@ const MAX_ACCOUNT_SHARE = 1 / 2;
 
 /** Seconds a client should wait when the queue is full. */
 const RETRY_AFTER_SECONDS = 2;
+
+const NO_GENERATOR = 'every suite worker has ended its generator';
 
 /** A finished job. `latchSource` ends the generator that made the key, should it prove broken. */
 export interface SuiteOutcome {
@@ -59,7 +61,7 @@ export class SuitePool {
   /** Resolves when a worker has done the job. Rejects with `overloaded` or `entropy_unavailable`. */
   async submit(job: SuiteJob, accountId: string, abandoned: () => boolean): Promise<SuiteOutcome> {
     const able = this.#members.filter(isAble).length;
-    if (able === 0) throw new AppError('entropy_unavailable', { retryAfterSeconds: 5 });
+    if (able === 0) throw entropyUnavailable(NO_GENERATOR);
     const capacity = able * MAX_WAITING_PER_WORKER;
     const own = this.#waiting.filter((one) => one.accountId === accountId).length;
     if (this.#waiting.length >= capacity || own >= capacity * MAX_ACCOUNT_SHARE) {
@@ -104,7 +106,7 @@ export class SuitePool {
 
   #refuseWaiting(): void {
     for (const { reject } of this.#waiting.splice(0)) {
-      reject(new AppError('entropy_unavailable', { retryAfterSeconds: 5 }));
+      reject(entropyUnavailable(NO_GENERATOR));
     }
   }
 
