@@ -4,12 +4,9 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { pino } from 'pino';
-import { systemClock } from '../src/clock.ts';
 import { SOURCE_NAMES } from '../src/entropy/index.ts';
 import { ERRORS, type ErrorCode } from '../src/errors.ts';
-import { buildApp } from '../src/http/app.ts';
-import type { KeyService } from '../src/keys/index.ts';
+import { buildTestApp, standInService } from './support/app.ts';
 
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 const DOCUMENT = readFileSync(resolve(import.meta.dirname, '../docs/errors.md'), 'utf8');
@@ -92,18 +89,8 @@ describe('the OpenAPI document', () => {
 
   before(async () => {
     // Nothing here calls the service: the document is made of the routes' schemas.
-    const service = {} as KeyService;
-    app = await buildApp({
-      service,
-      clock: systemClock,
-      logger: pino({ level: 'silent' }),
-      entropySource: 'os',
-      entropySources: SOURCE_NAMES,
-      demoKeys: 'refuse',
-      rateLimits: false,
-      tls: null,
-      isDraining: () => false,
-    });
+    const service = standInService('research');
+    app = await buildTestApp({ service, entropySources: SOURCE_NAMES, rateLimits: false });
     const response = await app.inject('/api/v2/openapi.json');
     assert.equal(response.statusCode, 200);
     api = response.json();

@@ -1,12 +1,9 @@
 /** A wall clock that is set back shuts nobody out: limits run on the monotonic clock. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { pino } from 'pino';
 import { newApiKey } from '../../src/accounts/index.ts';
-import { buildApp } from '../../src/http/app.ts';
-import type { KeyService } from '../../src/keys/index.ts';
+import { buildTestApp, standInService } from '../support/app.ts';
 
-const USAGE = { month: 0, used: 0, quota: null };
 const SUMS = {
   keys: 0,
   latencyUs: 0,
@@ -19,27 +16,9 @@ const SUMS = {
 
 it('does not limit a caller because the wall clock was set back an hour', async () => {
   let nowMs = Date.now();
-  const principal = {
-    apiKeyId: 'key',
-    accountId: 'acct',
-    plan: 'research',
-    demo: false,
-    usage: USAGE,
-  };
-  const app = await buildApp({
-    service: {
-      authenticate: async () => principal,
-      usageOf: () => USAGE,
-      metrics: async () => SUMS,
-    } as unknown as KeyService,
+  const app = await buildTestApp({
+    service: standInService('research', { metrics: async () => SUMS }),
     clock: { nowMs: () => nowMs },
-    logger: pino({ level: 'silent' }),
-    entropySource: 'os',
-    entropySources: ['os'],
-    demoKeys: 'refuse',
-    rateLimits: true,
-    tls: null,
-    isDraining: () => false,
   });
   const headers = { 'x-api-key': newApiKey('live'), host: 'localhost' };
   const ask = () => app.inject({ method: 'GET', url: '/api/v2/metrics', headers });

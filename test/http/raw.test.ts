@@ -4,36 +4,16 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { pino } from 'pino';
 import { newApiKey } from '../../src/accounts/index.ts';
-import { systemClock } from '../../src/clock.ts';
-import { buildApp } from '../../src/http/app.ts';
-import type { KeyService } from '../../src/keys/index.ts';
-
-const USAGE = { month: 0, used: 0, quota: null };
-const PRINCIPAL = {
-  apiKeyId: 'key',
-  accountId: 'acct',
-  plan: 'enterprise',
-  demo: false,
-  usage: USAGE,
-};
+import { buildTestApp, standInService } from '../support/app.ts';
 
 let app: FastifyInstance;
 let port: number;
 
 before(async () => {
-  app = await buildApp({
+  app = await buildTestApp({
     // No request comes further than its authentication.
-    service: { authenticate: async () => PRINCIPAL, usageOf: () => USAGE } as unknown as KeyService,
-    clock: systemClock,
-    logger: pino({ level: 'silent' }),
-    entropySource: 'os',
-    entropySources: ['os'],
-    demoKeys: 'refuse',
-    rateLimits: true,
-    tls: null,
-    isDraining: () => false,
+    service: standInService('enterprise'),
     timeouts: { headersMs: 150, requestMs: 300, checkEveryMs: 50 },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -1,0 +1,39 @@
+/** The application in this process, over a stand-in of the key service. */
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { systemClock } from '../../src/clock.ts';
+import { type AppOptions, buildApp } from '../../src/http/app.ts';
+import type { KeyService } from '../../src/keys/index.ts';
+import type { Principal } from '../../src/ledger/index.ts';
+
+const USAGE = { month: 0, used: 0, quota: null };
+
+/** A service that knows one caller, and beyond that what it is given. */
+export function standInService(plan: string, more: Partial<KeyService> = {}): KeyService {
+  const principal: Principal = {
+    apiKeyId: 'key',
+    accountId: 'acct',
+    plan,
+    demo: false,
+    usage: USAGE,
+  };
+  const service = { authenticate: async () => principal, usageOf: () => USAGE, ...more };
+  return service as unknown as KeyService;
+}
+
+/** Builds the application with quiet defaults; the caller closes it. */
+export function buildTestApp(
+  options: Partial<AppOptions> & Pick<AppOptions, 'service'>,
+): Promise<FastifyInstance> {
+  return buildApp({
+    clock: systemClock,
+    logger: pino({ level: 'silent' }),
+    entropySource: 'os',
+    entropySources: ['os'],
+    demoKeys: 'refuse',
+    rateLimits: true,
+    tls: null,
+    isDraining: () => false,
+    ...options,
+  });
+}
