@@ -1,0 +1,54 @@
+/** The sequence on its way in, and everything derived from it on its way out. */
+import { DFT_SCRATCH, DFT_SCRATCH_END } from './dft-memory';
+import {
+  INPUT,
+  INPUT_PAD,
+  LAST_SEEN,
+  LAST_SEEN_END,
+  PATTERNS,
+  PATTERNS_END,
+  RESULTS,
+  TEMPLATES_END,
+} from './memory';
+
+/** Each value of four bits, the other way round. */
+const REVERSED = i8x16(0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15);
+
+/**
+ * Turns the packed bytes at `INPUT`, whose most significant bit comes first, into the order the
+ * kernels read. The sequence is the `n` bits behind the first `offset` (0 … 7); what lies behind them
+ * is set to zero. Memory MUST reach `INPUT_PAD` bytes beyond ⌈(offset + n) / 8⌉.
+ */
+export function ingest(n: i32, offset: i32): void {
+  const bytes = <usize>(n + 7) >> 3;
+  const end = INPUT + bytes;
+  for (let p = INPUT; p < end; p += 16) {
+    const here = i8x16.shl(v128.load(p), offset);
+    // In two steps, as a shift by 8 would be one by 0.
+    const next = i8x16.shr_u(i8x16.shr_u(v128.load(p, 1), 1), 7 - offset);
+    v128.store(p, reverseBytes(v128.or(here, next)));
+  }
+  memory.fill(end, 0, INPUT_PAD);
+  const rest = n & 7;
+  if (rest != 0) store<u8>(end - 1, <u8>(<i32>load<u8>(end - 1) & ((1 << rest) - 1)));
+}
+
+// @ts-ignore: decorator
+@inline
+function reverseBytes(bytes: v128): v128 {
+  const low = i8x16.swizzle(REVERSED, v128.and(bytes, i8x16.splat(0x0f)));
+  const high = i8x16.swizzle(REVERSED, i8x16.shr_u(bytes, 4));
+  return v128.or(i8x16.shl(low, 4), high);
+}
+
+/**
+ * Sets to zero all memory that holds the sequence of `n` bits or anything derived from it. What is
+ * left are tables, which hold constants of the tests.
+ */
+export function wipe(n: i32): void {
+  memory.fill(RESULTS, 0, TEMPLATES_END - RESULTS);
+  memory.fill(LAST_SEEN, 0, LAST_SEEN_END - LAST_SEEN);
+  memory.fill(PATTERNS, 0, PATTERNS_END - PATTERNS);
+  memory.fill(DFT_SCRATCH, 0, DFT_SCRATCH_END - DFT_SCRATCH);
+  memory.fill(INPUT, 0, (<usize>(n + 7) >> 3) + INPUT_PAD);
+}

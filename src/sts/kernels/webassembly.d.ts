@@ -1,0 +1,19 @@
+/** The part of the WebAssembly interface used here: it is in TypeScript's library for browsers only. */
+// biome-ignore lint/style/noNamespace: the interface is a namespace.
+declare namespace WebAssembly {
+  class Module {
+    constructor(bytes: Uint8Array);
+  }
+  class Instance {
+    readonly exports: object;
+    constructor(module: Module);
+  }
+  interface Memory {
+    readonly buffer: ArrayBuffer;
+    grow(pages: number): number;
+  }
+  interface Global {
+    readonly value: number;
+  }
+  function validate(bytes: Uint8Array): boolean;
+}
