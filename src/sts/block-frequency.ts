@@ -23,13 +23,18 @@ export function blockFrequency(
   // Step 1: N = ⌊n / M⌋ blocks; the bits left over are discarded.
   const N = Math.floor(bits.length / M);
 
-  // Steps 2 and 3: π_i is the share of ones in block i; χ² = 4M Σ (π_i − 1/2)².
-  // Written as Σ (2·ones − M)² / M, so that the sum stays an integer.
+  // Step 2: π_i is the share of ones in block i. Σ (2·ones − M)² = 4M² Σ (π_i − 1/2)² is an integer.
   let sum = 0;
   for (let i = 0; i < N; i++) {
     const ones = countOnes(bits, i * M, (i + 1) * M);
     sum += (2 * ones - M) ** 2;
   }
+  return judgeBlockFrequency(N, M, sum);
+}
+
+/** The test from `sum` = Σ (2·ones − M)² over `N` blocks of `M` bits. */
+export function judgeBlockFrequency(N: number, M: number, sum: number): TestResult {
+  // Step 3: χ² = 4M Σ (π_i − 1/2)².
   const chi2 = sum / M;
 
   // Step 4: p = igamc(N/2, χ²/2).

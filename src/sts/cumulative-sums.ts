@@ -29,6 +29,22 @@ export function cumulativeSums(
     if (S > highest) highest = S;
     if (S < lowest) lowest = S;
   }
+  return judgeCumulativeSums(n, { S, highest, lowest }, constants);
+}
+
+/** The last of the partial sums S_k, and the extremes of all and of S_0 = 0. */
+export interface WalkExtremes {
+  readonly S: number;
+  readonly highest: number;
+  readonly lowest: number;
+}
+
+/** The test from the extremes of the walk of `n` bits. */
+export function judgeCumulativeSums(
+  n: number,
+  { S, highest, lowest }: WalkExtremes,
+  constants: Constants,
+): TestResult {
   // Step 3: z = max |S_k|. The sums from the other end are S_n − S_k for k = 0 … n − 1; k = n adds
   // only a 0, so their extremes follow from the forward pass.
   const z_forward = Math.max(highest, -lowest);

@@ -16,16 +16,27 @@ export function dft(
   { constants = 'exact' }: { constants?: Constants } = {},
 ): TestResult {
   assertLengthBits(bits, 2);
-  const n = bits.length;
+  return judgeDft(
+    bits.length,
+    countPeaksBelow(bits, thresholdSquared(bits.length, constants)),
+    constants,
+  );
+}
 
-  // Step 4: T = √(n ln(1/0.05)), which 95 % of the peaks should not exceed.
-  const T2 = n * DFT_T2_OVER_N[constants];
+/** Step 4: the square of T = √(n ln(1/0.05)), which 95 % of the peaks should not exceed. */
+export function thresholdSquared(n: number, constants: Constants): number {
+  return n * DFT_T2_OVER_N[constants];
+}
 
-  // Steps 1 to 3 and 6: X_i = 2ε_i − 1, S = DFT(X), M = |S| of the first n/2 bins, bin 0 included;
-  // N_1 counts the M below T. Squares are compared. (§2.6.4 and §2.6.8 print N_1 = 4 and 46 for
+/** Steps 1 to 3 and 6: N_1, the number of peaks whose square is below `T2`. */
+export function countPeaksBelow(bits: Uint8Array, T2: number): number {
+  // X_i = 2ε_i − 1, S = DFT(X), M = |S| of the first n/2 bins, bin 0 included. (§2.6.4 and §2.6.8 print N_1 = 4 and 46 for
   // sequences that have 5 and 48; text and program agree otherwise.)
-  const N_1 = n % 2 === 0 ? countBelowEven(bits, T2) : countBelowOdd(bits, T2);
+  return bits.length % 2 === 0 ? countBelowEven(bits, T2) : countBelowOdd(bits, T2);
+}
 
+/** The test from N_1 of `n` bits. */
+export function judgeDft(n: number, N_1: number, constants: Constants): TestResult {
   // Step 5: N_0 = 0.95 n/2, also for odd n.
   const N_0 = (0.95 * n) / 2;
 
@@ -36,7 +47,7 @@ export function dft(
   // Step 8: p = erfc(|d| / √2).
   return {
     pValues: [erfc(Math.abs(d) * Math.SQRT1_2)],
-    statistics: { N_1, N_0, d, T: Math.sqrt(T2) },
+    statistics: { N_1, N_0, d, T: Math.sqrt(thresholdSquared(n, constants)) },
   };
 }
 

@@ -11,10 +11,13 @@ export const FREQUENCY_MINIMUM_BITS = 100;
 
 export function frequency(bits: Uint8Array): TestResult {
   assertLengthBits(bits, 1);
-  const n = bits.length;
+  return judgeFrequency(bits.length, countOnes(bits));
+}
 
+/** The test from the number of ones among `n` bits. */
+export function judgeFrequency(n: number, ones: number): TestResult {
   // Step 1: zeros count −1, ones +1; S_n is their sum.
-  const S_n = 2 * countOnes(bits) - n;
+  const S_n = 2 * ones - n;
 
   // Step 2: s_obs = |S_n| / √n.
   const s_obs = Math.abs(S_n) / Math.sqrt(n);

@@ -34,6 +34,14 @@ export function linearComplexity(
     nu[Math.min(6, Math.max(0, Math.ceil(T + 2.5)))]++;
   }
 
+  return judgeLinearComplexity({ M, N, nu }, constants);
+}
+
+/** The test from the counts ν of the classes of T over N blocks of M bits. */
+export function judgeLinearComplexity(
+  { M, N, nu }: { M: number; N: number; nu: readonly number[] },
+  constants: Constants,
+): TestResult {
   // Step 6: χ² over the K + 1 = 7 classes.
   const chi2 = chiSquared(nu, LINEAR_COMPLEXITY_PI[constants], N);
 

@@ -15,7 +15,7 @@ export function longestRun(
   bits: Uint8Array,
   { M: chosen, constants = 'exact' }: { M?: number; constants?: Constants } = {},
 ): TestResult {
-  const row = tableRow(bits.length, chosen);
+  const row = longestRunRow(bits.length, chosen);
   const { M, shortest, longest } = row;
   assertLengthBits(bits, M);
 
@@ -30,16 +30,26 @@ export function longestRun(
     nu[Math.min(Math.max(length, shortest), longest) - shortest]++;
   }
 
+  return judgeLongestRun(row, N, nu, constants);
+}
+
+/** The test from the counts ν of the classes of `row` over `N` blocks. */
+export function judgeLongestRun(
+  { M, pi }: LongestRunRow,
+  N: number,
+  nu: readonly number[],
+  constants: Constants,
+): TestResult {
   // Step 3: χ² = Σ (ν_i − N π_i)² / (N π_i), with K = number of classes − 1.
-  const chi2 = chiSquared(nu, row.pi[constants], N);
+  const chi2 = chiSquared(nu, pi[constants], N);
   const K = nu.length - 1;
 
   // Step 4: p = igamc(K/2, χ²/2).
   return { pValues: [igamc(K / 2, chi2 / 2)], statistics: { M, N, nu, chi2 } };
 }
 
-/** The row for a given M, or else the first whose minimum length the sequence reaches. */
-function tableRow(n: number, chosen: number | undefined): LongestRunRow {
+/** §2.4.2: the row for a given M, or else the first whose minimum length the sequence reaches. */
+export function longestRunRow(n: number, chosen?: number): LongestRunRow {
   const row = LONGEST_RUN_ROWS.find((candidate) =>
     chosen === undefined ? n >= candidate.minimumBits : candidate.M === chosen,
   );

@@ -47,6 +47,17 @@ export function nonOverlappingTemplate(
   // Step 2: W_j, the matches in block j, for all templates in one pass.
   const counts = countMatches(bits, m, M, N);
 
+  return judgeNonOverlapping(counts, { m, M, N, templates });
+}
+
+/**
+ * The test from the matches of each pattern B of m bits in each of N blocks of M bits. Index of
+ * `counts`: block · 2^m + B.
+ */
+export function judgeNonOverlapping(
+  counts: Uint32Array,
+  { m, M, N, templates }: { m: number; M: number; N: number; templates: readonly string[] },
+): TestResult {
   // Step 3: mean μ and variance σ² of W_j for a random sequence.
   const mu = (M - m + 1) / 2 ** m;
   const sigma2 = M * (1 / 2 ** m - (2 * m - 1) / 2 ** (2 * m));

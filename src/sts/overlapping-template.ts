@@ -49,12 +49,22 @@ export function overlappingTemplate(
     nu[Math.min(K, countOverlapping(bits, j * M, (j + 1) * M, m))]++;
   }
 
+  return judgeOverlapping(nu, { m, M, N, pi: probabilities });
+}
+
+/** The test from the counts ν of the classes over N blocks of M bits. */
+export function judgeOverlapping(
+  nu: readonly number[],
+  { m, M, N, pi }: { m: number; M: number; N: number; pi: readonly number[] },
+): TestResult {
+  const K = nu.length - 1;
+
   // Step 3: λ = (M − m + 1) / 2^m and η = λ/2, from which the text approximates π_i.
   const lambda = (M - m + 1) / 2 ** m;
   const eta = lambda / 2;
 
   // Step 4: χ² = Σ (ν_i − N π_i)² / (N π_i).
-  const chi2 = chiSquared(nu, probabilities, N);
+  const chi2 = chiSquared(nu, pi, N);
 
   // Step 5: p = igamc(K/2, χ²/2). (§2.8.4 forgets the second division in its example.)
   return { pValues: [igamc(K / 2, chi2 / 2)], statistics: { m, M, N, lambda, eta, nu, chi2 } };

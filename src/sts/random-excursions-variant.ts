@@ -33,6 +33,11 @@ export function randomExcursionsVariant(bits: Uint8Array): TestResult {
   // Step 4: ξ(x), the total visits to x.
   const xi = VARIANT_STATES.map((x) => visits[x + FARTHEST]);
 
+  return judgeVariant(J, xi);
+}
+
+/** The test from J and the total visits ξ to each state. */
+export function judgeVariant(J: number, xi: readonly number[]): TestResult {
   // Step 5: p(x) = erfc(|ξ(x) − J| / √(2J (4|x| − 2))).
   const pValues = VARIANT_STATES.map((x, i) =>
     erfc(Math.abs(xi[i] - J) / Math.sqrt(2 * J * (4 * Math.abs(x) - 2))),

@@ -29,7 +29,11 @@ export function randomExcursions(bits: Uint8Array): TestResult {
 
   // Steps 1 to 5.
   const { J, nu } = countVisitsPerCycle(bits);
+  return judgeExcursions(J, nu);
+}
 
+/** The test from J and ν, one row of six counts per state, the rows joined. */
+export function judgeExcursions(J: number, nu: readonly number[]): TestResult {
   // Step 6: χ²(x) = Σ_k (ν_k(x) − J π_k(x))² / (J π_k(x)).
   const chi2 = EXCURSION_STATES.map((x, state) =>
     chiSquared(nu.slice(state * CLASSES, (state + 1) * CLASSES), visitProbabilities(x), J),

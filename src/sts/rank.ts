@@ -41,6 +41,16 @@ export function rank(
     if (R === M) F_M++;
     else if (R === M - 1) F_M1++;
   }
+  return judgeRank(N, F_M, F_M1, probabilities);
+}
+
+/** The test from the number of matrices of full rank and of one less, of `N`. */
+export function judgeRank(
+  N: number,
+  F_M: number,
+  F_M1: number,
+  probabilities: readonly number[],
+): TestResult {
   const F_less = N - F_M - F_M1;
 
   // Step 4: χ² over the three classes.

@@ -10,18 +10,23 @@ import { erfc } from './special-functions.ts';
 /** §2.3.7. */
 export const RUNS_MINIMUM_BITS = 100;
 
-/** `statistics.prerequisite_met` is false when the frequency test already failed: then p is 0. */
 export function runs(bits: Uint8Array): TestResult {
   assertLengthBits(bits, 1);
   const n = bits.length;
 
-  // Step 1: π, the share of ones.
-  const ones = countOnes(bits);
-  const pi = ones / n;
-
   // Step 3, which does not depend on step 2: V_n = 1 + the number of changes.
   let V_n = 1;
   for (let k = 0; k < n - 1; k++) V_n += bits[k] ^ bits[k + 1];
+  return judgeRuns(n, countOnes(bits), V_n);
+}
+
+/**
+ * The test from the number of ones and the number of runs V_n of `n` bits.
+ * `statistics.prerequisite_met` is false when the frequency test already failed: then p is 0.
+ */
+export function judgeRuns(n: number, ones: number, V_n: number): TestResult {
+  // Step 1: π, the share of ones.
+  const pi = ones / n;
 
   // Step 2: with |π − 1/2| ≥ τ = 2/√n the test is not run and p = 0. The NIST program says > τ; the
   // text is followed. In integers: (2·ones − n)² ≥ 16 n.

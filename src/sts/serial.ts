@@ -23,10 +23,19 @@ export function serial(bits: Uint8Array, { m = SERIAL_M }: { m?: number } = {}):
   const nu_m1 = shortenPatterns(nu_m);
   const nu_m2 = shortenPatterns(nu_m1);
 
+  return judgeSerial(n, m, [sumOfSquares(nu_m), sumOfSquares(nu_m1), sumOfSquares(nu_m2)]);
+}
+
+/** The test from Σ ν² over the patterns of m, m − 1 and m − 2 bits of the ring of `n` bits. */
+export function judgeSerial(
+  n: number,
+  m: number,
+  squares: readonly [number, number, number],
+): TestResult {
   // Step 3: ψ²_m = (2^m / n) Σ ν² − n, and the same for m − 1 and m − 2; ψ²_0 = 0.
-  const psi2_m = psi2(nu_m, n);
-  const psi2_m1 = psi2(nu_m1, n);
-  const psi2_m2 = psi2(nu_m2, n);
+  const [psi2_m, psi2_m1, psi2_m2] = squares.map(
+    (sum, shorter) => (2 ** (m - shorter) * sum - n * n) / n,
+  ) as [number, number, number];
 
   // Step 4: ∇ψ² = ψ²_m − ψ²_{m−1}, ∇²ψ² = ψ²_m − 2ψ²_{m−1} + ψ²_{m−2}. Both are sums of squares; a
   // rounding error must not make them negative.
@@ -41,9 +50,9 @@ export function serial(bits: Uint8Array, { m = SERIAL_M }: { m?: number } = {}):
   };
 }
 
-/** Σ ν² ≤ n² is an exact integer up to n = 2^26, so that only the last steps round. */
-function psi2(nu: Uint32Array, n: number): number {
+/** Σ ν² ≤ n² is an exact integer up to n = 2^26, so that only what follows rounds. */
+function sumOfSquares(nu: Uint32Array): number {
   let sum = 0;
   for (const count of nu) sum += count * count;
-  return (nu.length * sum - n * n) / n;
+  return sum;
 }

@@ -143,30 +143,43 @@ export const MINIMUM_BITS: Readonly<Record<TestName, number>> = Object.fromEntri
   TEST_NAMES.map((name) => [name, SUITE[name].minimumBits]),
 ) as Record<TestName, number>;
 
+/** What may be chosen of a run of the suite. */
+export interface SuiteOptions {
+  /** `exact` unless given. */
+  readonly constants?: Constants;
+  /** Leaves the other tests out of the report; the order stays that of `TEST_NAMES`. */
+  readonly only?: readonly TestName[];
+}
+
 /**
- * Runs every test that applies to `bits`, which holds one bit (0 or 1) per element. `only` leaves
- * the other tests out of the report; the order stays that of `TEST_NAMES`.
+ * Runs every test that applies to `bits`, which holds one bit (0 or 1) per element.
  * The input is neither changed nor kept; a caller with secret bits wipes it afterwards.
  * Throws `TypeError` unless `bits` is such a `Uint8Array`, `RangeError` on unknown constants
  * or tests.
  */
-export function runSuite(
-  bits: Uint8Array,
-  {
-    constants = 'exact',
-    only = TEST_NAMES,
-  }: { constants?: Constants; only?: readonly TestName[] } = {},
-): SuiteReport {
+export function runSuite(bits: Uint8Array, options: SuiteOptions = {}): SuiteReport {
   assertBits(bits);
+  return runTests(bits.length, options, (name, constants) => SUITE[name].run(bits, constants));
+}
+
+/** Carries out one test that the sequence is long enough for. */
+export type TestRunner = (name: TestName, constants: Constants) => TestResult;
+
+/** Has `run` carry out the tests that apply to `n` bits, and puts their results together. */
+export function runTests(
+  n: number,
+  { constants = 'exact', only = TEST_NAMES }: SuiteOptions,
+  run: TestRunner,
+): SuiteReport {
   if (constants !== 'exact' && constants !== 'nist') {
     throw new RangeError(`"constants" expected "exact" or "nist", got ${String(constants)}`);
   }
   for (const name of only) assertTestName(name);
   const selected = TEST_NAMES.filter((name) => only.includes(name));
-  const tests = selected.map((name) => runTest(name, bits, constants));
+  const tests = selected.map((name) => runTest(name, n, () => run(name, constants)));
   const applicable = tests.filter((test) => test.applicable);
   return {
-    bits: bits.length,
+    bits: n,
     constants,
     tests,
     testsPassed: applicable.filter((test) => test.passed).length,
@@ -174,13 +187,13 @@ export function runSuite(
   };
 }
 
-function runTest(name: TestName, bits: Uint8Array, constants: Constants): TestOutcome {
-  const { minimumBits, run, minimumCycles = 0 } = SUITE[name];
-  if (bits.length < minimumBits) {
-    const reason = `needs at least ${grouped(minimumBits)} bits, got ${grouped(bits.length)}`;
+function runTest(name: TestName, n: number, run: () => TestResult): TestOutcome {
+  const { minimumBits, minimumCycles = 0 } = SUITE[name];
+  if (n < minimumBits) {
+    const reason = `needs at least ${grouped(minimumBits)} bits, got ${grouped(n)}`;
     return { name, applicable: false, reason };
   }
-  const { pValues, statistics } = run(bits, constants);
+  const { pValues, statistics } = run();
   const J = Number(statistics.J ?? minimumCycles);
   if (J < minimumCycles) {
     const reason = `too few cycles: J = ${grouped(J)}, needs at least ${minimumCycles}`;

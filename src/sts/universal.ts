@@ -21,8 +21,8 @@ export const UNIVERSAL_MINIMUM_BITS = 387_840;
 export function universal(
   bits: Uint8Array,
   {
-    L = blockLength(bits.length),
-    Q = 10 * 2 ** L,
+    L = universalBlockLength(bits.length),
+    Q = universalInitialBlocks(L),
     sigma: givenSigma,
   }: {
     L?: number;
@@ -33,14 +33,30 @@ export function universal(
   assertInteger('L', L, 1, LARGEST_L);
   assertInteger('Q', Q, 1, 2 ** 26);
   assertLengthBits(bits, (Q + 1) * L);
-  const row = UNIVERSAL_ROWS.get(L);
-  if (row === undefined) throw new RangeError(`"L" expected a row of the table, got ${L}`);
-
   // Step 1: Q blocks to initialise, K blocks to test; the bits left over are discarded.
   const K = Math.floor(bits.length / L) - Q;
 
   // Steps 2 to 4: sum of log2 of the distance to the last block of the same value.
   const sum = sumOfLogDistances(bits, L, Q, K);
+  return judgeUniversal({ L, Q, K, sum, ...(givenSigma !== undefined && { givenSigma }) });
+}
+
+/** The test from the sum of log2 of the distances, over K blocks of L bits behind the first Q. */
+export function judgeUniversal({
+  L,
+  Q,
+  K,
+  sum,
+  givenSigma,
+}: {
+  L: number;
+  Q: number;
+  K: number;
+  sum: number;
+  givenSigma?: number;
+}): TestResult {
+  const row = UNIVERSAL_ROWS.get(L);
+  if (row === undefined) throw new RangeError(`"L" expected a row of the table, got ${L}`);
 
   // Step 5: f_n = sum / K, and its standard deviation σ = c √(variance(L) / K).
   const f_n = sum / K;
@@ -52,8 +68,13 @@ export function universal(
   return { pValues: [p], statistics: { L, Q, K, sum, f_n, sigma } };
 }
 
+/** §2.9.7: Q = 10 · 2^L blocks, so that each value is likely to be seen before it counts. */
+export function universalInitialBlocks(L: number): number {
+  return 10 * 2 ** L;
+}
+
 /** §2.9.7: the largest L whose row the sequence reaches; 6 for shorter ones. */
-function blockLength(n: number): number {
+export function universalBlockLength(n: number): number {
   let L = SMALLEST_L;
   while (L < LARGEST_L && n >= (UNIVERSAL_ROWS.get(L + 1)?.minimumBits ?? Infinity)) L++;
   return L;

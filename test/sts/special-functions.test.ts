@@ -59,7 +59,7 @@ test('igamc and erfc are 0 where the tail is smaller than any double, and never 
   assert.equal(erfc(-Infinity), 2);
   assert.equal(erfc(0), 1);
   assert.equal(igamc(2.5, 0), 1);
-  for (const a of [0.5, 1, 3, 19.9, 20, 4096, 262144]) {
+  for (const a of [0.5, 1, 3, 19.5, 20, 4096, 262144]) {
     for (const x of [1e4 * (a + 1), 1e12, 1e300, Number.MAX_VALUE, Infinity]) {
       assert.equal(igamc(a, x), 0, `igamc(${a}, ${x})`);
     }
@@ -68,7 +68,7 @@ test('igamc and erfc are 0 where the tail is smaller than any double, and never 
 });
 
 test('igamc stays within [0, 1] and falls with x', () => {
-  const a = fc.double({ min: 0.5, max: 3e5, noNaN: true });
+  const a = fc.integer({ min: 1, max: 6e5 }).map((degrees) => degrees / 2);
   const ratio = fc.double({ min: 0, max: 4, noNaN: true });
   fc.assert(
     fc.property(a, ratio, ratio, (shape, r1, r2) => {
@@ -95,11 +95,12 @@ test('igamc obeys Q(a + 1, x) = Q(a, x) + x^a e^−x / Γ(a + 1) across both met
   );
 });
 
-test('igamc refuses a ≤ 0, x < 0 and NaN, erfc refuses NaN', () => {
+test('igamc refuses a ≤ 0, what is no multiple of 1/2, x < 0 and NaN, erfc refuses NaN', () => {
   assert.throws(() => erfc(NaN), RangeError);
   for (const [a, x] of [
     [0, 1],
     [-1, 1],
+    [2.7, 1],
     [1, -1e-9],
     [NaN, 1],
     [1, NaN],
