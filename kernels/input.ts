@@ -20,25 +20,31 @@ const REVERSED = i8x16(0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15);
  * is set to zero. Memory MUST reach `INPUT_PAD` bytes beyond ⌈(offset + n) / 8⌉.
  */
 export function ingest(n: i32, offset: i32): void {
-  const bytes = <usize>(n + 7) >> 3;
-  const end = INPUT + bytes;
-  for (let p = INPUT; p < end; p += 16) {
-    const here = i8x16.shl(v128.load(p), offset);
-    // In two steps, as a shift by 8 would be one by 0.
-    const next = i8x16.shr_u(i8x16.shr_u(v128.load(p, 1), 1), 7 - offset);
-    v128.store(p, reverseBytes(v128.or(here, next)));
-  }
+  reverseBits(INPUT + (<usize>(offset + n + 7) >> 3));
+  if (offset != 0) shiftDown(INPUT + (<usize>(n + 7) >> 3), <u64>offset);
+  const end = INPUT + (<usize>(n + 7) >> 3);
   memory.fill(end, 0, INPUT_PAD);
   const rest = n & 7;
   if (rest != 0) store<u8>(end - 1, <u8>(<i32>load<u8>(end - 1) & ((1 << rest) - 1)));
 }
 
-// @ts-ignore: decorator
-@inline
-function reverseBytes(bytes: v128): v128 {
-  const low = i8x16.swizzle(REVERSED, v128.and(bytes, i8x16.splat(0x0f)));
-  const high = i8x16.swizzle(REVERSED, i8x16.shr_u(bytes, 4));
-  return v128.or(i8x16.shl(low, 4), high);
+/** Reverses the bits of each byte before `end`. */
+function reverseBits(end: usize): void {
+  const mask = i8x16.splat(0x0f);
+  for (let p = INPUT; p < end; p += 16) {
+    const bytes = v128.load(p);
+    const low = i8x16.swizzle(REVERSED, v128.and(bytes, mask));
+    const high = i8x16.swizzle(REVERSED, v128.and(i16x8.shr_u(bytes, 4), mask));
+    // The reversed low half has four bits: no bit crosses into the next byte.
+    v128.store(p, v128.or(i16x8.shl(low, 4), high));
+  }
+}
+
+/** Moves all bits before `end` down by `offset`, 1 to 7. */
+function shiftDown(end: usize, offset: u64): void {
+  for (let p = INPUT; p < end; p += 8) {
+    store<u64>(p, (load<u64>(p) >> offset) | (load<u64>(p, 8) << (64 - offset)));
+  }
 }
 
 /**

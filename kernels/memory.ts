@@ -6,9 +6,31 @@
  * constants of the tests only. Every kernel leaves its scratch memory to the next run's `wipe`.
  */
 
-/** Below are the compiler's own constants. Integers that a kernel hands back, from index 0. */
+/**
+ * What the kernels hand back, each in a place of its own. All scratch memory is zero when a sequence
+ * comes in; a kernel is run once on it at most, and counts up from there.
+ */
 export const RESULTS: usize = 0x10000;
-export const RESULTS_END: usize = 0x11000;
+export const RESULTS_END: usize = 0x10400;
+
+/** frequency.ts: u32 ones, u32 V_n, f64 Σ (2·ones − 128)². */
+export const ONES_AND_RUNS: usize = RESULTS;
+/** random-walk.ts: i32 S_n, i32 highest, i32 lowest. */
+export const WALK: usize = RESULTS + 0x10;
+/** rank.ts: u32 matrices with a rank of 32, 31, less. */
+export const RANKS: usize = RESULTS + 0x20;
+/** longest-run.ts: u32 ν, at most seven. */
+export const LONGEST_RUNS: usize = RESULTS + 0x40;
+/** overlapping-template.ts: u32 ν, six. */
+export const OVERLAPS: usize = RESULTS + 0x60;
+/** linear-complexity.ts: u32 ν, seven. */
+export const COMPLEXITIES: usize = RESULTS + 0x80;
+/** universal.ts: f64 Σ log2 of the distances. */
+export const LOG_SUM: usize = RESULTS + 0xa0;
+/** patterns.ts: f64 Σ ν² for the patterns of 16, 15 and 14 bits. */
+export const SQUARES: usize = RESULTS + 0xb0;
+/** random-walk.ts: i32 J, then from 16 bytes on i32 ν (eight rows of six), then i32 ξ (from −9 to 9). */
+export const EXCURSIONS: usize = RESULTS + 0x100;
 
 /** linear-complexity.ts. */
 export const COMPLEXITY: usize = 0x11000;
@@ -18,7 +40,7 @@ export const COMPLEXITY_END: usize = 0x18000;
 export const RANK: usize = 0x18000;
 export const RANK_END: usize = 0x18200;
 
-/** non-overlapping-template.ts. */
+/** non-overlapping-template.ts: counts of the patterns of 9 bits of 8 blocks, u32 each; scratch. */
 export const TEMPLATES: usize = 0x19000;
 export const TEMPLATES_END: usize = 0x22000;
 
@@ -41,5 +63,5 @@ export const DFT_END: usize = 0x500000;
 /** The sequence: bit i is bit (i mod 8) of byte ⌊i / 8⌋, the lowest first; zeros behind it. */
 export const INPUT: usize = 0x500000;
 
-/** Kernels read up to this many bytes behind the last of the sequence, and find zeros. */
-export const INPUT_PAD: usize = 128;
+/** Kernels may read this many bytes behind the last of the sequence. */
+export const INPUT_PAD: usize = 512;

@@ -35,8 +35,8 @@ export function randomExcursions(bits: Uint8Array): TestResult {
 /** The test from J and ν, one row of six counts per state, the rows joined. */
 export function judgeExcursions(J: number, nu: readonly number[]): TestResult {
   // Step 6: χ²(x) = Σ_k (ν_k(x) − J π_k(x))² / (J π_k(x)).
-  const chi2 = EXCURSION_STATES.map((x, state) =>
-    chiSquared(nu.slice(state * CLASSES, (state + 1) * CLASSES), visitProbabilities(x), J),
+  const chi2 = PROBABILITIES.map((pi, state) =>
+    chiSquared(nu.slice(state * CLASSES, (state + 1) * CLASSES), pi, J),
   );
 
   // Step 7: p(x) = igamc(5/2, χ²(x)/2).
@@ -55,6 +55,8 @@ export function visitProbabilities(x: number): number[] {
   pi.push(a ** 4 / (2 * Math.abs(x)));
   return pi;
 }
+
+const PROBABILITIES = EXCURSION_STATES.map(visitProbabilities);
 
 /**
  * Steps 1 to 5: the walk S_k runs between two zeros, one put before and one behind it; each return

@@ -1,55 +1,133 @@
 /**
  * The WebAssembly module of the kernels (kernels/ in the root), and the one memory it works in.
  *
- * There are two builds of one source. `relaxed-simd` has fused multiply-add, which the transform of
- * the DFT test is faster and more precise by; an engine that does not know it takes `simd`.
+ * There are two builds of one source. `relaxed-simd` has fused multiply-add, by which the transform
+ * of the DFT test is faster and more precise; an engine that does not know it takes `simd`.
  */
+import { readFileSync } from 'node:fs';
+
+/** The first that the engine knows is taken. */
 const BUILDS = ['relaxed-simd', 'simd'] as const;
 export type KernelBuild = (typeof BUILDS)[number];
+
+const FOLDER = new URL('../../../build/kernels/', import.meta.url);
 
 /** A page of WebAssembly memory. */
 const PAGE_BYTES = 65_536;
 
-type Address = WebAssembly.Global;
+/** Places in memory; what is there, kernels/memory.ts says. */
+type AddressName =
+  | 'COMPLEXITIES'
+  | 'EXCURSIONS'
+  | 'INPUT'
+  | 'LOG_SUM'
+  | 'LOGARITHMS'
+  | 'LONGEST_RUNS'
+  | 'ONES_AND_RUNS'
+  | 'OVERLAPS'
+  | 'PATTERN_COUNTS'
+  | 'RANKS'
+  | 'SQUARES'
+  | 'TEMPLATE_COUNTS'
+  | 'WALK';
 
 /** What the module exports. `n` is the length of the sequence in bits throughout. */
-interface KernelExports {
+interface KernelExports extends Readonly<Record<AddressName, WebAssembly.Global>> {
   readonly memory: WebAssembly.Memory;
-  readonly INPUT: Address;
-  readonly INPUT_PAD: Address;
-  readonly RESULTS: Address;
+  /** Bytes that MUST be there behind the sequence. */
+  readonly INPUT_PAD: WebAssembly.Global;
+  /** Entries of `LOGARITHMS`. */
+  readonly LOGARITHM_LIMIT: WebAssembly.Global;
   ingest(n: number, offsetBits: number): void;
   wipe(n: number): void;
+  countOnesAndRuns(n: number): void;
+  findExtremes(n: number): void;
+  classifyLongestRuns(n: number, M: number, shortest: number, longest: number): void;
+  classifyRanks(n: number): void;
+  countTemplates(n: number): void;
+  classifyOverlaps(n: number): void;
+  sumLogDistances(L: number, Q: number, K: number): void;
+  countPatterns(n: number): void;
+  countExcursions(n: number): void;
+  countComplexities(n: number): void;
+}
+
+/** The newest build that this engine runs, compiled; `undefined` when it has no SIMD at all. */
+export function compileKernels(): { build: KernelBuild; module: WebAssembly.Module } | undefined {
+  for (const build of BUILDS) {
+    const bytes = readBuild(build);
+    if (WebAssembly.validate(bytes)) return { build, module: new WebAssembly.Module(bytes) };
+  }
+  return undefined;
+}
+
+function readBuild(build: KernelBuild): Uint8Array {
+  const file = new URL(`${build}.wasm`, FOLDER);
+  try {
+    return readFileSync(file);
+  } catch (cause) {
+    throw new Error(`cannot read ${file.pathname}: run "npm run build"`, { cause });
+  }
 }
 
 /**
- * An instance of the kernels. `load` a sequence, call kernels, then `wipe`.
+ * An instance of the kernels: `load` a sequence, run each kernel on it at most once, `wipe`.
  */
 export class KernelModule {
-  readonly build: KernelBuild;
   readonly exports: KernelExports;
   readonly #input: number;
   readonly #pad: number;
 
-  constructor(build: KernelBuild, module: WebAssembly.Module) {
-    this.build = build;
-    this.exports = new WebAssembly.Instance(module).exports as unknown as KernelExports;
+  constructor(module: WebAssembly.Module) {
+    this.exports = new WebAssembly.Instance(module).exports as KernelExports;
     this.#input = this.exports.INPUT.value;
     this.#pad = this.exports.INPUT_PAD.value;
+    this.#tabulateLogarithms();
   }
 
-  /** Copies `n` bits in that begin `offsetBits` (at least 0) behind the first of `bytes`. */
+  /** Copies `n` bits in that begin `offsetBits` behind the first of `bytes`. */
   load(bytes: Uint8Array, n: number, offsetBits: number): void {
-    const first = offsetBits >>> 3;
-    const source = bytes.subarray(first, (offsetBits + n + 7) >>> 3);
+    const source = bytes.subarray(offsetBits >>> 3, (offsetBits + n + 7) >>> 3);
     this.#reserve(this.#input + source.length + this.#pad);
     new Uint8Array(this.exports.memory.buffer).set(source, this.#input);
     this.exports.ingest(n, offsetBits & 7);
   }
 
+  /** Sets to zero what `load` of `n` bits and the kernels left in memory. */
+  wipe(n: number): void {
+    this.exports.wipe(n);
+  }
+
+  u32(name: AddressName, length: number, offsetBytes = 0): Uint32Array {
+    return new Uint32Array(this.#buffer, this.exports[name].value + offsetBytes, length);
+  }
+
+  i32(name: AddressName, length: number, offsetBytes = 0): Int32Array {
+    return new Int32Array(this.#buffer, this.exports[name].value + offsetBytes, length);
+  }
+
+  f64(name: AddressName, length: number, offsetBytes = 0): Float64Array {
+    return new Float64Array(this.#buffer, this.exports[name].value + offsetBytes, length);
+  }
+
+  /** A new one after each growth of the memory. */
+  get #buffer(): ArrayBuffer {
+    return this.exports.memory.buffer;
+  }
+
   #reserve(bytes: number): void {
-    const { memory } = this.exports;
-    const missing = bytes - memory.buffer.byteLength;
-    if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
+    const missing = bytes - this.#buffer.byteLength;
+    if (missing > 0) this.exports.memory.grow(Math.ceil(missing / PAGE_BYTES));
+  }
+
+  /** log2(d) · 2^40, rounded, as i64: below 2^53, so that two halves of a double make it. */
+  #tabulateLogarithms(): void {
+    const entries = this.exports.LOGARITHM_LIMIT.value;
+    const halves = this.u32('LOGARITHMS', 2 * entries);
+    for (let d = 1; d < entries; d++) {
+      const value = Math.round(Math.log2(d) * 2 ** 40);
+      halves[2 * d] = value % 2 ** 32;
+      halves[2 * d + 1] = Math.floor(value / 2 ** 32);
+    }
   }
 }

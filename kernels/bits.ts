@@ -1,0 +1,24 @@
+/** Bits across byte and word boundaries. */
+
+/** The 57 bits or more from bit `i` of the memory at `base` on, the first lowest. */
+@inline
+export function bitsAt(base: usize, i: usize): u64 {
+  return load<u64>(base + (i >> 3)) >> (<u64>i & 7);
+}
+
+/**
+ * For each of the 128 bits at `p`: whether eight ones begin there. Reads 24 bytes.
+ * Within a word of 64 bits, AND with a shifted self finds runs of 2, 4 and 8; its upper bits see
+ * zeros come in, and are taken from the word that begins a byte later.
+ */
+@inline
+export function onesFrom(p: usize): v128 {
+  return v128.or(runsOfEight(v128.load(p)), i64x2.shl(runsOfEight(v128.load(p, 1)), 8));
+}
+
+@inline
+function runsOfEight(words: v128): v128 {
+  const two = v128.and(words, i64x2.shr_u(words, 1));
+  const four = v128.and(two, i64x2.shr_u(two, 2));
+  return v128.and(four, i64x2.shr_u(four, 4));
+}

@@ -1,0 +1,43 @@
+/** Frequency, frequency within blocks and runs, in one pass. SP 800-22 Rev. 1a §2.1, §2.2, §2.3. */
+import { INPUT, ONES_AND_RUNS } from './memory';
+
+/**
+ * Counts the ones, the runs and how far the blocks of 128 bits stray.
+ * Result: u32 ones, u32 V_n, f64 Σ (2·ones − 128)² over the whole blocks, which fits 2^53.
+ */
+export function countOnesAndRuns(n: i32): void {
+  let ones: i64 = 0;
+  let changes: i64 = 0;
+  // Σ (ones − 64)², a quarter of what is asked for.
+  let spread: i64 = 0;
+  let p = INPUT;
+  const blocksEnd = INPUT + ((<usize>n >> 7) << 4);
+  while (p < blocksEnd) {
+    const low = load<u64>(p);
+    const high = load<u64>(p, 8);
+    const onesOfBlock: i64 = popcnt(low) + popcnt(high);
+    ones += onesOfBlock;
+    spread += (onesOfBlock - 64) * (onesOfBlock - 64);
+    changes += changesWithin(low, high) + changesWithin(high, load<u64>(p, 16));
+    p += 16;
+  }
+  const end = INPUT + (<usize>(n + 7) >> 3);
+  while (p < end) {
+    const word = load<u64>(p);
+    ones += popcnt(word);
+    changes += changesWithin(word, load<u64>(p, 8));
+    p += 8;
+  }
+  // Behind the sequence are zeros: a last bit of 1 was counted as a change.
+  const last = n - 1;
+  const lastBit: u32 = (load<u8>(INPUT + (<usize>last >> 3)) >> <u8>(last & 7)) & 1;
+  store<u32>(ONES_AND_RUNS, <u32>ones);
+  store<u32>(ONES_AND_RUNS, <u32>(1 + changes) - lastBit, 4);
+  store<f64>(ONES_AND_RUNS, <f64>(spread << 2), 8);
+}
+
+/** The number of bits of `word` that differ from the bit behind them; `next` follows it. */
+@inline
+function changesWithin(word: u64, next: u64): i64 {
+  return popcnt(word ^ ((word >> 1) | (next << 63)));
+}

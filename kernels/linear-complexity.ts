@@ -1,0 +1,252 @@
+/**
+ * Linear complexity of blocks of 500 bits. SP 800-22 Rev. 1a §2.10.
+ *
+ * 128 blocks go side by side, one in each bit of a v128 ("bit-slicing"): plane i holds coefficient i
+ * of all of them. A step must then be the same for each, which Berlekamp–Massey in the form of
+ * division steps is (D. J. Bernstein and B.-Y. Yang, "Fast constant-time gcd computation and modular
+ * inversion", 2019). On power series f = 1 and g = s_0 + s_1 x + …, and with k = 0, repeat M times:
+ *
+ *     d = g_0 and swap = d and k ≥ 0
+ *     g ← g + d·f                      (if d: a sum that ends in 0)
+ *     f ← f + swap·g                   (if swap: f was taken, it becomes the old g)
+ *     g ← g / x
+ *     k ← swap ? −k − 1 : k + 1
+ *
+ * Then L = (M − k) / 2. Only coefficients that can still reach g_0 are kept, one fewer each step.
+ */
+import { COMPLEXITIES, COMPLEXITY, INPUT } from './memory';
+
+const M: i32 = 500;
+/** Blocks in a batch, and bytes of a row that holds a block and a little of the next. */
+const LANES: i32 = 128;
+const ROW_BYTES: usize = 64;
+
+/** 500 planes each, with room for what the loops read beyond. */
+const F: usize = COMPLEXITY;
+const G: usize = COMPLEXITY + 0x2000;
+const G_FROM_F: usize = G - F;
+/** The magnitude of k in planes: k if k ≥ 0, −k − 1 if k < 0. */
+const MAGNITUDE: usize = COMPLEXITY + 0x4400;
+const MAGNITUDE_PLANES: usize = 9;
+const ROWS: usize = COMPLEXITY + 0x4600;
+/** Two times 16 × 16 bytes. */
+const SQUARE_A: usize = COMPLEXITY + 0x6600;
+const SQUARE_B: usize = COMPLEXITY + 0x6700;
+
+/** The lanes with k < 0, and the planes of the magnitude that are not all zero. */
+let negative: v128 = i64x2.splat(0);
+let activeBytes: usize = 16;
+
+/** Result: ν, the blocks by L: ≤ 247, 248, 249, 250, 251, 252, ≥ 253 (T ≤ −2.5, …, T > 2.5). */
+export function countComplexities(n: i32): void {
+  const blocks = n / M;
+  for (let first = 0; first < blocks; first += LANES) {
+    const lanes = min(LANES, blocks - first);
+    gatherRows(first, lanes);
+    transpose();
+    reduce();
+    classify(lanes);
+  }
+}
+
+/** Copies the blocks to rows that begin with a byte. A block begins with a byte or a nibble. */
+function gatherRows(first: i32, lanes: i32): void {
+  for (let lane = 0; lane < lanes; lane++) {
+    const bit = <usize>(first + lane) * <usize>M;
+    const source = INPUT + (bit >> 3);
+    const target = ROWS + <usize>lane * ROW_BYTES;
+    if ((bit & 7) == 0) {
+      memory.copy(target, source, ROW_BYTES);
+    } else {
+      for (let at: usize = 0; at < ROW_BYTES; at += 16) {
+        const here = v128.load(source + at);
+        const next = v128.load(source + at, 8);
+        v128.store(target + at, v128.or(i64x2.shr_u(here, 4), i64x2.shl(next, 60)));
+      }
+    }
+  }
+}
+
+/** Bit i of row `lane` becomes bit `lane` of plane i of g: 16 rows and 16 bytes at a time. */
+function transpose(): void {
+  for (let group: usize = 0; group < 8; group++) {
+    for (let column: usize = 0; column < ROW_BYTES; column += 16) {
+      interleave(ROWS + group * 16 * ROW_BYTES + column, ROW_BYTES, SQUARE_A);
+      interleave(SQUARE_A, 16, SQUARE_B);
+      interleave(SQUARE_B, 16, SQUARE_A);
+      interleave(SQUARE_A, 16, SQUARE_B);
+      for (let byte: usize = 0; byte < 16; byte++) {
+        storePlanes(v128.load(SQUARE_B + byte * 16), G + (column + byte) * 128 + group * 2);
+      }
+    }
+  }
+}
+
+/** A perfect shuffle of the 16 rows at `source`; four of them transpose 16 × 16 bytes. */
+function interleave(source: usize, rowBytes: usize, target: usize): void {
+  for (let i: usize = 0; i < 8; i++) {
+    const a = v128.load(source + i * rowBytes);
+    const b = v128.load(source + (i + 8) * rowBytes);
+    const low = v128.shuffle<u8>(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const high = v128.shuffle<u8>(
+      a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31,
+    );
+    v128.store(target + i * 32, low);
+    v128.store(target + i * 32, high, 16);
+  }
+}
+
+/** Bit b of the 16 bytes, one of each row, goes to the plane at `p` + 16 b. */
+@inline
+function storePlanes(bytes: v128, p: usize): void {
+  store<u16>(p, i8x16.bitmask(bytes), 112);
+  bytes = i8x16.add(bytes, bytes);
+  store<u16>(p, i8x16.bitmask(bytes), 96);
+  bytes = i8x16.add(bytes, bytes);
+  store<u16>(p, i8x16.bitmask(bytes), 80);
+  bytes = i8x16.add(bytes, bytes);
+  store<u16>(p, i8x16.bitmask(bytes), 64);
+  bytes = i8x16.add(bytes, bytes);
+  store<u16>(p, i8x16.bitmask(bytes), 48);
+  bytes = i8x16.add(bytes, bytes);
+  store<u16>(p, i8x16.bitmask(bytes), 32);
+  bytes = i8x16.add(bytes, bytes);
+  store<u16>(p, i8x16.bitmask(bytes), 16);
+  bytes = i8x16.add(bytes, bytes);
+  store<u16>(p, i8x16.bitmask(bytes));
+}
+
+/**
+ * The M division steps, four in one pass over the coefficients: g_j is loaded, taken through all four
+ * and stored as g_(j−4). Step t works on coefficient j − t + 1 of f and g, hence the three values of f
+ * that wait for the next step. `fs_i` and `gs_i` below are coefficient i behind step s.
+ */
+function reduce(): void {
+  memory.fill(F, 0, <usize>M * 16);
+  v128.store(F, i64x2.splat(-1));
+  memory.fill(MAGNITUDE, 0, MAGNITUDE_PLANES * 16);
+  negative = i64x2.splat(0);
+  activeBytes = 16;
+  for (let length = M; length > 0; length -= 4) {
+    // The triangle of the coefficients 0 to 3, which decides what all four steps do.
+    const f0_1 = v128.load(F, 16);
+    const f0_2 = v128.load(F, 32);
+    const f0_3 = v128.load(F, 48);
+    const d1 = v128.load(G);
+    const swap1 = v128.andnot(d1, negative);
+    const g1_1 = v128.xor(v128.load(G, 16), v128.and(d1, f0_1));
+    const f1_1 = v128.xor(f0_1, v128.and(swap1, g1_1));
+    const d2 = g1_1;
+    updateK(swap1);
+    const swap2 = v128.andnot(d2, negative);
+    const g1_2 = v128.xor(v128.load(G, 32), v128.and(d1, f0_2));
+    const f1_2 = v128.xor(f0_2, v128.and(swap1, g1_2));
+    const g2_1 = v128.xor(g1_2, v128.and(d2, f1_1));
+    const f2_1 = v128.xor(f1_1, v128.and(swap2, g2_1));
+    const d3 = g2_1;
+    updateK(swap2);
+    const swap3 = v128.andnot(d3, negative);
+    const g1_3 = v128.xor(v128.load(G, 48), v128.and(d1, f0_3));
+    let f1 = v128.xor(f0_3, v128.and(swap1, g1_3));
+    const g2_2 = v128.xor(g1_3, v128.and(d2, f1_2));
+    let f2 = v128.xor(f1_2, v128.and(swap2, g2_2));
+    const g3_1 = v128.xor(g2_2, v128.and(d3, f2_1));
+    let f3 = v128.xor(f2_1, v128.and(swap3, g3_1));
+    const d4 = g3_1;
+    updateK(swap3);
+    const swap4 = v128.andnot(d4, negative);
+    updateK(swap4);
+    const end = F + (<usize>(length - 4) << 4);
+    for (let p = F; p < end; p += 16) {
+      const f0 = v128.load(p, 64);
+      let g = v128.xor(v128.load(p, G_FROM_F + 64), v128.and(d1, f0));
+      const nextF1 = v128.xor(f0, v128.and(swap1, g));
+      g = v128.xor(g, v128.and(d2, f1));
+      const nextF2 = v128.xor(f1, v128.and(swap2, g));
+      f1 = nextF1;
+      g = v128.xor(g, v128.and(d3, f2));
+      const nextF3 = v128.xor(f2, v128.and(swap3, g));
+      f2 = nextF2;
+      g = v128.xor(g, v128.and(d4, f3));
+      v128.store(p, g, G_FROM_F);
+      v128.store(p, v128.xor(f3, v128.and(swap4, g)), 16);
+      f3 = nextF3;
+    }
+  }
+}
+
+/**
+ * k ← swap ? −k − 1 : k + 1. `swap` occurs with k ≥ 0 only and then flips the sign alone. Otherwise
+ * the magnitude of k ≥ 0 goes up by one, that of k < −1 goes down, and k = −1 becomes 0.
+ */
+@inline
+function updateK(swap: v128): void {
+  const wasNegative = negative;
+  let nonzero = v128.load(MAGNITUDE);
+  for (let at: usize = 16; at < activeBytes; at += 16) {
+    nonzero = v128.or(nonzero, v128.load(MAGNITUDE + at));
+  }
+  const down = v128.and(wasNegative, nonzero);
+  const up = v128.not(v128.or(swap, wasNegative));
+  negative = v128.or(down, swap);
+  // Ripples upwards: a carry passes ones when counting up, a borrow passes zeros.
+  let carry = v128.or(up, down);
+  for (let at: usize = 0; at < activeBytes; at += 16) {
+    const plane = v128.load(MAGNITUDE + at);
+    v128.store(MAGNITUDE + at, v128.xor(plane, carry));
+    carry = v128.and(carry, v128.xor(plane, wasNegative));
+  }
+  if (v128.any_true(carry)) {
+    v128.store(MAGNITUDE + activeBytes, carry);
+    activeBytes += 16;
+  }
+}
+
+/** Sorts the first `lanes` lanes by L = 250 − k/2; k is even. */
+function classify(lanes: i32): void {
+  const valid = firstLanes(lanes);
+  const bit0 = v128.load(MAGNITUDE);
+  const bit1 = v128.load(MAGNITUDE, 16);
+  const bit2 = v128.load(MAGNITUDE, 32);
+  let small = valid;
+  for (let plane: usize = 3; plane < MAGNITUDE_PLANES; plane++) {
+    small = v128.andnot(small, v128.load(MAGNITUDE + plane * 16));
+  }
+  // k = 0, 2, 4 has magnitude 0, 2, 4; k = −2, −4 has 1, 3.
+  const positive = v128.andnot(small, negative);
+  const even = v128.andnot(positive, bit0);
+  const L250 = ones(v128.andnot(v128.andnot(even, bit1), bit2));
+  const L249 = ones(v128.andnot(v128.and(even, bit1), bit2));
+  const L248 = ones(v128.andnot(v128.and(even, bit2), bit1));
+  const odd = v128.andnot(v128.and(v128.and(small, negative), bit0), bit2);
+  const L251 = ones(v128.andnot(odd, bit1));
+  const L252 = ones(v128.and(odd, bit1));
+  const below = ones(v128.andnot(valid, negative)) - L248 - L249 - L250;
+  const above = ones(v128.and(valid, negative)) - L251 - L252;
+  addTo(0, below);
+  addTo(1, L248);
+  addTo(2, L249);
+  addTo(3, L250);
+  addTo(4, L251);
+  addTo(5, L252);
+  addTo(6, above);
+}
+
+/** Ones in the first `count` lanes, 1 to 128. */
+function firstLanes(count: i32): v128 {
+  const all: u64 = ~0;
+  const low = count >= 64 ? all : all >> <u64>(64 - count);
+  const high = count <= 64 ? 0 : all >> <u64>(128 - count);
+  return i64x2.replace_lane(i64x2.splat(low), 1, high);
+}
+
+@inline
+function addTo(category: usize, count: i32): void {
+  const p = COMPLEXITIES + (category << 2);
+  store<i32>(p, load<i32>(p) + count);
+}
+
+@inline
+function ones(lanes: v128): i32 {
+  return <i32>(popcnt(i64x2.extract_lane(lanes, 0)) + popcnt(i64x2.extract_lane(lanes, 1)));
+}

@@ -1,0 +1,189 @@
+/**
+ * Overlapping patterns of the sequence closed to a ring, for the serial test and approximate entropy.
+ * SP 800-22 Rev. 1a §2.11, §2.12. Bit 0 of a pattern is its first bit.
+ *
+ * ν_m counts the patterns of m bits. Windows of 19 bits, one at every fourth bit, hold four of 16
+ * bits each: a quarter of the increments, in bytes. All shorter patterns come from them by sums.
+ */
+import { bitsAt } from './bits';
+import { INPUT, PATTERNS, SQUARES } from './memory';
+
+/** u32 ν_11. */
+export const PATTERN_COUNTS: usize = PATTERNS;
+/** u16 sums on the way to ν_11. */
+const COUNTS_11: usize = PATTERNS + 0x2000;
+/** u8 windows of 17 bits, one at every second bit. */
+const COUNTS_17: usize = PATTERNS + 0x4000;
+/** u8 windows of 19 bits. u32 ν_16 take the same place, if they are needed. */
+const COUNTS_19: usize = PATTERNS + 0x24000;
+const COUNTS_16: usize = COUNTS_19;
+
+const PATTERNS_11: usize = 1 << 11;
+const PATTERNS_14: usize = 1 << 14;
+const PATTERNS_16: usize = 1 << 16;
+const PATTERNS_17: usize = 1 << 17;
+const PATTERNS_19: usize = 1 << 19;
+
+/** Up to here no sum of squares of the fast way can pass 2^32: each ν_14 is at most 16 · 255. */
+const FAST_MAXIMUM: i32 = 1 << 20;
+
+/** Result: Σ ν² for 16, 15 and 14 bits, and ν_11. */
+export function countPatterns(n: i32): void {
+  closeRing(n);
+  if (n > FAST_MAXIMUM || (n & 3) != 0 || !countFast(n)) countWide(n);
+  openRing(n);
+}
+
+/** Puts the first bits behind the last. A window reaches 18 bits beyond it. */
+function closeRing(n: i32): void {
+  const p = INPUT + (<usize>n >> 3);
+  store<u64>(p, load<u64>(p) | (load<u64>(INPUT) << (<u64>n & 7)));
+}
+
+/** The zeros behind the sequence, again. */
+function openRing(n: i32): void {
+  const p = INPUT + (<usize>n >> 3);
+  store<u64>(p, load<u64>(p) & (((<u64>1) << (<u64>n & 7)) - 1));
+}
+
+/** n a multiple of four. False when a byte overflowed, which random bits never do. */
+function countFast(n: i32): bool {
+  let p = INPUT;
+  let left = n >> 2;
+  for (; left >= 8; left -= 8) {
+    const word = load<u64>(p);
+    increment19(word);
+    increment19(word >> 4);
+    increment19(word >> 8);
+    increment19(word >> 12);
+    increment19(word >> 16);
+    increment19(word >> 20);
+    increment19(word >> 24);
+    increment19(word >> 28);
+    p += 4;
+  }
+  let word = load<u64>(p);
+  for (; left > 0; left--) {
+    increment19(word);
+    word >>= 4;
+  }
+  fold19to17();
+  return fold17() == n;
+}
+
+@inline
+function increment19(word: u64): void {
+  const p = COUNTS_19 + (<usize>word & (PATTERNS_19 - 1));
+  store<u8>(p, load<u8>(p) + 1);
+}
+
+/** A window of 19 bits holds one of 17 in its low bits and one, two bits on, in its high bits. */
+function fold19to17(): void {
+  for (let pattern: usize = 0; pattern < PATTERNS_17; pattern += 16) {
+    const above = COUNTS_19 + pattern;
+    const below = COUNTS_19 + (pattern << 2);
+    const a = i8x16.add(v128.load(above), v128.load(above, PATTERNS_17));
+    const b = i8x16.add(v128.load(above, 2 * PATTERNS_17), v128.load(above, 3 * PATTERNS_17));
+    const ab = i16x8.narrow_i32x4_u(sumsOfFour(below), sumsOfFour(below + 16));
+    const cd = i16x8.narrow_i32x4_u(sumsOfFour(below + 32), sumsOfFour(below + 48));
+    const sums = i8x16.add(i8x16.add(a, b), i8x16.narrow_i16x8_u(ab, cd));
+    v128.store(COUNTS_17 + pattern, sums);
+  }
+}
+
+@inline
+function sumsOfFour(p: usize): v128 {
+  return i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(v128.load(p)));
+}
+
+/**
+ * From windows of 17 bits to the results. ν_16 of a pattern: its two continuations by a bit above, and
+ * by a bit below. The four patterns that agree in their low 14 bits go together, as their sums are
+ * ν_15 and ν_14. Returns Σ ν_14, which is n unless a byte overflowed.
+ */
+function fold17(): i32 {
+  let squares16 = i32x4.splat(0);
+  let squares15 = i32x4.splat(0);
+  let squares14 = i32x4.splat(0);
+  let total = i32x4.splat(0);
+  const one = i16x8.splat(1);
+  for (let pattern: usize = 0; pattern < PATTERNS_14; pattern += 8) {
+    const a = nu16(pattern);
+    const b = nu16(pattern + PATTERNS_14);
+    const c = nu16(pattern + 2 * PATTERNS_14);
+    const d = nu16(pattern + 3 * PATTERNS_14);
+    squares16 = i32x4.add(squares16, i32x4.add(square(a), square(b)));
+    squares16 = i32x4.add(squares16, i32x4.add(square(c), square(d)));
+    const ac = i16x8.add(a, c);
+    const bd = i16x8.add(b, d);
+    squares15 = i32x4.add(squares15, i32x4.add(square(ac), square(bd)));
+    const nu14 = i16x8.add(ac, bd);
+    squares14 = i32x4.add(squares14, square(nu14));
+    total = i32x4.add(total, i32x4.dot_i16x8_s(nu14, one));
+    const p = COUNTS_11 + ((pattern & (PATTERNS_11 - 1)) << 1);
+    v128.store(p, i16x8.add(v128.load(p), nu14));
+  }
+  store<f64>(SQUARES, <f64>sumOfLanes(squares16));
+  store<f64>(SQUARES, <f64>sumOfLanes(squares15), 8);
+  store<f64>(SQUARES, <f64>sumOfLanes(squares14), 16);
+  for (let pattern: usize = 0; pattern < PATTERNS_11; pattern += 8) {
+    const counts = v128.load(COUNTS_11 + (pattern << 1));
+    v128.store(PATTERN_COUNTS + (pattern << 2), i32x4.extend_low_i16x8_u(counts));
+    v128.store(PATTERN_COUNTS + (pattern << 2), i32x4.extend_high_i16x8_u(counts), 16);
+  }
+  return sumOfLanes(total);
+}
+
+/** ν_16 of eight neighbouring patterns. */
+@inline
+function nu16(pattern: usize): v128 {
+  const above = COUNTS_17 + pattern;
+  const below = COUNTS_17 + (pattern << 1);
+  const continued = i16x8.add(v128.load_ext<u8>(above), v128.load_ext<u8>(above, PATTERNS_16));
+  return i16x8.add(continued, i16x8.extadd_pairwise_i8x16_u(v128.load(below)));
+}
+
+@inline
+function square(counts: v128): v128 {
+  return i32x4.dot_i16x8_s(counts, counts);
+}
+
+@inline
+function sumOfLanes(v: v128): u32 {
+  return (
+    i32x4.extract_lane(v, 0) +
+    i32x4.extract_lane(v, 1) +
+    i32x4.extract_lane(v, 2) +
+    i32x4.extract_lane(v, 3)
+  );
+}
+
+/** Any n and any counts: ν_16 one by one, u32. */
+function countWide(n: i32): void {
+  memory.fill(PATTERN_COUNTS, 0, PATTERNS_11 << 2);
+  memory.fill(COUNTS_16, 0, PATTERNS_16 << 2);
+  for (let i: i32 = 0; i < n; i++) {
+    const p = COUNTS_16 + ((<usize>bitsAt(INPUT, <usize>i) & (PATTERNS_16 - 1)) << 2);
+    store<u32>(p, load<u32>(p) + 1);
+  }
+  // n² fits a double up to n = 2^26.
+  let squares16: u64 = 0;
+  let squares15: u64 = 0;
+  let squares14: u64 = 0;
+  for (let pattern: usize = 0; pattern < PATTERNS_14; pattern++) {
+    const p = COUNTS_16 + (pattern << 2);
+    const a = <u64>load<u32>(p);
+    const b = <u64>load<u32>(p, PATTERNS_14 << 2);
+    const c = <u64>load<u32>(p, PATTERNS_14 << 3);
+    const d = <u64>load<u32>(p, (PATTERNS_14 << 2) * 3);
+    squares16 += a * a + b * b + c * c + d * d;
+    squares15 += (a + c) * (a + c) + (b + d) * (b + d);
+    const nu14 = a + b + c + d;
+    squares14 += nu14 * nu14;
+    const q = PATTERN_COUNTS + ((pattern & (PATTERNS_11 - 1)) << 2);
+    store<u32>(q, load<u32>(q) + <u32>nu14);
+  }
+  store<f64>(SQUARES, <f64>squares16);
+  store<f64>(SQUARES, <f64>squares15, 8);
+  store<f64>(SQUARES, <f64>squares14, 16);
+}

@@ -1,0 +1,141 @@
+/** What the kernels count of one sequence, as the tests of src/sts/ judge it. */
+import type { WalkExtremes } from '../cumulative-sums.ts';
+import { EXCURSION_STATES } from '../random-excursions.ts';
+import { VARIANT_STATES } from '../random-excursions-variant.ts';
+import type { KernelModule } from './module.ts';
+
+/** A kernel that serves several tests is run for the first of them. */
+export class KernelCounts {
+  readonly n: number;
+  readonly #kernels: KernelModule;
+  #onesAndRuns: OnesAndRuns | undefined;
+  #excursions: Excursions | undefined;
+  #patterns: Patterns | undefined;
+
+  /** `kernels` MUST hold a sequence of `n` bits, on which no kernel has run. */
+  constructor(kernels: KernelModule, n: number) {
+    this.#kernels = kernels;
+    this.n = n;
+  }
+
+  get onesAndRuns(): OnesAndRuns {
+    this.#onesAndRuns ??= this.#countOnesAndRuns();
+    return this.#onesAndRuns;
+  }
+
+  get excursions(): Excursions {
+    this.#excursions ??= this.#countExcursions();
+    return this.#excursions;
+  }
+
+  get patterns(): Patterns {
+    this.#patterns ??= this.#countPatterns();
+    return this.#patterns;
+  }
+
+  walkExtremes(): WalkExtremes {
+    this.#kernels.exports.findExtremes(this.n);
+    const [S, highest, lowest] = this.#kernels.i32('WALK', 3);
+    return { S, highest, lowest };
+  }
+
+  /** ν of the classes ≤ shortest, …, ≥ longest. */
+  longestRuns(M: number, shortest: number, longest: number): number[] {
+    this.#kernels.exports.classifyLongestRuns(this.n, M, shortest, longest);
+    return [...this.#kernels.u32('LONGEST_RUNS', longest - shortest + 1)];
+  }
+
+  /** Matrices of full rank, of one less, and of less than that. */
+  ranks(): number[] {
+    this.#kernels.exports.classifyRanks(this.n);
+    return [...this.#kernels.u32('RANKS', 3)];
+  }
+
+  /** Index: block · 512 + template, as `judgeNonOverlapping` reads it. */
+  templates(): Uint32Array {
+    this.#kernels.exports.countTemplates(this.n);
+    const counts = this.#kernels.u32('TEMPLATE_COUNTS', 8 * REVERSED_9.length);
+    return inOrderOf(REVERSED_9, counts);
+  }
+
+  overlaps(): number[] {
+    this.#kernels.exports.classifyOverlaps(this.n);
+    return [...this.#kernels.u32('OVERLAPS', 6)];
+  }
+
+  /** Over K blocks of L bits behind the first Q. */
+  sumOfLogDistances(L: number, Q: number, K: number): number {
+    this.#kernels.exports.sumLogDistances(L, Q, K);
+    return this.#kernels.f64('LOG_SUM', 1)[0];
+  }
+
+  complexities(): number[] {
+    this.#kernels.exports.countComplexities(this.n);
+    return [...this.#kernels.u32('COMPLEXITIES', 7)];
+  }
+
+  #countOnesAndRuns(): OnesAndRuns {
+    this.#kernels.exports.countOnesAndRuns(this.n);
+    const [ones, V_n] = this.#kernels.u32('ONES_AND_RUNS', 2);
+    const [blockSum] = this.#kernels.f64('ONES_AND_RUNS', 1, 8);
+    return { ones, V_n, blockSum };
+  }
+
+  #countExcursions(): Excursions {
+    this.#kernels.exports.countExcursions(this.n);
+    const [J] = this.#kernels.i32('EXCURSIONS', 1);
+    const nu = [...this.#kernels.i32('EXCURSIONS', EXCURSION_STATES.length * 6, 16)];
+    const visits = this.#kernels.i32('EXCURSIONS', 19, 16 + 4 * nu.length);
+    return { J, nu, xi: VARIANT_STATES.map((x) => visits[x + 9]) };
+  }
+
+  #countPatterns(): Patterns {
+    this.#kernels.exports.countPatterns(this.n);
+    const [squares16, squares15, squares14] = this.#kernels.f64('SQUARES', 3);
+    const counts = this.#kernels.u32('PATTERN_COUNTS', REVERSED_11.length);
+    return {
+      squares: [squares16, squares15, squares14],
+      nu11: inOrderOf(REVERSED_11, counts),
+    };
+  }
+}
+
+interface OnesAndRuns {
+  readonly ones: number;
+  readonly V_n: number;
+  /** Σ (2·ones − 128)² over the blocks of 128 bits. */
+  readonly blockSum: number;
+}
+
+interface Excursions {
+  readonly J: number;
+  readonly nu: readonly number[];
+  readonly xi: readonly number[];
+}
+
+interface Patterns {
+  /** Σ ν² of the patterns of 16, 15 and 14 bits. */
+  readonly squares: readonly [number, number, number];
+  readonly nu11: Uint32Array;
+}
+
+/** The counts of each row, rows as long as `order`, in that order. */
+function inOrderOf(order: Uint16Array, counts: Uint32Array): Uint32Array {
+  const ordered = new Uint32Array(counts.length);
+  for (let row = 0; row < counts.length; row += order.length) {
+    for (let i = 0; i < order.length; i++) ordered[row + i] = counts[row + order[i]];
+  }
+  return ordered;
+}
+
+/** The kernels have the first bit of a pattern lowest, the tests have it highest. */
+const REVERSED_9 = reversals(9);
+const REVERSED_11 = reversals(11);
+
+function reversals(m: number): Uint16Array {
+  const reversed = new Uint16Array(2 ** m);
+  for (let i = 1; i < reversed.length; i++) {
+    reversed[i] = (reversed[i >>> 1] >>> 1) | ((i & 1) << (m - 1));
+  }
+  return reversed;
+}
