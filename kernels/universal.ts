@@ -3,11 +3,12 @@ import { bitsAt } from './bits';
 import { INPUT, LAST_SEEN, LOG_SUM, LOGARITHMS, LOGARITHMS_END } from './memory';
 
 /**
- * `LOGARITHMS[d]` is log2(d) · 2^40, rounded, an i64: sums of integers do not depend on their order,
- * and 2^26 terms of at most 26 · 2^40 fit. Larger distances are rare and are computed.
+ * `LOGARITHMS[d]` is log2(d) · 2^36, rounded, an i64: sums of integers do not depend on their order.
+ * With 2^26 bits, L is 12 and the sum at most 2^26 / 12 · log2(2^26 / 12) < 2^27, which fits. Larger
+ * distances are rare and are computed.
  */
 export const LOGARITHM_LIMIT: usize = (LOGARITHMS_END - LOGARITHMS) >> 3;
-const SCALE: f64 = 1_099_511_627_776;
+const SCALE: f64 = 68_719_476_736;
 
 /** Block i (from 1) is `STEP` · i: a distance is then the place of its logarithm. */
 const STEP: i32 = 8;

@@ -1,17 +1,16 @@
 /** A worker thread of `phm assess`: runs the suite on one sequence at a time, and wipes it. */
 import { parentPort } from 'node:worker_threads';
 import { wipe } from '../bytes.ts';
-import { runSuite, type SuiteReport, unpackBits } from '../sts/index.ts';
+import { runPackedSuite, type SuiteReport } from '../sts/index.ts';
 import type { AssessJob } from './assess-pool.ts';
 
 function work({ sequence, constants, only }: AssessJob): SuiteReport {
-  // The file may be key material.
-  const bits = unpackBits(sequence.bytes, sequence.bits, sequence.offsetBits);
-  wipe(sequence.bytes);
+  const { bytes, bits, offsetBits } = sequence;
   try {
-    return runSuite(bits, { constants, only });
+    return runPackedSuite(bytes, { bits, offsetBits, constants, only });
   } finally {
-    wipe(bits);
+    // The file may be key material.
+    wipe(bytes);
   }
 }
 

@@ -1,17 +1,15 @@
 /** Judges a stream by its sample: the statistical suite on what keys are cut from, screens on both. */
-import { wipe } from '../bytes.ts';
 import { countOnes, mostCommonValueMinEntropy } from '../entropy/index.ts';
 import {
   ALPHA,
   complianceLevel,
-  frequency,
   gate,
   grade,
-  runSuite,
+  judgeFrequency,
+  runPackedSuite,
   type SuiteReport,
   score,
   testLevelP,
-  unpackBits,
 } from '../sts/index.ts';
 import type { Evidence } from './order.ts';
 
@@ -27,9 +25,7 @@ export interface Judgement {
  * frequency is tested on both, as two p-values of one test, and the smaller min-entropy screen counts.
  */
 export function judgeStream(carrier: Uint8Array, modulated: Uint8Array): Judgement {
-  const bits = unpackBits(modulated);
-  const report = withCarrierFrequency(runSuite(bits), carrier);
-  wipe(bits);
+  const report = withCarrierFrequency(runPackedSuite(modulated), carrier);
   const verdict = gate(report);
   const points = score(report);
   return {
@@ -48,9 +44,7 @@ export function judgeStream(carrier: Uint8Array, modulated: Uint8Array): Judgeme
 
 /** The report with the carrier's frequency as a second p-value beside the stream's own. */
 function withCarrierFrequency(report: SuiteReport, carrier: Uint8Array): SuiteReport {
-  const bits = unpackBits(carrier);
-  const onCarrier = frequency(bits);
-  wipe(bits);
+  const onCarrier = judgeFrequency(carrier.length * 8, countOnes(carrier));
   const tests = report.tests.map((test) => {
     if (test.name !== 'frequency' || !test.applicable) return test;
     const pValues = [...test.pValues, ...onCarrier.pValues];

@@ -1,9 +1,11 @@
 /**
- * Stage 4 of 7. In: a sequence of bits, one per byte. Out: a `SuiteReport` and verdicts on it,
- * or on the source of many.
+ * Stage 4 of 7. In: a sequence of bits, packed (`runPackedSuite`) or one per byte (`runSuite`).
+ * Out: a `SuiteReport` and verdicts on it, or on the source of many.
  * Standard: SP 800-22 Rev. 1a, all 15 tests.
  *
- * Pure: no I/O, no clock, no state but the counts of a `PValueTally`. This is the readable reference that faster kernels are held to.
+ * `runSuite` is the readable reference; `runPackedSuite` counts by kernels that are held to it. No
+ * clock, no I/O but reading the kernels once, no state but their memory and the counts of a
+ * `PValueTally`.
  */
 export { approximateEntropy } from './approximate-entropy.ts';
 export { TextBitReader, type TextFault, type TextFormat, unpackBits } from './bits.ts';
@@ -11,7 +13,13 @@ export { blockFrequency } from './block-frequency.ts';
 export type { Constants } from './constants.ts';
 export { cumulativeSums } from './cumulative-sums.ts';
 export { dft } from './dft.ts';
-export { frequency } from './frequency.ts';
+export { frequency, judgeFrequency } from './frequency.ts';
+export {
+  KERNEL_MAXIMUM_BITS,
+  kernelBuild,
+  type PackedSuiteOptions,
+  runPackedSuite,
+} from './kernels.ts';
 export { P_VALUE_LABELS } from './labels.ts';
 export { linearComplexity } from './linear-complexity.ts';
 export { longestRun } from './longest-run.ts';
@@ -44,6 +52,7 @@ export {
   type InapplicableOutcome,
   MINIMUM_BITS,
   runSuite,
+  type SuiteOptions,
   type SuiteReport,
   TEST_NAMES,
   type TestName,

@@ -120,12 +120,12 @@ export class KernelModule {
     if (missing > 0) this.exports.memory.grow(Math.ceil(missing / PAGE_BYTES));
   }
 
-  /** log2(d) · 2^40, rounded, as i64: below 2^53, so that two halves of a double make it. */
+  /** log2(d) · 2^36, rounded, as i64: below 2^53, so that two halves of a double make it. */
   #tabulateLogarithms(): void {
     const entries = this.exports.LOGARITHM_LIMIT.value;
     const halves = this.u32('LOGARITHMS', 2 * entries);
     for (let d = 1; d < entries; d++) {
-      const value = Math.round(Math.log2(d) * 2 ** 40);
+      const value = Math.round(Math.log2(d) * 2 ** 36);
       halves[2 * d] = value % 2 ** 32;
       halves[2 * d + 1] = Math.floor(value / 2 ** 32);
     }

@@ -1,0 +1,50 @@
+/** Kernels against the plain suite: long sequences, and many. */
+import { test } from 'node:test';
+import { TEST_NAMES } from '../../src/sts/index.ts';
+import { aesStream, assertAgree, STRUCTURED } from '../sts/differential.ts';
+
+const WITHOUT_DFT = TEST_NAMES.filter((name) => name !== 'dft');
+
+// The block length of the universal test changes at 2,068,480, 4,654,080 and 10,342,400 bits.
+for (const n of [
+  2 ** 21,
+  2_068_479,
+  2_068_480,
+  2 ** 22 + 5,
+  4_654_080,
+  2 ** 23,
+  10_342_400,
+  2 ** 24,
+]) {
+  test(`kernels and plain suite agree on ${n} bits`, () => {
+    assertAgree('random', aesStream(n, (n >>> 3) + 2), n, { offsetBits: n % 5 });
+  });
+}
+
+for (const [name, make] of Object.entries(STRUCTURED)) {
+  test(`they agree on 2^24 bits of ${name}`, () => {
+    assertAgree(name, make(2 ** 21), 2 ** 24, { only: WITHOUT_DFT });
+  });
+}
+
+test('they agree on 150 random sequences of 2^20 bits, all tests', () => {
+  for (let seed = 100; seed < 250; seed++) {
+    assertAgree(`seed ${seed}`, aesStream(seed, 2 ** 17), 2 ** 20);
+  }
+});
+
+test('they agree on 150 random sequences of 10^6 bits, all tests', () => {
+  for (let seed = 300; seed < 450; seed++) {
+    assertAgree(`seed ${seed}`, aesStream(seed, 125_000), 1_000_000);
+  }
+});
+
+test('they agree on random lengths up to 2^20', () => {
+  for (let seed = 500; seed < 650; seed++) {
+    const n = aesStream(seed, 4).readUInt32BE() % 2 ** 20;
+    assertAgree('random length', aesStream(seed, (n >>> 3) + 2), n, {
+      offsetBits: seed % 8,
+      only: WITHOUT_DFT,
+    });
+  }
+});
