@@ -8,7 +8,7 @@ import { type AssessOptions, assess } from '../../src/cli/assess.ts';
 import { makeOutput, type OutputKind } from '../../src/cli/assess-output.ts';
 import type { AssessReport } from '../../src/cli/assess-report.ts';
 import { CommandError } from '../../src/cli/command-error.ts';
-import { runSuite, TEST_NAMES, unpackBits } from '../../src/sts/index.ts';
+import { runPackedSuite, TEST_NAMES, unpackBits } from '../../src/sts/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-assess-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -52,7 +52,7 @@ async function failure(promise: Promise<unknown>): Promise<CommandError> {
 test('assesses a whole binary file as one sequence, all 15 tests', async () => {
   const bytes = stream(131_072);
   const report = await run(write('whole.bin', bytes));
-  const suite = runSuite(unpackBits(bytes));
+  const suite = runPackedSuite(bytes);
   assert.deepEqual([report.bits, report.constants], [2 ** 20, 'exact']);
   assert.deepEqual([report.tests_passed, report.total_tests], [suite.testsPassed, 15]);
   assert.deepEqual(

@@ -12,7 +12,7 @@ import {
   unpackBits,
 } from '../../src/sts/index.ts';
 import { KernelModule } from '../../src/sts/kernels/module.ts';
-import { SuiteKernels } from '../../src/sts/kernels.ts';
+import { SuiteKernels } from '../../src/sts/kernels/suite.ts';
 import { aesStream, assertAgree, STRUCTURED } from './differential.ts';
 import { expansion } from './sequences.ts';
 

@@ -1,0 +1,118 @@
+/**
+ * The suite counted by the kernels, one sequence at a time, and judged by the functions of the plain
+ * suite. Every count equals that of `runSuite`; so do the p-values, but for the universal test, whose
+ * sum of logarithms is rounded otherwise (below 1e-9).
+ */
+import { APPROXIMATE_ENTROPY_M, judgeApproximateEntropy } from '../approximate-entropy.ts';
+import { unpackBits } from '../bits.ts';
+import { BLOCK_FREQUENCY_M, judgeBlockFrequency } from '../block-frequency.ts';
+import { type Constants, OVERLAPPING_TEMPLATE_PI } from '../constants.ts';
+import { judgeCumulativeSums } from '../cumulative-sums.ts';
+import { countPeaksBelow, judgeDft, thresholdSquared } from '../dft.ts';
+import { judgeFrequency } from '../frequency.ts';
+import { judgeLinearComplexity, LINEAR_COMPLEXITY_M } from '../linear-complexity.ts';
+import { judgeLongestRun, longestRunRow } from '../longest-run.ts';
+import {
+  aperiodicTemplates,
+  judgeNonOverlapping,
+  NON_OVERLAPPING_M,
+  NON_OVERLAPPING_N,
+} from '../non-overlapping-template.ts';
+import { judgeOverlapping, OVERLAPPING_M, OVERLAPPING_m } from '../overlapping-template.ts';
+import { judgeExcursions } from '../random-excursions.ts';
+import { judgeVariant } from '../random-excursions-variant.ts';
+import { judgeRank, RANK_M, rankProbabilities } from '../rank.ts';
+import type { TestResult } from '../result.ts';
+import { judgeRuns } from '../runs.ts';
+import { judgeSerial, SERIAL_M } from '../serial.ts';
+import { runTests, type SuiteOptions, type SuiteReport, type TestName } from '../suite.ts';
+import { judgeUniversal, universalBlockLength, universalInitialBlocks } from '../universal.ts';
+import { KernelCounts } from './counts.ts';
+import type { KernelModule } from './module.ts';
+
+const TEMPLATES = aperiodicTemplates(NON_OVERLAPPING_M);
+const RANK_PROBABILITIES = rankProbabilities(RANK_M);
+
+type KernelTest = (counts: KernelCounts, constants: Constants) => TestResult;
+
+/** How each test is made of its counts; dft has its own way, see `SuiteKernels`. */
+const TESTS: Readonly<Record<Exclude<TestName, 'dft'>, KernelTest>> = {
+  frequency: ({ n, onesAndRuns }) => judgeFrequency(n, onesAndRuns.ones),
+  block_frequency: ({ n, onesAndRuns }) =>
+    judgeBlockFrequency(Math.floor(n / BLOCK_FREQUENCY_M), BLOCK_FREQUENCY_M, onesAndRuns.blockSum),
+  cumulative_sums: (counts, constants) =>
+    judgeCumulativeSums(counts.n, counts.walkExtremes(), constants),
+  runs: ({ n, onesAndRuns }) => judgeRuns(n, onesAndRuns.ones, onesAndRuns.V_n),
+  longest_run: (counts, constants) => {
+    const row = longestRunRow(counts.n);
+    const nu = counts.longestRuns(row.M, row.shortest, row.longest);
+    return judgeLongestRun(row, Math.floor(counts.n / row.M), nu, constants);
+  },
+  rank: (counts) => {
+    const [F_M, F_M1] = counts.ranks();
+    return judgeRank(Math.floor(counts.n / RANK_M ** 2), F_M, F_M1, RANK_PROBABILITIES);
+  },
+  non_overlapping_template: (counts) =>
+    judgeNonOverlapping(counts.templates(), {
+      m: NON_OVERLAPPING_M,
+      M: Math.floor(counts.n / NON_OVERLAPPING_N),
+      N: NON_OVERLAPPING_N,
+      templates: TEMPLATES,
+    }),
+  overlapping_template: (counts, constants) =>
+    judgeOverlapping(counts.overlaps(), {
+      m: OVERLAPPING_m,
+      M: OVERLAPPING_M,
+      N: Math.floor(counts.n / OVERLAPPING_M),
+      pi: OVERLAPPING_TEMPLATE_PI[constants],
+    }),
+  universal: (counts) => {
+    const L = universalBlockLength(counts.n);
+    const Q = universalInitialBlocks(L);
+    const K = Math.floor(counts.n / L) - Q;
+    return judgeUniversal({ L, Q, K, sum: counts.sumOfLogDistances(L, Q, K) });
+  },
+  approximate_entropy: ({ n, patterns }) =>
+    judgeApproximateEntropy(n, APPROXIMATE_ENTROPY_M, patterns.nu11),
+  random_excursions: ({ excursions }) => judgeExcursions(excursions.J, excursions.nu),
+  random_excursions_variant: ({ excursions }) => judgeVariant(excursions.J, excursions.xi),
+  serial: ({ n, patterns }) => judgeSerial(n, SERIAL_M, patterns.squares),
+  linear_complexity: (counts, constants) => {
+    const N = Math.floor(counts.n / LINEAR_COMPLEXITY_M);
+    const nu = counts.complexities();
+    return judgeLinearComplexity({ M: LINEAR_COMPLEXITY_M, N, nu }, constants);
+  },
+};
+
+/** The kernels and their memory: one sequence at a time. */
+export class SuiteKernels {
+  readonly #module: KernelModule;
+
+  constructor(module: KernelModule) {
+    this.#module = module;
+  }
+
+  /** As `runPackedSuite`, with `n` bits behind `offsetBits`, at most `KERNEL_MAXIMUM_BITS`. */
+  run(bytes: Uint8Array, n: number, offsetBits: number, options: SuiteOptions): SuiteReport {
+    this.#module.load(bytes, n, offsetBits);
+    try {
+      const counts = new KernelCounts(this.#module, n);
+      return runTests(n, options, (name, constants) => {
+        if (name !== 'dft') return TESTS[name](counts, constants);
+        const T2 = thresholdSquared(n, constants);
+        return judgeDft(n, plainPeaksBelow(bytes, n, offsetBits, T2), constants);
+      });
+    } finally {
+      this.#module.wipe(n);
+    }
+  }
+}
+
+function plainPeaksBelow(bytes: Uint8Array, n: number, offsetBits: number, T2: number): number {
+  const bits = unpackBits(bytes, n, offsetBits);
+  try {
+    return countPeaksBelow(bits, T2);
+  } finally {
+    bits.fill(0);
+  }
+}
