@@ -1,57 +1,21 @@
-/** The reports of `phm assess`: the fields of its JSON, and the text for people. */
+/** The reports of `phm assess`: the summary in its JSON, and the text for people. */
 import {
   ALPHA,
+  type AssessedTest,
   type Constants,
   type RowCounts,
   type SecondLevel,
   type SecondLevelRow,
   type SecondLevelVerdict,
-  type Statistics,
   type SuiteReport,
-  type TestName,
-  type TestOutcome,
+  toAssessReport,
   UNIFORMITY_ALPHA,
 } from '../sts/index.ts';
 import type { AssessSummary } from './assess.ts';
 import { alignColumns, countText, grouped } from './assess-table.ts';
 
-/** One test in the report. A test that does not apply has a reason, no p-values, `passed` null. */
-export interface AssessedTest {
-  readonly name: TestName;
-  readonly applicable: boolean;
-  readonly reason?: string;
-  readonly p_values: readonly number[];
-  readonly statistics: Statistics;
-  readonly passed: boolean | null;
-}
-
-export interface AssessReport {
-  readonly bits: number;
-  readonly constants: Constants;
-  readonly tests: readonly AssessedTest[];
-  readonly tests_passed: number;
-  /** The tests that applied. */
-  readonly total_tests: number;
-}
-
-export function toAssessReport(report: SuiteReport): AssessReport {
-  return {
-    bits: report.bits,
-    constants: report.constants,
-    tests: report.tests.map(toAssessedTest),
-    tests_passed: report.testsPassed,
-    total_tests: report.totalTests,
-  };
-}
-
-function toAssessedTest(outcome: TestOutcome): AssessedTest {
-  const { name, applicable } = outcome;
-  if (!applicable) {
-    return { name, applicable, reason: outcome.reason, p_values: [], statistics: {}, passed: null };
-  }
-  const { pValues, statistics, passed } = outcome;
-  return { name, applicable, p_values: pValues, statistics, passed };
-}
+/** The JSON of one sequence. */
+export { type AssessReport, toAssessReport } from '../sts/index.ts';
 
 /** The `summary` of a report on several sequences. */
 export function toJsonSummary({ sequences, complete, tests, secondLevel }: AssessSummary): object {

@@ -6,9 +6,13 @@ import Type, { type Static, type TSchema } from 'typebox';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { SECURITY_LEVELS, type SecurityLevel } from '../keys/index.ts';
 import { DEFAULT_MODULATION, MODULATION_TYPES, type ModulationType } from '../modulation/index.ts';
+import { NistReport } from './nist-report.ts';
 
-/** `hash_proof` asks for the proof in the validation-object form, which leaves it out by default. */
-export const INCLUDABLE = ['hash_proof'] as const;
+/**
+ * `hash_proof` asks for the proof in the validation-object form, which leaves it out by default;
+ * `nist_report` for all that the suite found, of a key that is validated.
+ */
+export const INCLUDABLE = ['hash_proof', 'nist_report'] as const;
 export type Includable = (typeof INCLUDABLE)[number];
 
 export const MIN_HOURS = 1;
@@ -59,11 +63,15 @@ export function generateBody(sources: readonly string[], defaultSource: string) 
       include: Type.Optional(
         Type.Array(oneOf<Includable>(INCLUDABLE, 'string', 'extra field'), {
           maxItems: 16,
-          description: 'extra fields to add to the response',
+          description:
+            'extra fields to add to the response; nist_report needs enable_nist_validation',
         }),
       ),
     },
-    { description: 'Unknown fields are ignored.' },
+    {
+      description: 'Unknown fields are ignored.',
+      examples: [{ security_level: 256, enable_nist_validation: true, include: ['nist_report'] }],
+    },
   );
 }
 
@@ -111,6 +119,7 @@ export const GeneratedKeyA = Type.Object(
     ...commonKeyFields,
     nist_validation: Type.Optional(NistValidation),
     hash_proof: Type.Optional(hashProof),
+    nist_report: Type.Optional(NistReport),
   },
   {
     additionalProperties: false,
@@ -131,6 +140,7 @@ export const GeneratedKeyB = Type.Object(
     nist_grade: Type.Optional(oneOf(['A', 'B', 'C', 'D', 'F'], 'string', 'grade of the score')),
     source: Type.String({ description: 'name of the entropy source' }),
     hash_proof: hashProof,
+    nist_report: Type.Optional(NistReport),
   },
   {
     additionalProperties: false,

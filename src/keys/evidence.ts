@@ -3,21 +3,32 @@ import { countOnes, mostCommonValueMinEntropy } from '../entropy/index.ts';
 import {
   ALPHA,
   complianceLevel,
+  type Gate,
   gate,
   grade,
   judgeFrequency,
+  P_VALUE_LABELS,
   runPackedSuite,
   type SuiteReport,
   score,
+  type TestName,
   testLevelP,
 } from '../sts/index.ts';
 import type { Evidence } from './order.ts';
+
+/** What each p-value of a stream's report is about: the suite's own, and the carrier's frequency. */
+export const STREAM_LABELS: Readonly<Record<TestName, readonly string[]>> = {
+  ...P_VALUE_LABELS,
+  frequency: ['stream', 'carrier'],
+};
 
 export interface Judgement {
   readonly passed: boolean;
   /** The smaller min-entropy a bit of carrier and modulated stream. */
   readonly screen: number;
   readonly evidence: Evidence;
+  readonly suite: SuiteReport;
+  readonly gate: Gate;
 }
 
 /**
@@ -39,6 +50,8 @@ export function judgeStream(carrier: Uint8Array, modulated: Uint8Array): Judgeme
       score: points,
       grade: grade(points),
     },
+    suite: report,
+    gate: verdict,
   };
 }
 
@@ -48,7 +61,9 @@ function withCarrierFrequency(report: SuiteReport, carrier: Uint8Array): SuiteRe
   const tests = report.tests.map((test) => {
     if (test.name !== 'frequency' || !test.applicable) return test;
     const pValues = [...test.pValues, ...onCarrier.pValues];
-    return { ...test, pValues, passed: testLevelP(pValues) >= ALPHA };
+    const { S_n, s_obs } = onCarrier.statistics;
+    const statistics = { ...test.statistics, S_n_carrier: S_n, s_obs_carrier: s_obs };
+    return { ...test, pValues, statistics, passed: testLevelP(pValues) >= ALPHA };
   });
   const testsPassed = tests.filter((test) => test.applicable && test.passed).length;
   return { ...report, tests, testsPassed };

@@ -14,7 +14,7 @@ import type { Keyring } from '../proof/index.ts';
 import { entropyCheck } from './entropy-check.ts';
 import { type Judgement, judgeStream } from './evidence.ts';
 import { type Credit, entropyUnavailable, type Generator, SAMPLE_BITS } from './generator.ts';
-import type { Evidence, GeneratedKey, KeyOrder, StreamTally } from './order.ts';
+import type { Evidence, GeneratedKey, KeyOrder, StreamReport, StreamTally } from './order.ts';
 
 const WORD_BYTES = 8;
 const SAMPLE_WORDS = SAMPLE_BITS / 64;
@@ -34,6 +34,7 @@ interface Stream {
   /** Min-entropy a bit by which the claim is scaled. */
   readonly screen: number;
   readonly evidence: Evidence | null;
+  readonly report: StreamReport | null;
 }
 
 /**
@@ -56,6 +57,7 @@ export function generateKey(
     entropyBits: roundDown(stream.screen * creditBits),
     entropyJobId: stream.credit.jobId,
     evidence: stream.evidence,
+    report: stream.report,
     hashProof: keyring.makeProof(key),
     commitment: keyring.commit(key),
     latencyMs: monotonicMs() - order.acceptedMs,
@@ -68,7 +70,8 @@ function openStream(generator: Generator, order: KeyOrder): Stream {
   const phases = generator.request(PHASES_BYTES);
   const modulator = new Modulator(order.modulation, phases);
   wipe(phases);
-  return { modulator, credit, nextWord: 0, screen: generator.screen, evidence: null };
+  const { screen } = generator;
+  return { modulator, credit, nextWord: 0, screen, evidence: null, report: null };
 }
 
 /**
@@ -81,12 +84,13 @@ function openJudgedStream(generator: Generator, order: KeyOrder, tally: StreamTa
     let passed = false;
     try {
       const judgement = judgeSample(generator, stream);
-      const { evidence, screen } = judgement;
+      const { evidence, screen, suite, gate } = judgement;
       passed = judgement.passed;
       tally.streams += 1;
       if (!passed) continue;
       tally.streamsPassed += 1;
-      return { ...stream, nextWord: SAMPLE_WORDS, screen, evidence };
+      const report = order.report ? { suite, gate, streamsJudged: attempt + 1 } : null;
+      return { ...stream, nextWord: SAMPLE_WORDS, screen, evidence, report };
     } finally {
       if (!passed) stream.modulator.destroy();
     }

@@ -2,6 +2,7 @@
  * Where the stages meet: generation and validation composed, and the threads they run on.
  * `generate.ts` reads as the data path; `service.ts` is what the HTTP layer calls.
  */
+export { STREAM_LABELS } from './evidence.ts';
 export {
   checkMasterSecret,
   createMasterSecret,
@@ -13,6 +14,7 @@ export {
   type KeyOrder,
   SECURITY_LEVELS,
   type SecurityLevel,
+  type StreamReport,
 } from './order.ts';
 export { runSelfTests, type SelfTestResult, suiteSelfTest } from './self-test.ts';
 export {

@@ -31,7 +31,7 @@ import {
   toFailure,
   type WorkerReady,
 } from './messages.ts';
-import type { GeneratedKey, KeyOrder } from './order.ts';
+import type { KeyOrder, RecordedKey } from './order.ts';
 import { requireSelfTests } from './self-test.ts';
 import { concludeExamination, examineKey, type ValidationVerdict } from './validate.ts';
 
@@ -206,7 +206,7 @@ function ledgerRow(
   keyId: Uint8Array,
   { atMs }: Requester,
   order: KeyOrder,
-  generated: Omit<GeneratedKey, 'key'>,
+  generated: RecordedKey,
 ): LedgerRow {
   return {
     keyId,

@@ -11,7 +11,7 @@ import type {
   Usage,
 } from '../ledger/index.ts';
 import type { GeneratorStatus } from './generator.ts';
-import type { GeneratedKey, KeyOrder } from './order.ts';
+import type { GeneratedKey, KeyOrder, RecordedKey } from './order.ts';
 import type { ValidationVerdict } from './validate.ts';
 
 /** Who asks, and when, for the counters. */
@@ -25,12 +25,12 @@ export interface Requester {
 export type KeyTask =
   /** Generate without validation, and record. */
   | { readonly kind: 'generate'; readonly requester: Requester; readonly order: KeyOrder }
-  /** Record a key that a suite worker generated; the key itself stays on the main thread. */
+  /** Record a key that a suite worker generated; key and report stay on the main thread. */
   | {
       readonly kind: 'record';
       readonly requester: Requester;
       readonly order: KeyOrder;
-      readonly generated: Omit<GeneratedKey, 'key'>;
+      readonly generated: RecordedKey;
       readonly counts: StreamCounts;
     }
   /** Validate a key (undefined when its format is invalid), and count. */

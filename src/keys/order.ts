@@ -3,7 +3,7 @@ import type { SourceName } from '../entropy/index.ts';
 import type { StreamCounts } from '../ledger/index.ts';
 import type { ModulationType } from '../modulation/index.ts';
 import type { Commitment } from '../proof/index.ts';
-import type { ComplianceLevel, Grade } from '../sts/index.ts';
+import type { ComplianceLevel, Gate, Grade, SuiteReport } from '../sts/index.ts';
 
 export const SECURITY_LEVELS = [128, 256, 384] as const;
 export type SecurityLevel = (typeof SECURITY_LEVELS)[number];
@@ -14,6 +14,8 @@ export interface KeyOrder {
   readonly source: SourceName;
   /** Run the statistical suite on the stream the key is cut from. */
   readonly validate: boolean;
+  /** With `validate`: hand on the full report, not its summary alone. */
+  readonly report: boolean;
   /** When the request was accepted, on the monotonic clock of `clock.ts`. */
   readonly acceptedMs: number;
 }
@@ -28,16 +30,29 @@ export interface Evidence {
   readonly grade: Grade;
 }
 
+/** The suite's full report on the stream a key was cut from: counts and p-values, no bits. */
+export interface StreamReport {
+  readonly suite: SuiteReport;
+  readonly gate: Gate;
+  /** Streams drawn for this key: 2 when the first one failed the gate and was dropped. */
+  readonly streamsJudged: number;
+}
+
 /** A key with everything that is said of it. The receiver owns `key` and MUST wipe it. */
 export interface GeneratedKey {
   readonly key: Uint8Array;
   readonly entropyBits: number;
   readonly entropyJobId: string | null;
   readonly evidence: Evidence | null;
+  /** Null unless the order asks for it. */
+  readonly report: StreamReport | null;
   readonly hashProof: string;
   readonly commitment: Commitment;
   readonly latencyMs: number;
 }
+
+/** What the ledger is told of a key: neither the key nor more than a summary of the report. */
+export type RecordedKey = Omit<GeneratedKey, 'key' | 'report'>;
 
 /** Counts streams while a key is being made, so that a failure can be recorded with them. */
 export type StreamTally = { -readonly [K in keyof StreamCounts]: StreamCounts[K] };

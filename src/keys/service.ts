@@ -135,7 +135,7 @@ export class KeyService {
   async #record(
     requester: Requester,
     order: KeyOrder,
-    { key, ...generated }: GeneratedKey,
+    { key, report, ...generated }: GeneratedKey,
     counts: StreamCounts,
     latchSource: (reason: string) => void,
   ): Promise<GenerateOutcome> {
@@ -155,7 +155,7 @@ export class KeyService {
       if (result.kind === 'recorded') {
         recorded = true;
         this.#apiKeys.noteUsage(requester.accountId, result.usage);
-        return { ...result, kind: 'generated', generated: { key, ...generated } };
+        return { ...result, kind: 'generated', generated: { key, report, ...generated } };
       }
       if (result.kind === 'quota_exceeded') return result;
       throw unexpected(result);

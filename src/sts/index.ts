@@ -28,6 +28,7 @@ export { overlappingTemplate } from './overlapping-template.ts';
 export { EXCURSION_STATES, randomExcursions } from './random-excursions.ts';
 export { randomExcursionsVariant, VARIANT_STATES } from './random-excursions-variant.ts';
 export { rank } from './rank.ts';
+export { type AssessedTest, type AssessReport, toAssessReport } from './report.ts';
 export type { Statistics, TestResult } from './result.ts';
 export { runs } from './runs.ts';
 export {

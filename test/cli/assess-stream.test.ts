@@ -102,7 +102,7 @@ describe('phm assess --bits', () => {
     const file = write('one.bin', stream(250));
     const whole = await phmJson(['assess', file], dataDir);
     assert.deepEqual(await phmJson(['assess', file, '--bits', '2000'], dataDir), whole);
-    assert.deepEqual(Object.keys(whole)[2], 'tests');
+    assert.deepEqual(Object.keys(whole)[3], 'tests');
     const longer = write('longer.bin', stream(5000));
     const args = ['assess', longer, '--bits', '2000', '--sequences', '1'];
     assert.deepEqual(await phmJson(args, dataDir), whole);
@@ -313,7 +313,7 @@ describe('phm assess, interrupted', () => {
     // Two separators: three sequences have been written.
     const { stdout, stderr } = await interrupted(
       ['--json', '--test', 'frequency', '--sequences', '9'],
-      '"total_tests":1},{"bits":1000,"constants":"exact","tests":[{"name":"frequency","applicable":true,"p_values":[',
+      '"total_tests":1},{"bits":1000,"constants":"exact","alpha":0.01,"tests":[{"name":"frequency","applicable":true,"parameters":',
     );
     const report = JSON.parse(stdout) as ManyReport;
     assert.ok(report.sequences.length >= 2 && report.sequences.length <= 3);

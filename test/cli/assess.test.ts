@@ -66,6 +66,7 @@ test('has exactly the documented JSON fields, with passed = null where a test do
   assert.deepEqual(Object.keys(report), [
     'bits',
     'constants',
+    'alpha',
     'tests',
     'tests_passed',
     'total_tests',
@@ -78,7 +79,10 @@ test('has exactly the documented JSON fields, with passed = null where a test do
   assert.deepEqual(Object.keys(frequency), [
     'name',
     'applicable',
+    'parameters',
+    'labels',
     'p_values',
+    'corrected_p',
     'statistics',
     'passed',
   ]);
@@ -86,7 +90,10 @@ test('has exactly the documented JSON fields, with passed = null where a test do
     name: 'linear_complexity',
     applicable: false,
     reason: 'needs at least 1,000,000 bits, got 1,600',
+    parameters: {},
+    labels: [],
     p_values: [],
+    corrected_p: null,
     statistics: {},
     passed: null,
   });

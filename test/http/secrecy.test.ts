@@ -29,7 +29,8 @@ describe('secrecy', () => {
     for (const security_level of [128, 256, 384]) {
       for (const enable_nist_validation of [false, true]) {
         for (const entropy_source of ['os', 'quantum-simulator']) {
-          const order = { security_level, enable_nist_validation, entropy_source };
+          const include = enable_nist_validation ? ['nist_report'] : [];
+          const order = { security_level, enable_nist_validation, entropy_source, include };
           const { body } = await server.generate(order);
           keys.push(body.key);
           await server.validate({ key: body.key, hash_proof: body.hash_proof });

@@ -91,6 +91,7 @@ export function order(changes: Partial<KeyOrder> = {}): KeyOrder {
     modulation: 'phase',
     source: 'os',
     validate: false,
+    report: false,
     acceptedMs: 0,
     ...changes,
   };

@@ -3,9 +3,11 @@ import type { FastifyInstance } from 'fastify';
 import { wipe } from '../../bytes.ts';
 import { formatTimestamp, monotonicMs } from '../../clock.ts';
 import { isQuantum, isSourceName, sourceKind } from '../../entropy/index.ts';
+import { AppError } from '../../errors.ts';
 import type { GenerateOutcome, KeyOrder } from '../../keys/index.ts';
 import { DEFAULT_MODULATION } from '../../modulation/index.ts';
 import type { RouteContext } from '../app.ts';
+import { toNistReport } from '../nist-report.ts';
 import { quotaExceeded } from '../problem.ts';
 import {
   BODY_ERRORS,
@@ -50,16 +52,26 @@ export function generateRoute(app: FastifyInstance, context: RouteContext): void
   );
 }
 
+/** The order; throws `AppError('invalid_request')` on a report of a validation not asked for. */
 function toOrder(body: GenerateBody, defaultSource: string): KeyOrder {
   const source = body.entropy_source ?? defaultSource;
   if (!isSourceName(source)) throw new Error('the schema let an unknown entropy source through');
+  const validate = body.enable_nist_validation ?? false;
+  const reportAt = body.include?.indexOf('nist_report') ?? -1;
+  if (reportAt !== -1 && !validate) throw reportWithoutValidation(reportAt);
   return {
     securityLevel: body.security_level,
     modulation: body.modulation_type ?? DEFAULT_MODULATION,
     source,
-    validate: body.enable_nist_validation ?? false,
+    validate,
+    report: reportAt !== -1,
     acceptedMs: monotonicMs(),
   };
+}
+
+function reportWithoutValidation(index: number): AppError {
+  const message = 'nist_report needs "enable_nist_validation": true';
+  return new AppError('invalid_request', { fields: [{ pointer: `#/include/${index}`, message }] });
 }
 
 /** The response in the source's variant. The key's bytes end here: what stays is the string. */
@@ -69,7 +81,7 @@ function toResponse(
   include: readonly string[],
   nowMs: number,
 ): GeneratedKeyResponse {
-  const { key, evidence } = generated;
+  const { key, evidence, report } = generated;
   const common = {
     success: true as const,
     key_id: keyId,
@@ -80,6 +92,7 @@ function toResponse(
     timestamp: formatTimestamp(nowMs),
   };
   wipe(key);
+  const full = report && { nist_report: toNistReport(report) };
   const kind = sourceKind(order.source);
   if (isQuantum(kind)) {
     return {
@@ -89,6 +102,7 @@ function toResponse(
       ...(evidence && { nist_score: evidence.score, nist_grade: evidence.grade }),
       source: order.source,
       hash_proof: generated.hashProof,
+      ...full,
     };
   }
   return {
@@ -103,5 +117,6 @@ function toResponse(
       },
     }),
     ...(include.includes('hash_proof') && { hash_proof: generated.hashProof }),
+    ...full,
   };
 }

@@ -1,0 +1,200 @@
+/** `include: ["nist_report"]` as a client meets it, on a real listening server. */
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, it } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import type { NistReportBody } from '../../src/http/nist-report.ts';
+import { grade, P_VALUE_LABELS, TEST_NAMES } from '../../src/sts/index.ts';
+import { type Answer, makeDataDir, removeDataDir, Server } from '../support/server.ts';
+
+const dataDir = makeDataDir();
+let server: Server;
+// Six samples, as each test takes what it needs of them: two in five have too few cycles.
+const answers: Answer[] = [];
+
+const FULL = { security_level: 256, enable_nist_validation: true, include: ['nist_report'] };
+const QUANTUM = { ...FULL, security_level: 384, entropy_source: 'quantum-simulator' };
+
+before(async () => {
+  server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
+  for (const body of [FULL, QUANTUM, FULL, QUANTUM, FULL, QUANTUM]) {
+    answers.push(await server.generate(body));
+  }
+});
+after(async () => {
+  await server.stop();
+  removeDataDir(dataDir);
+});
+
+const reportOf = ({ status, body }: Answer): NistReportBody => {
+  assert.equal(status, 200, JSON.stringify(body));
+  return body.nist_report;
+};
+
+/** The test-level p-value (docs/statistical-tests.md): 1 − (1 − p_min)^m. */
+const corrected = (pValues: readonly number[]) =>
+  -Math.expm1(pValues.length * Math.log1p(-Math.min(...pValues)));
+
+describe('nist_report', () => {
+  it('comes with both forms of the answer, beside their own fields', () => {
+    for (const { body } of answers) {
+      const classical = body.nist_validation !== undefined;
+      assert.equal(classical, body.nist_grade === undefined);
+      assert.equal(Object.keys(body).at(-1), 'nist_report');
+    }
+    assert.equal(answers.filter(({ body }) => body.nist_grade !== undefined).length, 3);
+  });
+
+  it('names n, the constants, the levels and all 15 tests', () => {
+    for (const report of answers.map(reportOf)) {
+      assert.equal(report.bits, 2 ** 20);
+      assert.equal(report.constants, 'exact');
+      assert.deepEqual([report.alpha, report.gate.alpha], [0.01, 1e-6]);
+      assert.deepEqual(
+        report.tests.map(({ name }) => name),
+        [...TEST_NAMES],
+      );
+    }
+  });
+
+  it('has the suite’s 188 p-values and the carrier’s, each with a name of its own', () => {
+    const excursions = ['random_excursions', 'random_excursions_variant'];
+    for (const report of answers.map(reportOf)) {
+      const names: string[] = [];
+      for (const { name, applicable, reason, labels, p_values } of report.tests) {
+        assert.ok(
+          applicable || (excursions.includes(name) && reason?.startsWith('too few cycles')),
+        );
+        const expected = name === 'frequency' ? ['stream', 'carrier'] : P_VALUE_LABELS[name];
+        assert.deepEqual(labels, applicable ? expected : []);
+        assert.equal(p_values.length, labels.length);
+        assert.ok(p_values.every((p) => p >= 0 && p <= 1));
+        names.push(...labels.map((label) => `${name} ${label}`));
+      }
+      assert.equal(new Set(names).size, names.length);
+      assert.equal(names.length, report.total_tests === 15 ? 189 : 163);
+    }
+  });
+
+  it('adds up to the verdict of the answer', () => {
+    for (const answer of answers) {
+      const { tests, tests_passed, total_tests, alpha, gate } = reportOf(answer);
+      const applied = tests.filter(({ applicable }) => applicable);
+      for (const { name, p_values, corrected_p, passed } of applied) {
+        assert.equal(corrected_p, corrected(p_values), name);
+        assert.equal(passed, corrected(p_values) >= alpha, name);
+      }
+      assert.equal(total_tests, applied.length);
+      assert.equal(tests_passed, applied.filter(({ passed }) => passed).length);
+      // Neither the excursions tests enter the gate nor runs without its prerequisite.
+      const entered = applied.filter(
+        ({ name, statistics }) =>
+          !name.startsWith('random_excursions') && statistics.prerequisite_met !== false,
+      );
+      const smallest = Math.min(...entered.map(({ p_values }) => corrected(p_values)));
+      assert.equal(gate.p_value, Math.min(1, entered.length * smallest));
+      assert.deepEqual([gate.verdict, gate.streams_judged], ['PASS', 1]);
+      const score = Math.round((100 * tests_passed) / total_tests);
+      const { nist_validation: summary, nist_score, nist_grade } = answer.body;
+      if (summary) {
+        assert.deepEqual([summary.tests_passed, summary.total_tests], [tests_passed, total_tests]);
+        assert.equal(summary.certification_status, gate.verdict);
+      } else assert.deepEqual([nist_score, nist_grade], [score, grade(score)]);
+    }
+  });
+
+  it('names the parameters of each test and the constants behind its p-value', () => {
+    const { tests } = reportOf(answers[0] as Answer);
+    const of = (name: string) => tests.find((test) => test.name === name)?.parameters ?? {};
+    assert.deepEqual(of('block_frequency'), { M: 128, N: 8192 });
+    assert.deepEqual(of('non_overlapping_template'), { m: 9, M: 131_072, N: 8 });
+    assert.deepEqual([of('serial'), of('approximate_entropy')], [{ m: 16 }, { m: 10 }]);
+    assert.deepEqual([of('universal').L, of('universal').Q], [7, 1280]);
+    assert.deepEqual([of('linear_complexity').M, of('rank').M, of('rank').Q], [500, 32, 32]);
+    assert.equal((of('longest_run').pi as number[])[0], 0.08663231107995278);
+  });
+
+  it('is of one sample only: no two answers share a report', () => {
+    const all = answers.map((answer) => JSON.stringify(reportOf(answer).tests));
+    assert.equal(new Set(all).size, answers.length);
+  });
+
+  it('holds neither the key nor as much as a part of the sample', () => {
+    for (const answer of answers) {
+      const text = JSON.stringify(reportOf(answer));
+      assert.ok(!text.includes(answer.body.key));
+      // The longest list are the counts of 148 templates in 8 blocks; the sample has 131,072 bytes.
+      assert.ok(text.length < 24_576, `${text.length} characters`);
+      for (const { statistics } of reportOf(answer).tests) {
+        for (const figure of Object.values(statistics)) {
+          assert.ok(!Array.isArray(figure) || figure.length <= 148 * 8);
+        }
+      }
+    }
+  });
+
+  it('is no part of an answer that did not ask for it', async () => {
+    for (const include of [undefined, [], ['hash_proof']]) {
+      const { status, body } = await server.generate({ ...FULL, include });
+      assert.deepEqual([status, body.nist_report], [200, undefined]);
+    }
+    const twice = await server.generate({ ...FULL, include: ['nist_report', 'nist_report'] });
+    assert.equal(reportOf(twice).bits, 2 ** 20);
+  });
+
+  it('is refused without validation, with the fix', async () => {
+    for (const enable_nist_validation of [undefined, false]) {
+      for (const entropy_source of ['os', 'quantum-simulator']) {
+        const include = ['hash_proof', 'nist_report'];
+        const request = { security_level: 256, enable_nist_validation, entropy_source, include };
+        const { status, body } = await server.generate(request);
+        assert.deepEqual([status, body.code], [400, 'invalid_request']);
+        assert.deepEqual(body.errors, [
+          { pointer: '#/include/1', message: 'nist_report needs "enable_nist_validation": true' },
+        ]);
+      }
+    }
+  });
+
+  it('has its name said to whoever mistypes it', async () => {
+    const { body } = await server.generate({ ...FULL, include: ['nist-report'] });
+    assert.deepEqual(body.errors, [
+      { pointer: '#/include/0', message: 'must be one of hash_proof, nist_report' },
+    ]);
+  });
+
+  it('is not stored: the ledger has the summary of the same verdict', () => {
+    const database = new DatabaseSync(join(dataDir, 'phm.db'), { readOnly: true });
+    const rows = database
+      .prepare('SELECT gate_p, tests_passed, total_tests FROM ledger ORDER BY key_id LIMIT 6')
+      .all();
+    database.close();
+    assert.deepEqual(
+      rows.map(({ gate_p, tests_passed, total_tests }) => [gate_p, tests_passed, total_tests]),
+      answers
+        .map(reportOf)
+        .map(({ gate, tests_passed, total_tests }) => [gate.p_value, tests_passed, total_tests]),
+    );
+  });
+
+  it('is as the OpenAPI document describes it, whose examples are valid', async () => {
+    const document = (await server.request('/api/v2/openapi.json')).body;
+    const { requestBody, responses } = document.paths['/api/v2/generate'].post;
+    const ajv = new Ajv2020({ strict: false, allErrors: true });
+    // biome-ignore lint/suspicious/noExplicitAny: the package's default export is mistyped for ESM.
+    (addFormats as any)(ajv);
+    const { schema } = responses[200].content['application/json'];
+    const validate = ajv.compile(schema);
+    for (const { body } of answers) assert.ok(validate(body), ajv.errorsText(validate.errors));
+    const [first] = answers as [Answer];
+    const lacking = { ...first.body, nist_report: { ...reportOf(first), tests: [] } };
+    assert.equal(validate(lacking), false);
+    const { tests } = schema.anyOf[0].properties.nist_report.properties;
+    assert.equal(tests.items.examples.length, 2);
+    for (const example of tests.items.examples) assert.ok(ajv.validate(tests.items, example));
+    const { example } = requestBody.content['application/json'];
+    assert.deepEqual(reportOf(await server.generate(example)).bits, 2 ** 20);
+  });
+});

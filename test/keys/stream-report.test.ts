@@ -1,0 +1,172 @@
+/** The full report on a key's stream: of which sample it is, and how far it travels. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { MONTHLY_QUOTAS, quotaMonth } from '../../src/accounts/index.ts';
+import { systemClock } from '../../src/clock.ts';
+import { STREAM_LABELS } from '../../src/keys/evidence.ts';
+import { generateKey } from '../../src/keys/generate.ts';
+import type { KeyBatch } from '../../src/keys/messages.ts';
+import type { GeneratedKey, KeyOrder } from '../../src/keys/order.ts';
+import { KeyService } from '../../src/keys/service.ts';
+import { openSqliteStore, type Principal } from '../../src/ledger/index.ts';
+import { Modulator } from '../../src/modulation/index.ts';
+import {
+  frequency,
+  gate,
+  runSuite,
+  type SuiteReport,
+  score,
+  unpackBits,
+} from '../../src/sts/index.ts';
+import { makeDataDir, removeDataDir } from '../support/server.ts';
+import { fakeGenerator, keyring, order, RecordingDrbg } from './fakes.ts';
+
+function generate(drbg: RecordingDrbg, changes: Partial<KeyOrder>): GeneratedKey {
+  const counts = { streams: 0, streamsPassed: 0 };
+  return generateKey(fakeGenerator(drbg), keyring, order(changes), counts);
+}
+
+/** The stream's carrier and modulated sample whose phases are request number `at` of the DRBG. */
+function sampleOf({ copies }: RecordingDrbg, at: number): { carrier: Buffer; modulated: Buffer } {
+  const [phases, ...halves] = copies.slice(at, at + 3);
+  assert.deepEqual(
+    [phases.length, ...halves.map(({ length }) => length)],
+    [64, 2 ** 16, 2 ** 16],
+    'a request for the phases, two for the sample',
+  );
+  const carrier = Buffer.concat(halves);
+  return { carrier, modulated: new Modulator('phase', phases).modulate(carrier, 0) };
+}
+
+const applicable = ({ tests }: SuiteReport) => tests.filter((test) => test.applicable);
+const pValuesOf = (report: SuiteReport) => applicable(report).map(({ pValues }) => pValues);
+
+describe('the report on a stream', () => {
+  it('is of the very sample that precedes the key in its stream, also for 384 bits', () => {
+    for (const securityLevel of [256, 384] as const) {
+      const drbg = new RecordingDrbg();
+      const { report, evidence } = generate(drbg, { validate: true, report: true, securityLevel });
+      const { carrier, modulated } = sampleOf(drbg, 2);
+      const [[ofStream], ...others] = pValuesOf(runSuite(unpackBits(modulated)));
+      const [ofCarrier] = frequency(unpackBits(carrier)).pValues;
+      assert.ok(report && evidence);
+      assert.deepEqual(pValuesOf(report.suite), [[ofStream, ofCarrier], ...others]);
+      assert.equal(report.streamsJudged, 1);
+      assert.deepEqual(report.gate, gate(report.suite));
+      assert.equal(report.gate.p, evidence.gateP);
+      assert.equal(report.suite.testsPassed, evidence.testsPassed);
+      assert.equal(report.suite.totalTests, evidence.totalTests);
+      assert.equal(score(report.suite), evidence.score);
+    }
+  });
+
+  it('is of the second stream when the first one failed the gate, and says so', () => {
+    const START_UP_RESEEDS = 1;
+    const drbg = new RecordingDrbg((output, reseeds) => {
+      if (reseeds === START_UP_RESEEDS + 1 && output.length === 65_536) output.fill(0x55);
+    });
+    const { report } = generate(drbg, { validate: true, report: true });
+    const { modulated } = sampleOf(drbg, 5);
+    assert.ok(report);
+    assert.equal(report.streamsJudged, 2);
+    assert.equal(report.gate.verdict, 'PASS');
+    assert.deepEqual(
+      pValuesOf(report.suite).slice(1),
+      pValuesOf(runSuite(unpackBits(modulated))).slice(1),
+    );
+  });
+
+  it('has a label for each p-value, the carrier’s frequency included', () => {
+    const { report } = generate(new RecordingDrbg(), { validate: true, report: true });
+    for (const { name, pValues } of applicable(report?.suite as SuiteReport)) {
+      assert.equal(STREAM_LABELS[name].length, pValues.length, name);
+    }
+    assert.deepEqual(STREAM_LABELS.frequency, ['stream', 'carrier']);
+  });
+
+  it('gives the statistics behind both p-values of the frequency test', () => {
+    const drbg = new RecordingDrbg();
+    const { report } = generate(drbg, { validate: true, report: true });
+    const { carrier, modulated } = sampleOf(drbg, 2);
+    const [test] = applicable(report?.suite as SuiteReport);
+    const onCarrier = frequency(unpackBits(carrier)).statistics;
+    assert.deepEqual(test.statistics, {
+      ...frequency(unpackBits(modulated)).statistics,
+      S_n_carrier: onCarrier.S_n,
+      s_obs_carrier: onCarrier.s_obs,
+    });
+  });
+
+  it('is there only when the order asks for it and the stream was judged', () => {
+    for (const [validate, report] of [
+      [true, false],
+      [false, true],
+      [false, false],
+    ]) {
+      assert.equal(generate(new RecordingDrbg(), { validate, report }).report, null);
+    }
+  });
+});
+
+describe('the report on its way through the threads', () => {
+  const dataDir = makeDataDir();
+  let service: KeyService;
+  let principal: Principal;
+
+  before(async () => {
+    const databasePath = join(dataDir, 'phm.db');
+    const createdMs = Date.now();
+    const store = openSqliteStore({ path: databasePath, quotas: MONTHLY_QUOTAS });
+    const accountId = 'acct_test';
+    const record = { apiKeyId: 'key_test', accountId, hint: '', createdMs, revokedMs: null };
+    const keyHash = randomBytes(32);
+    await store.addAccount({ accountId, name: 'n', plan: 'research', demo: false, createdMs });
+    await store.addApiKey(record, keyHash);
+    principal = (await store.authenticate(keyHash, quotaMonth(createdMs))) as Principal;
+    await store.close();
+    service = await KeyService.start({
+      databasePath,
+      sources: ['os'],
+      secrets: [{ version: 1, secret: Buffer.alloc(32, 9) }],
+      suiteWorkers: 1,
+      clock: systemClock,
+      onLatch: assert.fail,
+      onFatal: assert.fail,
+    });
+  });
+  after(async () => {
+    await service.close();
+    removeDataDir(dataDir);
+  });
+
+  async function generated(changes: Partial<KeyOrder>): Promise<GeneratedKey> {
+    const outcome = await service.generate(principal, order(changes), () => false);
+    assert.ok(outcome.kind === 'generated');
+    return outcome.generated;
+  }
+
+  it('leaves the suite worker only when it was asked for', async () => {
+    assert.equal((await generated({ validate: true })).report, null);
+    const { report } = await generated({ validate: true, report: true });
+    assert.equal(report?.suite.bits, 2 ** 20);
+  });
+
+  it('does not go on to the writer of the ledger', async (t) => {
+    const sent = t.mock.method(Worker.prototype, 'postMessage');
+    const { report } = await generated({ validate: true, report: true });
+    const recorded = sent.mock.calls
+      .map(({ arguments: [message] }) => message as KeyBatch)
+      .flatMap(({ tasks = [] }) => tasks)
+      .filter(({ kind }) => kind === 'record');
+    assert.equal(recorded.length, 1);
+    assert.ok(report);
+    const text = JSON.stringify(recorded, (_, value) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    assert.ok(text.includes(String(report.gate.p)), 'the summary is there');
+    for (const { name } of report.suite.tests) assert.ok(!text.includes(name), name);
+  });
+});
