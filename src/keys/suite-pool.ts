@@ -62,6 +62,7 @@ export class SuitePool {
   async submit(job: SuiteJob, accountId: string, abandoned: () => boolean): Promise<SuiteOutcome> {
     const able = this.#members.filter(isAble).length;
     if (able === 0) throw entropyUnavailable(NO_GENERATOR);
+    this.#dropAbandoned();
     const capacity = able * MAX_WAITING_PER_WORKER;
     const own = this.#waiting.filter((one) => one.accountId === accountId).length;
     if (this.#waiting.length >= capacity || own >= capacity * MAX_ACCOUNT_SHARE) {
@@ -96,12 +97,19 @@ export class SuitePool {
   }
 
   #nextWanted(): Waiting | undefined {
-    let next = this.#waiting.shift();
-    while (next?.abandoned()) {
-      next.reject(new AppError('request_timeout', { detail: 'The client has gone.' }));
-      next = this.#waiting.shift();
+    this.#dropAbandoned();
+    return this.#waiting.shift();
+  }
+
+  /** Nobody waits for these any more; they MUST NOT keep places from those who do. */
+  #dropAbandoned(): void {
+    for (const one of this.#waiting.splice(0)) {
+      if (one.abandoned()) {
+        one.reject(new AppError('request_timeout', { detail: 'The client has gone.' }));
+      } else {
+        this.#waiting.push(one);
+      }
     }
-    return next;
   }
 
   #refuseWaiting(): void {

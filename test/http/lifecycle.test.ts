@@ -281,29 +281,6 @@ describe('a busy account', () => {
   });
 });
 
-describe('clients that leave', () => {
-  it('are not served any more when their turn comes', async () => {
-    const server = await Server.start(freshFolder(), { PHM_RATE_LIMITS: 'off' });
-    const leaving = new AbortController();
-    const left = Array.from({ length: 25 }, () =>
-      server.request('/api/v2/generate', {
-        method: 'POST',
-        headers: { 'X-API-Key': DEMO_KEY, 'Content-Type': 'application/json' },
-        body: '{"security_level": 128, "enable_nist_validation": true}',
-        signal: leaving.signal,
-      }),
-    );
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    leaving.abort();
-    await Promise.allSettled(left);
-    const stays = await server.generate({ security_level: 256, enable_nist_validation: true });
-    assert.equal(stays.status, 200);
-    const { performance } = (await server.metrics()).body.metrics;
-    assert.ok(performance.total_keys_generated < 15, `${performance.total_keys_generated} keys`);
-    await server.stop();
-  });
-});
-
 describe('the end', () => {
   it('fails /readyz first on SIGTERM, answers what is under way, and exits 0', async () => {
     const server = await Server.start(freshFolder());

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, it } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { AppError } from '../../src/errors.ts';
+import type { SuiteJob, SuiteReply } from '../../src/keys/messages.ts';
+import { SuitePool } from '../../src/keys/suite-pool.ts';
+
+const STATUS = { latched: null, sources: [] };
+const HALF_OF_THE_QUEUE = 16;
+const present = () => false;
+
+/** Keeps what it is sent, and finishes a job when told to. */
+class FakeWorker extends EventEmitter {
+  readonly jobs: unknown[] = [];
+
+  postMessage(job: unknown): void {
+    this.jobs.push(job);
+  }
+
+  finish(): void {
+    const counts = { streams: 1, streamsPassed: 1 };
+    const reply = { result: { kind: 'generated' }, counts, status: STATUS };
+    this.emit('message', reply as unknown as SuiteReply);
+  }
+}
+
+function makePool() {
+  const worker = new FakeWorker();
+  const pool = new SuitePool(() => {});
+  pool.add(worker as unknown as Worker, STATUS);
+  const submit = (account: string, abandoned: () => boolean = present) =>
+    pool.submit({ order: {} } as unknown as SuiteJob, account, abandoned);
+  return { worker, submit };
+}
+
+const isCode = (code: string) => (error: unknown) =>
+  error instanceof AppError && error.code === code;
+
+describe('suite pool', () => {
+  it('gives a worker one job at a time', async () => {
+    const { worker, submit } = makePool();
+    const [first, second] = [submit('a'), submit('a')];
+    assert.equal(worker.jobs.length, 1);
+    worker.finish();
+    await first;
+    assert.equal(worker.jobs.length, 2);
+    worker.finish();
+    await second;
+  });
+
+  it('lets an account hold half of the places, and others the rest', async () => {
+    const { submit } = makePool();
+    for (let i = 0; i < 1 + HALF_OF_THE_QUEUE; i++) void submit('a');
+    await assert.rejects(submit('a'), isCode('overloaded'));
+    for (let i = 0; i < HALF_OF_THE_QUEUE; i++) void submit('b');
+    await assert.rejects(submit('c'), isCode('overloaded'));
+  });
+
+  it('gives the places of clients that have gone to those who come', async () => {
+    const { worker, submit } = makePool();
+    void submit('a');
+    let gone = false;
+    const left = Array.from({ length: HALF_OF_THE_QUEUE }, () => submit('a', () => gone));
+    await assert.rejects(submit('a'), isCode('overloaded'));
+    gone = true;
+    const stays = submit('a');
+    for (const one of left) await assert.rejects(one, isCode('request_timeout'));
+    worker.finish();
+    worker.finish();
+    await stays;
+    assert.equal(worker.jobs.length, 2, 'a job nobody waits for was begun');
+  });
+
+  it('does not begin a job whose client has gone meanwhile', async () => {
+    const { worker, submit } = makePool();
+    void submit('a');
+    const left = submit('a', () => worker.jobs.length > 0);
+    worker.finish();
+    await assert.rejects(left, isCode('request_timeout'));
+    assert.equal(worker.jobs.length, 1);
+  });
+});
