@@ -8,9 +8,10 @@
 export { approximateEntropy } from './approximate-entropy.ts';
 export { TextBitReader, type TextFault, type TextFormat, unpackBits } from './bits.ts';
 export { blockFrequency } from './block-frequency.ts';
-export type { Constants } from './constants.ts';
+export { type Constants, DFT_T2_OVER_N } from './constants.ts';
 export { cumulativeSums } from './cumulative-sums.ts';
 export { dft } from './dft.ts';
+export { fourierTransform } from './fourier.ts';
 export { frequency } from './frequency.ts';
 export { P_VALUE_LABELS } from './labels.ts';
 export { linearComplexity } from './linear-complexity.ts';
