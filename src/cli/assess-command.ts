@@ -3,12 +3,14 @@ import { availableParallelism } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Constants, TEST_NAMES, type TestName } from '../sts/index.ts';
-import { type AssessProgress, assess } from './assess.ts';
-import { INPUT_FORMATS, type InputFormat } from './assess-input.ts';
+import { type AssessOutput, type AssessProgress, assess } from './assess.ts';
+import { HtmlOutput } from './assess-html.ts';
+import { INPUT_FORMATS, type InputFormat, type PackedSequence } from './assess-input.ts';
 import { makeOutput, type OutputKind } from './assess-output.ts';
 import { ProgressBar } from './assess-progress.ts';
 import { CommandError } from './command-error.ts';
 import type { CliContext } from './context.ts';
+import { claimPagePath } from './page-file.ts';
 
 interface AssessFlags {
   readonly bits?: number;
@@ -19,6 +21,7 @@ interface AssessFlags {
   readonly threads: number;
   readonly json?: boolean;
   readonly csv?: boolean;
+  readonly html?: string;
 }
 
 /** More threads than any machine has cores are a slip of the finger. */
@@ -27,6 +30,7 @@ const MAX_THREADS = 1024;
 const HELP = `
 One sequence: a report on it. 55 and more: also what they say about their source (SP 800-22 §4.2).
 Sequences follow each other without a gap; a rest shorter than --bits is not used.
+--html needs no network and no script to be read. It shows bits of the input: for its owner alone.
 Ctrl-C reports what was finished. The exit code says whether the command worked, not what it found.
 
 Tests: ${TEST_NAMES.join(', ')}
@@ -62,19 +66,24 @@ export function addAssessCommand(program: Command, context: CliContext): void {
     )
     .option('--json', 'write the report as JSON')
     .addOption(new Option('--csv', 'write one line for each p-value').conflicts('json'))
+    .option('--html <file>', 'also write the report as a web page with pictures')
     .addHelpText('after', HELP)
     .action((file: string, flags: AssessFlags) => run(file, flags, context));
 }
 
 async function run(
   file: string,
-  { json, csv, test, sequences, ...flags }: AssessFlags,
+  { json, csv, html, test, sequences, ...flags }: AssessFlags,
   context: CliContext,
 ): Promise<void> {
   if (sequences !== undefined && flags.bits === undefined) {
     throw new CommandError('--sequences needs --bits, the length of each', 2);
   }
   const { bits } = flags;
+  const page =
+    html === undefined
+      ? undefined
+      : new HtmlOutput(claimPagePath(html, file), { file, constants: flags.constants });
   const bar =
     process.stderr.isTTY && bits !== undefined
       ? new ProgressBar(bits, context.err, () => performance.now())
@@ -87,13 +96,29 @@ async function run(
     });
     const onProgress = (progress: AssessProgress): void => bar?.update(progress);
     const options = { file, ...flags, ...howMany(sequences, bits), ...(test && { tests: test }) };
-    return assess(options, output, { signal, onProgress });
+    if (!page) return assess(options, output, { signal, onProgress });
+    const onFirstSequence = (sequence: PackedSequence): void => page.draw(sequence);
+    return assess(options, bothOutputs(output, page), { signal, onProgress, onFirstSequence });
   };
   try {
     await untilInterrupted(work);
   } finally {
     bar?.clear();
   }
+}
+
+/** Standard output comes first: it has its report though the page cannot be written. */
+function bothOutputs(first: AssessOutput, second: AssessOutput): AssessOutput {
+  return {
+    add: (report) => {
+      first.add(report);
+      second.add(report);
+    },
+    end: (summary) => {
+      first.end(summary);
+      second.end(summary);
+    },
+  };
 }
 
 /** Why a run is aborted, as the message says it. */

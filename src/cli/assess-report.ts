@@ -3,6 +3,7 @@ import {
   ALPHA,
   type AssessedTest,
   type Constants,
+  type JudgedRow,
   type RowCounts,
   type SecondLevel,
   type SecondLevelRow,
@@ -56,17 +57,17 @@ function toJsonRow(row: SecondLevelRow): object {
   };
 }
 
-const NO_CERTIFICATE = [
+export const NO_CERTIFICATE: readonly string[] = [
   '"passed" and "FAILED" are labels of this program: NIST certifies nothing by SP 800-22, and a',
   'sequence that passes may still be predictable.',
 ];
 
-const TEST_RULE = `A test passes when its smallest p-value, corrected for their number, is at least ${ALPHA}.`;
+export const TEST_RULE: string = `A test passes when its smallest p-value, corrected for their number, is at least ${ALPHA}.`;
 
 /** The report on one sequence as a table for people, ending in a line end. */
 export function formatSequenceText(report: SuiteReport): string {
   const { bits, constants, tests, tests_passed, total_tests } = toAssessReport(report);
-  const rows = tests.map((test) => [test.name, pValueText(test), resultText(test)]);
+  const rows = tests.map((test) => [test.name, smallestText(test), resultText(test)]);
   return joinLines([
     heading(bits, constants),
     '',
@@ -98,7 +99,8 @@ export function formatSummaryText(
   ]);
 }
 
-function heading(bits: number, constants: Constants, sequences = ''): string {
+/** `sequences`: how many, ending in "of "; nothing for one alone. */
+export function heading(bits: number, constants: Constants, sequences = ''): string {
   return `SP 800-22 Rev. 1a: ${sequences}${grouped(bits)} bits, ${constants} constants`;
 }
 
@@ -134,7 +136,7 @@ function rowText(row: SecondLevelRow): string {
   return `${classes}  ${uniformity} ${proportion} ${row.inInterval ? ' ' : '*'}  ${name}${verdict}`;
 }
 
-function rowName({ test, label }: RowCounts): string {
+export function rowName({ test, label }: RowCounts): string {
   return label === '' ? test : `${test} ${label}`;
 }
 
@@ -145,16 +147,25 @@ function verdictLines(secondLevel: SecondLevel, bits: number): string[] {
   if (!secondLevel.judged) {
     return [`Second level (SP 800-22 §4.2): not judged, ${secondLevel.reason}.`];
   }
-  const { rowsJudged, rowsFailed, checks, checkAlpha, familyAlpha, passed } = secondLevel;
+  const { rowsJudged, rowsFailed, passed } = secondLevel;
   return [
-    ...standardLines(secondLevel),
+    ...standardTexts(secondLevel).map((text) => `* ${text}`),
+    ...intervalTexts(secondLevel).map((text) => `  ${text}`),
     '',
     `Second level: ${passed ? 'passed' : 'FAILED'}, ${rowsFailed} of ${rowsJudged} rows failed.`,
     ...secondLevel.rows.filter((row) => row.judged && !row.passed).map(failureText),
+    ...verdictNotes(secondLevel, bits),
+    '',
+  ];
+}
+
+/** How a row fails, and what to bear in mind when one does. */
+export function verdictNotes(secondLevel: SecondLevelVerdict, bits: number): string[] {
+  const { checks, checkAlpha, familyAlpha } = secondLevel;
+  return [
     `A row fails with a probability below ${checkAlpha.toExponential(2)}: ${familyAlpha * 100} % shared by ${checks} checks, so that`,
     `at most ${familyAlpha * 100} % of sources with exact p-values fail.`,
     ...(bits < LATTICE_BITS ? LATTICE_NOTE : []),
-    '',
   ];
 }
 
@@ -164,42 +175,42 @@ const LATTICE_NOTE = [
 ];
 
 /** What the limits of the standard say, row by row and uncorrected. */
-function standardLines(secondLevel: SecondLevelVerdict): string[] {
+export function standardTexts(secondLevel: SecondLevelVerdict): string[] {
   const { rowsJudged, rowsOutsideInterval, expectedOutsideInterval, rowsNotUniform } = secondLevel;
   const expected = expectedOutsideInterval.toFixed(2);
   return [
-    `* ${rowsOutsideInterval} of ${rowsJudged} rows outside of their ±3σ interval (§4.2.1); ${expected} are to be expected.`,
-    `* ${rowsNotUniform} of ${rowsJudged} rows with P-value_T below ${UNIFORMITY_ALPHA} (§4.2.2).`,
-    ...intervalLines(secondLevel),
+    `${rowsOutsideInterval} of ${rowsJudged} rows outside of their ±3σ interval (§4.2.1); ${expected} are to be expected.`,
+    `${rowsNotUniform} of ${rowsJudged} rows with P-value_T below ${UNIFORMITY_ALPHA} (§4.2.2).`,
   ];
 }
 
-/** The counts within the interval, once for each number of sequences. */
-function intervalLines({ rows }: SecondLevelVerdict): string[] {
-  const lines = new Map<number, string>();
-  for (const row of rows) {
-    if (!row.judged) continue;
-    const [low, high] = row.interval;
-    const [fewest, most] = [Math.ceil(low * row.sequences), Math.floor(high * row.sequences)];
-    const range = `${fewest} to ${most} of ${row.sequences}`;
-    lines.set(row.sequences, `  Interval: ${low.toFixed(7)} to ${high.toFixed(7)}, ${range}.`);
-  }
-  return [...lines.values()];
+/** Once for each number of sequences. */
+function intervalTexts({ rows }: SecondLevelVerdict): string[] {
+  return [...new Set(rows.filter((row) => row.judged).map(intervalText))];
 }
 
-function failureText(row: SecondLevelRow): string {
+/** The interval of a row, and the counts within it. */
+export function intervalText({ interval: [low, high], sequences }: JudgedRow): string {
+  const [fewest, most] = [Math.ceil(low * sequences), Math.floor(high * sequences)];
+  return `Interval: ${low.toFixed(7)} to ${high.toFixed(7)}, ${fewest} to ${most} of ${sequences}.`;
+}
+
+export function failureText(row: SecondLevelRow): string {
   if (!row.judged) return '';
   const passes = `${row.passes}/${row.sequences} passed, p = ${row.proportionP.toExponential(2)}`;
   return `  ${rowName(row)}: ${passes}; uniformity p = ${row.uniformityP.toExponential(2)}`;
 }
 
 /** The smallest p-value, and of how many. */
-function pValueText({ applicable, p_values, statistics }: AssessedTest): string {
+function smallestText({ applicable, p_values, statistics }: AssessedTest): string {
   if (!applicable) return '-';
   if (statistics.prerequisite_met === false) return '0 (share of ones is off)';
-  const smallest = Math.min(...p_values);
-  const text = smallest === 0 || smallest >= 1e-4 ? smallest.toFixed(6) : smallest.toExponential(3);
+  const text = pValueText(Math.min(...p_values));
   return p_values.length === 1 ? text : `${text} (smallest of ${p_values.length})`;
+}
+
+export function pValueText(p: number): string {
+  return p === 0 || p >= 1e-4 ? p.toFixed(6) : p.toExponential(3);
 }
 
 function resultText({ applicable, reason, passed }: AssessedTest): string {

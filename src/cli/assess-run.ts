@@ -94,6 +94,7 @@ class AssessRun {
     this.#reading = true;
     try {
       const sequence = await this.#cutter.next();
+      if (sequence && this.#submitted === 0) this.#control.onFirstSequence?.(sequence);
       if (sequence) void this.#submit(sequence);
       else this.#ended = true;
     } catch (error) {

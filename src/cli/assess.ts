@@ -14,7 +14,7 @@ import {
   TEST_NAMES,
   type TestName,
 } from '../sts/index.ts';
-import type { InputFormat } from './assess-input.ts';
+import type { InputFormat, PackedSequence } from './assess-input.ts';
 import { MAX_BITS, openRun } from './assess-run.ts';
 import { countText } from './assess-table.ts';
 import { CommandError } from './command-error.ts';
@@ -65,6 +65,8 @@ export interface AssessControl {
   /** Ends the run at once; what is finished is reported. Its reason is a word for the message. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: AssessProgress) => void;
+  /** Sees the first sequence before it is tested, which begins with a byte. MUST NOT keep its bytes. */
+  readonly onFirstSequence?: (sequence: PackedSequence) => void;
   /** Another worker, for tests. */
   readonly workerUrl?: URL;
 }

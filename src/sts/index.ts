@@ -10,9 +10,10 @@
 export { approximateEntropy } from './approximate-entropy.ts';
 export { TextBitReader, type TextFault, type TextFormat, unpackBits } from './bits.ts';
 export { blockFrequency } from './block-frequency.ts';
-export type { Constants } from './constants.ts';
+export { type Constants, DFT_T2_OVER_N } from './constants.ts';
 export { cumulativeSums } from './cumulative-sums.ts';
 export { dft } from './dft.ts';
+export { fourierTransform } from './fourier.ts';
 export { frequency, judgeFrequency } from './frequency.ts';
 export {
   KERNEL_MAXIMUM_BITS,

@@ -1,16 +1,13 @@
 /** `phm assess` on many sequences, as its users meet it: stdout, stderr, exit code. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { createCipheriv } from 'node:crypto';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { AssessReport } from '../../src/cli/assess-report.ts';
 import { P_VALUE_LABELS, runSuite, type TestName, unpackBits } from '../../src/sts/index.ts';
+import { OpenAssess } from '../support/open-assess.ts';
 import { makeDataDir, phmJson, removeDataDir, runPhm } from '../support/server.ts';
-
-const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
 
 let dataDir: string;
 before(() => {
@@ -51,34 +48,6 @@ function expectedPValues(bytes: Uint8Array, bits: number, count: number): unknow
 }
 
 const pValues = (report: AssessReport) => report.tests.map(({ p_values }) => p_values);
-
-/** Starts a command whose standard input the test holds. */
-class OpenCommand {
-  readonly child: ChildProcess;
-  stdout = '';
-  stderr = '';
-
-  constructor(args: readonly string[]) {
-    this.child = spawn(process.execPath, [MAIN, 'assess', ...args]);
-    this.child.stdout?.on('data', (chunk) => {
-      this.stdout += chunk;
-    });
-    this.child.stderr?.on('data', (chunk) => {
-      this.stderr += chunk;
-    });
-  }
-
-  /** Resolves once stdout holds `text`. */
-  async untilWritten(text: string): Promise<void> {
-    while (!this.stdout.includes(text))
-      await once(this.child.stdout as NodeJS.EventEmitter, 'data');
-  }
-
-  async ended(): Promise<number | null> {
-    const [code] = await once(this.child, 'close');
-    return code;
-  }
-}
 
 describe('phm assess --bits', () => {
   it('cuts a file into sequences bit by bit, and leaves a shorter rest', async () => {
@@ -138,7 +107,7 @@ describe('phm assess --bits', () => {
     for (const [format, content] of Object.entries(forms)) {
       const args = ['--bits', '1501', '--sequences', 'all', '--format', format, '--json'];
       assert.deepEqual(await assessJson(write(`form.${format}`, content), ...args), expected);
-      const piped = new OpenCommand(['-', ...args]);
+      const piped = new OpenAssess(['-', ...args]);
       piped.child.stdin?.end(content);
       assert.equal(await piped.ended(), 0, piped.stderr);
       assert.deepEqual(JSON.parse(piped.stdout), expected, format);
@@ -299,8 +268,8 @@ describe('phm assess --csv and --test', () => {
 
 describe('phm assess, interrupted', () => {
   /** Three sequences and a bit, then a standard input that stays open. */
-  async function interrupted(kind: string[], written: string): Promise<OpenCommand> {
-    const command = new OpenCommand(['-', '--bits', '1000', '--sequences', 'all', ...kind]);
+  async function interrupted(kind: string[], written: string): Promise<OpenAssess> {
+    const command = new OpenAssess(['-', '--bits', '1000', '--sequences', 'all', ...kind]);
     command.child.stdin?.write(stream(380));
     await command.untilWritten(written);
     const ended = command.ended();
@@ -333,7 +302,7 @@ describe('phm assess, interrupted', () => {
   });
 
   it('says so when nothing was finished', async () => {
-    const command = new OpenCommand(['-', '--bits', String(2 ** 26)]);
+    const command = new OpenAssess(['-', '--bits', String(2 ** 26)]);
     // More than the pipe holds and less than a sequence: it has gone only once the command reads.
     await new Promise((resolve) => command.child.stdin?.write(Buffer.alloc(2 ** 22), resolve));
     const ended = command.ended();
@@ -344,7 +313,7 @@ describe('phm assess, interrupted', () => {
   });
 
   it('ends with words when the reader of its output has gone', async () => {
-    const command = new OpenCommand(['/dev/zero', '--bits', '1000', '--sequences', 'all', '--csv']);
+    const command = new OpenAssess(['/dev/zero', '--bits', '1000', '--sequences', 'all', '--csv']);
     await command.untilWritten('\n1,frequency');
     command.child.stdout?.destroy();
     assert.equal(await command.ended(), 1);
@@ -352,7 +321,7 @@ describe('phm assess, interrupted', () => {
   });
 
   it('does not leave with 0 when its only report could not be written', async () => {
-    const command = new OpenCommand([write('lost.bin', stream(200))]);
+    const command = new OpenAssess([write('lost.bin', stream(200))]);
     command.child.stdout?.destroy();
     assert.equal(await command.ended(), 1);
     assert.equal(command.stderr, 'phm: the output cannot be written\n');
@@ -450,7 +419,7 @@ describe('phm assess, called wrongly or on what it cannot use', () => {
   });
 
   it('reports the sequences of a pipe that holds fewer than --sequences, and leaves with 1', async () => {
-    const command = new OpenCommand(['-', '--bits', '1000', '--sequences', '3', '--csv']);
+    const command = new OpenAssess(['-', '--bits', '1000', '--sequences', '3', '--csv']);
     command.child.stdin?.end(stream(250));
     assert.equal(await command.ended(), 1);
     assert.match(

@@ -1,0 +1,136 @@
+/**
+ * The styles of the page. Blue and orange are told apart by all readers, and no meaning is theirs
+ * alone: forms, signs and words carry it too.
+ */
+import { Markup } from './markup.ts';
+
+const LIGHT = `
+--ground:#f4f6f8;--panel:#fff;--ink:#151b23;--muted:#55606e;--line:#d8dee6;--strip:#f1f4f7;
+--good:#0b66a8;--bad:#b84300;--soft:#cfe4f5;--core:#7db5dd;--good-panel:#eef6fc;--bad-panel:#fff3ea;`;
+
+const DARK = `
+--ground:#0e1217;--panel:#161b22;--ink:#e7ebf0;--muted:#9ba6b4;--line:#2c343e;--strip:#1b212a;
+--good:#63b3ee;--bad:#ff9c52;--soft:#1f3f5a;--core:#35729f;--good-panel:#12232f;--bad-panel:#2c1e13;`;
+
+const BASE = `
+:root{color-scheme:light dark;${LIGHT}}
+@media screen and (prefers-color-scheme:dark){:root{${DARK}}}
+*{box-sizing:border-box}
+html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
+body{margin:0 auto;max-width:1168px;padding:16px;background:var(--ground);color:var(--ink);
+font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}
+a{color:var(--good)}
+h1,h2,h3,p,ul,dl,dd,figure{margin:0}
+h1{font-size:clamp(1.5rem,4vw,2.25rem);line-height:1.2;overflow-wrap:anywhere}
+h2{font-size:1.25rem;line-height:1.3;margin-bottom:8px}
+h3{font-size:1rem;margin-bottom:8px}
+header{padding:8px 0 16px}
+header p{color:var(--muted)}
+.kicker{font-size:.8rem;letter-spacing:.08em;text-transform:uppercase}
+nav ul{display:flex;flex-wrap:wrap;gap:4px 20px;padding:0;margin-top:12px;list-style:none}
+section{background:var(--panel);border:1px solid var(--line);border-radius:12px;padding:20px;margin-bottom:16px}
+section>p{max-width:75ch}
+section>p+p{margin-top:6px}
+section>p+h3{margin-top:16px}
+footer{color:var(--muted);font-size:.85rem;padding:4px 4px 24px}
+footer p{max-width:90ch}
+.passed{color:var(--good)}
+.failed,.outside{color:var(--bad)}
+code{white-space:nowrap}
+.note{color:var(--muted);font-size:.85rem}`;
+
+const VERDICT = `
+.verdict{border-left:8px solid var(--muted);color:var(--ink)}
+.verdict.passed{border-left-color:var(--good);background:var(--good-panel)}
+.verdict.failed{border-left-color:var(--bad);background:var(--bad-panel)}
+.verdict h2{display:flex;align-items:center;gap:12px;font-size:clamp(1.3rem,3.4vw,1.9rem)}
+.sign{flex:none;width:1.5em;height:1.5em;border-radius:50%;display:grid;place-items:center;
+font-size:.8em;line-height:1;color:var(--panel);background:var(--muted)}
+.verdict.passed .sign{background:var(--good)}
+.verdict.failed .sign{background:var(--bad)}
+dl{display:flex;flex-wrap:wrap;gap:8px 36px;margin:12px 0}
+dl div{display:flex;flex-direction:column-reverse}
+dd{font-size:1.6rem;font-weight:600;line-height:1.2;font-variant-numeric:tabular-nums}
+dt{color:var(--muted);font-size:.85rem}
+.limits ul{padding-left:1.1em;max-width:90ch}
+.limits li+li{margin-top:4px}`;
+
+const TABLES = `
+.scroll{overflow-x:auto}
+table{border-collapse:collapse;width:100%;min-width:860px;font-size:.92rem}
+th,td{padding:6px 12px 6px 0;text-align:left;vertical-align:baseline;border-bottom:1px solid var(--line)}
+tbody tr:last-child>*{border-bottom:0}
+thead th{color:var(--muted);font-weight:600;font-size:.85rem}
+tbody th{font:600 .85rem/1.5 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace}
+.number{text-align:right;font-variant-numeric:tabular-nums;padding-right:20px;white-space:nowrap}
+td:last-child{font-variant-numeric:tabular-nums}
+.share{display:inline-block;width:72px;height:8px;margin-right:6px;border-radius:4px;background:var(--line);overflow:hidden}
+.share i{display:block;height:100%;background:var(--good)}
+.counts{white-space:nowrap}
+@media (max-width:800px){.share{display:none}section{padding:16px}}`;
+
+const FIGURES = `
+.pictures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,440px),1fr));gap:24px 32px;margin-top:16px}
+.pictures figure:first-child{grid-row:span 2}
+figcaption{color:var(--muted);font-size:.88rem;max-width:80ch;margin-top:8px}
+.raster{display:block;width:100%;max-width:512px;height:auto;image-rendering:pixelated;border:1px solid var(--line)}
+svg{display:block}
+.chart{width:100%;height:auto;max-width:540px}
+.wide{max-width:none;min-width:760px}
+.chart text{font-size:13px;fill:var(--muted)}
+.chart .middle{text-anchor:middle}
+.chart .end{text-anchor:end}
+.chart .name{font-size:11px;fill:var(--ink)}
+.chart .super{font-size:10px}
+.chart path{fill:none}
+.grid,.axis{stroke:var(--line);stroke-width:1}
+.axis{stroke:var(--muted)}
+.chart .ground{fill:var(--strip)}
+.chart .area{fill:var(--soft)}
+.chart .core{fill:var(--core)}
+.chart .walk{fill:var(--soft);stroke:var(--good);stroke-width:1;stroke-linejoin:round}
+.range{stroke:var(--soft)}
+.range-core{stroke:var(--core)}
+.line{stroke:var(--good);stroke-width:2.5;stroke-linejoin:round}
+.dashed{stroke:var(--ink);stroke-width:1.2;stroke-dasharray:6 4}
+.dotted{stroke:var(--ink);stroke-width:1.4;stroke-dasharray:1.5 4}
+.dot{stroke:var(--good);stroke-width:5;stroke-linecap:round;stroke-opacity:.75}
+.ring,.cross{stroke:var(--bad);stroke-width:1.6}
+.chart .clipped{fill:var(--bad)}`;
+
+const ROWS = `
+.rows{display:grid;grid-template-columns:repeat(auto-fill,minmax(148px,1fr));gap:10px;padding:0;margin:8px 0 24px;list-style:none}
+.rows li{display:flex;flex-direction:column;padding:8px 10px;border:1px solid var(--line);border-radius:8px;
+font-size:.78rem;line-height:1.45;color:var(--muted);font-variant-numeric:tabular-nums}
+.rows li.failed{border:2px solid var(--bad);padding:7px 9px}
+.rows p{display:flex;gap:6px;justify-content:space-between;margin-bottom:auto;padding-bottom:4px}
+.rows p b{color:var(--ink);min-width:0}
+.rows p span{flex:none}
+.rows span.failed{font-weight:600}
+.histogram{width:100%;height:auto;margin-bottom:4px}
+.bars{fill:var(--core)}
+.expected{stroke:var(--ink);stroke-width:.8;fill:none}`;
+
+const PRINT = `
+@page{margin:14mm}
+@media print{
+body{max-width:none;padding:0;background:#fff;font-size:10pt}
+nav{display:none}
+section{border:0;padding:0;margin-bottom:8mm}
+.verdict{padding-left:5mm;border-left:2mm solid var(--muted)}
+figure,tr,dl,.rows li,.limits,.verdict,#tests,#source,#pictures{break-inside:avoid}
+h2,h3{break-after:avoid}
+.scroll{overflow:visible}
+table,.wide{min-width:0}
+th,td{padding-block:3px}
+.share{display:none}
+.rows li{font-size:7pt;padding:1.5mm 2mm}
+.pictures{grid-template-columns:1fr 1fr;gap:6mm}
+.rows{grid-template-columns:repeat(6,1fr);gap:2mm}
+.sign,.share,.share i,.verdict{print-color-adjust:exact;-webkit-print-color-adjust:exact}
+a{color:inherit}
+}`;
+
+export const STYLE: Markup = new Markup(
+  [BASE, VERDICT, TABLES, FIGURES, ROWS, PRINT].join('').replaceAll('\n', ''),
+);

@@ -1,0 +1,280 @@
+/** `phm assess --html` as its users meet it: the page, its file, and what stays as it was. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { createCipheriv } from 'node:crypto';
+import {
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { OpenAssess } from '../support/open-assess.ts';
+import { MAIN, makeDataDir, removeDataDir, runPhm } from '../support/server.ts';
+
+let dataDir: string;
+before(() => {
+  dataDir = makeDataDir();
+});
+after(() => removeDataDir(dataDir));
+
+/** An AES-256-CTR stream: sound, and the same in every run. */
+const stream = (length: number): Buffer =>
+  createCipheriv('aes-256-ctr', Buffer.alloc(32, 5), Buffer.alloc(16)).update(Buffer.alloc(length));
+
+function write(name: string, content: string | Uint8Array): string {
+  const path = join(dataDir, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const assess = (...args: string[]) => runPhm(['assess', ...args], dataDir);
+
+const MANY = ['--bits', '1000', '--sequences', 'all'];
+
+/** Runs `phm assess … --html` to a good end and returns the page. */
+async function pageOf(file: string, ...args: string[]): Promise<string> {
+  const path = join(dataDir, `${basename(file)}.html`);
+  const { code, stderr } = await assess(file, ...args, '--html', path);
+  assert.deepEqual([code, stderr], [0, '']);
+  const page = readFileSync(path, 'utf8');
+  assertWellFormed(page);
+  assertSelfContained(page);
+  return page;
+}
+
+const VOID = new Set(['meta', 'link', 'img', 'wbr']);
+
+/** Every element is closed where it was opened. */
+function assertWellFormed(page: string): void {
+  const open: string[] = [];
+  const body = page.replace(/<style>.*?<\/style>/s, '').replace('<!DOCTYPE html>', '');
+  assert.doesNotMatch(body.replace(/<\/?[a-z][a-z0-9]*(\s[^<>]*)?>/g, ''), /[<>]/);
+  for (const [, close, name, rest] of body.matchAll(/<(\/?)([a-z][a-z0-9]*)([^<>]*)>/g)) {
+    if (close) assert.equal(open.pop(), name);
+    else if (!VOID.has(name) && !rest.endsWith('/')) open.push(name);
+  }
+  assert.deepEqual(open, []);
+}
+
+const LINKS = [
+  'https://csrc.nist.gov/news/2022/decision-to-revise-nist-sp-800-22-rev-1a',
+  'https://doi.org/10.6028/NIST.SP.800-22r1a',
+];
+
+/** Nothing is loaded or run; what leads elsewhere is a link to the standard. */
+function assertSelfContained(page: string): void {
+  const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
+  assert.ok(
+    page.includes(`<meta http-equiv="Content-Security-Policy" content="${escaped(policy)}">`),
+  );
+  assert.doesNotMatch(page, /<script|@import|url\(/i);
+  for (const [tag] of page.matchAll(/<[a-z][^<>]*>/g))
+    assert.doesNotMatch(tag, /\son\w+=|javascript:/i);
+  for (const [, source] of page.matchAll(/\ssrc="([^"]*)"/g))
+    assert.match(source, /^data:image\/png/);
+  const targets = [...page.matchAll(/<(\w+)[^>]*\shref="([^"]*)"/g)];
+  const elsewhere = targets.filter(([, , target]) => !/^(#[a-z]+|data:,)$/.test(target));
+  assert.deepEqual(
+    elsewhere.map(([, tag, target]) => `${tag} ${target}`),
+    LINKS.map((link) => `a ${link}`),
+  );
+  for (const [, id] of page.matchAll(/href="#([a-z]+)"/g)) assert.ok(page.includes(`id="${id}"`));
+}
+
+const escaped = (text: string): string => text.replaceAll("'", '&#39;');
+
+const countOf = (page: string, part: string): number => page.split(part).length - 1;
+
+describe('phm assess --html, the page', () => {
+  it('reports one sequence: verdict, tests with reasons, p-values, pictures', async () => {
+    const page = await pageOf(write('one.bin', stream(1000)));
+    assert.match(page, /<title>SP 800-22 report on [^<]*one\.bin<\/title>/);
+    assert.match(page, /SP 800-22 Rev\. 1a: 8,000 bits, exact constants/);
+    assert.match(page, /<h2><span[^>]*>✓<\/span>6 of 6 tests passed<\/h2>/);
+    assert.match(page, /<h2>What this does not prove<\/h2>/);
+    assert.match(page, /NIST certifies nothing by SP 800-22/);
+    assert.match(page, /rank<\/th><td>not applicable: needs at least 38,912 bits, got 8,000<\/td>/);
+    assert.equal(countOf(page, '<th scope="row">'), 15);
+    assert.match(page, /aria-label="7 p-values of 6 tests: 0 are below 0\.01/);
+    for (const heading of ['Bits', 'Random walk', 'Spectrum']) {
+      assert.ok(page.includes(`<figure><h3>${heading}</h3>`), heading);
+    }
+    assert.doesNotMatch(page, /class="histogram"|ended early/i);
+  });
+
+  it('says which tests a sequence failed', async () => {
+    const page = await pageOf(write('zero.bin', new Uint8Array(200)), '--test', 'frequency');
+    assert.match(page, /✗<\/span>0 of 1 tests passed, 1 FAILED<\/h2>/);
+    assert.match(page, /<p>FAILED: frequency\.<\/p>/);
+    assert.match(page, /S_n = −1,600; its largest distance from 0 is 1,600, that is 40\.00 √n/);
+    assert.match(page, /Above the picture \(▲\): 40\.0 √n at k = 0\. k = 0 is the share of ones\./);
+  });
+
+  it('shows every row of a judged source, the one outside of the verdict marked', async () => {
+    const bytes = stream(7500).map((byte, i) => (i % 2 === 0 ? byte | 0x11 : byte));
+    const page = await pageOf(write('sixty.bin', bytes), ...MANY);
+    assert.match(page, /✗<\/span>Second level FAILED: \d of 7 rows failed<\/h2>/);
+    assert.match(page, /<p>FAILED: frequency: \d+\/60 passed, p = [0-9.]+e-\d+; uniformity p = /);
+    assert.match(page, /Interval: 0\.9514643 to 1\.0000000, 58 to 60 of 60\./);
+    assert.match(page, /Note: below 1,000,000 bits p-values take few values/);
+    assert.equal(countOf(page, 'class="histogram"'), 7);
+    assert.match(page, /<li class="failed"><p><b>frequency<\/b> <span class="failed">✗ FAILED/);
+    assert.match(page, /<h2>Proportion of sequences that pass<\/h2>/);
+    assert.doesNotMatch(page, /<h2>p-values<\/h2>/);
+  });
+
+  it('plots the p-values of fewer sequences, and judges nothing', async () => {
+    const page = await pageOf(
+      write('nine.bin', stream(1125)),
+      ...MANY,
+      '--test',
+      'cumulative_sums',
+    );
+    assert.match(page, /–<\/span>9 of 9 single tests passed, source not judged<\/h2>/);
+    assert.match(page, /not judged, needs at least 55 sequences, got 9\./);
+    assert.match(page, /aria-label="18 p-values of 1 tests/);
+    assert.equal(countOf(page, '<th scope="row">'), 1);
+    assert.doesNotMatch(page, /random_excursions|class="histogram"/);
+    assert.match(page, /<h2>Sequence 1 in pictures<\/h2>/);
+  });
+
+  it('is the same page for the same input, on any number of threads', async () => {
+    const file = write('same.bin', stream(7500));
+    const [one, three] = [
+      await pageOf(file, ...MANY, '--threads', '1'),
+      await pageOf(file, ...MANY, '--threads', '3'),
+    ];
+    assert.equal(three, one);
+    assert.ok(one.length < 100_000);
+  });
+
+  it('leaves standard output as it is without', async () => {
+    const file = write('stdout.bin', stream(1000));
+    for (const kind of [[], ['--json'], ['--csv']]) {
+      const without = await assess(file, ...MANY, ...kind);
+      assert.deepEqual(
+        await assess(file, ...MANY, ...kind, '--html', join(dataDir, 'x.html')),
+        without,
+      );
+    }
+  });
+
+  it('takes a hostile file name for a name', async () => {
+    const name = `<script>alert(1)<\u2215script>"'><img src=x onerror=alert(1)>&lt;\u001b[31m.bin`;
+    const page = await pageOf(write(name, stream(200)));
+    const shown = '&lt;script&gt;alert(1)&lt;∕script&gt;&quot;&#39;&gt;&lt;img src=x';
+    assert.equal(countOf(page, shown), 2);
+    assert.ok(page.includes('&amp;lt;\ufffd[31m.bin'));
+    assert.equal(countOf(page, '<img '), 1);
+  });
+});
+
+describe('phm assess --html, interrupted', () => {
+  async function interrupt(command: OpenAssess): Promise<void> {
+    const ended = command.ended();
+    command.child.kill('SIGINT');
+    assert.equal(await ended, 1, command.stderr);
+  }
+
+  it('writes the page of what was finished, and says that it ended early', async () => {
+    const path = join(dataDir, 'early.html');
+    // Three sequences and a bit, then a standard input that stays open.
+    const command = new OpenAssess(['-', ...MANY, '--test', 'runs', '--csv', '--html', path]);
+    command.child.stdin?.write(stream(380));
+    await command.untilWritten('\n3,runs,1,,');
+    await interrupt(command);
+    assert.match(command.stderr, /^phm: interrupted; the report covers .* 3 sequences$/m);
+    const page = readFileSync(path, 'utf8');
+    assertWellFormed(page);
+    assert.match(page, /3 sequences of 1,000 bits, exact constants; <strong[^>]*>ended early/);
+    assert.match(page, /<strong>Ended early:<\/strong> this page covers .* before, 3 sequences\./);
+  });
+
+  it('leaves an older page alone when nothing was finished', async () => {
+    const path = write('older.html', 'older');
+    const command = new OpenAssess(['-', '--bits', String(2 ** 26), '--html', path]);
+    // More than the pipe holds and less than a sequence: it has gone only once the command reads.
+    await new Promise((resolve) => command.child.stdin?.write(Buffer.alloc(2 ** 22), resolve));
+    await interrupt(command);
+    assert.equal(readFileSync(path, 'utf8'), 'older');
+  });
+});
+
+describe('phm assess --html, its file', () => {
+  it('replaces an older page, for its owner alone, and leaves nothing else behind', async () => {
+    const folder = join(dataDir, 'folder');
+    mkdirSync(folder);
+    const path = join(folder, 'page.html');
+    writeFileSync(path, 'older');
+    symlinkSync('page.html', join(folder, 'link.html'));
+    const { code } = await assess(
+      write('ok.bin', stream(200)),
+      '--html',
+      join(folder, 'link.html'),
+    );
+    assert.equal(code, 0);
+    assert.match(readFileSync(path, 'utf8'), /^<!DOCTYPE html>/);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    assert.deepEqual(readdirSync(folder).sort(), ['link.html', 'page.html']);
+  });
+
+  it('is refused before anything is read when it cannot be written', async () => {
+    const file = write('plain.bin', stream(200));
+    const [hard, soft] = [join(dataDir, 'hard.bin'), join(dataDir, 'soft.bin')];
+    linkSync(file, hard);
+    symlinkSync(file, soft);
+    const cases: [html: string, code: number, words: RegExp][] = [
+      ['-', 2, /--html needs a file of its own: standard output has the report/],
+      ['', 2, /--html takes the name of a file, got ""/],
+      [`${dataDir}/none/`, 2, /--html takes the name of a file/],
+      [join(dataDir, 'none', 'x.html'), 1, /x\.html cannot be written: there is no such directory/],
+      [join(file, 'x.html'), 1, /x\.html cannot be written: there is no such directory/],
+      [dataDir, 1, /cannot be written: it is a directory/],
+      ['/dev/null', 1, /\/dev\/null cannot be written: it is no regular file/],
+      [file, 2, /plain\.bin would replace the input; name another file/],
+      [hard, 2, /hard\.bin would replace the input/],
+      [soft, 2, /soft\.bin would replace the input/],
+    ];
+    for (const [html, code, words] of cases) {
+      const result = await assess(file, '--html', html);
+      assert.deepEqual([result.code, result.stdout], [code, ''], `${html}: ${result.stderr}`);
+      assert.match(result.stderr, words);
+    }
+    assert.deepEqual(readFileSync(file), stream(200));
+  });
+
+  it('is refused when it is what standard input or standard output is redirected to', () => {
+    const path = write('redirected.bin', stream(200));
+    const args = [MAIN, 'assess', '-', '--html', path];
+    const input = spawnSync(process.execPath, args, {
+      stdio: [openSync(path, 'r'), 'pipe', 'pipe'],
+    });
+    assert.match(String(input.stderr), /would replace the input/);
+    const output = spawnSync(process.execPath, args, {
+      input: stream(200),
+      stdio: ['pipe', openSync(path, 'r+'), 'pipe'],
+    });
+    assert.match(String(output.stderr), /would replace the report on standard output/);
+    assert.deepEqual(readFileSync(path), stream(200));
+  });
+
+  it('fails with words, behind the report, when its directory goes away during the run', async () => {
+    const folder = join(dataDir, 'going');
+    mkdirSync(folder);
+    const command = new OpenAssess(['-', ...MANY, '--csv', '--html', join(folder, 'x.html')]);
+    command.child.stdin?.write(stream(126));
+    await command.untilWritten('\n1,frequency');
+    rmSync(folder, { recursive: true });
+    command.child.stdin?.end();
+    assert.equal(await command.ended(), 1);
+    assert.match(command.stderr, /x\.html cannot be written: there is no such directory/);
+    assert.match(command.stdout, /\n1,dft,/);
+  });
+});

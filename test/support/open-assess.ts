@@ -1,0 +1,32 @@
+/** The real `phm assess` while it runs. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { MAIN } from './server.ts';
+
+/** Starts a command whose standard input the test holds. */
+export class OpenAssess {
+  readonly child: ChildProcess;
+  stdout = '';
+  stderr = '';
+
+  constructor(args: readonly string[]) {
+    this.child = spawn(process.execPath, [MAIN, 'assess', ...args]);
+    this.child.stdout?.on('data', (chunk) => {
+      this.stdout += chunk;
+    });
+    this.child.stderr?.on('data', (chunk) => {
+      this.stderr += chunk;
+    });
+  }
+
+  /** Resolves once stdout holds `text`. */
+  async untilWritten(text: string): Promise<void> {
+    while (!this.stdout.includes(text))
+      await once(this.child.stdout as NodeJS.EventEmitter, 'data');
+  }
+
+  async ended(): Promise<number | null> {
+    const [code] = await once(this.child, 'close');
+    return code;
+  }
+}
