@@ -31,6 +31,13 @@ export const LOG_SUM: usize = RESULTS + 0xa0;
 export const SQUARES: usize = RESULTS + 0xb0;
 /** random-walk.ts: i32 J, then from 16 bytes on i32 ν (eight rows of six), then i32 ξ (from −9 to 9). */
 export const EXCURSIONS: usize = RESULTS + 0x100;
+/**
+ * dft.ts: u32 bins below T² of the classes that hold both of each pair, u32 of all others, f32 largest
+ * |S|², u32 bins listed, i32 Σ X_i, i32 Σ (−1)^i X_i; then the list, u32 each.
+ */
+export const PEAKS: usize = RESULTS + 0x240;
+export const PEAK_LIST: usize = PEAKS + 0x20;
+export const PEAK_LIST_LIMIT: u32 = 64;
 
 /** linear-complexity.ts. */
 export const COMPLEXITY: usize = 0x11000;

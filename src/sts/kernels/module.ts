@@ -17,18 +17,29 @@ const PAGE_BYTES = 65_536;
 
 /** Places in memory; what is there, kernels/memory.ts says. */
 type AddressName =
+  | 'APART_FACTORS'
+  | 'BIN_ROTATIONS'
+  | 'BYTE_SUMS'
   | 'COMPLEXITIES'
   | 'EXCURSIONS'
   | 'INPUT'
+  | 'LANE_FACTORS'
   | 'LOG_SUM'
   | 'LOGARITHMS'
   | 'LONGEST_RUNS'
+  | 'NODE_FACTORS_1'
+  | 'NODE_FACTORS_2'
+  | 'NODE_FACTORS_3'
   | 'ONES_AND_RUNS'
   | 'OVERLAPS'
+  | 'PAIR_FACTORS'
   | 'PATTERN_COUNTS'
+  | 'PEAK_LIST'
+  | 'PEAKS'
   | 'RANKS'
   | 'SQUARES'
   | 'TEMPLATE_COUNTS'
+  | 'TWISTS'
   | 'WALK';
 
 /** What the module exports. `n` is the length of the sequence in bits throughout. */
@@ -38,6 +49,11 @@ interface KernelExports extends Readonly<Record<AddressName, WebAssembly.Global>
   readonly INPUT_PAD: WebAssembly.Global;
   /** Entries of `LOGARITHMS`. */
   readonly LOGARITHM_LIMIT: WebAssembly.Global;
+  /** Entries of `PEAK_LIST`. */
+  readonly PEAK_LIST_LIMIT: WebAssembly.Global;
+  /** Bytes for each job of the transform. */
+  readonly LANE_FACTORS_SIZE: WebAssembly.Global;
+  readonly TWISTS_SIZE: WebAssembly.Global;
   ingest(n: number, offsetBits: number): void;
   wipe(n: number): void;
   countOnesAndRuns(n: number): void;
@@ -50,6 +66,8 @@ interface KernelExports extends Readonly<Record<AddressName, WebAssembly.Global>
   countPatterns(n: number): void;
   countExcursions(n: number): void;
   countComplexities(n: number): void;
+  countPeaks(n: number, low: number, high: number): void;
+  binSquared(n: number): number;
 }
 
 /** The newest build that this engine runs, compiled; `undefined` when it has no SIMD at all. */
@@ -104,6 +122,10 @@ export class KernelModule {
 
   i32(name: AddressName, length: number, offsetBytes = 0): Int32Array {
     return new Int32Array(this.#buffer, this.exports[name].value + offsetBytes, length);
+  }
+
+  f32(name: AddressName, length: number, offsetBytes = 0): Float32Array {
+    return new Float32Array(this.#buffer, this.exports[name].value + offsetBytes, length);
   }
 
   f64(name: AddressName, length: number, offsetBytes = 0): Float64Array {

@@ -1,0 +1,136 @@
+/**
+ * The last stage: which |S_k|² are below T². The transform is in f32, the count is exact: what is below
+ * T² by more than the band is counted here; what is within the band is listed, and computed again in
+ * double precision (dft-bin.ts).
+ *
+ * Floats that are not negative order like their bits. So v = bits(|S|²) − bits(T² − band) is negative
+ * when the peak is surely below, and as an unsigned number at most bits(T² + band) − bits(T² − band)
+ * when it is in the band; its maximum is that of |S|².
+ */
+import { multiplyAdd } from './dft-complex';
+import { TALLY, WORKSPACE } from './dft-memory';
+import { PEAK_LIST, PEAK_LIST_LIMIT, PEAKS } from './memory';
+
+/** Of the job in work: u16 counts of lanes 0 and 2, then of lanes 1 and 3; four of each. */
+const EVEN_LANES: usize = TALLY;
+const ODD_LANES: usize = TALLY + 16;
+/** Of the job in work: u32 counts of each lane. */
+const LANES: usize = TALLY + 32;
+/** Of all jobs: the maximum of v. */
+const HIGHEST: usize = TALLY + 48;
+
+let lowBits: i32 = 0;
+let bandBits: i32 = 0;
+let job: i32 = 0;
+let jobStart: usize = 0;
+let jobLanes: i32 = 0;
+
+/** The band is from `low` to `high`, both included. */
+export function startTally(low: f32, high: f32): void {
+  lowBits = reinterpret<i32>(low);
+  bandBits = reinterpret<i32>(high) - lowBits;
+}
+
+/** What is tallied from here on belongs to job `number`: bins of the first `lanes` lanes. */
+export function startJob(number: i32, start: usize, lanes: i32): void {
+  job = number;
+  jobStart = start;
+  jobLanes = lanes;
+  memory.fill(TALLY, 0, 48);
+}
+
+@inline
+export function lowThreshold(): v128 {
+  return i32x4.splat(lowBits);
+}
+
+/** v, see above. */
+@inline
+export function aboveLow(re: v128, im: v128, low: v128): v128 {
+  return i32x4.sub(multiplyAdd(im, im, f32x4.mul(re, re)), low);
+}
+
+/**
+ * Adds one to byte 4j + lane of `below` for each of four v_j that is negative. Narrowing saturates, so
+ * signs stay.
+ */
+@inline
+export function addBelow(below: v128, v0: v128, v1: v128, v2: v128, v3: v128): v128 {
+  const v01 = i16x8.narrow_i32x4_s(v0, v1);
+  const v23 = i16x8.narrow_i32x4_s(v2, v3);
+  const signs = i8x16.lt_s(i8x16.narrow_i16x8_s(v01, v23), i8x16.splat(0));
+  return i8x16.sub(below, signs);
+}
+
+@inline
+export function highestSoFar(): v128 {
+  return v128.load(HIGHEST);
+}
+
+@inline
+export function keepHighest(highest: v128): void {
+  v128.store(HIGHEST, highest);
+}
+
+/** Whether a minimum of v, as an unsigned number, lies in the band. */
+@inline
+export function isInBand(nearest: v128): bool {
+  return v128.any_true(i32x4.le_u(nearest, i32x4.splat(bandBits)));
+}
+
+/** Counts a block without bins in the band: `below` of `addBelow`, and one more count per lane. */
+@inline
+export function tally(below: v128, perLane: v128): void {
+  const even = v128.and(below, i16x8.splat(0xff));
+  v128.store(EVEN_LANES, i16x8.add(v128.load(EVEN_LANES), even));
+  v128.store(ODD_LANES, i16x8.add(v128.load(ODD_LANES), i16x8.shr_u(below, 8)));
+  v128.store(LANES, i32x4.add(v128.load(LANES), perLane));
+}
+
+/** Counts a block with bins in the band, and lists those; `count` vectors of S are at `start`. */
+export function scan(start: usize, count: usize): void {
+  const end = start + (count << 5);
+  for (let p = start; p < end; p += 32) {
+    v128.store(WORKSPACE, aboveLow(v128.load(p), v128.load(p, 16), lowThreshold()));
+    for (let lane = 0; lane < jobLanes; lane++) {
+      const v = load<i32>(WORKSPACE + (<usize>lane << 2));
+      if (v < 0) increment(LANES + (<usize>lane << 2));
+      else if (v <= bandBits) list((<u32>job << 16) | <u32>((p - jobStart) >> 3) | lane);
+    }
+  }
+}
+
+@inline
+function increment(p: usize): void {
+  store<u32>(p, load<u32>(p) + 1);
+}
+
+/** A bin is (job · 2^14 + index of the vector) · 4 + lane. Those beyond the limit are counted only. */
+function list(bin: u32): void {
+  const length = load<u32>(PEAKS, 12);
+  if (length < PEAK_LIST_LIMIT) store<u32>(PEAK_LIST + (<usize>length << 2), bin);
+  store<u32>(PEAKS, length + 1, 12);
+}
+
+/** Adds the counts of the job; its lane 0 apart when that class holds both bins of each pair. */
+export function finishJob(ownMirror: bool): void {
+  for (let lane = 0; lane < jobLanes; lane++) {
+    const place = ownMirror && lane == 0 ? PEAKS : PEAKS + 4;
+    store<u32>(place, load<u32>(place) + laneCount(lane));
+  }
+}
+
+function laneCount(lane: i32): u32 {
+  const counts = (lane & 1 ? ODD_LANES : EVEN_LANES) + (<usize>(lane >> 1) << 1);
+  const counted: u32 = load<u16>(counts) + load<u16>(counts, 4) + load<u16>(counts, 8);
+  return counted + load<u16>(counts, 12) + load<u32>(LANES + (<usize>lane << 2));
+}
+
+/** Hands back the largest |S|² of all. */
+export function finishTally(): void {
+  let highest = 0;
+  for (let lane: usize = 0; lane < 4; lane++) {
+    highest = max(highest, load<i32>(HIGHEST + (lane << 2)));
+  }
+  store<i32>(PEAKS, highest + lowBits, 8);
+}

@@ -1,0 +1,77 @@
+/** N_1 of the discrete Fourier transform test, SP 800-22 Rev. 1a §2.6, by the kernels. */
+import { binAt, dftPlan, rotation, writeDftTables } from './dft-tables.ts';
+import type { KernelModule } from './module.ts';
+
+/**
+ * Half of the width of the band around T² in which |S|² is computed again in double precision.
+ */
+const BAND = 10;
+
+/** A peak of this many times n, or more, does not come from a random sequence: e^(−64) per bin. */
+const HIGHEST_PEAK_OVER_N = 64;
+
+/** Nearer than this to T², the rounding of the plain suite decides. */
+const TIE = 1e-3;
+
+/** The transform for one length, on the sequence that `module` holds. */
+export class DftKernel {
+  readonly #module: KernelModule;
+  readonly #plan: NonNullable<ReturnType<typeof dftPlan>>;
+
+  /** Whether there is a transform for sequences of `n` bits. */
+  static supports(n: number): boolean {
+    return dftPlan(n) !== undefined;
+  }
+
+  /** Fills the tables: `module` MUST NOT be used for another length by an older instance. */
+  constructor(module: KernelModule, n: number) {
+    const plan = dftPlan(n);
+    if (plan === undefined) throw new RangeError(`"n" expected 1048576 or 1000000, got ${n}`);
+    this.#module = module;
+    this.#plan = plan;
+    writeDftTables(module, plan);
+  }
+
+  /**
+   * N_1: of the bins 0 … n/2 − 1 those with |S_k|² < `T2`; what `countPeaksBelow` of ../dft.ts gives.
+   * `undefined` when the sequence is so regular that single precision cannot be relied upon.
+   */
+  countBelow(T2: number): number | undefined {
+    const { n } = this.#plan;
+    this.#module.exports.countPeaks(n, T2 - BAND, T2 + BAND);
+    let [both, others] = this.#module.u32('PEAKS', 2);
+    const [highest] = this.#module.f32('PEAKS', 1, 8);
+    const bins = this.#listed();
+    if (highest > HIGHEST_PEAK_OVER_N * n || bins === undefined) return undefined;
+    for (const k of bins) {
+      const squared = this.binSquared(k);
+      if (Math.abs(squared - T2) < TIE) return undefined;
+      if (squared >= T2) continue;
+      if (k % 32 === 0) both++;
+      else others++;
+    }
+    const [S, alternating] = this.#module.i32('PEAKS', 2, 16);
+    const zero = S ** 2 < T2 ? 1 : 0;
+    const nyquist = alternating ** 2 < T2 ? 1 : 0;
+    const twice = both - zero - nyquist;
+    return twice % 2 === 0 ? others + twice / 2 + zero : undefined;
+  }
+
+  /** |S_k|² in double precision. */
+  binSquared(k: number): number {
+    const { n } = this.#plan;
+    const rotations = this.#module.f64('BIN_ROTATIONS', 20);
+    for (let j = 0; j <= 8; j++) rotations.set(rotation(k * j, n), 2 * j);
+    rotations.set(rotation((k * n) / 8, n), 18);
+    return this.#module.exports.binSquared(n);
+  }
+
+  /** The bins within the band, `undefined` if more than the list holds. */
+  #listed(): number[] | undefined {
+    const [length] = this.#module.u32('PEAKS', 1, 12);
+    if (length > this.#module.exports.PEAK_LIST_LIMIT.value) return undefined;
+    return Array.from(this.#module.u32('PEAK_LIST', length), (bin) =>
+      binAt(this.#plan, bin >>> 16, (bin >>> 2) & 0x3fff, bin & 3),
+    );
+  }
+}
