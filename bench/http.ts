@@ -18,18 +18,17 @@ import {
   readFileSync,
   rmSync,
   statfsSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs';
-import { availableParallelism, cpus, tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
+import { machine, median, saveResult } from './results.ts';
 
 const MAIN = resolve(import.meta.dirname, '../src/main.ts');
 const BARE = resolve(import.meta.dirname, 'bare-server.ts');
-const RESULTS = resolve(import.meta.dirname, 'results');
 
 /** Spread of the rounds, (max − min) / median, above which a figure is not to be trusted. */
 const NOISE_LIMIT = 0.1;
@@ -274,13 +273,6 @@ async function measure(one: Case, server: Target, seconds: number): Promise<Roun
   return agrees ? round : { ...round, problems: [...round.problems, problem] };
 }
 
-function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
-}
-
-/** The value below which a share of a round's latencies lies; NaN without any. */
 function percentile({ latenciesMs }: Round, share: number): number {
   const index = Math.min(latenciesMs.length - 1, Math.floor(latenciesMs.length * share));
   return latenciesMs[index] ?? Number.NaN;
@@ -334,8 +326,8 @@ function heading({ seconds, rounds }: Options, folder: string): string {
   const cores = availableParallelism();
   const isMemory = statfsSync(folder).type === TMPFS_MAGIC;
   return [
-    `${new Date().toISOString()}  Node ${process.version}  ${process.platform} ${process.arch}`,
-    `${cpus()[0]?.model ?? 'unknown processor'}, ${cores} cores; ${rounds} rounds of ${seconds} s, in turns`,
+    machine(),
+    `${rounds} rounds of ${seconds} s, in turns`,
     `server: default settings but for rate limits (off) and demo keys (off); its log goes to a file`,
     `disk sync of 4 KiB beside the database: ${syncMs(folder).toFixed(3)} ms` +
       (isMemory ? ' (WARNING: tmpfs, a sync costs nothing; choose --data-dir on a disk)' : ''),
@@ -378,14 +370,6 @@ async function run(options: Options, folder: string): Promise<{ text: string; so
   return { text: `${lines.join('\n')}\n`, sound };
 }
 
-function save(text: string): void {
-  mkdirSync(RESULTS, { recursive: true });
-  const stamp = new Date().toISOString().slice(0, 16).replace(':', '');
-  const path = join(RESULTS, `${stamp}-http.txt`);
-  writeFileSync(path, `$ node bench/http.ts ${process.argv.slice(2).join(' ')}\n\n${text}`);
-  process.stderr.write(`saved as ${path}\n`);
-}
-
 /** Ctrl-C ends what was started, too. */
 function endOnSignal(folder: string): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -404,7 +388,7 @@ endOnSignal(folder);
 try {
   const { text, sound } = await run(options, folder);
   process.stdout.write(text);
-  if (options.save) save(text);
+  if (options.save) saveResult('http', text);
   if (!sound) process.exitCode = 1;
 } finally {
   await stopAll();

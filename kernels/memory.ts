@@ -29,13 +29,16 @@ export const COMPLEXITIES: usize = RESULTS + 0x80;
 export const LOG_SUM: usize = RESULTS + 0xa0;
 /** patterns.ts: f64 Σ ν² for the patterns of 16, 15 and 14 bits. */
 export const SQUARES: usize = RESULTS + 0xb0;
-/** random-walk.ts: i32 J, then from 16 bytes on i32 ν (eight rows of six), then i32 ξ (from −9 to 9). */
+/**
+ * random-walk.ts: i32 J, then from 16 bytes on i32 ν (eight rows of six), then i32 ξ (from −9 to 9);
+ * behind them, at 0x140, eight i32 of its own.
+ */
 export const EXCURSIONS: usize = RESULTS + 0x100;
 /**
  * dft.ts: u32 bins below T² of the classes that hold both of each pair, u32 of all others, f32 largest
  * |S|², u32 bins listed, i32 Σ X_i, i32 Σ (−1)^i X_i; then the list, u32 each.
  */
-export const PEAKS: usize = RESULTS + 0x240;
+export const PEAKS: usize = RESULTS + 0x280;
 export const PEAK_LIST: usize = PEAKS + 0x20;
 export const PEAK_LIST_LIMIT: u32 = 64;
 

@@ -2,6 +2,7 @@
  * The door to the kernels: the suite on packed bits, counted by WebAssembly where the engine has SIMD.
  */
 import { unpackBits } from './bits.ts';
+import type { PackedSequence } from './kernels/counts.ts';
 import { compileKernels, KernelModule } from './kernels/module.ts';
 import { SuiteKernels } from './kernels/suite.ts';
 import { assertInteger } from './result.ts';
@@ -59,15 +60,11 @@ export function runPackedSuite(
   const n = bits ?? bytes.length * 8 - offsetBits;
   assertInteger('bits', n, 0, bytes.length * 8 - offsetBits);
   const suite = n <= KERNEL_MAXIMUM_BITS ? kernels()?.suite : undefined;
-  return suite?.run(bytes, n, offsetBits, options) ?? runUnpacked(bytes, n, offsetBits, options);
+  const sequence = { bytes, n, offsetBits };
+  return suite?.run(sequence, options) ?? runUnpacked(sequence, options);
 }
 
-function runUnpacked(
-  bytes: Uint8Array,
-  n: number,
-  offsetBits: number,
-  options: SuiteOptions,
-): SuiteReport {
+function runUnpacked({ bytes, n, offsetBits }: PackedSequence, options: SuiteOptions): SuiteReport {
   const unpacked = unpackBits(bytes, n, offsetBits);
   try {
     return runSuite(unpacked, options);

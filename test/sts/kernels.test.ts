@@ -106,10 +106,10 @@ test('both builds give the same report', () => {
   const known = BUILDS.filter((build) => WebAssembly.validate(readBuild(build)));
   assert.ok(known.includes('simd'));
   const bytes = aesStream(11, 2 ** 17);
-  const expected = runPackedSuite(bytes, { only: WITHOUT_DFT });
+  const expected = runPackedSuite(bytes);
   for (const build of known) {
     const kernels = new SuiteKernels(new KernelModule(new WebAssembly.Module(readBuild(build))));
-    assert.deepEqual(kernels.run(bytes, 2 ** 20, 0, { only: WITHOUT_DFT }), expected, build);
+    assert.deepEqual(kernels.run({ bytes, n: 2 ** 20, offsetBits: 0 }, {}), expected, build);
   }
 });
 
@@ -119,7 +119,7 @@ test('after a run the memory of the kernels is what it was before the first', ()
   const memory = () => Buffer.from(module.exports.memory.buffer.slice(0));
   const random = aesStream(12, 2 ** 17);
   // The first run of a length may set up tables.
-  kernels.run(random, 2 ** 20, 0, {});
+  kernels.run({ bytes: random, n: 2 ** 20, offsetBits: 0 }, {});
   const clean = memory();
   const ingested = random.subarray(0, 64).map((byte) => reversed(byte));
   assert.equal(clean.indexOf(ingested), -1, 'the sequence is still there');
@@ -128,7 +128,7 @@ test('after a run the memory of the kernels is what it was before the first', ()
   module.wipe(2 ** 20);
   for (const bytes of [aesStream(13, 2 ** 17), Buffer.alloc(2 ** 17, 0xff)]) {
     for (const n of [2 ** 20, 1_000_003, 65_536]) {
-      kernels.run(bytes, n, 0, { only: n === 2 ** 20 ? TEST_NAMES : WITHOUT_DFT });
+      kernels.run({ bytes, n, offsetBits: 0 }, {});
       assert.ok(memory().equals(clean), `${n} bits left a trace`);
     }
   }
@@ -145,7 +145,10 @@ test('a test that throws leaves no trace either', () => {
   const kernels = new SuiteKernels(module);
   const before = Buffer.from(module.exports.memory.buffer.slice(0));
   const constants = 'printed' as 'exact';
-  assert.throws(() => kernels.run(aesStream(14, 200), 1600, 0, { constants }), RangeError);
+  assert.throws(
+    () => kernels.run({ bytes: aesStream(14, 200), n: 1600, offsetBits: 0 }, { constants }),
+    RangeError,
+  );
   assert.ok(Buffer.from(module.exports.memory.buffer).equals(before));
 });
 

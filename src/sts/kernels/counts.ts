@@ -1,21 +1,38 @@
 /** What the kernels count of one sequence, as the tests of src/sts/ judge it. */
+import { unpackBits } from '../bits.ts';
 import type { WalkExtremes } from '../cumulative-sums.ts';
+import { countPeaksBelow } from '../dft.ts';
 import { EXCURSION_STATES } from '../random-excursions.ts';
 import { VARIANT_STATES } from '../random-excursions-variant.ts';
+import type { DftKernel } from './dft.ts';
 import type { KernelModule } from './module.ts';
+
+/** `n` bits that begin `offsetBits` behind the first of `bytes`. */
+export interface PackedSequence {
+  readonly bytes: Uint8Array;
+  readonly n: number;
+  readonly offsetBits: number;
+}
 
 /** A kernel that serves several tests is run for the first of them. */
 export class KernelCounts {
   readonly n: number;
+  readonly #sequence: PackedSequence;
+  readonly #dft: DftKernel | undefined;
   readonly #kernels: KernelModule;
   #onesAndRuns: OnesAndRuns | undefined;
   #excursions: Excursions | undefined;
   #patterns: Patterns | undefined;
 
-  /** `kernels` MUST hold a sequence of `n` bits, on which no kernel has run. */
-  constructor(kernels: KernelModule, n: number) {
+  /**
+   * `kernels` MUST hold the sequence, and no kernel have run on it. `dft` is the transform of its
+   * length, where there is one.
+   */
+  constructor(kernels: KernelModule, sequence: PackedSequence, dft: DftKernel | undefined) {
     this.#kernels = kernels;
-    this.n = n;
+    this.#sequence = sequence;
+    this.#dft = dft;
+    this.n = sequence.n;
   }
 
   get onesAndRuns(): OnesAndRuns {
@@ -49,6 +66,11 @@ export class KernelCounts {
   ranks(): number[] {
     this.#kernels.exports.classifyRanks(this.n);
     return [...this.#kernels.u32('RANKS', 3)];
+  }
+
+  /** N_1 of §2.6. Lengths and sequences that the transform is not made for take the plain one. */
+  peaksBelow(T2: number): number {
+    return this.#dft?.countBelow(T2) ?? plainPeaksBelow(this.#sequence, T2);
   }
 
   /** Index: block · 512 + template, as `judgeNonOverlapping` reads it. */
@@ -97,6 +119,15 @@ export class KernelCounts {
       squares: [squares16, squares15, squares14],
       nu11: inOrderOf(REVERSED_11, counts),
     };
+  }
+}
+
+function plainPeaksBelow({ bytes, n, offsetBits }: PackedSequence, T2: number): number {
+  const bits = unpackBits(bytes, n, offsetBits);
+  try {
+    return countPeaksBelow(bits, T2);
+  } finally {
+    bits.fill(0);
   }
 }
 

@@ -117,7 +117,7 @@ function writePairFactors(module: KernelModule, n: number): void {
   const writer = new VectorWriter(module.f32('PAIR_FACTORS', 4 * 2 * 2 * LANES), n);
   for (let c = 0; c < 4; c++) {
     writer.rotations(JOBS[2 * c].map((residue) => (residue * n) / CLASSES));
-    writer.rotations(JOBS[2 * c].map((residue) => (residue * n) / CLASSES * 2));
+    writer.rotations(JOBS[2 * c].map((residue) => ((residue * n) / CLASSES) * 2));
   }
 }
 

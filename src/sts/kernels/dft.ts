@@ -15,6 +15,7 @@ const TIE = 1e-3;
 
 /** The transform for one length, on the sequence that `module` holds. */
 export class DftKernel {
+  readonly n: number;
   readonly #module: KernelModule;
   readonly #plan: NonNullable<ReturnType<typeof dftPlan>>;
 
@@ -27,6 +28,7 @@ export class DftKernel {
   constructor(module: KernelModule, n: number) {
     const plan = dftPlan(n);
     if (plan === undefined) throw new RangeError(`"n" expected 1048576 or 1000000, got ${n}`);
+    this.n = n;
     this.#module = module;
     this.#plan = plan;
     writeDftTables(module, plan);

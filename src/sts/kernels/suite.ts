@@ -4,11 +4,10 @@
  * sum of logarithms is rounded otherwise (below 1e-9).
  */
 import { APPROXIMATE_ENTROPY_M, judgeApproximateEntropy } from '../approximate-entropy.ts';
-import { unpackBits } from '../bits.ts';
 import { BLOCK_FREQUENCY_M, judgeBlockFrequency } from '../block-frequency.ts';
 import { type Constants, OVERLAPPING_TEMPLATE_PI } from '../constants.ts';
 import { judgeCumulativeSums } from '../cumulative-sums.ts';
-import { countPeaksBelow, judgeDft, thresholdSquared } from '../dft.ts';
+import { judgeDft, thresholdSquared } from '../dft.ts';
 import { judgeFrequency } from '../frequency.ts';
 import { judgeLinearComplexity, LINEAR_COMPLEXITY_M } from '../linear-complexity.ts';
 import { judgeLongestRun, longestRunRow } from '../longest-run.ts';
@@ -27,7 +26,8 @@ import { judgeRuns } from '../runs.ts';
 import { judgeSerial, SERIAL_M } from '../serial.ts';
 import { runTests, type SuiteOptions, type SuiteReport, type TestName } from '../suite.ts';
 import { judgeUniversal, universalBlockLength, universalInitialBlocks } from '../universal.ts';
-import { KernelCounts } from './counts.ts';
+import { KernelCounts, type PackedSequence } from './counts.ts';
+import { DftKernel } from './dft.ts';
 import type { KernelModule } from './module.ts';
 
 const TEMPLATES = aperiodicTemplates(NON_OVERLAPPING_M);
@@ -35,8 +35,8 @@ const RANK_PROBABILITIES = rankProbabilities(RANK_M);
 
 type KernelTest = (counts: KernelCounts, constants: Constants) => TestResult;
 
-/** How each test is made of its counts; dft has its own way, see `SuiteKernels`. */
-const TESTS: Readonly<Record<Exclude<TestName, 'dft'>, KernelTest>> = {
+/** How each test is made of its counts. */
+export const KERNEL_TESTS: Readonly<Record<TestName, KernelTest>> = {
   frequency: ({ n, onesAndRuns }) => judgeFrequency(n, onesAndRuns.ones),
   block_frequency: ({ n, onesAndRuns }) =>
     judgeBlockFrequency(Math.floor(n / BLOCK_FREQUENCY_M), BLOCK_FREQUENCY_M, onesAndRuns.blockSum),
@@ -51,6 +51,10 @@ const TESTS: Readonly<Record<Exclude<TestName, 'dft'>, KernelTest>> = {
   rank: (counts) => {
     const [F_M, F_M1] = counts.ranks();
     return judgeRank(Math.floor(counts.n / RANK_M ** 2), F_M, F_M1, RANK_PROBABILITIES);
+  },
+  dft: (counts, constants) => {
+    const N_1 = counts.peaksBelow(thresholdSquared(counts.n, constants));
+    return judgeDft(counts.n, N_1, constants);
   },
   non_overlapping_template: (counts) =>
     judgeNonOverlapping(counts.templates(), {
@@ -84,35 +88,31 @@ const TESTS: Readonly<Record<Exclude<TestName, 'dft'>, KernelTest>> = {
   },
 };
 
-/** The kernels and their memory: one sequence at a time. */
+/** The kernels and their memory. */
 export class SuiteKernels {
   readonly #module: KernelModule;
+  #dft: DftKernel | undefined;
 
   constructor(module: KernelModule) {
     this.#module = module;
   }
 
-  /** As `runPackedSuite`, with `n` bits behind `offsetBits`, at most `KERNEL_MAXIMUM_BITS`. */
-  run(bytes: Uint8Array, n: number, offsetBits: number, options: SuiteOptions): SuiteReport {
+  /** The report on a sequence of at most `KERNEL_MAXIMUM_BITS`, of which nothing stays in memory. */
+  run(sequence: PackedSequence, options: SuiteOptions): SuiteReport {
+    const { bytes, n, offsetBits } = sequence;
     this.#module.load(bytes, n, offsetBits);
     try {
-      const counts = new KernelCounts(this.#module, n);
-      return runTests(n, options, (name, constants) => {
-        if (name !== 'dft') return TESTS[name](counts, constants);
-        const T2 = thresholdSquared(n, constants);
-        return judgeDft(n, plainPeaksBelow(bytes, n, offsetBits, T2), constants);
-      });
+      const counts = new KernelCounts(this.#module, sequence, this.#dftFor(n));
+      return runTests(n, options, (name, constants) => KERNEL_TESTS[name](counts, constants));
     } finally {
       this.#module.wipe(n);
     }
   }
-}
 
-function plainPeaksBelow(bytes: Uint8Array, n: number, offsetBits: number, T2: number): number {
-  const bits = unpackBits(bytes, n, offsetBits);
-  try {
-    return countPeaksBelow(bits, T2);
-  } finally {
-    bits.fill(0);
+  /** Its tables are kept until a sequence of another length comes. */
+  #dftFor(n: number): DftKernel | undefined {
+    if (!DftKernel.supports(n)) return undefined;
+    if (this.#dft?.n !== n) this.#dft = new DftKernel(this.#module, n);
+    return this.#dft;
   }
 }

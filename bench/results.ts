@@ -1,0 +1,30 @@
+/** What all benchmarks share: medians, the machine they ran on, and a file for each run that is kept. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+
+const RESULTS = resolve(import.meta.dirname, 'results');
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >>> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** Time, versions and processor, as the head of a result. */
+export function machine(): string {
+  return [
+    `${new Date().toISOString()}  Node ${process.version}, V8 ${process.versions.v8}  ${process.platform} ${process.arch}`,
+    `${cpus()[0]?.model ?? 'unknown processor'}, ${availableParallelism()} cores`,
+  ].join('\n');
+}
+
+/** Writes a run, with the command that repeats it, to `bench/results/`. */
+export function saveResult(name: string, text: string): void {
+  mkdirSync(RESULTS, { recursive: true });
+  const stamp = new Date().toISOString().slice(0, 16).replace(':', '');
+  const path = join(RESULTS, `${stamp}-${name}.txt`);
+  const command = `node bench/${basename(process.argv[1] ?? '')} ${process.argv.slice(2).join(' ')}`;
+  writeFileSync(path, `$ ${command}\n\n${text}`);
+  process.stderr.write(`saved as ${path}\n`);
+}

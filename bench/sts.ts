@@ -1,0 +1,223 @@
+/**
+ * The statistical suite: plain against kernels, per test and in all, on one core, and sequences a
+ * second on all of them.
+ *
+ *   node bench/sts.ts [--runs N] [--seconds N] [--threads N] [--save]
+ *
+ * For one core, pin it: taskset -c 1 node bench/sts.ts --threads 1. Outputs are compared before
+ * anything is timed. Figures are medians of N runs (at least 50) after the engine has compiled
+ * everything for good; plain and kernels are timed in turns. The one core's total counts everything
+ * from packed bytes to the report: copying in, counting, 188 p-values, wiping.
+ */
+import { createCipheriv, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import {
+  kernelBuild,
+  runPackedSuite,
+  runSuite,
+  type SuiteReport,
+  TEST_NAMES,
+  type TestName,
+  unpackBits,
+} from '../src/sts/index.ts';
+import { KernelCounts } from '../src/sts/kernels/counts.ts';
+import { DftKernel } from '../src/sts/kernels/dft.ts';
+import { compileKernels, KernelModule } from '../src/sts/kernels/module.ts';
+import { KERNEL_TESTS } from '../src/sts/kernels/suite.ts';
+import { machine, median, saveResult } from './results.ts';
+
+const LENGTHS = [2 ** 20, 1_000_000];
+const MINIMUM_RUNS = 50;
+const WARM_UP_RUNS = 20;
+const P_VALUE_BOUND = 1e-9;
+
+function sample(n: number): Buffer {
+  const cipher = createCipheriv('aes-256-ctr', randomBytes(32), Buffer.alloc(16));
+  return cipher.update(Buffer.alloc(Math.ceil(n / 8)));
+}
+
+/** Throws unless both give the same verdicts, and p-values within 1e-9. */
+function assertEqual(n: number): void {
+  const bytes = sample(n);
+  const [fast, plain] = [runPackedSuite(bytes, { bits: n }), runSuite(unpackBits(bytes, n))];
+  const [actual, expected] = [pValues(fast), pValues(plain)];
+  const equal =
+    actual.length === expected.length &&
+    actual.every((p, i) => Math.abs(p - expected[i]) <= P_VALUE_BOUND);
+  if (!equal || fast.testsPassed !== plain.testsPassed) {
+    throw new Error(`kernels and plain suite disagree on ${bytes.toString('hex', 0, 16)}…`);
+  }
+}
+
+function pValues({ tests }: SuiteReport): number[] {
+  return tests.flatMap((test) => (test.applicable ? test.pValues : []));
+}
+
+function timeUs(work: () => void): number {
+  const begin = process.hrtime.bigint();
+  work();
+  return Number(process.hrtime.bigint() - begin) / 1000;
+}
+
+/** Medians in µs of each of the works, timed in turns. `before` is run before each, untimed. */
+function medians(works: readonly (() => void)[], runs: number, before = () => {}): number[] {
+  const times = works.map(() => [] as number[]);
+  for (let run = -WARM_UP_RUNS; run < runs; run++) {
+    for (const [i, work] of works.entries()) {
+      before();
+      const time = timeUs(work);
+      if (run >= 0) times[i].push(time);
+    }
+  }
+  return times.map(median);
+}
+
+interface Row {
+  readonly name: string;
+  readonly plainUs: number;
+  readonly kernelsUs: number;
+}
+
+/** One test's counting and judging; what tests share is counted for each that needs it. */
+function timeTest(name: TestName, n: number, runs: number, module: KernelModule): Row {
+  const bytes = sample(n);
+  const bits = unpackBits(bytes, n);
+  const dft = new DftKernel(module, n);
+  let counts = new KernelCounts(module, { bytes, n, offsetBits: 0 }, dft);
+  const prepare = (): void => {
+    module.wipe(n);
+    module.load(bytes, n, 0);
+    counts = new KernelCounts(module, { bytes, n, offsetBits: 0 }, dft);
+  };
+  const works = [
+    () => void runSuite(bits, { only: [name] }),
+    () => void KERNEL_TESTS[name](counts, 'exact'),
+  ];
+  const [plainUs, kernelsUs] = medians(works, runs, prepare);
+  module.wipe(n);
+  return { name, plainUs, kernelsUs };
+}
+
+function timeTotal(n: number, runs: number): Row {
+  const bytes = sample(n);
+  const works = [
+    () => void runSuite(unpackBits(bytes, n)),
+    () => void runPackedSuite(bytes, { bits: n }),
+  ];
+  const [plainUs, kernelsUs] = medians(works, runs);
+  return { name: 'all, from bytes to report', plainUs, kernelsUs };
+}
+
+/** The 188 p-values from counts that are there already. */
+function timePValues(n: number, runs: number, module: KernelModule): number {
+  const bytes = sample(n);
+  const dft = new DftKernel(module, n);
+  module.load(bytes, n, 0);
+  const counts = new KernelCounts(module, { bytes, n, offsetBits: 0 }, dft);
+  const made = {
+    n,
+    onesAndRuns: counts.onesAndRuns,
+    excursions: counts.excursions,
+    patterns: counts.patterns,
+    ...recorded(counts),
+  } as unknown as KernelCounts;
+  module.wipe(n);
+  const work = () => {
+    for (const name of TEST_NAMES) KERNEL_TESTS[name](made, 'exact');
+  };
+  const [us] = medians([work], 10 * runs);
+  return us;
+}
+
+/** The counts that are methods, with their results of now. */
+function recorded(counts: KernelCounts): object {
+  const methods = Object.getOwnPropertyNames(KernelCounts.prototype) as (keyof KernelCounts)[];
+  const results: [string, () => unknown][] = [];
+  for (const name of methods) {
+    const value: unknown = counts[name];
+    if (typeof value !== 'function' || (name as string) === 'constructor') continue;
+    const given = ARGUMENTS[name] ?? [];
+    const result: unknown = value.apply(counts, given);
+    results.push([name, () => result]);
+  }
+  return Object.fromEntries(results);
+}
+
+/** Of those that take any. */
+const ARGUMENTS: Partial<Record<keyof KernelCounts, readonly number[]>> = {
+  longestRuns: [10_000, 10, 16],
+  sumOfLogDistances: [7, 1280, 100_000],
+  peaksBelow: [3_141_593],
+};
+
+const WORKER = `
+import { randomBytes } from 'node:crypto';
+import { parentPort, workerData } from 'node:worker_threads';
+const { runPackedSuite } = await import(workerData.door);
+const bytes = randomBytes(workerData.n / 8);
+const run = () => runPackedSuite(bytes, { bits: workerData.n });
+for (let i = 0; i < ${WARM_UP_RUNS}; i++) run();
+parentPort.postMessage('ready');
+parentPort.once('message', (seconds) => {
+  const end = performance.now() + 1000 * seconds;
+  let sequences = 0;
+  for (; performance.now() < end; sequences++) run();
+  parentPort.postMessage(sequences);
+});
+`;
+
+/** Sequences a second of `threads` threads together. */
+async function throughput(n: number, threads: number, seconds: number): Promise<number> {
+  const door = new URL('../src/sts/index.ts', import.meta.url).href;
+  const code = new URL(`data:text/javascript,${encodeURIComponent(WORKER)}`);
+  const workers = Array.from(
+    { length: threads },
+    () => new Worker(code, { workerData: { door, n } }),
+  );
+  await Promise.all(workers.map((worker) => once(worker, 'message')));
+  const counts = workers.map((worker) => once(worker, 'message'));
+  for (const worker of workers) worker.postMessage(seconds);
+  const done = (await Promise.all(counts)).flat() as number[];
+  await Promise.all(workers.map((worker) => worker.terminate()));
+  return done.reduce((sum, count) => sum + count, 0) / seconds;
+}
+
+function line({ name, plainUs, kernelsUs }: Row): string {
+  const ratio = (plainUs / kernelsUs).toFixed(plainUs / kernelsUs < 10 ? 1 : 0);
+  return `${name.padEnd(28)}${plainUs.toFixed(0).padStart(10)}${kernelsUs.toFixed(1).padStart(12)}${ratio.padStart(9)}`;
+}
+
+async function run(runs: number, seconds: number, threads: number): Promise<string> {
+  const compiled = compileKernels();
+  if (!compiled) throw new Error('this engine has no SIMD, so that there is nothing to compare');
+  const module = new KernelModule(compiled.module);
+  const lines = [machine(), `kernels: ${kernelBuild()}; medians of ${runs} runs, in turns`];
+  for (const n of LENGTHS) {
+    for (let i = 0; i < 5; i++) assertEqual(n);
+    lines.push('', `n = ${n.toLocaleString('en-US')}`);
+    lines.push('test                          plain µs  kernels µs    ratio');
+    for (const name of TEST_NAMES) lines.push(line(timeTest(name, n, runs, module)));
+    lines.push(line(timeTotal(n, runs)));
+    lines.push(`of which the p-values, from counts: ${timePValues(n, runs, module).toFixed(1)} µs`);
+    const perSecond = await throughput(n, threads, seconds);
+    lines.push(`${threads} threads together: ${perSecond.toFixed(0)} sequences/s`);
+    process.stderr.write(`${n} bits done\n`);
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '100' },
+    seconds: { type: 'string', default: '5' },
+    threads: { type: 'string', default: `${availableParallelism()}` },
+    save: { type: 'boolean', default: false },
+  },
+});
+const runs = Math.max(MINIMUM_RUNS, Number(values.runs));
+const text = await run(runs, Number(values.seconds), Number(values.threads));
+process.stdout.write(text);
+if (values.save) saveResult('sts', text);
