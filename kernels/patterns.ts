@@ -8,7 +8,7 @@
 import { bitsAt } from './bits';
 import { INPUT, PATTERNS, SQUARES } from './memory';
 
-/** u32 ν_11. */
+/** u32 ν_11, by the pattern with its first bit highest. */
 export const PATTERN_COUNTS: usize = PATTERNS;
 /** u16 sums on the way to ν_11. */
 const COUNTS_11: usize = PATTERNS + 0x2000;
@@ -126,12 +126,23 @@ function fold17(): i32 {
   store<f64>(SQUARES, <f64>sumOfLanes(squares16));
   store<f64>(SQUARES, <f64>sumOfLanes(squares15), 8);
   store<f64>(SQUARES, <f64>sumOfLanes(squares14), 16);
-  for (let pattern: usize = 0; pattern < PATTERNS_11; pattern += 8) {
-    const counts = v128.load(COUNTS_11 + (pattern << 1));
-    v128.store(PATTERN_COUNTS + (pattern << 2), i32x4.extend_low_i16x8_u(counts));
-    v128.store(PATTERN_COUNTS + (pattern << 2), i32x4.extend_high_i16x8_u(counts), 16);
+  let reversed: usize = 0;
+  for (let pattern: usize = 0; pattern < PATTERNS_11; pattern++) {
+    store<u32>(PATTERN_COUNTS + (reversed << 2), load<u16>(COUNTS_11 + (pattern << 1)));
+    reversed = nextReversed(reversed);
   }
   return sumOfLanes(total);
+}
+
+/** i + 1 in reverse order of the 11 bits: the carry runs down. */
+@inline
+function nextReversed(i: usize): usize {
+  let bit = PATTERNS_11 >> 1;
+  while (i & bit) {
+    i ^= bit;
+    bit >>= 1;
+  }
+  return i | bit;
 }
 
 /** ν_16 of eight neighbouring patterns. */
@@ -170,6 +181,7 @@ function countWide(n: i32): void {
   let squares16: u64 = 0;
   let squares15: u64 = 0;
   let squares14: u64 = 0;
+  let reversed: usize = 0;
   for (let pattern: usize = 0; pattern < PATTERNS_14; pattern++) {
     const p = COUNTS_16 + (pattern << 2);
     const a = <u64>load<u32>(p);
@@ -180,8 +192,9 @@ function countWide(n: i32): void {
     squares15 += (a + c) * (a + c) + (b + d) * (b + d);
     const nu14 = a + b + c + d;
     squares14 += nu14 * nu14;
-    const q = PATTERN_COUNTS + ((pattern & (PATTERNS_11 - 1)) << 2);
+    const q = PATTERN_COUNTS + (reversed << 2);
     store<u32>(q, load<u32>(q) + <u32>nu14);
+    reversed = nextReversed(reversed);
   }
   store<f64>(SQUARES, <f64>squares16);
   store<f64>(SQUARES, <f64>squares15, 8);

@@ -47,16 +47,17 @@ export function nonOverlappingTemplate(
   // Step 2: W_j, the matches in block j, for all templates in one pass.
   const counts = countMatches(bits, m, M, N);
 
-  return judgeNonOverlapping(counts, { m, M, N, templates });
+  const patterns = templates.map((template) => Number.parseInt(template, 2));
+  return judgeNonOverlapping(counts, { m, M, N, patterns });
 }
 
 /**
- * The test from the matches of each pattern B of m bits in each of N blocks of M bits. Index of
- * `counts`: block · 2^m + B.
+ * The test from the matches in each of N blocks of M bits. `patterns` are the places of the templates
+ * in a block's 2^m counts.
  */
 export function judgeNonOverlapping(
   counts: Uint32Array,
-  { m, M, N, templates }: { m: number; M: number; N: number; templates: readonly string[] },
+  { m, M, N, patterns }: { m: number; M: number; N: number; patterns: readonly number[] },
 ): TestResult {
   // Step 3: mean μ and variance σ² of W_j for a random sequence.
   const mu = (M - m + 1) / 2 ** m;
@@ -65,8 +66,7 @@ export function judgeNonOverlapping(
   // Steps 4 and 5, per template: χ² = Σ (W_j − μ)² / σ², p = igamc(N/2, χ²/2).
   const W: number[] = [];
   const chi2: number[] = [];
-  for (const template of templates) {
-    const B = Number.parseInt(template, 2);
+  for (const B of patterns) {
     let sum = 0;
     for (let j = 0; j < N; j++) {
       const W_j = counts[j * 2 ** m + B];

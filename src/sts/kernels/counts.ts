@@ -73,11 +73,10 @@ export class KernelCounts {
     return this.#dft?.countBelow(T2) ?? plainPeaksBelow(this.#sequence, T2);
   }
 
-  /** Index: block · 512 + template, as `judgeNonOverlapping` reads it. */
+  /** 512 counts for each of eight blocks, by pattern, whose first bit is the lowest. */
   templates(): Uint32Array {
     this.#kernels.exports.countTemplates(this.n);
-    const counts = this.#kernels.u32('TEMPLATE_COUNTS', 8 * REVERSED_9.length);
-    return inOrderOf(REVERSED_9, counts);
+    return this.#kernels.u32('TEMPLATE_COUNTS', 8 * 512).slice();
   }
 
   overlaps(): number[] {
@@ -114,11 +113,8 @@ export class KernelCounts {
   #countPatterns(): Patterns {
     this.#kernels.exports.countPatterns(this.n);
     const [squares16, squares15, squares14] = this.#kernels.f64('SQUARES', 3);
-    const counts = this.#kernels.u32('PATTERN_COUNTS', REVERSED_11.length);
-    return {
-      squares: [squares16, squares15, squares14],
-      nu11: inOrderOf(REVERSED_11, counts),
-    };
+    const nu11 = this.#kernels.u32('PATTERN_COUNTS', 2 ** 11).slice();
+    return { squares: [squares16, squares15, squares14], nu11 };
   }
 }
 
@@ -147,26 +143,6 @@ interface Excursions {
 interface Patterns {
   /** Σ ν² of the patterns of 16, 15 and 14 bits. */
   readonly squares: readonly [number, number, number];
+  /** ν of the patterns of 11 bits. */
   readonly nu11: Uint32Array;
-}
-
-/** The counts of each row, rows as long as `order`, in that order. */
-function inOrderOf(order: Uint16Array, counts: Uint32Array): Uint32Array {
-  const ordered = new Uint32Array(counts.length);
-  for (let row = 0; row < counts.length; row += order.length) {
-    for (let i = 0; i < order.length; i++) ordered[row + i] = counts[row + order[i]];
-  }
-  return ordered;
-}
-
-/** The kernels have the first bit of a pattern lowest, the tests have it highest. */
-const REVERSED_9 = reversals(9);
-const REVERSED_11 = reversals(11);
-
-function reversals(m: number): Uint16Array {
-  const reversed = new Uint16Array(2 ** m);
-  for (let i = 1; i < reversed.length; i++) {
-    reversed[i] = (reversed[i >>> 1] >>> 1) | ((i & 1) << (m - 1));
-  }
-  return reversed;
 }

@@ -30,7 +30,10 @@ import { KernelCounts, type PackedSequence } from './counts.ts';
 import { DftKernel } from './dft.ts';
 import type { KernelModule } from './module.ts';
 
-const TEMPLATES = aperiodicTemplates(NON_OVERLAPPING_M);
+/** The templates as the kernels read them: their first bit is the lowest. */
+const PATTERNS = aperiodicTemplates(NON_OVERLAPPING_M).map((template) =>
+  Number.parseInt([...template].reverse().join(''), 2),
+);
 const RANK_PROBABILITIES = rankProbabilities(RANK_M);
 
 type KernelTest = (counts: KernelCounts, constants: Constants) => TestResult;
@@ -61,7 +64,7 @@ export const KERNEL_TESTS: Readonly<Record<TestName, KernelTest>> = {
       m: NON_OVERLAPPING_M,
       M: Math.floor(counts.n / NON_OVERLAPPING_N),
       N: NON_OVERLAPPING_N,
-      templates: TEMPLATES,
+      patterns: PATTERNS,
     }),
   overlapping_template: (counts, constants) =>
     judgeOverlapping(counts.overlaps(), {
