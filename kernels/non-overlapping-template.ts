@@ -77,8 +77,8 @@ function count14(first: usize, windows: i32): void {
 
 @inline
 function increment14(word: u64): void {
-  const p = COUNTS_14 + (<usize>word & (PATTERNS_14 - 1));
-  store<u8>(p, load<u8>(p) + 1);
+  const p = <usize>word & (PATTERNS_14 - 1);
+  store<u8>(p, load<u8>(p, COUNTS_14) + 1, COUNTS_14);
 }
 
 /**

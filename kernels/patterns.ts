@@ -73,8 +73,8 @@ function countFast(n: i32): bool {
 
 @inline
 function increment19(word: u64): void {
-  const p = COUNTS_19 + (<usize>word & (PATTERNS_19 - 1));
-  store<u8>(p, load<u8>(p) + 1);
+  const p = <usize>word & (PATTERNS_19 - 1);
+  store<u8>(p, load<u8>(p, COUNTS_19) + 1, COUNTS_19);
 }
 
 /** A window of 19 bits holds one of 17 in its low bits and one, two bits on, in its high bits. */

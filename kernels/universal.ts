@@ -70,9 +70,8 @@ function sumOfSevens(Q: i32, blocks: i32): i64 {
 /** The logarithm of the distance from the last block with this value; this one is the last now. */
 @inline
 function exchange(value: usize, at: i32): i64 {
-  const p = LAST_SEEN + (value << 2);
-  const distance = <usize>(at - load<i32>(p));
-  store<i32>(p, at);
-  if (distance < LOGARITHM_LIMIT * <usize>STEP) return load<i64>(LOGARITHMS + distance);
+  const distance = <usize>(at - load<i32>(value << 2, LAST_SEEN));
+  store<i32>(value << 2, at, LAST_SEEN);
+  if (distance < LOGARITHM_LIMIT * <usize>STEP) return load<i64>(distance, LOGARITHMS);
   return <i64>nearest(Math.log2(<f64>(distance / <usize>STEP)) * SCALE);
 }
