@@ -12,6 +12,7 @@ import {
   type SuiteReport,
   score,
   type TestName,
+  type TestResult,
   testLevelP,
 } from '../sts/index.ts';
 import type { Evidence } from './order.ts';
@@ -36,12 +37,18 @@ export interface Judgement {
  * frequency is tested on both, as two p-values of one test, and the smaller min-entropy screen counts.
  */
 export function judgeStream(carrier: Uint8Array, modulated: Uint8Array): Judgement {
-  const report = withCarrierFrequency(runPackedSuite(modulated), carrier);
+  const carrierOnes = countOnes(carrier);
+  const bits = carrier.length * 8;
+  const onCarrier = judgeFrequency(bits, carrierOnes);
+  const report = withCarrierFrequency(runPackedSuite(modulated), onCarrier);
   const verdict = gate(report);
   const points = score(report);
   return {
     passed: verdict.verdict === 'PASS',
-    screen: Math.min(screenOf(carrier), screenOf(modulated)),
+    screen: Math.min(
+      mostCommonValueMinEntropy(carrierOnes, bits),
+      mostCommonValueMinEntropy(countOnes(modulated), bits),
+    ),
     evidence: {
       gateP: verdict.p,
       testsPassed: report.testsPassed,
@@ -56,8 +63,7 @@ export function judgeStream(carrier: Uint8Array, modulated: Uint8Array): Judgeme
 }
 
 /** The report with the carrier's frequency as a second p-value beside the stream's own. */
-function withCarrierFrequency(report: SuiteReport, carrier: Uint8Array): SuiteReport {
-  const onCarrier = judgeFrequency(carrier.length * 8, countOnes(carrier));
+function withCarrierFrequency(report: SuiteReport, onCarrier: TestResult): SuiteReport {
   const tests = report.tests.map((test) => {
     if (test.name !== 'frequency' || !test.applicable) return test;
     const pValues = [...test.pValues, ...onCarrier.pValues];
@@ -67,8 +73,4 @@ function withCarrierFrequency(report: SuiteReport, carrier: Uint8Array): SuiteRe
   });
   const testsPassed = tests.filter((test) => test.applicable && test.passed).length;
   return { ...report, tests, testsPassed };
-}
-
-function screenOf(bytes: Uint8Array): number {
-  return mostCommonValueMinEntropy(countOnes(bytes), bytes.length * 8);
 }

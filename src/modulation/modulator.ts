@@ -6,6 +6,7 @@
  * 32-bit halves, `hi` and `lo`, because BigInt arithmetic is slow and allocates. The halves are
  * signed integers, since the engine holds unsigned ones above 2^31 as doubles.
  */
+import { endianness } from 'node:os';
 import { assertLength, wipe } from '../bytes.ts';
 
 export const MODULATION_TYPES = ['phase', 'frequency', 'amplitude', 'none'] as const;
@@ -13,6 +14,9 @@ export type ModulationType = (typeof MODULATION_TYPES)[number];
 export const DEFAULT_MODULATION: ModulationType = 'phase';
 
 const WORD_BYTES = 8;
+
+/** 512 words. */
+const PIECE_HALVES = 1024;
 
 /**
  * ω_p = ⌊2^64 · frac(√p)⌋ for p = 2, 3, 5, 7, 11, 13, 17, 19: high and low halves. They are the
@@ -36,7 +40,7 @@ export const PHASES_BYTES: number = OMEGA.length * WORD_BYTES;
 const MAX_WORDS: number = 2 ** 32;
 
 /**
- * How K(t) is made of C(t) and M(t), each for a whole stream: `words` holds the halves of C, high
+ * How K(t) is made of C(t) and M(t), each for many t: `words` holds the halves of C, high
  * first, and becomes those of K; `mask` holds those of M.
  */
 const COMBINE: Readonly<Record<ModulationType, (words: Int32Array, mask: Int32Array) => void>> = {
@@ -69,12 +73,12 @@ export class Modulator {
   modulate(carrier: Uint8Array, firstWord: number): Buffer {
     if (this.#destroyed) throw new Error('the modulator was destroyed and gives no more output');
     assertWords(carrier, firstWord);
-    const words = readWords(carrier);
-    const mask = new Int32Array(words.length);
-    if (this.#type !== 'none') this.#fillMask(mask, firstWord);
-    COMBINE[this.#type](words, mask);
-    const modulated = writeWords(words);
-    wipe(words, mask);
+    const modulated = Buffer.alloc(carrier.length);
+    modulated.set(carrier);
+    swapToHostOrder(modulated);
+    const words = new Int32Array(modulated.buffer, modulated.byteOffset, carrier.length / 4);
+    if (this.#type !== 'none') this.#combine(words, firstWord);
+    swapToHostOrder(modulated);
     return modulated;
   }
 
@@ -84,7 +88,19 @@ export class Modulator {
     this.#destroyed = true;
   }
 
-  /** M(t) = ⊕_p H_p(t), one prime after the other over the whole stream. */
+  /** Makes K of C in place, a piece at a time, so that M stays in the processor's nearest memory. */
+  #combine(words: Int32Array, firstWord: number): void {
+    const mask = new Int32Array(Math.min(PIECE_HALVES, words.length));
+    for (let start = 0; start < words.length; start += PIECE_HALVES) {
+      const piece = words.subarray(start, start + PIECE_HALVES);
+      const maskOfPiece = mask.subarray(0, piece.length).fill(0);
+      this.#fillMask(maskOfPiece, firstWord + start / 2);
+      COMBINE[this.#type](piece, maskOfPiece);
+    }
+    wipe(mask);
+  }
+
+  /** M(t) = ⊕_p H_p(t), one prime after the other over all of the mask. */
   #fillMask(mask: Int32Array, firstWord: number): void {
     for (const [p, [omegaHi, omegaLo]] of OMEGA.entries()) {
       const thetaHi = this.#phases.readUInt32BE(p * WORD_BYTES);
@@ -106,10 +122,12 @@ function addHarmonic(
   omegaHi: number,
   omegaLo: number,
 ): void {
-  const [stepHi, stepLo] = [omegaHi | 0, omegaLo | 0];
+  const stepHi = omegaHi | 0;
+  const stepLo = omegaLo | 0;
   let accumulatorHi = hi | 0;
   let accumulatorLo = lo | 0;
-  for (let i = 0; i < mask.length; i += 2) {
+  const halves = mask.length;
+  for (let i = 0; i < halves; i += 2) {
     mask[i] ^= accumulatorHi;
     mask[i + 1] ^= accumulatorLo;
     accumulatorLo = (accumulatorLo + stepLo) | 0;
@@ -156,18 +174,9 @@ function multiplyHigh(a: number, b: number): number {
   return (aHi * bHi + Math.floor(middle / 0x1_0000) + Math.floor(carried / 0x1_0000)) >>> 0;
 }
 
-function readWords(bytes: Uint8Array): Int32Array {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const words = new Int32Array(bytes.length / 4);
-  for (let i = 0; i < words.length; i++) words[i] = view.getInt32(i * 4);
-  return words;
-}
-
-function writeWords(words: Int32Array): Buffer {
-  const bytes = Buffer.alloc(words.length * 4);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  for (let i = 0; i < words.length; i++) view.setInt32(i * 4, words[i]);
-  return bytes;
+/** Words are big-endian in bytes; the halves of this machine may be little-endian. */
+function swapToHostOrder(bytes: Buffer): void {
+  if (endianness() === 'LE') bytes.swap32();
 }
 
 function assertWords(carrier: Uint8Array, firstWord: number): void {
