@@ -4,7 +4,7 @@
  * that the suite finds its kernels in both.
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, rmSync } from 'node:fs';
+import { cpSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = new URL('../', import.meta.url);
@@ -17,5 +17,8 @@ execFileSync('tsc', ['-p', fileURLToPath(library)], {
   stdio: 'inherit',
   shell: process.platform === 'win32',
 });
-cpSync(new URL('build/kernels', root), new URL('build/kernels', library), { recursive: true });
-copyFileSync(new URL('LICENSE', root), new URL('LICENSE', library));
+for (const build of ['relaxed-simd', 'simd']) {
+  const path = `build/kernels/${build}.wasm`;
+  cpSync(new URL(path, root), new URL(path, library));
+}
+cpSync(new URL('LICENSE', root), new URL('LICENSE', library));

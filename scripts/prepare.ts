@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const root = new URL('../', import.meta.url);
-const outputs = ['build/kernels/simd.wasm', 'build/kernels/relaxed-simd.wasm'];
+const outputs = ['modulation', 'relaxed-simd', 'simd'].map((name) => `build/kernels/${name}.wasm`);
 
 if (existsSync(new URL('node_modules/.bin/asc', root))) {
   const { status } = spawnSync('npm', ['run', '--silent', 'build'], {

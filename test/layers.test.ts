@@ -31,6 +31,7 @@ const RANKS: Record<string, number> = {
   bytes: 0,
   clock: 0,
   version: 0,
+  wasm: 0,
 };
 
 /** Stages 1 to 6 in the order of the data path. */

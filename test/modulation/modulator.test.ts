@@ -12,6 +12,7 @@ import {
   modulationSelfTest,
   PHASES_BYTES,
 } from '../../src/modulation/index.ts';
+import { modulationKernel } from '../../src/modulation/kernel.ts';
 import { FREQUENCIES, literalDemodulate, literalModulate } from './bigint-modulation.ts';
 
 interface VectorFile {
@@ -106,6 +107,20 @@ describe('Prime Harmonic Modulation', () => {
       }),
       { numRuns: 1_000 },
     );
+  });
+
+  it('leaves neither phases nor words of the mask in the memory of its kernel', () => {
+    const { memory } = modulationKernel();
+    const before = Buffer.from(memory.buffer.slice(0));
+    const phases = createHash('sha512').update('phases').digest();
+    for (const length of [8, 48, 131_072]) {
+      new Modulator('phase', phases).modulate(Buffer.alloc(length, 1), 0);
+      assert.ok(Buffer.from(memory.buffer).equals(before), `${length} bytes left a trace`);
+    }
+    modulationKernel().makeMask(phases, 0, 1);
+    assert.notEqual(Buffer.from(memory.buffer).indexOf(phases), -1, 'the phases never were there');
+    modulationKernel().wipe();
+    assert.ok(Buffer.from(memory.buffer).equals(before));
   });
 
   it('agrees with the definition in BigInt on a whole sample', () => {

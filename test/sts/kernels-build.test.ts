@@ -8,14 +8,18 @@ import { test } from 'node:test';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-for (const target of ['simd', 'relaxed-simd']) {
+for (const [target, entry] of [
+  ['simd', 'index'],
+  ['relaxed-simd', 'index'],
+  ['modulation', 'modulation'],
+]) {
   test(`the ${target} kernels are built again to the same bytes`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'kernels-'));
     try {
       const outFile = join(folder, `${target}.wasm`);
       const config = join(ROOT, 'kernels/asconfig.json');
       const asc = join(ROOT, 'node_modules/.bin/asc');
-      const source = join(ROOT, 'kernels/index.ts');
+      const source = join(ROOT, `kernels/${entry}.ts`);
       execFileSync(asc, [source, '--config', config, '--target', target, '--outFile', outFile], {
         cwd: folder,
         stdio: 'pipe',

@@ -4,13 +4,11 @@
  * There are two builds of one source. `relaxed-simd` has fused multiply-add, by which the transform
  * of the DFT test is faster and more precise; an engine that does not know it takes `simd`.
  */
-import { readFileSync } from 'node:fs';
+import { readKernels } from '../../wasm.ts';
 
 /** The first that the engine knows is taken. */
 const BUILDS = ['relaxed-simd', 'simd'] as const;
 export type KernelBuild = (typeof BUILDS)[number];
-
-const FOLDER = new URL('../../../build/kernels/', import.meta.url);
 
 /** A page of WebAssembly memory. */
 const PAGE_BYTES = 65_536;
@@ -73,19 +71,10 @@ interface KernelExports extends Readonly<Record<AddressName, WebAssembly.Global>
 /** The newest build that this engine runs, compiled; `undefined` when it has no SIMD at all. */
 export function compileKernels(): { build: KernelBuild; module: WebAssembly.Module } | undefined {
   for (const build of BUILDS) {
-    const bytes = readBuild(build);
+    const bytes = readKernels(build);
     if (WebAssembly.validate(bytes)) return { build, module: new WebAssembly.Module(bytes) };
   }
   return undefined;
-}
-
-function readBuild(build: KernelBuild): Uint8Array {
-  const file = new URL(`${build}.wasm`, FOLDER);
-  try {
-    return readFileSync(file);
-  } catch (cause) {
-    throw new Error(`cannot read ${file.pathname}: run "npm run build"`, { cause });
-  }
 }
 
 /**

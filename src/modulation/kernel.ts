@@ -1,0 +1,51 @@
+/** M(t) by WebAssembly (kernels/modulation.ts), which has 64-bit integers. */
+import { readKernels } from '../wasm.ts';
+
+interface KernelExports {
+  readonly memory: WebAssembly.Memory;
+  readonly PHASES: WebAssembly.Global;
+  readonly MASK: WebAssembly.Global;
+  readonly MASK_WORDS: WebAssembly.Global;
+  fillMask(firstWord: number, count: number): void;
+  wipe(): void;
+}
+
+class ModulationKernel {
+  /** All of it, for tests to look at. */
+  readonly memory: WebAssembly.Memory;
+  /** The most words that `makeMask` makes at once. */
+  readonly maskWords: number;
+  readonly #exports: KernelExports;
+  readonly #phases: Uint8Array;
+  readonly #mask: Int32Array;
+
+  constructor() {
+    const module = new WebAssembly.Module(readKernels('modulation'));
+    this.#exports = new WebAssembly.Instance(module).exports as KernelExports;
+    const { memory, PHASES, MASK, MASK_WORDS } = this.#exports;
+    this.memory = memory;
+    this.maskWords = MASK_WORDS.value;
+    this.#phases = new Uint8Array(memory.buffer, PHASES.value, 64);
+    this.#mask = new Int32Array(memory.buffer, MASK.value, 2 * this.maskWords);
+  }
+
+  /** M(t) for `count` words from `firstWord` on: the halves, high first. Good until the next call. */
+  makeMask(phases: Uint8Array, firstWord: number, count: number): Int32Array {
+    this.#phases.set(phases);
+    this.#exports.fillMask(firstWord, count);
+    return this.#mask.subarray(0, 2 * count);
+  }
+
+  /** Sets phases and mask to zero. */
+  wipe(): void {
+    this.#exports.wipe();
+  }
+}
+
+/** Of this thread, made when first asked for. */
+let ofThisThread: ModulationKernel | undefined;
+
+export function modulationKernel(): ModulationKernel {
+  ofThisThread ??= new ModulationKernel();
+  return ofThisThread;
+}
