@@ -3,8 +3,6 @@ import { DFT_SCRATCH, DFT_SCRATCH_END } from './dft-memory';
 import {
   INPUT,
   INPUT_PAD,
-  LAST_SEEN,
-  LAST_SEEN_END,
   PATTERNS,
   PATTERNS_END,
   RESULTS,
@@ -53,7 +51,6 @@ function shiftDown(end: usize, offset: u64): void {
  */
 export function wipe(n: i32): void {
   memory.fill(RESULTS, 0, TEMPLATES_END - RESULTS);
-  memory.fill(LAST_SEEN, 0, LAST_SEEN_END - LAST_SEEN);
   memory.fill(PATTERNS, 0, PATTERNS_END - PATTERNS);
   memory.fill(DFT_SCRATCH, 0, DFT_SCRATCH_END - DFT_SCRATCH);
   memory.fill(INPUT, 0, (<usize>(n + 7) >> 3) + INPUT_PAD);

@@ -54,9 +54,8 @@ export const RANK_END: usize = 0x18200;
 export const TEMPLATES: usize = 0x19000;
 export const TEMPLATES_END: usize = 0x22000;
 
-/** universal.ts: where each block value was last seen, u32 each; L = 16 needs 2^16. */
+/** universal.ts: where each block value was last seen, u32 each; L = 16 needs 2^16. It wipes its own. */
 export const LAST_SEEN: usize = 0x24000;
-export const LAST_SEEN_END: usize = 0x64000;
 
 /** universal.ts: a table. */
 export const LOGARITHMS: usize = 0x64000;
@@ -64,7 +63,7 @@ export const LOGARITHMS_END: usize = 0xa4000;
 
 /** patterns.ts. */
 export const PATTERNS: usize = 0xa4000;
-export const PATTERNS_END: usize = 0x180000;
+export const PATTERNS_END: usize = 0x148000;
 
 /** dft*.ts: tables and scratch. */
 export const DFT: usize = 0x180000;

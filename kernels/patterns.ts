@@ -6,7 +6,7 @@
  * bits each: a quarter of the increments, in bytes. All shorter patterns come from them by sums.
  */
 import { bitsAt } from './bits';
-import { INPUT, PATTERNS, SQUARES } from './memory';
+import { INPUT, PATTERNS, PATTERNS_END, SQUARES } from './memory';
 
 /** u32 ν_11, by the pattern with its first bit highest. */
 export const PATTERN_COUNTS: usize = PATTERNS;
@@ -17,6 +17,9 @@ const COUNTS_17: usize = PATTERNS + 0x4000;
 /** u8 windows of 19 bits. u32 ν_16 take the same place, if they are needed. */
 const COUNTS_19: usize = PATTERNS + 0x24000;
 const COUNTS_16: usize = COUNTS_19;
+
+// A mistake in the sizes above is an error of the compiler.
+if (COUNTS_19 + (1 << 19) > PATTERNS_END) ERROR('the patterns need more memory than they have');
 
 const PATTERNS_11: usize = 1 << 11;
 const PATTERNS_14: usize = 1 << 14;

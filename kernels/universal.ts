@@ -20,6 +20,7 @@ const STEP: i32 = 8;
 export function sumLogDistances(L: i32, Q: i32, K: i32): void {
   const sum = L == 7 ? sumOfSevens(Q, Q + K) : sumOf(L, Q, Q + K);
   store<f64>(LOG_SUM, <f64>sum / SCALE);
+  memory.fill(LAST_SEEN, 0, <usize>4 << L);
 }
 
 /** Any L, block by block. */

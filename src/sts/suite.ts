@@ -227,7 +227,9 @@ function assertBits(bits: Uint8Array): void {
   }
 }
 
+const ENGLISH = new Intl.NumberFormat('en-US');
+
 /** 1000000 as 1,000,000. */
 function grouped(value: number): string {
-  return value.toLocaleString('en-US');
+  return ENGLISH.format(value);
 }
