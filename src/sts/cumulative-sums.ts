@@ -10,8 +10,8 @@ import { normalTail } from './special-functions.ts';
 /** §2.13.7. */
 export const CUMULATIVE_SUMS_MINIMUM_BITS = 100;
 
-/** Beyond this many standard deviations the normal tail is 0 in a double. */
-const TAIL_LIMIT = 40;
+/** e^(−45) is below the precision of a double. */
+const NEGLIGIBLE_EXPONENT = 45;
 
 export function cumulativeSums(
   bits: Uint8Array,
@@ -73,8 +73,9 @@ function cusumPValue(n: number, z: number, constants: Constants): number {
     if (constants === 'exact') return Math.floor(((sign * n) / z + offset) / 4);
     return Math.trunc((sign * Math.trunc(n / z) + offset) / 4);
   };
-  // Terms farther out are exactly 0; a walk with z = 1 would otherwise cost n/2 of them.
-  const kMax = Math.ceil(TAIL_LIMIT / (4 * u)) + 1;
+  // Beyond √(u² + 90) the tail e^(−x²/2) is negligible beside that of u; a walk with z = 1 would
+  // otherwise cost n/2 terms.
+  const kMax = Math.ceil(Math.sqrt(u * u + 2 * NEGLIGIBLE_EXPONENT) / (4 * u)) + 1;
 
   let p = 2 * normalTail(u);
   const last = Math.min(limit(1, -1), kMax);
