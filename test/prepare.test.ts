@@ -1,0 +1,30 @@
+/** What `npm ci --omit=dev` ends with: there is no compiler then. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+
+const SCRIPT = resolve(import.meta.dirname, '../scripts/prepare.ts');
+
+test('without a compiler, prepare asks for what was built before, and names the fix', () => {
+  const root = mkdtempSync(join(tmpdir(), 'prepare-'));
+  try {
+    cpSync(SCRIPT, join(root, 'scripts/prepare.ts'));
+    const prepare = () =>
+      spawnSync(process.execPath, [join(root, 'scripts/prepare.ts')], { encoding: 'utf8' });
+    const missing = prepare();
+    assert.equal(missing.status, 1);
+    assert.match(missing.stderr, /simd\.wasm not built, and no compiler here.* run "npm ci"/);
+    mkdirSync(join(root, 'build/kernels'), { recursive: true });
+    for (const name of ['modulation', 'relaxed-simd', 'simd']) {
+      assert.equal(prepare().status, 1);
+      writeFileSync(join(root, `build/kernels/${name}.wasm`), '');
+    }
+    const there = prepare();
+    assert.deepEqual([there.status, there.stderr], [0, '']);
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+});
