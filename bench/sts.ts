@@ -131,11 +131,11 @@ function timePValues(n: number, runs: number, module: KernelModule): number {
     patterns: counts.patterns,
     ...recorded(counts),
   } as unknown as KernelCounts;
-  module.wipe(n);
   const work = () => {
     for (const name of TEST_NAMES) KERNEL_TESTS[name](made, 'exact');
   };
   const [us] = medians([work], 10 * runs);
+  module.wipe(n);
   return us;
 }
 

@@ -77,19 +77,18 @@ function cusumPValue(n: number, z: number, constants: Constants): number {
   // otherwise cost n/2 terms.
   const kMax = Math.ceil(Math.sqrt(u * u + 2 * NEGLIGIBLE_EXPONENT) / (4 * u)) + 1;
 
-  let p = 2 * normalTail(u);
+  // 1 − Φ(j u) of the odd j that occur, at place (j − 1) / 2; each stands in several terms.
+  const tails = Array.from({ length: 2 * kMax + 2 }, (_, i) => normalTail((2 * i + 1) * u));
+  // Φ((j + 2) u) − Φ(j u) for odd j, from the tails on its side of zero.
+  const mass = (j: number): number => {
+    const nearest = j > 0 ? (j - 1) / 2 : (-j - 3) / 2;
+    return tails[nearest] - tails[nearest + 1];
+  };
+
+  let p = 2 * tails[0];
   const last = Math.min(limit(1, -1), kMax);
-  for (let k = Math.max(limit(-1, 1), -kMax); k <= last; k++) {
-    if (k !== 0) p -= normalMass((4 * k - 1) * u, (4 * k + 1) * u);
-  }
-  for (let k = Math.max(limit(-1, -3), -kMax); k <= last; k++) {
-    p += normalMass((4 * k + 1) * u, (4 * k + 3) * u);
-  }
+  for (let k = Math.max(limit(-1, 1), -kMax); k <= last; k++) if (k !== 0) p -= mass(4 * k - 1);
+  for (let k = Math.max(limit(-1, -3), -kMax); k <= last; k++) p += mass(4 * k + 1);
   // The truncated sums may leave [0, 1] by a rounding error, or, for n of a few bits, by more.
   return Math.min(1, Math.max(0, p));
-}
-
-/** Φ(b) − Φ(a) for a < b of the same sign, from the tail on their side of zero. */
-function normalMass(a: number, b: number): number {
-  return a > 0 ? normalTail(a) - normalTail(b) : normalTail(-b) - normalTail(-a);
 }

@@ -73,10 +73,10 @@ export class KernelCounts {
     return this.#dft?.countBelow(T2) ?? plainPeaksBelow(this.#sequence, T2);
   }
 
-  /** 512 counts for each of eight blocks, by pattern, whose first bit is the lowest. */
+  /** 512 counts for each of eight blocks, by pattern, whose first bit is the lowest; until wiped. */
   templates(): Uint32Array {
     this.#kernels.exports.countTemplates(this.n);
-    return this.#kernels.u32('TEMPLATE_COUNTS', 8 * 512).slice();
+    return this.#kernels.u32('TEMPLATE_COUNTS', 8 * 512);
   }
 
   overlaps(): number[] {
@@ -113,7 +113,7 @@ export class KernelCounts {
   #countPatterns(): Patterns {
     this.#kernels.exports.countPatterns(this.n);
     const [squares16, squares15, squares14] = this.#kernels.f64('SQUARES', 3);
-    const nu11 = this.#kernels.u32('PATTERN_COUNTS', 2 ** 11).slice();
+    const nu11 = this.#kernels.u32('PATTERN_COUNTS', 2 ** 11);
     return { squares: [squares16, squares15, squares14], nu11 };
   }
 }
@@ -143,6 +143,6 @@ interface Excursions {
 interface Patterns {
   /** Σ ν² of the patterns of 16, 15 and 14 bits. */
   readonly squares: readonly [number, number, number];
-  /** ν of the patterns of 11 bits. */
+  /** ν of the patterns of 11 bits; until wiped. */
   readonly nu11: Uint32Array;
 }
