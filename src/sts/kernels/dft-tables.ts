@@ -16,13 +16,16 @@ export interface DftPlan {
   readonly order: readonly number[];
   /** Coefficients of the first nodes whose factors all lanes share. */
   readonly sharedFrom: number;
-  /** Half of the width of the band around T² in which |S|² is computed again. */
+  /**
+   * Half of the width of the band around T² in which |S|² is computed again: more than five times the
+   * largest error seen (docs/decisions.md). It has 0.05·band bins of a random sequence.
+   */
   readonly band: number;
 }
 
 const PLANS: readonly DftPlan[] = [
-  { n: 2 ** 20, radix: 4, order: [0, 2, 1, 3], sharedFrom: 64, band: 10 },
-  { n: 10 ** 6, radix: 5, order: [0, 1, 2, 3, 4], sharedFrom: 125, band: 10 },
+  { n: 2 ** 20, radix: 4, order: [0, 2, 1, 3], sharedFrom: 64, band: 16 },
+  { n: 10 ** 6, radix: 5, order: [0, 1, 2, 3, 4], sharedFrom: 125, band: 20 },
 ];
 
 /** The plan for sequences of `n` bits, if there is one. */
