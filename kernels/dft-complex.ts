@@ -1,7 +1,10 @@
 /**
- * Multiply-adds of four lanes of f32, fused in the build that has them: one rounding instead of two,
- * and one instruction. A complex product takes four calls, two for each part.
+ * Multiply-adds of four lanes of f32, fused in the build that has them: one rounding instead of
+ * two, and one instruction. A complex product takes four calls, two for each part.
  */
+
+/** Whether there is fused multiply-add, 1 or 0. */
+export const FUSED: i32 = isDefined(FUSED_MULTIPLY_ADD) ? 1 : 0;
 
 /** a·b + c. */
 @inline
@@ -41,4 +44,12 @@ export function addProductRe(yRe: v128, xRe: v128, xIm: v128, wRe: v128, wIm: v1
 @inline
 export function addProductIm(yIm: v128, xRe: v128, xIm: v128, wRe: v128, wIm: v128): v128 {
   return multiplyAdd(xIm, wRe, multiplyAdd(xRe, wIm, yIm));
+}
+
+const TWO: usize = memory.data<f32>([2, 2, 2, 2], 16);
+
+/** 2 in all lanes. From memory, as V8 makes a constant anew at each use, in three instructions. */
+@inline
+export function loadTwo(): v128 {
+  return v128.load(TWO);
 }

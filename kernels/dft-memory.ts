@@ -1,16 +1,19 @@
 /**
- * Where the transforms keep their tables and their scratch memory. The tables of one length at a time
- * are there; src/sts/kernels/dft-tables.ts fills them. Complex numbers in vectors are 32 bytes: four
- * real parts, one per lane, then four imaginary parts, f32 each.
+ * Where the transforms keep their tables and their scratch memory. The tables of one length at a
+ * time are there; src/sts/kernels/dft-tables.ts fills them. Complex numbers in vectors are 32
+ * bytes: four real parts, one per lane, then four imaginary parts, f32 each.
  */
 import { DFT, DFT_END } from './memory';
 
-/** Four classes of 256 rows of 32 bytes: Σ ±W^(kjn/16) over the bits j of a byte, k = c + 4·lane. */
+/**
+ * For each of the four classes c, 256 rows of 32 bytes: Σ ±W^(kjn/16) over the bits j of a byte,
+ * for k = c + 4·lane; then the same times γ², γ = W^(kn/64).
+ */
 export const BYTE_SUMS: usize = DFT;
-export const BYTE_SUMS_SIZE: usize = 0x2000;
-/** For each class γ and γ², γ = W^(kn/64). */
+export const BYTE_SUMS_SIZE: usize = 0x4000;
+/** For each class γ. */
 export const PAIR_FACTORS: usize = BYTE_SUMS + 4 * BYTE_SUMS_SIZE;
-export const PAIR_FACTORS_SIZE: usize = 64;
+export const PAIR_FACTORS_SIZE: usize = 32;
 /** For jobs 8 and 9: the powers 0 to R − 1 of the factor that takes class 16 apart. */
 export const APART_FACTORS: usize = PAIR_FACTORS + 4 * PAIR_FACTORS_SIZE;
 export const APART_FACTORS_SIZE: usize = 5 * 32;
@@ -40,14 +43,15 @@ export const PLUS_TILE: usize = CLASS_SUMS + BYTE_SUMS_SIZE;
 export const MINUS_TILE: usize = PLUS_TILE + 0x5000;
 /** Vectors of one step that do not fit into registers. */
 export const WORKSPACE: usize = MINUS_TILE + 0x5000;
-/** threshold.ts: running results of a job. */
+/** dft-threshold.ts: running results. */
 export const TALLY: usize = WORKSPACE + 0x200;
-/** dft-bin.ts. */
+/** dft-bin.ts: powers of W^k, and the tables made of them. */
 export const BIN_ROTATIONS: usize = TALLY + 0x200;
-export const BIN_SUMS: usize = BIN_ROTATIONS + 0x200;
+export const BIN_SUMS: usize = BIN_ROTATIONS + 0x400;
+export const BIN_SUMS_SIZE: usize = 0x1000;
 
-/** For each position i < n/64 eight offsets into `CLASS_SUMS`, u16 each: dft-entry.ts. */
-export const OFFSETS: usize = BIN_SUMS + 0x1000;
+/** For each position i < n/64 eight offsets into `CLASS_SUMS`, u16 each: dft-transpose.ts. */
+export const OFFSETS: usize = BIN_SUMS + 4 * BIN_SUMS_SIZE;
 /** Remainders of the two jobs of a pair: n/64 vectors each. */
 export const PLUS: usize = OFFSETS + 0x40000;
 export const MINUS: usize = PLUS + 0x80000;

@@ -1,11 +1,12 @@
 /**
- * The last stage: which |S_k|² are below T². The transform is in f32, the count is exact: what is below
- * T² by more than the band is counted here; what is within the band is listed, and computed again in
- * double precision (dft-bin.ts).
+ * The last stage: which |S_k|² are below T². The transform is in f32, the count is exact: what is
+ * below T² by more than the band is counted here; what is within the band is listed, and computed
+ * again in double precision (dft-bin.ts).
  *
- * Floats that are not negative order like their bits. So v = bits(|S|²) − bits(T² − band) is negative
- * when the peak is surely below, and as an unsigned number at most bits(T² + band) − bits(T² − band)
- * when it is in the band; its maximum is that of |S|².
+ * v = |S|² − (T² − band) is negative when the peak is surely below. Bits of floats that are not
+ * negative order like the floats, and those of others are larger as unsigned integers: so the
+ * unsigned minimum of many v tells whether any lies in the band, 0 ≤ v ≤ 2·band, and their signed
+ * maximum is that of |S|².
  */
 import { multiplyAdd } from './dft-complex';
 import { TALLY, WORKSPACE } from './dft-memory';
@@ -19,7 +20,7 @@ const LANES: usize = TALLY + 32;
 /** Of all jobs: the maximum of v. */
 const HIGHEST: usize = TALLY + 48;
 
-let lowBits: i32 = 0;
+let lowEnd: f32 = 0;
 let bandBits: i32 = 0;
 let job: i32 = 0;
 let jobStart: usize = 0;
@@ -27,8 +28,8 @@ let jobLanes: i32 = 0;
 
 /** The band is from `low` to `high`, both included. */
 export function startTally(low: f32, high: f32): void {
-  lowBits = reinterpret<i32>(low);
-  bandBits = reinterpret<i32>(high) - lowBits;
+  lowEnd = low;
+  bandBits = reinterpret<i32>(high - low);
 }
 
 /** What is tallied from here on belongs to job `number`: bins of the first `lanes` lanes. */
@@ -40,19 +41,19 @@ export function startJob(number: i32, start: usize, lanes: i32): void {
 }
 
 @inline
-export function lowThreshold(): v128 {
-  return i32x4.splat(lowBits);
+export function minusLow(): v128 {
+  return f32x4.splat(-lowEnd);
 }
 
-/** v, see above. */
+/** v, see above; `minus` is `minusLow()`. */
 @inline
-export function aboveLow(re: v128, im: v128, low: v128): v128 {
-  return i32x4.sub(multiplyAdd(im, im, f32x4.mul(re, re)), low);
+export function aboveLow(re: v128, im: v128, minus: v128): v128 {
+  return multiplyAdd(im, im, multiplyAdd(re, re, minus));
 }
 
 /**
- * Adds one to byte 4j + lane of `below` for each of four v_j that is negative. Narrowing saturates, so
- * signs stay.
+ * Adds one to byte 4j + lane of `below` for each of four v_j that is negative. Narrowing saturates,
+ * so signs stay.
  */
 @inline
 export function addBelow(below: v128, v0: v128, v1: v128, v2: v128, v3: v128): v128 {
@@ -91,7 +92,7 @@ export function tally(below: v128, perLane: v128): void {
 export function scan(start: usize, count: usize): void {
   const end = start + (count << 5);
   for (let p = start; p < end; p += 32) {
-    v128.store(WORKSPACE, aboveLow(v128.load(p), v128.load(p, 16), lowThreshold()));
+    v128.store(WORKSPACE, aboveLow(v128.load(p), v128.load(p, 16), minusLow()));
     for (let lane = 0; lane < jobLanes; lane++) {
       const v = load<i32>(WORKSPACE + (<usize>lane << 2));
       if (v < 0) increment(LANES + (<usize>lane << 2));
@@ -105,7 +106,9 @@ function increment(p: usize): void {
   store<u32>(p, load<u32>(p) + 1);
 }
 
-/** A bin is (job · 2^14 + index of the vector) · 4 + lane. Those beyond the limit are counted only. */
+/**
+ * A bin is (job · 2^14 + index of the vector) · 4 + lane. Those beyond the limit are counted only.
+ */
 function list(bin: u32): void {
   const length = load<u32>(PEAKS, 12);
   if (length < PEAK_LIST_LIMIT) store<u32>(PEAK_LIST + (<usize>length << 2), bin);
@@ -132,5 +135,5 @@ export function finishTally(): void {
   for (let lane: usize = 0; lane < 4; lane++) {
     highest = max(highest, load<i32>(HIGHEST + (lane << 2)));
   }
-  store<i32>(PEAKS, highest + lowBits, 8);
+  store<i32>(PEAKS, reinterpret<i32>(reinterpret<f32>(highest) + lowEnd), 8);
 }

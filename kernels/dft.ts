@@ -1,41 +1,43 @@
 /**
- * Discrete Fourier transform (spectral) test: N_1, the number of peaks below T. SP 800-22 Rev. 1a §2.6.4
- * steps 1 to 3 and 6, for n = 2^20 = 64·4^7 and n = 10^6 = 64·5^6.
+ * Discrete Fourier transform (spectral) test: N_1, the number of peaks below T. SP 800-22 Rev. 1a
+ * §2.6.4 steps 1 to 3 and 6, for n = 2^20 = 64·4^7 and n = 10^6 = 64·5^6.
  *
- * With W = e^(−2πi/n) and P(x) = Σ X_i x^i, X_i = ±1, bin k is S_k = P(W^k): the remainder of P modulo
- * x − W^k. The transform walks down a tree of remainders. A node is x^m − c; its remainder has m
- * coefficients; with γ^R = c its children are x^(m/R) − γω^q, ω = e^(−2πi/R), q < R, and theirs are
+ * With W = e^(−2πi/n) and P(x) = Σ X_i x^i, X_i = ±1, bin k is S_k = P(W^k): the remainder of P
+ * modulo x − W^k. The transform walks down a tree of remainders. A node is x^m − c; its remainder
+ * has m coefficients; with γ^R = c its children are x^(m/R) − γω^q, ω = e^(−2πi/R), q < R, and
+ * theirs are
  *
  *     b_i = Σ_j (γω^q)^j a_(i + jm/R):
  *
- * one butterfly for each i, with factors γ^j that are the same for all i. The roots of x^m − W^(rm) are
- * the W^k with k ≡ r (mod n/m): a residue class of bins. Leaves have m = 1.
+ * one butterfly for each i, with factors γ^j that are the same for all i. The roots of x^m − W^(rm)
+ * are the W^k with k ≡ r (mod n/m): a residue class of bins. Leaves have m = 1.
  *
- * Entry. The 64 classes r modulo 64 have m = n/64; their remainders are Σ_j W^(rjn/64) x_(i + jn/64). As
- * the sequence is real, S_(n−k) is the conjugate of S_k, and the classes 0 … 16 and 32 … 47 have all
- * bins. Class by class this is a sum of table rows, eight bits each (dft-entry.ts). Four classes go side
- * by side in the lanes of a vector: c + 4·lane, c = 0 … 3, in one job, and those plus 32 in another.
- * Class 16 is left, and is taken apart once more to fill the lanes.
+ * Entry. The 64 classes r modulo 64 have m = n/64 and the remainders Σ_j W^(rjn/64) x_(i+jn/64). As
+ * the sequence is real, S_(n−k) is the conjugate of S_k, and the classes 0 … 16 and 32 … 47 have
+ * all bins. What is summed are rows of tables, one for each byte of bits n/16 apart (dft-entry.ts).
+ * Four classes go side by side in the lanes of a vector: c + 4·lane, c = 0 … 3, in one job, and
+ * those plus 32 in another. Class 16 is left, and is taken apart once more to fill the lanes.
  *
- * Levels. All lanes of a job do the same, with factors of their own, γ = W^(em/R), where the residue e
- * differs. That needs tables of vectors, which get long where nodes are many; so at m = 64 or 125
- * coefficient i is multiplied by W^(ri) (twist): modulo the node, x is replaced by W^r·x, the lanes' r is
- * gone from all factors below, and one short table of them serves all lanes of all jobs.
+ * Levels. All lanes of a job do the same, with factors of their own, γ = W^(em/R), as their
+ * residues e differ. That takes tables of vectors, which get long where nodes are many. So at m = 64 or 125
+ * coefficient i is multiplied by W^(ri) (twist): x is replaced by W^r·x, the r of the lane is gone
+ * from all factors below, and one short table of them serves all lanes of all jobs.
  *
  * End. The values of the leaves are not kept: dft-threshold.ts counts them.
  *
- * Classes 0 and 32 are their own mirror images, so there each pair S_k, S_(n−k) is counted twice, and
- * bins 0 and n/2 once. The latter two have S = Σ X_i and Σ (−1)^i X_i: the caller takes them out.
+ * Classes 0 and 32 are their own mirror images, so there each pair S_k, S_(n−k) is counted twice,
+ * and bins 0 and n/2 once. The latter two are Σ X_i and Σ (−1)^i X_i: the caller takes them out.
  */
-import { computeOffsets, sumClass16, transposeBits } from './dft-entry';
+import { sumClass16 } from './dft-entry';
 import { countClass16In4, countPair4 } from './dft-radix4';
 import { countClass16In5, countPair5 } from './dft-radix5';
 import { finishTally, startTally } from './dft-threshold';
+import { computeOffsets, transposeBits } from './dft-transpose';
 import { INPUT, PEAKS } from './memory';
 
 /**
- * Result: see `PEAKS`. `low` and `high` are the ends of the band around T², `n` is 2^20 or 10^6, and the
- * tables MUST be those of that length.
+ * Result: see `PEAKS`. `low` and `high` are the ends of the band around T², `n` is 2^20 or 10^6,
+ * and the tables MUST be those of that length.
  */
 export function countPeaks(n: i32, low: f32, high: f32): void {
   sumBits(n);
@@ -54,7 +56,7 @@ export function countPeaks(n: i32, low: f32, high: f32): void {
   finishTally();
 }
 
-/** Σ X_i and Σ (−1)^i X_i, of which S_0 and S_(n/2) are the squares' roots. */
+/** S_0 = Σ X_i and S_(n/2) = Σ (−1)^i X_i. */
 function sumBits(n: i32): void {
   let ones = 0;
   let onesAtOdd = 0;

@@ -5,19 +5,27 @@
  */
 import type { KernelModule } from './module.ts';
 
+/** Real and imaginary part. */
+type Complex = readonly [number, number];
+
 /** One length: n = 64 · radix^levels. */
-interface DftPlan {
+export interface DftPlan {
   readonly n: number;
   readonly radix: 4 | 5;
   /** The remainder at place q of a node is that modulo x^(m/R) − γω^order[q]. */
   readonly order: readonly number[];
   /** Coefficients of the first nodes whose factors all lanes share. */
   readonly sharedFrom: number;
+  /**
+   * Half of the width of the band around T² in which |S|² is computed again: more than five times the
+   * largest error seen (docs/decisions.md). It has 0.05·band bins of a random sequence.
+   */
+  readonly band: number;
 }
 
 const PLANS: readonly DftPlan[] = [
-  { n: 2 ** 20, radix: 4, order: [0, 2, 1, 3], sharedFrom: 64 },
-  { n: 10 ** 6, radix: 5, order: [0, 1, 2, 3, 4], sharedFrom: 125 },
+  { n: 2 ** 20, radix: 4, order: [0, 2, 1, 3], sharedFrom: 64, band: 16 },
+  { n: 10 ** 6, radix: 5, order: [0, 1, 2, 3, 4], sharedFrom: 125, band: 20 },
 ];
 
 /** The plan for sequences of `n` bits, if there is one. */
@@ -79,45 +87,53 @@ class VectorWriter {
     this.complex(exponents.map((exponent) => rotation(exponent, this.#n)));
   }
 
-  complex(values: readonly (readonly [number, number])[]): void {
+  complex(values: readonly Complex[]): void {
     for (const [re] of values) this.#to[this.#next++] = re;
     for (const [, im] of values) this.#to[this.#next++] = im;
   }
 }
 
 /** The real and imaginary part of e^(−2πi·e/n). */
-export function rotation(e: number, n: number): [number, number] {
+export function rotation(e: number, n: number): Complex {
   const angle = (-2 * Math.PI * (e % n)) / n;
   return [Math.cos(angle), Math.sin(angle)];
 }
 
 function writeByteSums(module: KernelModule, n: number): void {
-  const writer = new VectorWriter(module.f32('BYTE_SUMS', 4 * 256 * 2 * LANES), n);
-  for (let c = 0; c < 4; c++) {
+  const writer = new VectorWriter(module.f32('BYTE_SUMS', 4 * 2 * 256 * 2 * LANES), n);
+  for (const residues of JOBS.slice(0, FIRST_JOB_OF_CLASS_16).filter((_, job) => job % 2 === 0)) {
+    const sums = residues.map((residue) => byteSums((residue * n) / 16, n));
+    const factors = residues.map((residue) => rotation(((residue * n) / CLASSES) * 2, n));
+    for (let byte = 0; byte < 256; byte++) writer.complex(sums.map((sum) => sum[byte]));
     for (let byte = 0; byte < 256; byte++) {
-      writer.complex(JOBS[2 * c].map((residue) => byteSum(byte, (residue * n) / 16, n)));
+      writer.complex(sums.map((sum, lane) => product(sum[byte], factors[lane])));
     }
   }
 }
 
-/** Σ ±W^(exponent·j) over the bits j of a byte. */
-function byteSum(byte: number, exponent: number, n: number): [number, number] {
-  let re = 0;
-  let im = 0;
-  for (let j = 0; j < 8; j++) {
-    const sign = ((byte >>> j) & 1) === 1 ? 1 : -1;
-    const [cos, sin] = rotation(exponent * j, n);
-    re += sign * cos;
-    im += sign * sin;
-  }
-  return [re, im];
+/** Σ ±W^(exponent·j) over the bits j of each byte. */
+function byteSums(exponent: number, n: number): Complex[] {
+  const rotations = Array.from({ length: 8 }, (_, j) => rotation(exponent * j, n));
+  return Array.from({ length: 256 }, (_, byte) => {
+    let re = 0;
+    let im = 0;
+    for (const [j, [cos, sin]] of rotations.entries()) {
+      const sign = ((byte >>> j) & 1) === 1 ? 1 : -1;
+      re += sign * cos;
+      im += sign * sin;
+    }
+    return [re, im];
+  });
+}
+
+function product([a, b]: Complex, [c, d]: Complex): Complex {
+  return [a * c - b * d, a * d + b * c];
 }
 
 function writePairFactors(module: KernelModule, n: number): void {
-  const writer = new VectorWriter(module.f32('PAIR_FACTORS', 4 * 2 * 2 * LANES), n);
+  const writer = new VectorWriter(module.f32('PAIR_FACTORS', 4 * 2 * LANES), n);
   for (let c = 0; c < 4; c++) {
     writer.rotations(JOBS[2 * c].map((residue) => (residue * n) / CLASSES));
-    writer.rotations(JOBS[2 * c].map((residue) => ((residue * n) / CLASSES) * 2));
   }
 }
 

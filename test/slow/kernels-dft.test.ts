@@ -1,0 +1,51 @@
+/** The transform of the kernels against the plain one: all special spectra, many random sequences. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { countPeaksBelow, thresholdSquared } from '../../src/sts/dft.ts';
+import { DftKernel } from '../../src/sts/kernels/dft.ts';
+import { KernelModule } from '../../src/sts/kernels/module.ts';
+import { readKernels } from '../../src/wasm.ts';
+import { packBits, randomBits, SPECTRA } from '../sts/spectra.ts';
+
+const BUILDS = (['simd', 'relaxed-simd'] as const).filter((build) =>
+  WebAssembly.validate(readKernels(build)),
+);
+
+for (const n of [2 ** 20, 1_000_000]) {
+  const kernels = BUILDS.map((build) => {
+    const module = new KernelModule(new WebAssembly.Module(readKernels(build)));
+    return { module, kernel: new DftKernel(module, n) };
+  });
+
+  /** How many builds gave N_1, each the right one. */
+  const countExact = (name: string, bits: Uint8Array): number => {
+    const bytes = packBits(bits);
+    let exact = 0;
+    for (const constants of ['exact', 'nist'] as const) {
+      const T2 = thresholdSquared(n, constants);
+      let expected: number | undefined;
+      for (const { module, kernel } of kernels) {
+        module.load(bytes, n, 0);
+        const N_1 = kernel.countBelow(T2);
+        module.wipe(n);
+        if (N_1 === undefined) continue;
+        expected ??= countPeaksBelow(bits, T2);
+        assert.equal(N_1, expected, `${name}, ${n} bits, ${constants}`);
+        exact++;
+      }
+    }
+    return exact;
+  };
+
+  for (const [name, spectrum] of Object.entries(SPECTRA)) {
+    test(`N_1 of ${n} bits is exact or left to the plain transform: ${name}`, () => {
+      countExact(name, spectrum(n));
+    });
+  }
+
+  test(`N_1 of 200 random sequences of ${n} bits is exact`, () => {
+    for (let seed = 1000; seed < 1200; seed++) {
+      assert.equal(countExact(`seed ${seed}`, randomBits(seed, n)), 2 * kernels.length);
+    }
+  });
+}
