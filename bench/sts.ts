@@ -15,7 +15,6 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import {
-  kernelBuild,
   runPackedSuite,
   runSuite,
   type SuiteReport,
@@ -25,7 +24,7 @@ import {
 } from '../src/sts/index.ts';
 import { KernelCounts } from '../src/sts/kernels/counts.ts';
 import { DftKernel } from '../src/sts/kernels/dft.ts';
-import { compileKernels, KernelModule } from '../src/sts/kernels/module.ts';
+import { type KernelModule, knownBuild, loadKernels } from '../src/sts/kernels/module.ts';
 import { KERNEL_TESTS } from '../src/sts/kernels/suite.ts';
 import { machine, median, saveResult } from './results.ts';
 
@@ -93,11 +92,11 @@ function timeTest(name: TestName, n: number, runs: number, module: KernelModule)
   const bytes = sample(n);
   const bits = unpackBits(bytes, n);
   const dft = new DftKernel(module, n);
-  let counts = new KernelCounts(module, { bytes, n, offsetBits: 0 }, dft);
+  let counts = new KernelCounts(module, { bytes, n, offsetBits: 0 }, () => dft);
   const prepare = (): void => {
     module.wipe(n);
     module.load(bytes, n, 0);
-    counts = new KernelCounts(module, { bytes, n, offsetBits: 0 }, dft);
+    counts = new KernelCounts(module, { bytes, n, offsetBits: 0 }, () => dft);
   };
   const works = [
     () => void runSuite(bits, { only: [name] }),
@@ -123,7 +122,7 @@ function timePValues(n: number, runs: number, module: KernelModule): number {
   const bytes = sample(n);
   const dft = new DftKernel(module, n);
   module.load(bytes, n, 0);
-  const counts = new KernelCounts(module, { bytes, n, offsetBits: 0 }, dft);
+  const counts = new KernelCounts(module, { bytes, n, offsetBits: 0 }, () => dft);
   const made = {
     n,
     onesAndRuns: counts.onesAndRuns,
@@ -198,10 +197,10 @@ function line({ name, plainUs, kernelsUs }: Row): string {
 }
 
 async function run(runs: number, seconds: number, threads: number): Promise<string> {
-  const compiled = compileKernels();
-  if (!compiled) throw new Error('this engine has no SIMD, so that there is nothing to compare');
-  const module = new KernelModule(compiled.module);
-  const lines = [machine(), `kernels: ${kernelBuild()}; medians of ${runs} runs`];
+  const build = knownBuild();
+  if (!build) throw new Error('this engine has no SIMD, so that there is nothing to compare');
+  const module = loadKernels(build);
+  const lines = [machine(), `kernels: ${build}; medians of ${runs} runs`];
   for (const n of LENGTHS) {
     for (let i = 0; i < 5; i++) assertEqual(n);
     lines.push('', `n = ${n.toLocaleString('en-US')}`);

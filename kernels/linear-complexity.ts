@@ -14,7 +14,7 @@
  *
  * Then L = (M − k) / 2. Only coefficients that can still reach g_0 are kept, one fewer each step.
  */
-import { COMPLEXITIES, COMPLEXITY, INPUT } from './memory';
+import { COMPLEXITIES, COMPLEXITY, COMPLEXITY_END, INPUT } from './memory';
 
 const M: i32 = 500;
 /** Blocks in a batch, and bytes of a row that holds a block and a little of the next. */
@@ -32,6 +32,8 @@ const ROWS: usize = COMPLEXITY + 0x4600;
 /** Two times 16 × 16 bytes. */
 const SQUARE_A: usize = COMPLEXITY + 0x6600;
 const SQUARE_B: usize = COMPLEXITY + 0x6700;
+// A mistake in the sizes above is an error of the compiler.
+if (SQUARE_B + 256 > COMPLEXITY_END) ERROR('linear complexity needs more memory than it has');
 
 /** The lanes with k < 0, and the planes of the magnitude that are not all zero. */
 let negative: v128 = i64x2.splat(0);
@@ -39,6 +41,7 @@ let activeBytes: usize = 16;
 
 /** Result: ν, the blocks by L: ≤ 247, 248, 249, 250, 251, 252, ≥ 253 (T ≤ −2.5, …, T > 2.5). */
 export function countComplexities(n: i32): void {
+  memory.fill(COMPLEXITIES, 0, 7 * 4);
   const blocks = n / M;
   for (let first = 0; first < blocks; first += LANES) {
     const lanes = min(LANES, blocks - first);
@@ -47,6 +50,8 @@ export function countComplexities(n: i32): void {
     reduce();
     classify(lanes);
   }
+  // A global is out of reach of `wipe`.
+  negative = i64x2.splat(0);
 }
 
 /** Copies the blocks to rows that begin with a byte. A block begins with a byte or a nibble. */

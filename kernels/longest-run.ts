@@ -7,6 +7,7 @@ import { INPUT, LONGEST_RUNS } from './memory';
  * M is 8, 128 or 10,000, a whole number of bytes.
  */
 export function classifyLongestRuns(n: i32, M: i32, shortest: i32, longest: i32): void {
+  memory.fill(LONGEST_RUNS, 0, (longest - shortest + 1) * 4);
   const blocks = n / M;
   for (let block = 0; block < blocks; block++) {
     const start = <usize>block * <usize>M;

@@ -8,7 +8,7 @@
 
 /**
  * What the kernels hand back, each in a place of its own. All scratch memory is zero when a sequence
- * comes in; a kernel is run once on it at most, and counts up from there.
+ * comes in. The kernels of patterns and of excursions count up from there, and are run once at most.
  */
 export const RESULTS: usize = 0x10000;
 export const RESULTS_END: usize = 0x10400;
@@ -41,6 +41,9 @@ export const EXCURSIONS: usize = RESULTS + 0x100;
 export const PEAKS: usize = RESULTS + 0x280;
 export const PEAK_LIST: usize = PEAKS + 0x20;
 export const PEAK_LIST_LIMIT: u32 = 64;
+
+// A mistake in the places above is an error of the compiler.
+if (PEAK_LIST + 4 * PEAK_LIST_LIMIT > RESULTS_END) ERROR('results need more memory than they have');
 
 /** linear-complexity.ts. */
 export const COMPLEXITY: usize = 0x11000;

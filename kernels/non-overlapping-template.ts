@@ -6,7 +6,7 @@
  * from windows of 14 bits, one at every sixth bit, each of which holds six windows of nine.
  */
 import { bitsAt } from './bits';
-import { INPUT, TEMPLATES } from './memory';
+import { INPUT, TEMPLATES, TEMPLATES_END } from './memory';
 
 const BLOCKS: usize = 8;
 const PATTERNS_9: usize = 512;
@@ -19,6 +19,8 @@ const PATTERNS_14: usize = 16_384;
 /** u16 for each pattern of 11 bits. */
 const COUNTS_11: usize = COUNTS_14 + PATTERNS_14;
 const PATTERNS_11: usize = 2048;
+// A mistake in the sizes above is an error of the compiler.
+if (COUNTS_11 + PATTERNS_11 * 2 > TEMPLATES_END) ERROR('templates need more memory than they have');
 
 /** Result: the counts of each of the eight blocks of ⌊n / 8⌋ bits. */
 export function countTemplates(n: i32): void {
@@ -38,6 +40,7 @@ function countBlock(first: usize, windows: i32, counts: usize): void {
     count9(first + <usize>(wide * 6), windows - wide * 6, counts);
   } else {
     // A byte overflowed, which random bits never do.
+    memory.fill(counts, 0, PATTERNS_9 * 4);
     count9(first, windows, counts);
   }
 }

@@ -10,6 +10,7 @@ const ROW: usize = 16;
  * row are in the order of the sequence from the lowest on, which only permutes the columns.
  */
 export function classifyRanks(n: i32): void {
+  memory.fill(RANKS, 0, 3 * 4);
   const matrices = n >> 10;
   for (let k = 0; k < matrices; k += 4) {
     interleave(INPUT + <usize>k * MATRIX_BYTES);

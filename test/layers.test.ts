@@ -32,6 +32,7 @@ const RANKS: Record<string, number> = {
   clock: 0,
   version: 0,
   wasm: 0,
+  'wasm-digests': 0,
 };
 
 /** Stages 1 to 6 in the order of the data path. */

@@ -6,22 +6,28 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
 
-const SCRIPT = resolve(import.meta.dirname, '../scripts/prepare.ts');
+const ROOT = resolve(import.meta.dirname, '..');
 
 test('without a compiler, prepare asks for what was built before, and names the fix', () => {
   const root = mkdtempSync(join(tmpdir(), 'prepare-'));
   try {
-    cpSync(SCRIPT, join(root, 'scripts/prepare.ts'));
+    for (const file of ['scripts/prepare.ts', 'src/wasm-digests.ts']) {
+      cpSync(join(ROOT, file), join(root, file));
+    }
     const prepare = () =>
       spawnSync(process.execPath, [join(root, 'scripts/prepare.ts')], { encoding: 'utf8' });
     const missing = prepare();
     assert.equal(missing.status, 1);
-    assert.match(missing.stderr, /simd\.wasm not built, and no compiler here.* run "npm ci"/);
+    assert.match(
+      missing.stderr,
+      /simd\.wasm: not built from these sources, and no compiler here.* run "npm ci"/,
+    );
     mkdirSync(join(root, 'build/kernels'), { recursive: true });
     for (const name of ['modulation', 'relaxed-simd', 'simd']) {
-      assert.equal(prepare().status, 1);
-      writeFileSync(join(root, `build/kernels/${name}.wasm`), '');
+      writeFileSync(join(root, `build/kernels/${name}.wasm`), 'of other sources');
     }
+    assert.equal(prepare().status, 1);
+    cpSync(join(ROOT, 'build'), join(root, 'build'), { recursive: true });
     const there = prepare();
     assert.deepEqual([there.status, there.stderr], [0, '']);
   } finally {

@@ -125,13 +125,14 @@ function bothOutputs(first: AssessOutput, second: AssessOutput): AssessOutput {
 const OUTPUT_GONE = 'the output cannot be written';
 
 /**
- * Runs `work` with a signal that Ctrl-C sets off, or an output that nobody reads any more (as with
+ * Runs `work` with a signal that Ctrl-C or SIGTERM sets off, or an output that nobody reads any more (as with
  * `| head`). A second Ctrl-C ends the process.
  */
 async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const controller = new AbortController();
   const interrupt = (): void => controller.abort('interrupted');
   process.once('SIGINT', interrupt);
+  process.once('SIGTERM', interrupt);
   // Stays for good: the error of a write comes after it, perhaps when the command has ended.
   process.stdout.on('error', () => controller.abort(OUTPUT_GONE));
   try {
@@ -142,6 +143,7 @@ async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): P
     if (failure) throw failure.error;
   } finally {
     process.off('SIGINT', interrupt);
+    process.off('SIGTERM', interrupt);
   }
 }
 

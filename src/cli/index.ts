@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { ENVIRONMENT } from '../config.ts';
 import { AppError, ERRORS, SetupError } from '../errors.ts';
 import { PROJECT_VERSION } from '../version.ts';
+import { KernelsError } from '../wasm.ts';
 import { addAccountCommands } from './account.ts';
 import { addAssessCommand } from './assess-command.ts';
 import { CommandError } from './command-error.ts';
@@ -73,14 +74,21 @@ function environmentHelp(): string {
   return `\nEnvironment, for the server and every command:\n${rows.join('\n')}\n`;
 }
 
+/** Messages quote file names, which must not send control sequences to a terminal. */
+function printable(message: string): string {
+  return message.replace(/\p{Cc}/gu, (character) =>
+    character === '\n' ? character : `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
+}
+
 function report(error: unknown, { err }: CliContext): number {
   // Commander has written its own message; it leaves with 0 after --help and --version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CommandError) {
-    err(`phm: ${error.message}\n`);
+    err(`phm: ${printable(error.message)}\n`);
     return error.exitCode;
   }
-  if (error instanceof SetupError) {
+  if (error instanceof SetupError || error instanceof KernelsError) {
     err(`phm: ${error.message}\n`);
     return 1;
   }

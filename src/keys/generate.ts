@@ -101,11 +101,12 @@ function openJudgedStream(generator: Generator, order: KeyOrder, tally: StreamTa
 /** The suite on the stream's first 2^20 bits, which are wiped whatever happens. */
 function judgeSample(generator: Generator, { modulator }: Stream): Judgement {
   const carrier = generator.requestSample();
-  const modulated = modulator.modulate(carrier, 0);
+  let modulated: Buffer | undefined;
   try {
+    modulated = modulator.modulate(carrier, 0);
     return judgeStream(carrier, modulated);
   } finally {
-    wipe(carrier, modulated);
+    wipe(carrier, ...(modulated ? [modulated] : []));
   }
 }
 
@@ -189,9 +190,11 @@ function modulatedRequest(
   firstWord: number,
 ): Buffer {
   const carrier = generator.request(lengthBytes);
-  const modulated = modulator.modulate(carrier, firstWord);
-  wipe(carrier);
-  return modulated;
+  try {
+    return modulator.modulate(carrier, firstWord);
+  } finally {
+    wipe(carrier);
+  }
 }
 
 /** Two decimals, never rounded up: a claim is not improved by its printing. */

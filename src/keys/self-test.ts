@@ -96,9 +96,11 @@ export function screenLiveCarrier(generator: Generator): void {
   for (let attempt = 0; attempt < START_UP_STREAMS; attempt++) {
     generator.reseed('os');
     const sample = generator.requestSample();
-    const { verdict } = gate(runPackedSuite(sample));
-    wipe(sample);
-    if (verdict === 'PASS') return;
+    try {
+      if (gate(runPackedSuite(sample)).verdict === 'PASS') return;
+    } finally {
+      wipe(sample);
+    }
   }
   generator.latch('two start-up streams in a row failed the statistical gate');
 }

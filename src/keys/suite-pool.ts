@@ -5,14 +5,14 @@ import { entropyUnavailable, type GeneratorStatus } from './generator.ts';
 import type { SuiteJob, SuiteProbeReply, SuiteReply } from './messages.ts';
 import type { SuiteMessage } from './suite-worker.ts';
 
-/** Jobs that may wait for each worker. */
-const MAX_WAITING_PER_WORKER = 32;
+/** Jobs that may wait for each worker: about two seconds of work. */
+const MAX_WAITING_PER_WORKER = 256;
 
 /** Share of the queue that one account may hold, so that none can shut the others out. */
 const MAX_ACCOUNT_SHARE = 1 / 2;
 
 /** Seconds a client should wait when the queue is full. */
-const RETRY_AFTER_SECONDS = 2;
+const RETRY_AFTER_SECONDS = 1;
 
 const NO_GENERATOR = 'every suite worker has ended its generator';
 

@@ -1,5 +1,5 @@
 /** M(t) by WebAssembly (kernels/modulation.ts), which has 64-bit integers. */
-import { readKernels } from '../wasm.ts';
+import { compileKernels } from '../wasm.ts';
 
 interface KernelExports {
   readonly memory: WebAssembly.Memory;
@@ -10,7 +10,7 @@ interface KernelExports {
   wipe(): void;
 }
 
-class ModulationKernel {
+export class ModulationKernel {
   /** All of it, for tests to look at. */
   readonly memory: WebAssembly.Memory;
   /** The most words that `makeMask` makes at once. */
@@ -20,8 +20,8 @@ class ModulationKernel {
   readonly #mask: Int32Array;
 
   constructor() {
-    const module = new WebAssembly.Module(readKernels('modulation'));
-    this.#exports = new WebAssembly.Instance(module).exports as KernelExports;
+    const instance = new WebAssembly.Instance(compileKernels('modulation'));
+    this.#exports = instance.exports as KernelExports;
     const { memory, PHASES, MASK, MASK_WORDS } = this.#exports;
     this.memory = memory;
     this.maskWords = MASK_WORDS.value;

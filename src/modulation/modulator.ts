@@ -8,7 +8,7 @@
  * unsigned ones above 2^31 as doubles.
  */
 import { assertLength, wipe } from '../bytes.ts';
-import { modulationKernel } from './kernel.ts';
+import { type ModulationKernel, modulationKernel } from './kernel.ts';
 
 export const MODULATION_TYPES = ['phase', 'frequency', 'amplitude', 'none'] as const;
 export type ModulationType = (typeof MODULATION_TYPES)[number];
@@ -56,12 +56,13 @@ export class Modulator {
   modulate(carrier: Uint8Array, firstWord: number): Buffer {
     if (this.#destroyed) throw new Error('the modulator was destroyed and gives no more output');
     assertWords(carrier, firstWord);
+    const kernel = modulationKernel();
     const modulated = Buffer.alloc(carrier.length);
     modulated.set(carrier);
     // Words are big-endian in bytes. The halves are this machine's, which is little-endian.
     modulated.swap32();
     const words = new Int32Array(modulated.buffer, modulated.byteOffset, carrier.length / 4);
-    if (this.#type !== 'none') this.#combine(words, firstWord);
+    if (this.#type !== 'none') this.#combine(kernel, words, firstWord);
     modulated.swap32();
     return modulated;
   }
@@ -73,15 +74,17 @@ export class Modulator {
   }
 
   /** Makes K of C in place, as many words at a time as the kernel makes of M. */
-  #combine(words: Int32Array, firstWord: number): void {
-    const kernel = modulationKernel();
+  #combine(kernel: ModulationKernel, words: Int32Array, firstWord: number): void {
     const halvesAtOnce = 2 * kernel.maskWords;
-    for (let start = 0; start < words.length; start += halvesAtOnce) {
-      const piece = words.subarray(start, start + halvesAtOnce);
-      const mask = kernel.makeMask(this.#phases, firstWord + start / 2, piece.length / 2);
-      COMBINE[this.#type](piece, mask);
+    try {
+      for (let start = 0; start < words.length; start += halvesAtOnce) {
+        const piece = words.subarray(start, start + halvesAtOnce);
+        const mask = kernel.makeMask(this.#phases, firstWord + start / 2, piece.length / 2);
+        COMBINE[this.#type](piece, mask);
+      }
+    } finally {
+      kernel.wipe();
     }
-    kernel.wipe();
   }
 }
 

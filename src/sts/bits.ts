@@ -7,6 +7,9 @@
  */
 import { assertInteger } from './result.ts';
 
+/** Unpacked, this is an array of 4 GiB. */
+const MAX_BITS = 2 ** 32 - 8;
+
 const LINE_FEED = 0x0a;
 
 /** What a character stands for, other than the value of a digit. */
@@ -43,10 +46,12 @@ export function unpackBits(
     throw new TypeError(`"bytes" expected Uint8Array, got ${typeof bytes}`);
   }
   assertInteger('offsetBits', offsetBits, 0, bytes.length * 8);
-  assertInteger('lengthBits', lengthBits, 0, bytes.length * 8 - offsetBits);
+  assertInteger('lengthBits', lengthBits, 0, Math.min(bytes.length * 8 - offsetBits, MAX_BITS));
   const bits = new Uint8Array(lengthBits);
-  for (let i = 0, j = offsetBits; i < lengthBits; i++, j++) {
-    bits[i] = (bytes[j >>> 3] >>> (7 - (j & 7))) & 1;
+  // From the byte that the first bit is in: bit numbers of a long buffer do not fit 32 bits.
+  const source = bytes.subarray(Math.floor(offsetBits / 8));
+  for (let i = 0, j = offsetBits % 8; i < lengthBits; i++, j++) {
+    bits[i] = (source[j >>> 3] >>> (7 - (j & 7))) & 1;
   }
   return bits;
 }

@@ -28,7 +28,7 @@ export function thresholdSquared(n: number, constants: Constants): number {
   return n * DFT_T2_OVER_N[constants];
 }
 
-/** Steps 1 to 3 and 6: N_1, the number of peaks whose square is below `T2`. */
+/** Steps 1 to 3 and 6: N_1, the number of peaks whose square is below `T2`. Leaves no copy of the bits. */
 export function countPeaksBelow(bits: Uint8Array, T2: number): number {
   // X_i = 2ε_i − 1, S = DFT(X), M = |S| of the first n/2 bins, bin 0 included. (§2.6.4 and §2.6.8 print N_1 = 4 and 46 for
   // sequences that have 5 and 48; text and program agree otherwise.)
@@ -78,6 +78,7 @@ function countBelowEven(bits: Uint8Array, T2: number): number {
     const imaginary = evenIm + cos * oddIm + sin * oddRe;
     if (real * real + imaginary * imaginary < T2) count++;
   }
+  for (const array of [re, im, Z.re, Z.im]) array.fill(0);
   return count;
 }
 
@@ -85,10 +86,12 @@ function countBelowEven(bits: Uint8Array, T2: number): number {
 function countBelowOdd(bits: Uint8Array, T2: number): number {
   const re = Float64Array.from(bits, (bit) => 2 * bit - 1);
   const bins = (bits.length - 1) / 2;
-  const S: Spectrum = fourierTransform(re, new Float64Array(bits.length), bins);
+  const im = new Float64Array(bits.length);
+  const S: Spectrum = fourierTransform(re, im, bins);
   let count = 0;
   for (let k = 0; k < bins; k++) {
     if (S.re[k] * S.re[k] + S.im[k] * S.im[k] < T2) count++;
   }
+  for (const array of [re, im, S.re, S.im]) array.fill(0);
   return count;
 }

@@ -3,7 +3,7 @@
  */
 import { unpackBits } from './bits.ts';
 import type { PackedSequence } from './kernels/counts.ts';
-import { compileKernels, KernelModule } from './kernels/module.ts';
+import { knownBuild, loadKernels } from './kernels/module.ts';
 import { SuiteKernels } from './kernels/suite.ts';
 import { assertInteger } from './result.ts';
 import { runSuite, type SuiteOptions, type SuiteReport } from './suite.ts';
@@ -29,10 +29,8 @@ interface ThreadKernels {
 
 function kernels(): ThreadKernels | null {
   if (ofThisThread === undefined) {
-    const compiled = compileKernels();
-    ofThisThread = compiled
-      ? { build: compiled.build, suite: new SuiteKernels(new KernelModule(compiled.module)) }
-      : null;
+    const build = knownBuild();
+    ofThisThread = build ? { build, suite: new SuiteKernels(loadKernels(build)) } : null;
   }
   return ofThisThread;
 }
@@ -47,7 +45,8 @@ export function kernelBuild(): 'relaxed-simd' | 'simd' | 'plain' {
  * first. The bytes are neither changed nor kept; the kernels' memory is zero again afterwards. On an
  * engine without SIMD, and beyond `KERNEL_MAXIMUM_BITS`, the plain suite does the work.
  * Throws `TypeError` unless `bytes` is a `Uint8Array`, `RangeError` when it holds fewer bits than
- * asked for, on unknown constants or tests, and `Error` when the kernels have not been built.
+ * asked for, on unknown constants or tests, and `KernelsError` when the
+ * kernels have not been built.
  */
 export function runPackedSuite(
   bytes: Uint8Array,

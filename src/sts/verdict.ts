@@ -38,6 +38,8 @@ export type Grade = 'A' | 'B' | 'C' | 'D' | 'F';
  */
 export function testLevelP(pValues: readonly number[]): number {
   if (pValues.length === 0) throw new RangeError('"pValues" expected at least 1 element, got 0');
+  const outside = pValues.find((p) => !(p >= 0 && p <= 1));
+  if (outside !== undefined) throw new RangeError(`"pValues" expected 0 to 1, got ${outside}`);
   // 0 − x instead of −x: a p_min of 0 gives 0, not −0.
   return 0 - Math.expm1(pValues.length * Math.log1p(-Math.min(...pValues)));
 }
@@ -57,7 +59,7 @@ export function gate(report: SuiteReport): Gate {
     throw new RangeError('"report" expected at least 1 test that enters the gate, got 0');
   }
   const p = Math.min(1, testPs.length * Math.min(...testPs));
-  return { p, verdict: p < GATE_ALPHA ? 'FAIL' : 'PASS' };
+  return { p, verdict: p >= GATE_ALPHA ? 'PASS' : 'FAIL' };
 }
 
 /** Labels of this service: a sound sample is `REVIEW` by chance about once in seven. */

@@ -7,7 +7,7 @@ import type { SuiteJob, SuiteReply } from '../../src/keys/messages.ts';
 import { SuitePool } from '../../src/keys/suite-pool.ts';
 
 const STATUS = { latched: null, sources: [] };
-const HALF_OF_THE_QUEUE = 16;
+const HALF_OF_THE_QUEUE = 128;
 const present = () => false;
 
 /** Keeps what it is sent, and finishes a job when told to. */

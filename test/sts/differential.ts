@@ -69,6 +69,8 @@ export const STRUCTURED: Readonly<Record<string, (lengthBytes: number) => Uint8A
   'one in a period of three': (length) => Buffer.alloc(length, Buffer.from('924924', 'hex')),
   'one in a period of 125 bytes': (length) =>
     Buffer.alloc(length, Buffer.concat([Buffer.of(0x80), Buffer.alloc(124)])),
+  // The template 000000001, more often than a byte can count.
+  'one in a period of nine': (length) => Uint8Array.from({ length }, (_, i) => 0x80 >> (i % 9)),
   'bytes that count up': (length) => Uint8Array.from({ length }, (_, i) => i),
   'blocks of zeros and of ones': (length) =>
     Uint8Array.from({ length }, (_, i) => ((i >>> 10) & 1 ? 0xff : 0)),

@@ -11,7 +11,8 @@ import {
   TEST_NAMES,
   unpackBits,
 } from '../../src/sts/index.ts';
-import { KernelModule } from '../../src/sts/kernels/module.ts';
+import { KernelCounts } from '../../src/sts/kernels/counts.ts';
+import { KernelModule, loadKernels } from '../../src/sts/kernels/module.ts';
 import { SuiteKernels } from '../../src/sts/kernels/suite.ts';
 import { aesStream, assertAgree, STRUCTURED } from './differential.ts';
 import { expansion } from './sequences.ts';
@@ -61,8 +62,8 @@ for (const [name, make] of Object.entries(STRUCTURED)) {
 /** Lengths at which a block, a word, a matrix or a test begins or ends. */
 const SEAMS = [
   100, 104, 127, 128, 129, 255, 256, 257, 999, 1000, 1031, 1032, 6271, 6272, 6279, 38_911, 38_912,
-  39_936, 65_535, 65_536, 65_539, 409_663, 409_664, 409_665, 409_671, 387_839, 387_840, 387_845,
-  524_287, 524_288, 524_289, 524_291, 749_999, 750_000, 904_959, 904_960, 904_966, 999_999,
+  39_935, 39_936, 65_535, 65_536, 65_539, 409_663, 409_664, 409_665, 409_671, 387_839, 387_840,
+  387_845, 524_287, 524_288, 524_289, 524_291, 749_999, 750_000, 904_959, 904_960, 904_966, 999_999,
 ];
 
 test('they agree at every seam and one bit beside, from any bit of a byte on', () => {
@@ -73,7 +74,9 @@ test('they agree at every seam and one bit beside, from any bit of a byte on', (
 });
 
 test('they agree at seams where all tests apply', () => {
-  for (const n of [1_000_000, 1_000_001, 1_000_008, 1_000_499, 1_000_500, 1_048_575, 1_048_577]) {
+  for (const n of [
+    1_048_580, 1_000_000, 1_000_001, 1_000_008, 1_000_499, 1_000_500, 1_048_575, 1_048_577,
+  ]) {
     const options = { offsetBits: n % 8, only: WITHOUT_DFT };
     assertAgree('seam', aesStream(n, (n >>> 3) + 2), n, options);
   }
@@ -164,6 +167,40 @@ test('runPackedSuite refuses what is no sequence, and bits that are not there', 
   assert.throws(() => runPackedSuite(new Uint8Array(1), { bits: 8, offsetBits: 1 }), RangeError);
   assert.throws(() => runPackedSuite(new Uint8Array(1), { offsetBits: 9 }), RangeError);
   assert.throws(() => runPackedSuite(new Uint8Array(1), { offsetBits: -1 }), RangeError);
+});
+
+test('bits beyond the first 2^32 are the ones that are tested', () => {
+  const sample = aesStream(15, 200);
+  // Memory that is not touched costs nothing.
+  const bytes = new Uint8Array(2 ** 29 + sample.length);
+  bytes.set(sample, 2 ** 29 - 10);
+  const options = { bits: 1500, offsetBits: 2 ** 32 - 80 };
+  assert.deepEqual(runPackedSuite(bytes, options), runPackedSuite(sample, { bits: 1500 }));
+  assert.deepEqual(unpackBits(bytes, 1500, 2 ** 32 - 80), unpackBits(sample, 1500));
+});
+
+test('tables of the transform are set up for those who run it only', () => {
+  const module = loadKernels('simd');
+  const before = Buffer.from(module.exports.memory.buffer.slice(0));
+  const sequence = { bytes: aesStream(16, 2 ** 17), n: 2 ** 20, offsetBits: 0 };
+  new SuiteKernels(module).run(sequence, { only: WITHOUT_DFT });
+  assert.ok(Buffer.from(module.exports.memory.buffer).equals(before));
+});
+
+test('a kernel that is run again counts anew', () => {
+  const module = loadKernels('simd');
+  const sequence = { bytes: aesStream(17, 2 ** 17), n: 2 ** 20, offsetBits: 0 };
+  module.load(sequence.bytes, sequence.n, 0);
+  const counts = new KernelCounts(module, sequence, () => undefined);
+  const count = () => [
+    counts.ranks(),
+    counts.overlaps(),
+    counts.longestRuns(10_000, 10, 16),
+    counts.complexities(),
+    Array.from(counts.templates()),
+  ];
+  const first = count();
+  assert.deepEqual(count(), first);
 });
 
 test('beyond the kernels’ maximum the plain suite does the work', () => {

@@ -6,6 +6,7 @@ import {
   GATE_ALPHA,
   gate,
   grade,
+  runSuite,
   type SuiteReport,
   score,
   type TestName,
@@ -45,6 +46,21 @@ test('keeps the digits of tiny p-values, and 0 stays 0', () => {
 
 test('refuses to judge a test without p-values', () => {
   assert.throws(() => testLevelP([]), RangeError);
+});
+
+test('refuses p-values that are none, so that no verdict rests on them', () => {
+  for (const p of [Number.NaN, -1e-18, 1 + 2e-16]) {
+    assert.throws(() => testLevelP([0.5, p]), RangeError);
+  }
+});
+
+test('fails a regular sequence of which one test has the best of p-values', () => {
+  // 1,792 bits 0101… with the first flipped: χ² of block frequency is nearly 0.
+  const bits = Uint8Array.from({ length: 1792 }, (_, i) => (i === 0 ? 1 : i & 1));
+  const judged = runSuite(bits);
+  const blocks = judged.tests.find(({ name }) => name === 'block_frequency');
+  assert.ok(blocks?.applicable && blocks.passed && blocks.pValues[0] <= 1);
+  assert.equal(gate(judged).verdict, 'FAIL');
 });
 
 test('multiplies the smallest test-level p by the number of tests, at most to 1', () => {

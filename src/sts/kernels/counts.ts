@@ -18,17 +18,17 @@ export interface PackedSequence {
 export class KernelCounts {
   readonly n: number;
   readonly #sequence: PackedSequence;
-  readonly #dft: DftKernel | undefined;
+  readonly #dft: () => DftKernel | undefined;
   readonly #kernels: KernelModule;
   #onesAndRuns: OnesAndRuns | undefined;
   #excursions: Excursions | undefined;
   #patterns: Patterns | undefined;
 
   /**
-   * `kernels` MUST hold the sequence, and no kernel have run on it. `dft` is the transform of its
+   * `kernels` MUST hold the sequence, and no kernel have run on it. `dft` gives the transform of its
    * length, where there is one.
    */
-  constructor(kernels: KernelModule, sequence: PackedSequence, dft: DftKernel | undefined) {
+  constructor(kernels: KernelModule, sequence: PackedSequence, dft: () => DftKernel | undefined) {
     this.#kernels = kernels;
     this.#sequence = sequence;
     this.#dft = dft;
@@ -70,7 +70,7 @@ export class KernelCounts {
 
   /** N_1 of §2.6. Lengths and sequences that the transform is not made for take the plain one. */
   peaksBelow(T2: number): number {
-    return this.#dft?.countBelow(T2) ?? plainPeaksBelow(this.#sequence, T2);
+    return this.#dft()?.countBelow(T2) ?? plainPeaksBelow(this.#sequence, T2);
   }
 
   /** 512 counts for each of eight blocks, by pattern, whose first bit is the lowest; until wiped. */

@@ -4,7 +4,7 @@
  * There are two builds of one source. `relaxed-simd` has fused multiply-add, by which the transform
  * of the DFT test is faster and more precise; an engine that does not know it takes `simd`.
  */
-import { readKernels } from '../../wasm.ts';
+import { compileKernels } from '../../wasm.ts';
 
 /** The first that the engine knows is taken. */
 const BUILDS = ['relaxed-simd', 'simd'] as const;
@@ -68,13 +68,34 @@ interface KernelExports extends Readonly<Record<AddressName, WebAssembly.Global>
   binSquared(n: number): number;
 }
 
-/** The newest build that this engine runs, compiled; `undefined` when it has no SIMD at all. */
-export function compileKernels(): { build: KernelBuild; module: WebAssembly.Module } | undefined {
-  for (const build of BUILDS) {
-    const bytes = readKernels(build);
-    if (WebAssembly.validate(bytes)) return { build, module: new WebAssembly.Module(bytes) };
-  }
-  return undefined;
+/**
+ * A function that returns a vector by way of one instruction of the build: whether an engine knows it
+ * must not depend on the state of our files. `i8x16.popcnt` and `i8x16.relaxed_swizzle`.
+ */
+const PROBES: Readonly<Record<KernelBuild, readonly number[]>> = {
+  simd: [0x41, 0, 0xfd, 0x0f, 0xfd, 0x62, 0x0b],
+  'relaxed-simd': [0x41, 0, 0xfd, 0x0f, 0x41, 0, 0xfd, 0x0f, 0xfd, 0x80, 0x02, 0x0b],
+};
+
+/** The best build for this engine; `undefined` when it has no SIMD at all. */
+export function knownBuild(): KernelBuild | undefined {
+  return BUILDS.find((build) => WebAssembly.validate(probeModule(PROBES[build])));
+}
+
+/** A module whose one function has no parameters, this code, and a v128 as its result. */
+function probeModule(code: readonly number[]): Uint8Array {
+  const body = [code.length + 1, 0, ...code];
+  return Uint8Array.of(
+    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+    ...[0x01, 5, 1, 0x60, 0, 1, 0x7b],
+    ...[0x03, 2, 1, 0],
+    ...[0x0a, body.length + 1, 1, ...body],
+  );
+}
+
+/** Compiles a build. Throws `KernelsError` when that is not there, or damaged. */
+export function loadKernels(build: KernelBuild): KernelModule {
+  return new KernelModule(compileKernels(build));
 }
 
 /**
@@ -94,7 +115,8 @@ export class KernelModule {
 
   /** Copies `n` bits in that begin `offsetBits` behind the first of `bytes`. */
   load(bytes: Uint8Array, n: number, offsetBits: number): void {
-    const source = bytes.subarray(offsetBits >>> 3, (offsetBits + n + 7) >>> 3);
+    // Not `>>> 3`, which would cut offsets off at 32 bits.
+    const source = bytes.subarray(Math.floor(offsetBits / 8), Math.ceil((offsetBits + n) / 8));
     this.#reserve(this.#input + source.length + this.#pad);
     new Uint8Array(this.exports.memory.buffer).set(source, this.#input);
     this.exports.ingest(n, offsetBits & 7);

@@ -105,7 +105,7 @@ export class SuiteKernels {
     const { bytes, n, offsetBits } = sequence;
     this.#module.load(bytes, n, offsetBits);
     try {
-      const counts = new KernelCounts(this.#module, sequence, this.#dftFor(n));
+      const counts = new KernelCounts(this.#module, sequence, () => this.#dftFor(n));
       return runTests(n, options, (name, constants) => KERNEL_TESTS[name](counts, constants));
     } finally {
       this.#module.wipe(n);
