@@ -1,4 +1,4 @@
-/** Bits across byte and word boundaries. */
+/** Bits across byte and word boundaries, and sums across lanes. */
 
 /** The 57 bits or more from bit `i` of the memory at `base` on, the first lowest. */
 @inline
@@ -21,4 +21,15 @@ function runsOfEight(words: v128): v128 {
   const two = v128.and(words, i64x2.shr_u(words, 1));
   const four = v128.and(two, i64x2.shr_u(two, 2));
   return v128.and(four, i64x2.shr_u(four, 4));
+}
+
+/** The sum of the four lanes, modulo 2^32. */
+@inline
+export function sumOfLanes(lanes: v128): u32 {
+  return (
+    i32x4.extract_lane(lanes, 0) +
+    i32x4.extract_lane(lanes, 1) +
+    i32x4.extract_lane(lanes, 2) +
+    i32x4.extract_lane(lanes, 3)
+  );
 }

@@ -5,7 +5,7 @@
  * the same number: one histogram of all windows of nine bits serves all 148 templates. It is made
  * from windows of 14 bits, one at every sixth bit, each of which holds six windows of nine.
  */
-import { bitsAt } from './bits';
+import { bitsAt, sumOfLanes } from './bits';
 import { INPUT, TEMPLATES, TEMPLATES_END } from './memory';
 
 const BLOCKS: usize = 8;
@@ -106,12 +106,7 @@ function fold14to11(): i32 {
     v128.store(q, i16x8.add(low, sumsOfEight(below)));
     v128.store(q, i16x8.add(high, sumsOfEight(below + 64)), 16);
   }
-  return (
-    i32x4.extract_lane(total, 0) +
-    i32x4.extract_lane(total, 1) +
-    i32x4.extract_lane(total, 2) +
-    i32x4.extract_lane(total, 3)
-  );
+  return sumOfLanes(total);
 }
 
 /** A window of 11 bits holds windows of nine at its bits 0, 1 and 2. */

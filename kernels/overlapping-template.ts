@@ -1,5 +1,5 @@
 /** Overlapping template matching: nine ones. SP 800-22 Rev. 1a §2.8. */
-import { onesFrom } from './bits';
+import { onesFrom, sumOfLanes } from './bits';
 import { INPUT, OVERLAPS } from './memory';
 
 /** Blocks of 1032 bits; a window of nine begins at each of their first 1024. */
@@ -28,11 +28,5 @@ export function classifyOverlaps(n: i32): void {
 
 @inline
 function sumOfBytes(bytes: v128): i32 {
-  const sums = i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(bytes));
-  return (
-    i32x4.extract_lane(sums, 0) +
-    i32x4.extract_lane(sums, 1) +
-    i32x4.extract_lane(sums, 2) +
-    i32x4.extract_lane(sums, 3)
-  );
+  return sumOfLanes(i32x4.extadd_pairwise_i16x8_u(i16x8.extadd_pairwise_i8x16_u(bytes)));
 }

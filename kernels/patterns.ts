@@ -5,7 +5,7 @@
  * ν_m counts the patterns of m bits. Windows of 19 bits, one at every fourth bit, hold four of 16
  * bits each: a quarter of the increments, in bytes. All shorter patterns come from them by sums.
  */
-import { bitsAt } from './bits';
+import { bitsAt, sumOfLanes } from './bits';
 import { INPUT, PATTERNS, PATTERNS_END, SQUARES } from './memory';
 
 /** u32 ν_11, by the pattern with its first bit highest. */
@@ -160,16 +160,6 @@ function nu16(pattern: usize): v128 {
 @inline
 function square(counts: v128): v128 {
   return i32x4.dot_i16x8_s(counts, counts);
-}
-
-@inline
-function sumOfLanes(v: v128): u32 {
-  return (
-    i32x4.extract_lane(v, 0) +
-    i32x4.extract_lane(v, 1) +
-    i32x4.extract_lane(v, 2) +
-    i32x4.extract_lane(v, 3)
-  );
 }
 
 /** Any n and any counts: ν_16 one by one, u32. */
