@@ -1,6 +1,6 @@
 /**
  * The statistical suite: plain against kernels, per test and in all, on one core, and sequences a
- * second on all of them.
+ * second on all of them; and what a validated key costs beside the suite alone.
  *
  *   node bench/sts.ts [--runs N] [--seconds N] [--threads N] [--save]
  *
@@ -14,6 +14,12 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { monotonicMs } from '../src/clock.ts';
+import { generateKey } from '../src/keys/generate.ts';
+import { Generator, SAMPLE_BITS } from '../src/keys/generator.ts';
+import type { KeyOrder } from '../src/keys/order.ts';
+import { DEFAULT_MODULATION } from '../src/modulation/index.ts';
+import { Keyring } from '../src/proof/index.ts';
 import {
   runPackedSuite,
   runSuite,
@@ -159,6 +165,30 @@ const ARGUMENTS: Partial<Record<keyof KernelCounts, readonly number[]>> = {
   peaksBelow: [3_141_593],
 };
 
+/** A validated key, as a suite worker makes it, beside the suite on a sample that is there already. */
+function timeValidatedKey(runs: number): string {
+  const generator = Generator.start(['os']);
+  const keyring = new Keyring([{ version: 1, secret: randomBytes(32) }]);
+  const order: KeyOrder = {
+    securityLevel: 256,
+    modulation: DEFAULT_MODULATION,
+    source: 'os',
+    validate: true,
+    report: false,
+    acceptedMs: monotonicMs(),
+  };
+  const bytes = sample(SAMPLE_BITS);
+  const works = [
+    () => void runPackedSuite(bytes),
+    () => void generateKey(generator, keyring, order, { streams: 0, streamsPassed: 0 }),
+  ];
+  const [suiteUs, keyUs] = medians(works, 3 * runs);
+  generator.close();
+  keyring.destroy();
+  const ratio = (keyUs / suiteUs).toFixed(2);
+  return `a validated key of 256 bits: ${keyUs.toFixed(0)} µs, the suite alone ${suiteUs.toFixed(0)} µs, ratio ${ratio}`;
+}
+
 const WORKER = `
 import { randomBytes } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -212,6 +242,7 @@ async function run(runs: number, seconds: number, threads: number): Promise<stri
     lines.push(`${threads} threads together: ${perSecond.toFixed(0)} sequences/s`);
     process.stderr.write(`${n} bits done\n`);
   }
+  lines.push('', timeValidatedKey(runs));
   return `${lines.join('\n')}\n`;
 }
 

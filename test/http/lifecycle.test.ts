@@ -235,31 +235,33 @@ describe('API keys in a running server', () => {
   });
 });
 
+/** Requests at once, many more than an account's half of a suite worker's queue. */
+const CROWD = 800;
+const HALF_OF_THE_QUEUE = 128;
+
 describe('overload', () => {
   it('answers 503 beyond the suite queue while plain requests pass by', async () => {
     const server = await Server.start(freshFolder(), { PHM_RATE_LIMITS: 'off' });
-    const validated = Array.from({ length: 60 }, () =>
+    const validated = Array.from({ length: CROWD }, () =>
       server.generate({ security_level: 128, enable_nist_validation: true }),
     );
     let finished = 0;
     for (const one of validated) void one.then(() => finished++);
-    const refused = await Promise.race(
-      validated.map(async (one) =>
-        (await one).status === 503 ? one : new Promise<never>(() => {}),
-      ),
+    const refused = await Promise.any(
+      validated.map(async (one) => ((await one).status === 503 ? one : Promise.reject())),
     );
     assert.equal(refused.body.code, 'overloaded');
     assert.match(refused.headers.get('retry-after') ?? '', /^[1-9][0-9]*$/);
     // The suite is busy with what it took: a plain key does not wait for it.
     const plain = await server.generate({ security_level: 256 });
     assert.equal(plain.status, 200);
-    assert.ok(finished < 60, 'the plain request was answered before the suite was done');
+    assert.ok(finished < CROWD, 'the plain request was answered before the suite was done');
     const statuses = (await Promise.all(validated)).map(({ status }) => status);
     const taken = statuses.filter((status) => status === 200).length;
-    assert.ok(taken >= 17, `${taken} were served`);
-    assert.equal(taken + statuses.filter((status) => status === 503).length, 60);
+    assert.ok(taken > HALF_OF_THE_QUEUE, `${taken} were served`);
+    assert.equal(taken + statuses.filter((status) => status === 503).length, CROWD);
     const { performance } = (await server.metrics()).body.metrics;
-    const failures = 60 - taken;
+    const failures = CROWD - taken;
     assert.equal(performance.error_rate, failures / (taken + 1 + failures));
     await server.stop();
   });
@@ -269,14 +271,14 @@ describe('a busy account', () => {
   it('leaves room in the suite queue for another', async () => {
     const server = await Server.start(freshFolder(), { PHM_RATE_LIMITS: 'off' });
     const order = { security_level: 128, enable_nist_validation: true };
-    const busy = Array.from({ length: 50 }, () => server.generate(order, DEMO_KEY));
+    const busy = Array.from({ length: CROWD }, () => server.generate(order, DEMO_KEY));
     await new Promise((resolve) => setTimeout(resolve, 100));
     const other = await Promise.all(
       Array.from({ length: 8 }, () => server.generate(order, DEMO_PROFESSIONAL_KEY)),
     );
     assert.deepEqual(new Set(other.map(({ status }) => status)), new Set([200]));
     const refused = (await Promise.all(busy)).filter(({ status }) => status === 503);
-    assert.ok(refused.length > 25, `${refused.length} of the busy account's were refused`);
+    assert.ok(refused.length > 0, `${refused.length} of the busy account's were refused`);
     await server.stop();
   });
 });
