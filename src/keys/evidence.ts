@@ -47,7 +47,7 @@ export function judgeStream(carrier: Uint8Array, modulated: Uint8Array): Judgeme
     passed: verdict.verdict === 'PASS',
     screen: Math.min(
       mostCommonValueMinEntropy(carrierOnes, bits),
-      mostCommonValueMinEntropy(countOnes(modulated), bits),
+      mostCommonValueMinEntropy(onesOf(report), bits),
     ),
     evidence: {
       gateP: verdict.p,
@@ -60,6 +60,13 @@ export function judgeStream(carrier: Uint8Array, modulated: Uint8Array): Judgeme
     suite: report,
     gate: verdict,
   };
+}
+
+/** The ones of the sequence, from its frequency test: S_n = 2·ones − n. */
+function onesOf({ bits, tests }: SuiteReport): number {
+  const frequency = tests.find(({ name }) => name === 'frequency');
+  if (!frequency?.applicable) throw new Error('a sample without its frequency test');
+  return (Number(frequency.statistics.S_n) + bits) / 2;
 }
 
 /** The report with the carrier's frequency as a second p-value beside the stream's own. */
