@@ -11,7 +11,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 test('without a compiler, prepare asks for what was built before, and names the fix', () => {
   const root = mkdtempSync(join(tmpdir(), 'prepare-'));
   try {
-    for (const file of ['scripts/prepare.ts', 'src/wasm-digests.ts']) {
+    for (const file of ['scripts/prepare.ts', 'src/wasm.ts', 'src/wasm-digests.ts']) {
       cpSync(join(ROOT, file), join(root, file));
     }
     const prepare = () =>

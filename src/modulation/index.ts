@@ -2,11 +2,11 @@
  * Stage 3 of 7. In: carrier words of stage 2 and one set of phases. Out: modulated words, as many.
  * Standard: docs/prime-harmonic-modulation.md, version 1, our own. No entropy is claimed.
  */
+export { PHASES_BYTES } from './kernel.ts';
 export {
   DEFAULT_MODULATION,
   MODULATION_TYPES,
   type ModulationType,
   Modulator,
-  PHASES_BYTES,
 } from './modulator.ts';
 export { modulationSelfTest } from './self-test.ts';

@@ -1,6 +1,9 @@
 /** M(t) by WebAssembly (kernels/modulation.ts), which has 64-bit integers. */
 import { compileKernels } from '../wasm.ts';
 
+/** θ_p for the eight primes in ascending order, big-endian 64-bit words. */
+export const PHASES_BYTES = 64;
+
 interface KernelExports {
   readonly memory: WebAssembly.Memory;
   readonly PHASES: WebAssembly.Global;
@@ -25,7 +28,7 @@ export class ModulationKernel {
     const { memory, PHASES, MASK, MASK_WORDS } = this.#exports;
     this.memory = memory;
     this.maskWords = MASK_WORDS.value;
-    this.#phases = new Uint8Array(memory.buffer, PHASES.value, 64);
+    this.#phases = new Uint8Array(memory.buffer, PHASES.value, PHASES_BYTES);
     this.#mask = new Int32Array(memory.buffer, MASK.value, 2 * this.maskWords);
   }
 

@@ -8,16 +8,13 @@
  * unsigned ones above 2^31 as doubles.
  */
 import { assertLength, wipe } from '../bytes.ts';
-import { type ModulationKernel, modulationKernel } from './kernel.ts';
+import { type ModulationKernel, modulationKernel, PHASES_BYTES } from './kernel.ts';
 
 export const MODULATION_TYPES = ['phase', 'frequency', 'amplitude', 'none'] as const;
 export type ModulationType = (typeof MODULATION_TYPES)[number];
 export const DEFAULT_MODULATION: ModulationType = 'phase';
 
 const WORD_BYTES = 8;
-
-/** θ_p for the eight primes in ascending order, big-endian 64-bit words. */
-export const PHASES_BYTES = 64;
 
 /** t is a 32-bit unsigned integer. */
 const MAX_WORDS: number = 2 ** 32;

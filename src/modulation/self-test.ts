@@ -1,6 +1,7 @@
 /** Health tests of the modulation: known answers of every type, and refusals. */
 import { hexToBytes } from '../bytes.ts';
-import { MODULATION_TYPES, type ModulationType, Modulator, PHASES_BYTES } from './modulator.ts';
+import { PHASES_BYTES } from './kernel.ts';
+import { MODULATION_TYPES, type ModulationType, Modulator } from './modulator.ts';
 
 /** Runs every health test. A failed one is a row with `passed: false`; nothing is thrown. */
 export function modulationSelfTest(): { name: string; passed: boolean }[] {

@@ -56,6 +56,26 @@ export function unpackBits(
   return bits;
 }
 
+/** `n` bits that begin `offsetBits` behind the first of `bytes`. */
+export interface PackedSequence {
+  readonly bytes: Uint8Array;
+  readonly n: number;
+  readonly offsetBits: number;
+}
+
+/** What `work` makes of the unpacked bits, which are wiped when it ends, also by throwing. */
+export function withUnpacked<T>(
+  { bytes, n, offsetBits }: PackedSequence,
+  work: (bits: Uint8Array) => T,
+): T {
+  const bits = unpackBits(bytes, n, offsetBits);
+  try {
+    return work(bits);
+  } finally {
+    bits.fill(0);
+  }
+}
+
 /** Text that spells a sequence: one bit a character, or four, the most significant first. */
 export type TextFormat = 'ascii' | 'hex';
 

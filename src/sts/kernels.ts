@@ -1,9 +1,8 @@
 /**
  * The door to the kernels: the suite on packed bits, counted by WebAssembly where the engine has SIMD.
  */
-import { unpackBits } from './bits.ts';
-import type { PackedSequence } from './kernels/counts.ts';
-import { knownBuild, loadKernels } from './kernels/module.ts';
+import { withUnpacked } from './bits.ts';
+import { type KernelBuild, knownBuild, loadKernels } from './kernels/module.ts';
 import { SuiteKernels } from './kernels/suite.ts';
 import { assertInteger } from './result.ts';
 import { runSuite, type SuiteOptions, type SuiteReport } from './suite.ts';
@@ -23,7 +22,7 @@ export interface PackedSuiteOptions extends SuiteOptions {
 let ofThisThread: ThreadKernels | null | undefined;
 
 interface ThreadKernels {
-  readonly build: 'relaxed-simd' | 'simd';
+  readonly build: KernelBuild;
   readonly suite: SuiteKernels;
 }
 
@@ -60,14 +59,7 @@ export function runPackedSuite(
   assertInteger('bits', n, 0, bytes.length * 8 - offsetBits);
   const suite = n <= KERNEL_MAXIMUM_BITS ? kernels()?.suite : undefined;
   const sequence = { bytes, n, offsetBits };
-  return suite?.run(sequence, options) ?? runUnpacked(sequence, options);
-}
-
-function runUnpacked({ bytes, n, offsetBits }: PackedSequence, options: SuiteOptions): SuiteReport {
-  const unpacked = unpackBits(bytes, n, offsetBits);
-  try {
-    return runSuite(unpacked, options);
-  } finally {
-    unpacked.fill(0);
-  }
+  return (
+    suite?.run(sequence, options) ?? withUnpacked(sequence, (plain) => runSuite(plain, options))
+  );
 }

@@ -1,18 +1,11 @@
 /** What the kernels count of one sequence, as the tests of src/sts/ judge it. */
-import { unpackBits } from '../bits.ts';
+import { type PackedSequence, withUnpacked } from '../bits.ts';
 import type { WalkExtremes } from '../cumulative-sums.ts';
 import { countPeaksBelow } from '../dft.ts';
 import { EXCURSION_STATES } from '../random-excursions.ts';
 import { VARIANT_STATES } from '../random-excursions-variant.ts';
 import type { DftKernel } from './dft.ts';
 import type { KernelModule } from './module.ts';
-
-/** `n` bits that begin `offsetBits` behind the first of `bytes`. */
-export interface PackedSequence {
-  readonly bytes: Uint8Array;
-  readonly n: number;
-  readonly offsetBits: number;
-}
 
 /** A kernel that serves several tests is run for the first of them. */
 export class KernelCounts {
@@ -70,7 +63,10 @@ export class KernelCounts {
 
   /** N_1 of §2.6. Lengths and sequences that the transform is not made for take the plain one. */
   peaksBelow(T2: number): number {
-    return this.#dft()?.countBelow(T2) ?? plainPeaksBelow(this.#sequence, T2);
+    return (
+      this.#dft()?.countBelow(T2) ??
+      withUnpacked(this.#sequence, (bits) => countPeaksBelow(bits, T2))
+    );
   }
 
   /** 512 counts for each of eight blocks, by pattern, whose first bit is the lowest; until wiped. */
@@ -115,15 +111,6 @@ export class KernelCounts {
     const [squares16, squares15, squares14] = this.#kernels.f64('SQUARES', 3);
     const nu11 = this.#kernels.u32('PATTERN_COUNTS', 2 ** 11);
     return { squares: [squares16, squares15, squares14], nu11 };
-  }
-}
-
-function plainPeaksBelow({ bytes, n, offsetBits }: PackedSequence, T2: number): number {
-  const bits = unpackBits(bytes, n, offsetBits);
-  try {
-    return countPeaksBelow(bits, T2);
-  } finally {
-    bits.fill(0);
   }
 }
 

@@ -4,6 +4,7 @@
  * sum of logarithms is rounded otherwise (below 1e-9).
  */
 import { APPROXIMATE_ENTROPY_M, judgeApproximateEntropy } from '../approximate-entropy.ts';
+import type { PackedSequence } from '../bits.ts';
 import { BLOCK_FREQUENCY_M, judgeBlockFrequency } from '../block-frequency.ts';
 import { type Constants, OVERLAPPING_TEMPLATE_PI } from '../constants.ts';
 import { judgeCumulativeSums } from '../cumulative-sums.ts';
@@ -26,7 +27,7 @@ import { judgeRuns } from '../runs.ts';
 import { judgeSerial, SERIAL_M } from '../serial.ts';
 import { runTests, type SuiteOptions, type SuiteReport, type TestName } from '../suite.ts';
 import { judgeUniversal, universalBlockLength, universalInitialBlocks } from '../universal.ts';
-import { KernelCounts, type PackedSequence } from './counts.ts';
+import { KernelCounts } from './counts.ts';
 import { DftKernel } from './dft.ts';
 import type { KernelModule } from './module.ts';
 
