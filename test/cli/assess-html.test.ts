@@ -1,7 +1,6 @@
 /** `phm assess --html` as its users meet it: the page, its file, and what stays as it was. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { createCipheriv } from 'node:crypto';
 import {
   linkSync,
   mkdirSync,
@@ -15,6 +14,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { aesCtr } from '../support/aes-stream.ts';
 import { OpenAssess } from '../support/open-assess.ts';
 import { MAIN, makeDataDir, removeDataDir, runPhm } from '../support/server.ts';
 
@@ -25,8 +25,7 @@ before(() => {
 after(() => removeDataDir(dataDir));
 
 /** An AES-256-CTR stream: sound, and the same in every run. */
-const stream = (length: number): Buffer =>
-  createCipheriv('aes-256-ctr', Buffer.alloc(32, 5), Buffer.alloc(16)).update(Buffer.alloc(length));
+const stream = (length: number): Buffer => aesCtr(Buffer.alloc(32, 5), length);
 
 function write(name: string, content: string | Uint8Array): string {
   const path = join(dataDir, name);

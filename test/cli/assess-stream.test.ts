@@ -1,11 +1,11 @@
 /** `phm assess` on many sequences, as its users meet it: stdout, stderr, exit code. */
 import assert from 'node:assert/strict';
-import { createCipheriv } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { AssessReport } from '../../src/cli/assess-report.ts';
 import { P_VALUE_LABELS, runSuite, type TestName, unpackBits } from '../../src/sts/index.ts';
+import { aesCtr } from '../support/aes-stream.ts';
 import { OpenAssess } from '../support/open-assess.ts';
 import { makeDataDir, phmJson, removeDataDir, runPhm } from '../support/server.ts';
 
@@ -16,8 +16,7 @@ before(() => {
 after(() => removeDataDir(dataDir));
 
 /** An AES-256-CTR stream: sound, and the same in every run. */
-const stream = (length: number): Buffer =>
-  createCipheriv('aes-256-ctr', Buffer.alloc(32, 5), Buffer.alloc(16)).update(Buffer.alloc(length));
+const stream = (length: number): Buffer => aesCtr(Buffer.alloc(32, 5), length);
 
 function write(name: string, content: string | Uint8Array): string {
   const path = join(dataDir, name);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { createCipheriv } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,13 +8,13 @@ import { makeOutput, type OutputKind } from '../../src/cli/assess-output.ts';
 import type { AssessReport } from '../../src/cli/assess-report.ts';
 import { CommandError } from '../../src/cli/command-error.ts';
 import { runPackedSuite, TEST_NAMES, unpackBits } from '../../src/sts/index.ts';
+import { aesCtr } from '../support/aes-stream.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-assess-'));
 after(() => rmSync(folder, { recursive: true }));
 
 /** An AES-256-CTR stream: sound, and the same in every run. */
-const stream = (length: number): Buffer =>
-  createCipheriv('aes-256-ctr', Buffer.alloc(32, 2), Buffer.alloc(16)).update(Buffer.alloc(length));
+const stream = (length: number): Buffer => aesCtr(Buffer.alloc(32, 2), length);
 
 function write(name: string, content: string | Uint8Array): string {
   const path = join(folder, name);

@@ -1,6 +1,5 @@
 /** The parts of the page of `phm assess --html`: from data to markup, and from bits to pictures. */
 import assert from 'node:assert/strict';
-import { createCipheriv } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -26,10 +25,10 @@ import {
   testLevelP,
   unpackBits,
 } from '../../src/sts/index.ts';
+import { aesCtr } from '../support/aes-stream.ts';
 
 /** An AES-256-CTR stream: sound, and the same in every run. */
-const stream = (length: number): Buffer =>
-  createCipheriv('aes-256-ctr', Buffer.alloc(32, 9), Buffer.alloc(16)).update(Buffer.alloc(length));
+const stream = (length: number): Buffer => aesCtr(Buffer.alloc(32, 9), length);
 
 /** The words of the path of one class, or of all of them. */
 const paths = ({ text }: Markup, className: string): string[] =>

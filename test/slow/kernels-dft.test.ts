@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { countPeaksBelow, thresholdSquared } from '../../src/sts/dft.ts';
 import { DftKernel } from '../../src/sts/kernels/dft.ts';
-import { KernelModule } from '../../src/sts/kernels/module.ts';
-import { compileKernels } from '../../src/wasm.ts';
+import { loadKernels } from '../../src/sts/kernels/module.ts';
 import { packBits, randomBits, SPECTRA } from '../sts/spectra.ts';
 
 /** Both run on this engine. */
@@ -12,7 +11,7 @@ const BUILDS = ['simd', 'relaxed-simd'] as const;
 
 for (const n of [2 ** 20, 1_000_000]) {
   const kernels = BUILDS.map((build) => {
-    const module = new KernelModule(compileKernels(build));
+    const module = loadKernels(build);
     return { module, kernel: new DftKernel(module, n) };
   });
 

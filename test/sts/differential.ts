@@ -1,6 +1,5 @@
 /** Runs the kernels and the plain suite on one sequence and compares every count and p-value. */
 import assert from 'node:assert/strict';
-import { createCipheriv } from 'node:crypto';
 import {
   runPackedSuite,
   runSuite,
@@ -8,6 +7,7 @@ import {
   type TestOutcome,
   unpackBits,
 } from '../../src/sts/index.ts';
+import { aesCtr } from '../support/aes-stream.ts';
 
 const P_VALUE_BOUND = 1e-9;
 
@@ -18,8 +18,7 @@ const SUM_BOUND = 1e-11;
 export function aesStream(seed: number, lengthBytes: number): Buffer {
   const key = Buffer.alloc(32);
   key.writeUInt32BE(seed);
-  const cipher = createCipheriv('aes-256-ctr', key, Buffer.alloc(16));
-  return cipher.update(Buffer.alloc(lengthBytes));
+  return aesCtr(key, lengthBytes);
 }
 
 /** Asserts that kernels and plain suite agree on the `n` bits behind `offsetBits`. */

@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import { countPeaksBelow, thresholdSquared } from '../../src/sts/dft.ts';
 import type { Constants } from '../../src/sts/index.ts';
 import { DftKernel } from '../../src/sts/kernels/dft.ts';
-import { KernelModule } from '../../src/sts/kernels/module.ts';
-import { compileKernels } from '../../src/wasm.ts';
+import { type KernelModule, loadKernels } from '../../src/sts/kernels/module.ts';
 import { aesStream } from './differential.ts';
 import { packBits, randomBits, SPECTRA } from './spectra.ts';
 
@@ -14,11 +13,7 @@ const CONSTANTS = ['exact', 'nist'] as const;
 
 /** Both run on this engine. */
 const BUILDS = ['simd', 'relaxed-simd'] as const;
-const MODULES = BUILDS.map((build) => ({ build, module: moduleOf(build) }));
-
-function moduleOf(build: (typeof BUILDS)[number]): KernelModule {
-  return new KernelModule(compileKernels(build));
-}
+const MODULES = BUILDS.map((build) => ({ build, module: loadKernels(build) }));
 
 /** N_1 by each build, and how many bins were computed again. */
 function count(bits: Uint8Array, constants: Constants): { N_1?: number; listed: number }[] {
@@ -192,7 +187,7 @@ test('a bin in double precision is the sum of §2.6.4 step 2', () => {
 test('after a count the memory is what it was before: scratch zero, tables unchanged', () => {
   for (const n of LENGTHS) {
     for (const build of BUILDS) {
-      const module = moduleOf(build);
+      const module = loadKernels(build);
       const kernel = new DftKernel(module, n);
       const before = Buffer.from(module.exports.memory.buffer.slice(0));
       module.load(aesStream(14, n / 8), n, 0);

@@ -1,14 +1,13 @@
 /** The driver: which tests apply, what structured sequences do, and its contract. */
 import assert from 'node:assert/strict';
-import { createCipheriv } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import * as sts from '../../src/sts/index.ts';
+import { aesCtr } from '../support/aes-stream.ts';
 
 /** The AES-256-CTR stream of one key: sound bits, the same in every run. */
 function soundBits(n: number, seed = 0): Uint8Array {
-  const cipher = createCipheriv('aes-256-ctr', Buffer.alloc(32, seed), Buffer.alloc(16));
-  return sts.unpackBits(cipher.update(Buffer.alloc(Math.ceil(n / 8))), n);
+  return sts.unpackBits(aesCtr(Buffer.alloc(32, seed), Math.ceil(n / 8)), n);
 }
 
 const reasons = (report: sts.SuiteReport): Record<string, string> =>
