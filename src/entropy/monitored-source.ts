@@ -6,7 +6,7 @@
  */
 import { wipe } from '../bytes.ts';
 import { AppError } from '../errors.ts';
-import { ContinuousTest } from './health.ts';
+import { ContinuousTest } from './health/continuous.ts';
 import type { Draw, EntropySource, SourceKind, SourceName, SourceStatus } from './source.ts';
 
 /** One draw fills the seed of the generator: seedlen = 384 bits. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createCipheriv } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { ContinuousTest } from '../../src/entropy/health.ts';
+import { ContinuousTest } from '../../src/entropy/health/continuous.ts';
 import {
   countOnes,
   type Draw,

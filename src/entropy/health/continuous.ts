@@ -1,11 +1,10 @@
 /**
- * Health tests of entropy sources.
+ * The continuous random number generator test of FIPS 140-2 §4.9.2: two successive draws MUST
+ * differ.
  *
- * The sources opened so far deliver conditioned output, not raw noise, so the tests of NIST
- * SP 800-90B §4.4 (repetition count, adaptive proportion) do not apply to them: those come with the
- * first raw noise source and run on its raw samples. Conditioned output gets the continuous random
- * number generator test of FIPS 140-2 §4.9.2: two successive draws MUST differ. For honest draws of
- * 256 bits of entropy it fails with probability 2^-256 a draw.
+ * It is for sources that deliver conditioned output, to which the tests of NIST SP 800-90B §4.4 do
+ * not apply: those are for raw samples (`noise-tests.ts`). For honest draws of 256 bits of entropy
+ * it fails with probability 2^-256 a draw.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 
