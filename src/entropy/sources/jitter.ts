@@ -1,0 +1,175 @@
+/**
+ * Timing noise of the processor: how long the same amount of work takes, measured again and again.
+ *
+ * A sample is the low 8 bits of the time, in steps of the clock, that a walk through memory took.
+ * The walk's addresses depend on what it has read, and its memory is larger than a first-level
+ * cache, so that caches, pipelines, interrupts and neighbours all show in its time.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { wipe } from '../../bytes.ts';
+import { type NoiseBatch, NoiseFailure, type NoiseReader } from '../noise.ts';
+
+/** 2,048 samples of 1/8 bit are 256 bits: 192 to be credited and 64 of headroom. */
+const BATCH_SAMPLES = 2048;
+const MIN_ENTROPY_PER_SAMPLE = 1 / 8;
+
+/** 1 MiB: more than the first-level cache of any processor, about the size of a second-level one. */
+const MEMORY_WORDS = 2 ** 18;
+/** Words read and written between two readings of the clock; figures in `docs/health-tests.md`. */
+const STEPS_PER_SAMPLE = 64;
+
+/** Times taken to find the step of the clock. */
+const STEP_SAMPLES = 1024;
+
+/** Samples a predictor looks back at most. */
+const MAX_LAG = 16;
+
+export interface JitterOptions {
+  /** Nanoseconds from any zero; it MUST NOT run backwards. */
+  readonly clock?: () => bigint;
+}
+
+/** Opens the source. It does not throw: what is wrong with the clock is said by `read`. */
+export function openJitter({ clock = process.hrtime.bigint }: JitterOptions = {}): NoiseReader {
+  return new JitterReader(clock);
+}
+
+class JitterReader implements NoiseReader {
+  readonly bitsPerSample = 8;
+  readonly minEntropyPerSample = MIN_ENTROPY_PER_SAMPLE;
+  readonly bytesPerDraw = BATCH_SAMPLES;
+  readonly #walk: TimedWalk;
+  // 0 until it is known.
+  #stepNs = 0;
+  #closed = false;
+
+  constructor(clock: () => bigint) {
+    this.#walk = new TimedWalk(clock);
+  }
+
+  async read(signal: AbortSignal): Promise<NoiseBatch> {
+    // A batch takes its thread for a millisecond or two; others have their turn in between.
+    await setImmediate(undefined, { signal });
+    if (this.#closed) throw new NoiseFailure('The jitter source is closed.');
+    if (this.#stepNs === 0) this.#stepNs = measureStep(this.#walk);
+    return { samples: takeSamples(this.#walk, this.#stepNs), jobId: null };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#walk.wipe();
+  }
+}
+
+/** The work, and the clock that times it. */
+class TimedWalk {
+  readonly #clock: () => bigint;
+  readonly #memory = new Uint32Array(MEMORY_WORDS);
+  #state = 1;
+
+  constructor(clock: () => bigint) {
+    this.#clock = clock;
+  }
+
+  /** Fills `timesNs` with the times of as many walks, each from where the last one ended. */
+  time(timesNs: Float64Array): void {
+    let before = this.#clock();
+    for (let i = 0; i < timesNs.length; i++) {
+      this.#run();
+      const now = this.#clock();
+      const ns = Number(now - before);
+      if (ns < 0) throw new NoiseFailure('The clock of the jitter source ran backwards.');
+      before = now;
+      timesNs[i] = ns;
+      // The next addresses depend on the times so far too.
+      this.#state ^= ns;
+    }
+  }
+
+  wipe(): void {
+    wipe(this.#memory);
+    this.#state = 0;
+  }
+
+  #run(): void {
+    const memory = this.#memory;
+    let state = this.#state;
+    for (let step = 0; step < STEPS_PER_SAMPLE; step++) {
+      const address = (state >>> 7) % MEMORY_WORDS;
+      // A multiplication by 2^32 divided by the golden ratio spreads what was read over the word.
+      state = (Math.imul(state ^ memory[address], 0x9e37_79b1) + 0x7f4a_7c15) | 0;
+      state ^= state >>> 15;
+      memory[address] = state;
+    }
+    this.#state = state;
+  }
+}
+
+/** The step of the clock in nanoseconds: all times are multiples of it. */
+function measureStep(walk: TimedWalk): number {
+  const timesNs = new Float64Array(STEP_SAMPLES);
+  try {
+    walk.time(timesNs);
+    const step = timesNs.reduce(greatestCommonDivisor, 0);
+    if (step > 0) return step;
+    throw new NoiseFailure(
+      `The clock of the jitter source stood still over ${STEP_SAMPLES} samples: it is stuck or too coarse.`,
+    );
+  } finally {
+    wipe(timesNs);
+  }
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  while (b !== 0) [a, b] = [b, a % b];
+  return a;
+}
+
+function takeSamples(walk: TimedWalk, stepNs: number): Uint8Array {
+  const timesNs = new Float64Array(BATCH_SAMPLES);
+  const samples = new Uint8Array(BATCH_SAMPLES);
+  try {
+    walk.time(timesNs);
+    for (let i = 0; i < BATCH_SAMPLES; i++) samples[i] = Math.floor(timesNs[i] / stepNs) & 0xff;
+    assertUnpredictable(samples);
+    return samples;
+  } catch (error) {
+    wipe(samples);
+    throw error;
+  } finally {
+    wipe(timesNs);
+  }
+}
+
+/**
+ * A test of this source's own (§4.5), beside those of §4.4, which at H = 1/8 see neither a clock
+ * with a coarse step nor one that ticks in a pattern: no predictor may be right about more than half
+ * of a batch, as it would be at 1 bit a sample, eight times the claim.
+ */
+function assertUnpredictable(samples: Uint8Array): void {
+  for (let lag = 1; lag <= MAX_LAG; lag++) {
+    assertSeldomRight(countRepeats(samples, lag), `repeated the one ${lag} before`);
+  }
+  assertSeldomRight(countOnLine(samples), 'lay on a line with the two before');
+}
+
+function assertSeldomRight(right: number, finding: string): void {
+  if (2 * right <= BATCH_SAMPLES) return;
+  throw new NoiseFailure(
+    `The clock of the jitter source is too coarse or too regular: ${right} of ${BATCH_SAMPLES} samples ${finding}.`,
+  );
+}
+
+function countRepeats(samples: Uint8Array, lag: number): number {
+  let right = 0;
+  for (let i = lag; i < samples.length; i++) if (samples[i] === samples[i - lag]) right++;
+  return right;
+}
+
+function countOnLine(samples: Uint8Array): number {
+  let right = 0;
+  for (let i = 2; i < samples.length; i++) {
+    if (samples[i] === ((2 * samples[i - 1] - samples[i - 2]) & 0xff)) right++;
+  }
+  return right;
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { NoiseTests } from '../../src/entropy/health/noise-tests.ts';
+import { NoiseFailure } from '../../src/entropy/noise.ts';
+import { openJitter } from '../../src/entropy/sources/jitter.ts';
+import { aesCtr } from '../support/aes-stream.ts';
+
+const { signal } = new AbortController();
+
+/** Readings that finding the step of the clock takes: one before 1,024 walks and one after each. */
+const STEP_READINGS = 1025;
+const BATCH_READINGS = 2049;
+
+/** A clock whose reading i is delta(i) after the one before. */
+function clockOf(delta: (reading: number) => number): () => bigint {
+  let reading = 0;
+  let now = 1_000_000_000;
+  return () => {
+    now += delta(reading++);
+    return BigInt(now);
+  };
+}
+
+/** Walks of 700…955 ns, all as likely, on a clock that shows multiples of `stepNs`. */
+function soundClock(stepNs = 1): () => bigint {
+  const noise = aesCtr(Buffer.alloc(32, 1), 100_000);
+  const exact = clockOf((reading) => 700 + noise[reading % noise.length]);
+  return () => (exact() / BigInt(stepNs)) * BigInt(stepNs);
+}
+
+async function failureOf(clock: () => bigint, reads = 1): Promise<string> {
+  const reader = openJitter({ clock });
+  for (let i = 1; i < reads; i++) await reader.read(signal);
+  let message = '';
+  await assert.rejects(reader.read(signal), (error) => {
+    assert.ok(error instanceof NoiseFailure);
+    message = error.message;
+    return true;
+  });
+  return message;
+}
+
+describe('timing noise of this processor', () => {
+  it('comes in fresh batches of 2,048 bytes that pass the health tests', async () => {
+    const reader = openJitter();
+    const tests = new NoiseTests(reader);
+    for (let batch = 0; batch < 4; batch++) {
+      const { samples, jobId } = await reader.read(signal);
+      assert.equal(samples.length, 2048);
+      assert.equal(samples.buffer.byteLength, 2048, 'memory of its own');
+      assert.equal(jobId, null);
+      assert.deepEqual(tests.check(samples), { level: 'passed' });
+    }
+    await reader.close();
+  });
+
+  it('is claimed 1/8 bit a sample: 256 bits a draw', () => {
+    const { bitsPerSample, minEntropyPerSample, bytesPerDraw } = openJitter();
+    assert.deepEqual([bitsPerSample, minEntropyPerSample, bytesPerDraw], [8, 1 / 8, 2048]);
+  });
+
+  it('is refused once closed', async () => {
+    const reader = openJitter();
+    await reader.close();
+    await assert.rejects(reader.read(signal), /^NoiseFailure: The jitter source is closed\.$/);
+  });
+
+  it('stops when told to', async () => {
+    await assert.rejects(openJitter().read(AbortSignal.abort()), { name: 'AbortError' });
+  });
+});
+
+describe('samples of a clock', () => {
+  it('are the low 8 bits of the times in steps of the clock', async () => {
+    // Multiples of 4 ns: 1 … 300 steps in an order without a pattern, in two streams of which one
+    // gives the times of the first batch.
+    const noise = aesCtr(Buffer.alloc(32, 2), 2 * 4096);
+    const steps = (reading: number) => 1 + (noise.readUInt16LE(2 * (reading % 4096)) % 300);
+    const { samples } = await openJitter({ clock: clockOf((r) => 4 * steps(r)) }).read(signal);
+    const expected = Uint8Array.from({ length: 2048 }, (_, i) => steps(STEP_READINGS + 1 + i));
+    assert.deepEqual(samples, expected);
+  });
+
+  it('are sound when the clock is', async () => {
+    for (const stepNs of [1, 10, 41]) {
+      const reader = openJitter({ clock: soundClock(stepNs) });
+      const { samples } = await reader.read(signal);
+      assert.deepEqual(new NoiseTests(reader).check(samples), { level: 'passed' });
+    }
+  });
+});
+
+describe('a faulty clock', () => {
+  it('that is stuck is found before the first batch', async () => {
+    assert.match(await failureOf(clockOf(() => 0)), /stood still over 1024 samples/);
+  });
+
+  it('that gets stuck is found in the first batch of nothing else', async () => {
+    const noise = soundClock();
+    const last = STEP_READINGS + BATCH_READINGS;
+    let reading = 0;
+    let now = 0n;
+    const clock = () => {
+      if (reading++ < last) now = noise();
+      return now;
+    };
+    const message = await failureOf(clock, 2);
+    assert.match(message, /2047 of 2048 samples repeated the one 1 before/);
+  });
+
+  it('that runs backwards is found at that sample', async () => {
+    const message = 'The clock of the jitter source ran backwards.';
+    assert.equal(await failureOf(clockOf((reading) => (reading === 500 ? -1 : 1000))), message);
+    const noise = aesCtr(Buffer.alloc(32, 3), 4096);
+    const late = STEP_READINGS + 1000;
+    const clock = clockOf((reading) => (reading === late ? -1 : 700 + noise[reading % 4096]));
+    assert.equal(await failureOf(clock), message);
+  });
+
+  it('that is too coarse is found in the first batch at the latest', async () => {
+    for (const stepNs of [1_000, 15_625, 100_000]) {
+      assert.match(await failureOf(soundClock(stepNs)), /too coarse or too regular/);
+    }
+    // 16 ms: 1,024 walks are over before it moves.
+    assert.match(await failureOf(soundClock(16_000_000)), /stood still/);
+  });
+
+  it('that ticks evenly, or in turns, is found in the first batch', async () => {
+    for (let period = 1; period <= 16; period++) {
+      const clock = clockOf((reading) => 700 + 7 * ((reading * reading) % period));
+      assert.match(await failureOf(clock), /too regular: \d+ of 2048 samples repeated/);
+    }
+    const alternating = clockOf((reading) => (reading % 2 === 0 ? 701 : 760));
+    assert.match(await failureOf(alternating), /2046 of 2048 samples repeated the one 2 before/);
+  });
+
+  it('that slows down evenly is found in the first batch', async () => {
+    const message = await failureOf(clockOf((reading) => 700 + reading));
+    assert.match(message, /2046 of 2048 samples lay on a line with the two before/);
+  });
+
+  it('that goes wrong in the middle of a batch is found by the end of the next', async () => {
+    const noise = aesCtr(Buffer.alloc(32, 4), 8192);
+    const onset = STEP_READINGS + 1500;
+    const clock = clockOf((reading) =>
+      reading < onset ? 700 + noise[reading] : reading % 2 === 0 ? 701 : 760,
+    );
+    assert.match(await failureOf(clock, 2), /samples repeated the one 2 before/);
+  });
+
+  it('may recover', async () => {
+    const noise = aesCtr(Buffer.alloc(32, 5), 8192);
+    const reader = openJitter({
+      clock: clockOf((reading) => (reading < STEP_READINGS ? 0 : 700 + noise[reading % 8192])),
+    });
+    await assert.rejects(reader.read(signal), NoiseFailure);
+    assert.equal((await reader.read(signal)).samples.length, 2048);
+  });
+});
