@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { NoiseTests } from '../../src/entropy/health/noise-tests.ts';
+import type { NoiseReader } from '../../src/entropy/noise.ts';
+import { type DeviceOptions, openDevice } from '../../src/entropy/sources/device.ts';
+import { aesCtr } from '../support/aes-stream.ts';
+
+const { signal } = new AbortController();
+const noise = (length: number, key = 0) => aesCtr(Buffer.alloc(32, key), length);
+
+function temporaryPath(t: TestContext, name = 'device'): string {
+  const directory = mkdtempSync(join(tmpdir(), 'phm-device-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  return join(directory, name);
+}
+
+/** A FIFO that someone holds open for writing; `writer` is the descriptor. */
+function makeFifo(t: TestContext): { path: string; writer: number } {
+  const path = temporaryPath(t);
+  execFileSync('mkfifo', [path]);
+  return { path, writer: openWriter(path) };
+}
+
+// Open for both directions, as an open for writing alone would wait for the reader.
+const openWriter = (path: string) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+
+function open(t: TestContext, options: Partial<DeviceOptions> & { path: string }): NoiseReader {
+  const reader = openDevice({ minEntropyPerByte: 8, ...options });
+  t.after(() => reader.close());
+  return reader;
+}
+
+/** The failure's message, the path left out. */
+async function failureOf(reader: NoiseReader, path: string): Promise<string> {
+  const error = await reader.read(signal).then(
+    () => assert.fail('expected a failure'),
+    (reason: Error) => reason,
+  );
+  assert.equal(error.name, 'NoiseFailure');
+  return error.message.replace(`${path} (PHM_DEVICE_PATH) `, '');
+}
+
+describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Windows' }, () => {
+  it('delivers its bytes in order, a draw at a time', async (t) => {
+    const { path, writer } = makeFifo(t);
+    const bytes = noise(96);
+    writeSync(writer, bytes);
+    const reader = open(t, { path });
+    for (let draw = 0; draw < 3; draw++) {
+      const { samples, jobId } = await reader.read(signal);
+      assert.deepEqual(samples, new Uint8Array(bytes.subarray(32 * draw, 32 * (draw + 1))));
+      assert.equal(samples.buffer.byteLength, 32, 'memory of its own');
+      assert.equal(jobId, null);
+    }
+    closeSync(writer);
+  });
+
+  it('may be slow', async (t) => {
+    const { path, writer } = makeFifo(t);
+    const bytes = noise(32);
+    const pending = open(t, { path }).read(signal);
+    for (let i = 0; i < 32; i += 8) {
+      writeSync(writer, bytes, i, 8);
+      await setTimeout(8);
+    }
+    assert.deepEqual((await pending).samples, new Uint8Array(bytes));
+    closeSync(writer);
+  });
+
+  it('that is too slow fails with how far it got, and starts anew', async (t) => {
+    const { path, writer } = makeFifo(t);
+    const reader = open(t, { path, timeoutMs: 30 });
+    writeSync(writer, noise(10));
+    assert.equal(await failureOf(reader, path), 'delivered 10 of 32 bytes in 0.03 s.');
+    assert.equal(await failureOf(reader, path), 'delivered 0 of 32 bytes in 0.03 s.');
+    const bytes = noise(32, 1);
+    writeSync(writer, bytes);
+    assert.deepEqual((await reader.read(signal)).samples, new Uint8Array(bytes));
+    closeSync(writer);
+  });
+
+  it('that ends is opened anew when it is back', async (t) => {
+    const { path, writer } = makeFifo(t);
+    const reader = open(t, { path });
+    writeSync(writer, noise(42));
+    await reader.read(signal);
+    closeSync(writer);
+    assert.equal(await failureOf(reader, path), 'ended after 10 of 32 bytes.');
+    rmSync(path);
+    assert.match(await failureOf(reader, path), /^does not exist\. Set it to the path of the/);
+    execFileSync('mkfifo', [path]);
+    const again = openWriter(path);
+    const bytes = noise(32, 1);
+    writeSync(again, bytes);
+    assert.deepEqual((await reader.read(signal)).samples, new Uint8Array(bytes));
+    closeSync(again);
+  });
+
+  it('that may not be read fails with the fix', async (t) => {
+    if (process.getuid?.() === 0) return t.skip('root may read everything');
+    const { path, writer } = makeFifo(t);
+    chmodSync(path, 0o200);
+    assert.match(await failureOf(open(t, { path }), path), /^may not be read by this user\. Give/);
+    closeSync(writer);
+  });
+
+  it('stops promptly when told to, without a byte', async (t) => {
+    const { path, writer } = makeFifo(t);
+    const abort = new AbortController();
+    const pending = open(t, { path, timeoutMs: 60_000 }).read(abort.signal);
+    await setTimeout(10);
+    abort.abort();
+    await assert.rejects(pending, { name: 'AbortError' });
+    closeSync(writer);
+    await assert.rejects(open(t, { path }).read(AbortSignal.abort()), { name: 'AbortError' });
+  });
+
+  it('is refused once closed', async (t) => {
+    const { path, writer } = makeFifo(t);
+    const reader = open(t, { path });
+    writeSync(writer, noise(64));
+    await reader.read(signal);
+    await reader.close();
+    await assert.rejects(reader.read(signal), /^NoiseFailure: The device source is closed\.$/);
+    closeSync(writer);
+  });
+
+  it('closed while it is opened or waited for fails, and is not left open', async (t) => {
+    const { path, writer } = makeFifo(t);
+    const opening = open(t, { path });
+    const pending = opening.read(signal);
+    await opening.close();
+    await assert.rejects(pending, { name: 'NoiseFailure' });
+    const waiting = open(t, { path, timeoutMs: 60_000 });
+    const slow = waiting.read(signal);
+    await setTimeout(15);
+    await waiting.close();
+    await assert.rejects(slow, { name: 'NoiseFailure' });
+    closeSync(writer);
+  });
+
+  it('may be a character device', async (t) => {
+    const reader = open(t, { path: '/dev/urandom', minEntropyPerByte: 1 });
+    const tests = new NoiseTests(reader);
+    for (let batch = 0; batch < 8; batch++) {
+      const { samples } = await reader.read(signal);
+      assert.equal(tests.check(samples).level, 'passed');
+    }
+  });
+
+  it('that is stuck falls in the repetition count test', async (t) => {
+    const reader = open(t, { path: '/dev/zero', minEntropyPerByte: 1 });
+    const { samples } = await reader.read(signal);
+    assert.deepEqual(new NoiseTests(reader).check(samples), {
+      level: 'permanent',
+      test: 'repetition count',
+      sample: 60,
+    });
+  });
+
+  it('that is biased falls in the adaptive proportion test', async (t) => {
+    // 4 bits a byte are claimed, and every other byte is zero: C = 75 at 2^-30, 97 at 2^-60.
+    const { path, writer } = makeFifo(t);
+    const reader = open(t, { path, minEntropyPerByte: 4 });
+    const bytes = noise(512).map((byte, i) => (i % 2 === 0 ? 0 : byte | 1));
+    writeSync(writer, bytes);
+    const tests = new NoiseTests(reader);
+    const verdicts = [];
+    for (let i = 0; i < 8; i++) verdicts.push(tests.check((await reader.read(signal)).samples));
+    const { level, ...where } = verdicts[3];
+    assert.equal(level, 'permanent');
+    assert.deepEqual(where, { test: 'adaptive proportion', sample: 192 });
+    closeSync(writer);
+  });
+});
+
+describe('what is no device', {
+  skip: process.platform === 'win32' && 'no FIFOs on Windows',
+}, () => {
+  it('is refused when it is a file, which would repeat', async (t) => {
+    const path = temporaryPath(t);
+    writeFileSync(path, noise(64));
+    assert.match(
+      await failureOf(open(t, { path }), path),
+      /^is neither a character device nor a FIFO\./,
+    );
+  });
+
+  it('may be a file on demand, which gives its bytes once', async (t) => {
+    const path = temporaryPath(t);
+    writeFileSync(path, noise(40));
+    const reader = open(t, { path, allowRegularFile: true });
+    assert.deepEqual((await reader.read(signal)).samples, new Uint8Array(noise(32)));
+    assert.equal(await failureOf(reader, path), 'ended after 8 of 32 bytes.');
+    assert.equal(await failureOf(reader, path), 'ended after 0 of 32 bytes.');
+  });
+
+  it('is refused when it is a folder', async (t) => {
+    const path = join(temporaryPath(t), '..');
+    const reader = open(t, { path, allowRegularFile: true });
+    assert.match(await failureOf(reader, path), /^is neither a character device nor a FIFO\./);
+  });
+});
+
+describe('the claim of a device', () => {
+  it('decides how many bytes make a draw of 256 bits', () => {
+    const bytes = [8, 7.5, 1, 1 / 8, 1 / 1024].map(
+      (minEntropyPerByte) => openDevice({ path: '/dev/hwrng', minEntropyPerByte }).bytesPerDraw,
+    );
+    assert.deepEqual(bytes, [32, 35, 256, 2048, 262_144]);
+  });
+
+  it('is refused outside of its range', () => {
+    for (const minEntropyPerByte of [0, -1, 1 / 1025, 8.01, Number.NaN]) {
+      assert.throws(() => openDevice({ path: '/dev/hwrng', minEntropyPerByte }), {
+        name: 'RangeError',
+        message: `"minEntropyPerByte" expected a number from 1/1024 to 8, got ${minEntropyPerByte}`,
+      });
+    }
+    for (const timeoutMs of [0, -1, Infinity, Number.NaN]) {
+      const options = { path: '/dev/hwrng', minEntropyPerByte: 8, timeoutMs };
+      assert.throws(() => openDevice(options), /"timeoutMs" expected a number above 0/);
+    }
+  });
+});
