@@ -122,9 +122,10 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
     const { path, writer } = makeFifo(t);
     const abort = new AbortController();
     const pending = open(t, { path, timeoutMs: 60_000 }).read(abort.signal);
+    const stopped = assert.rejects(pending, { name: 'AbortError' });
     await setTimeout(10);
     abort.abort();
-    await assert.rejects(pending, { name: 'AbortError' });
+    await stopped;
     closeSync(writer);
     await assert.rejects(open(t, { path }).read(AbortSignal.abort()), { name: 'AbortError' });
   });
@@ -142,14 +143,14 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
   it('closed while it is opened or waited for fails, and is not left open', async (t) => {
     const { path, writer } = makeFifo(t);
     const opening = open(t, { path });
-    const pending = opening.read(signal);
+    const refused = assert.rejects(opening.read(signal), { name: 'NoiseFailure' });
     await opening.close();
-    await assert.rejects(pending, { name: 'NoiseFailure' });
+    await refused;
     const waiting = open(t, { path, timeoutMs: 60_000 });
-    const slow = waiting.read(signal);
+    const stopped = assert.rejects(waiting.read(signal), { name: 'NoiseFailure' });
     await setTimeout(15);
     await waiting.close();
-    await assert.rejects(slow, { name: 'NoiseFailure' });
+    await stopped;
     closeSync(writer);
   });
 
@@ -173,7 +174,7 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
   });
 
   it('that is biased falls in the adaptive proportion test', async (t) => {
-    // 4 bits a byte are claimed, and every other byte is zero: C = 75 at 2^-30, 97 at 2^-60.
+    // 4 bits a byte are claimed, and every other byte is zero: C = 71 at 2^-30, 92 at 2^-60.
     const { path, writer } = makeFifo(t);
     const reader = open(t, { path, minEntropyPerByte: 4 });
     const bytes = noise(512).map((byte, i) => (i % 2 === 0 ? 0 : byte | 1));
@@ -181,9 +182,9 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
     const tests = new NoiseTests(reader);
     const verdicts = [];
     for (let i = 0; i < 8; i++) verdicts.push(tests.check((await reader.read(signal)).samples));
-    const { level, ...where } = verdicts[3];
+    const { level, ...where } = verdicts[2];
     assert.equal(level, 'permanent');
-    assert.deepEqual(where, { test: 'adaptive proportion', sample: 192 });
+    assert.deepEqual(where, { test: 'adaptive proportion', sample: 182 });
     closeSync(writer);
   });
 });
