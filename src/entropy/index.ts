@@ -19,6 +19,13 @@ export {
   type Outcomes,
 } from './estimators/non-iid.ts';
 export {
+  assessRestarts,
+  RESTARTS,
+  type RestartAssessment,
+  type RestartOptions,
+  type SanityCheck,
+} from './estimators/restart.ts';
+export {
   isQuantum,
   isSourceName,
   openSource,

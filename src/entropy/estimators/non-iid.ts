@@ -197,7 +197,8 @@ function toBits(samples: Uint8Array, bitsPerSymbol: number): Uint8Array {
   return bits;
 }
 
-function bitsOfGreatest(samples: Uint8Array): number {
+/** As NIST's program takes it where the width of samples is not given. */
+export function bitsOfGreatest(samples: Uint8Array): number {
   let used = 1;
   for (let i = 0; i < samples.length; i++) used |= samples[i];
   return 32 - Math.clz32(used);
