@@ -6,6 +6,7 @@ import { PROJECT_VERSION } from '../version.ts';
 import { KernelsError } from '../wasm.ts';
 import { addAccountCommands } from './account.ts';
 import { addAssessCommand } from './assess-command.ts';
+import { addAssessEntropyCommand } from './assess-entropy.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, requireConfig } from './context.ts';
 import { addKeyCommands } from './key.ts';
@@ -50,6 +51,7 @@ function buildProgram(context: CliContext, onServed: (exitCode: number) => void)
   addKeyCommands(program, context);
   addSecretCommands(program, context);
   addAssessCommand(program, context);
+  addAssessEntropyCommand(program, context);
   addSelfTestCommand(program, context);
   inheritSettings(program);
   return program;

@@ -4,6 +4,28 @@
  */
 export { countOnes, mostCommonValueMinEntropy } from './estimators/most-common-value.ts';
 export {
+  ASSESSMENT_SAMPLES,
+  assessNonIid,
+  ESTIMATOR_NAMES,
+  type Estimate,
+  type EstimatorName,
+  type EstimatorProgress,
+  firstTooWide,
+  MAX_ASSESSED_BITS,
+  type NonIidAssessment,
+  type NonIidOptions,
+  type NotApplicable,
+  type Outcome,
+  type Outcomes,
+} from './estimators/non-iid.ts';
+export {
+  assessRestarts,
+  RESTARTS,
+  type RestartAssessment,
+  type RestartOptions,
+  type SanityCheck,
+} from './estimators/restart.ts';
+export {
   isQuantum,
   isSourceName,
   openSource,

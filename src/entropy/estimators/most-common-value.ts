@@ -1,12 +1,41 @@
 /**
  * The most common value estimate: NIST SP 800-90B, Recommendation for the Entropy Sources Used for
- * Random Bit Generation, §6.3.1, on bits. https://doi.org/10.6028/NIST.SP.800-90B
+ * Random Bit Generation, §6.3.1. https://doi.org/10.6028/NIST.SP.800-90B
  */
 import { popcount32 } from '../../bytes.ts';
+import {
+  type Estimate,
+  minEntropyOf,
+  type NotApplicable,
+  notApplicable,
+  upperBound,
+} from './_estimate.ts';
 
-// §6.3.1 step 2: Z_(1−0.005), for the upper end of a 99 % confidence interval. NIST's text rounds
-// it to 2.576; its program uses these digits, and so do we.
-const Z_99 = 2.5758293035489008;
+export interface MostCommonValueEstimate extends Estimate {
+  readonly modeCount: number;
+  readonly pHat: number;
+  readonly pUpper: number;
+}
+
+/** On symbols below `alphabetSize`. */
+export function mostCommonValueEstimate(
+  symbols: Uint8Array,
+  alphabetSize: number,
+): MostCommonValueEstimate | NotApplicable {
+  if (symbols.length < 2) return notApplicable('needs at least 2 samples');
+  const counts = new Int32Array(alphabetSize);
+  for (let i = 0; i < symbols.length; i++) counts[symbols[i]]++;
+  return fromMode(Math.max(...counts), symbols.length);
+}
+
+function fromMode(modeCount: number, length: number): MostCommonValueEstimate {
+  // Step 1: the proportion of the most common value.
+  const pHat = modeCount / length;
+  // Step 2.
+  const pUpper = upperBound(pHat, length);
+  // Step 3.
+  return { applicable: true, modeCount, pHat, pUpper, minEntropy: minEntropyOf(pUpper) };
+}
 
 /**
  * Min-entropy per bit, 0…1, of a sequence of `lengthBits` ≥ 2 bits with `ones` ones.
@@ -19,12 +48,7 @@ export function mostCommonValueMinEntropy(ones: number, lengthBits: number): num
   if (!Number.isInteger(ones) || ones < 0 || ones > lengthBits) {
     throw new RangeError(`"ones" expected an integer from 0 to ${lengthBits}, got ${ones}`);
   }
-  // Step 1: the proportion of the most common value.
-  const pHat = Math.max(ones, lengthBits - ones) / lengthBits;
-  // Step 2.
-  const pUpper = Math.min(1, pHat + Z_99 * Math.sqrt((pHat * (1 - pHat)) / (lengthBits - 1)));
-  // Step 3; 0 − x, because −log2(1) is −0.
-  return 0 - Math.log2(pUpper);
+  return fromMode(Math.max(ones, lengthBits - ones), lengthBits).minEntropy;
 }
 
 /** The number of one bits in `bytes`. */

@@ -1,0 +1,87 @@
+/** What the four predictors of SP 800-90B §6.3.7 to §6.3.10 do with their guesses. */
+import { type Estimate, minEntropyOf, upperBound } from './_estimate.ts';
+
+/** The probability that no run of correct predictions is as long as the longest seen, at P_local. */
+const NO_LONGER_RUN = 0.99;
+
+/** Steps of the iteration for x. The text takes 10; NIST's program goes on up to here. */
+const MAX_ITERATIONS = 66;
+
+export interface PredictionEstimate extends Estimate {
+  /** C. */
+  readonly correct: number;
+  /** r: one more than the longest run of correct predictions. */
+  readonly r: number;
+  /** N. */
+  readonly predictions: number;
+  readonly pGlobal: number;
+  readonly pGlobalUpper: number;
+  /** `null` where it is below P'_global or 1/k, and so is not wanted. */
+  readonly pLocal: number | null;
+}
+
+/** Counts correct predictions and their longest run. */
+export class PredictionTally {
+  correct = 0;
+  longestRun = 0;
+  #run = 0;
+
+  add(isCorrect: boolean): void {
+    if (isCorrect) {
+      this.correct++;
+      this.#run++;
+      if (this.#run > this.longestRun) this.longestRun = this.#run;
+    } else {
+      this.#run = 0;
+    }
+  }
+}
+
+/** The last steps, the same in the four sections: the bounds P'_global and P_local, and 1/k. */
+export function predictionEstimate(
+  { correct, longestRun }: PredictionTally,
+  predictions: number,
+  alphabetSize: number,
+): PredictionEstimate {
+  const pGlobal = correct / predictions;
+  const pGlobalUpper =
+    correct === 0 ? 1 - 0.01 ** (1 / predictions) : upperBound(pGlobal, predictions);
+  const r = longestRun + 1;
+  const known = Math.max(pGlobalUpper, 1 / alphabetSize);
+  // As NIST's program: the result is the greatest of the three, so that a P_local below the two
+  // others is not searched for. The text always computes it.
+  const matters = known < 1 && logNoRun(known, r, predictions) > Math.log(NO_LONGER_RUN);
+  const pLocal = matters ? solveForPLocal(known, r, predictions) : null;
+  const minEntropy = minEntropyOf(Math.max(known, pLocal ?? 0));
+  return { applicable: true, correct, r, predictions, pGlobal, pGlobalUpper, pLocal, minEntropy };
+}
+
+/** Above `low`, by bisection down to neighbouring numbers; the probability falls as p rises. */
+function solveForPLocal(low: number, r: number, predictions: number): number {
+  let high = 1;
+  for (;;) {
+    const middle = (low + high) / 2;
+    if (middle === low || middle === high) return high;
+    if (logNoRun(middle, r, predictions) > Math.log(NO_LONGER_RUN)) low = middle;
+    else high = middle;
+  }
+}
+
+/**
+ * ln of the probability of no run of `r` successes, each of probability p: Feller's
+ * (1 − px) / ((r + 1 − rx)·q·x^(N+1)), where x is the root of 1 − x + q·p^r·x^(r+1) near 1.
+ *
+ * With x = 1 + e it is (1 − pe/q) / ((1 − re)·(1 + e)^(N+1)). In e nothing cancels: NIST's program needs
+ * numbers of 80 bits for the same digits.
+ */
+function logNoRun(p: number, r: number, predictions: number): number {
+  const q = 1 - p;
+  const scale = q * p ** r;
+  let e = 0;
+  for (let i = 0; i < MAX_ITERATIONS; i++) {
+    const next = scale * Math.exp((r + 1) * Math.log1p(e));
+    if (next <= e) break;
+    e = next;
+  }
+  return Math.log1p((-p * e) / q) - Math.log1p(-r * e) - (predictions + 1) * Math.log1p(e);
+}

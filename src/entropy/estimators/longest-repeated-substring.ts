@@ -1,0 +1,37 @@
+/** The longest repeated substring (LRS) estimate: SP 800-90B §6.3.6. */
+import {
+  type Estimate,
+  minEntropyOf,
+  type NotApplicable,
+  notApplicable,
+  upperBound,
+} from './_estimate.ts';
+import type { TupleCounts } from './_tuple-counts.ts';
+import { TUPLE_CUTOFF } from './t-tuple.ts';
+
+export interface LongestRepeatedSubstringEstimate extends Estimate {
+  readonly u: number;
+  readonly v: number;
+  readonly pHat: number;
+  readonly pUpper: number;
+}
+
+/** `cutoff` is another in the standard's worked example only. */
+export function longestRepeatedSubstringEstimate(
+  { length, longest: v, mostCommon, equalPairs }: TupleCounts,
+  cutoff: number = TUPLE_CUTOFF,
+): LongestRepeatedSubstringEstimate | NotApplicable {
+  // Steps 1 and 2: from the shortest tuples of which none occurs `cutoff` times to the longest repeated.
+  let u = 1;
+  while (u <= v && mostCommon[u] >= cutoff) u++;
+  if (u > v) return notApplicable(`no substring is repeated fewer than ${cutoff} times`);
+  // Step 3: the probability that two W-tuples are equal, a symbol.
+  let pHat = 0;
+  for (let w = u; w <= v; w++) {
+    const pairs = ((length - w) * (length - w + 1)) / 2;
+    pHat = Math.max(pHat, (equalPairs[w] / pairs) ** (1 / w));
+  }
+  // Step 4.
+  const pUpper = upperBound(pHat, length);
+  return { applicable: true, u, v, pHat, pUpper, minEntropy: minEntropyOf(pUpper) };
+}
