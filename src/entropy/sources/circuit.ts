@@ -1,19 +1,55 @@
 /**
  * The prime-phase circuit: on qubit i, `h`, then `p(π/p_i)` with the i-th prime, then measurement.
  *
- * One text serves the simulator and quantum hardware. The phase gate turns the state about the axis
- * that is measured, so it does not change the probabilities: each bit is an even coin by `h` alone.
+ * One table of gates serves the simulator and quantum hardware. The phase gate turns the state about
+ * the axis that is measured, so it does not change the probabilities: each bit is an even coin by `h`
+ * alone.
  */
 
 /** The primes of the phases, qubit 0 first. */
 export const CIRCUIT_PRIMES: readonly number[] = [2, 3, 5, 7, 11, 13, 17, 19];
 
-const GATES: string = CIRCUIT_PRIMES.map((p, i) => `h q[${i}];\np(pi/${p}) q[${i}];\n`).join('');
+/** One gate on one qubit. An angle is π divided by `divisor`. */
+export type CircuitGate =
+  | { readonly name: 'h' | 'sx' }
+  | { readonly name: 'p' | 'rz'; readonly divisor: number };
+
+/** The gates on each qubit, in order. */
+export const PRIME_PHASE_GATES: readonly (readonly CircuitGate[])[] = CIRCUIT_PRIMES.map(
+  (prime) => [{ name: 'h' }, { name: 'p', divisor: prime }],
+);
+
+/**
+ * The same gates, up to a global phase, in those that IBM's processors have: since 2024 the service
+ * refuses others (ISA circuits). h is rz(π/2)·sx·rz(π/2), and p(θ) is rz(θ).
+ */
+export const NATIVE_GATES: readonly (readonly CircuitGate[])[] = PRIME_PHASE_GATES.map((gates) =>
+  gates.flatMap(toNative),
+);
 
 /** The circuit in OpenQASM 3; one shot is the eight bits `c`, `c[0]` the least significant. */
-export const PRIME_PHASE_CIRCUIT: string = `OPENQASM 3.0;
+export const PRIME_PHASE_CIRCUIT: string = toOpenQasm(PRIME_PHASE_GATES);
+
+/** The circuit in OpenQASM 3 and native gates: what hardware is sent. */
+export const NATIVE_CIRCUIT: string = toOpenQasm(NATIVE_GATES);
+
+function toNative(gate: CircuitGate): readonly CircuitGate[] {
+  if (gate.name === 'h') {
+    return [{ name: 'rz', divisor: 2 }, { name: 'sx' }, { name: 'rz', divisor: 2 }];
+  }
+  return gate.name === 'p' ? [{ name: 'rz', divisor: gate.divisor }] : [gate];
+}
+
+function toOpenQasm(qubits: readonly (readonly CircuitGate[])[]): string {
+  const gates = qubits.flatMap((list, i) => list.map((gate) => `${toCall(gate)} q[${i}];\n`));
+  return `OPENQASM 3.0;
 include "stdgates.inc";
-qubit[${CIRCUIT_PRIMES.length}] q;
-bit[${CIRCUIT_PRIMES.length}] c;
-${GATES}c = measure q;
+qubit[${qubits.length}] q;
+bit[${qubits.length}] c;
+${gates.join('')}c = measure q;
 `;
+}
+
+function toCall(gate: CircuitGate): string {
+  return 'divisor' in gate ? `${gate.name}(pi/${gate.divisor})` : gate.name;
+}

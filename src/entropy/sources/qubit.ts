@@ -1,4 +1,4 @@
-/** One qubit: two complex amplitudes, and the prime-phase circuit's gates as 2 × 2 matrices. */
+/** One qubit: two complex amplitudes, and the gates of both forms of the circuit as 2 × 2 matrices. */
 
 export type Complex = readonly [re: number, im: number];
 
@@ -34,6 +34,33 @@ export function phaseGate(theta: number): Gate {
     [
       [0, 0],
       [Math.cos(theta), Math.sin(theta)],
+    ],
+  ];
+}
+
+/** `sx` of OpenQASM's stdgates.inc, the square root of `x`. */
+export const SQRT_X: Gate = [
+  [
+    [0.5, 0.5],
+    [0.5, -0.5],
+  ],
+  [
+    [0.5, -0.5],
+    [0.5, 0.5],
+  ],
+];
+
+/** `rz(theta)` of OpenQASM's stdgates.inc: `p(theta)` but for a global phase of −theta/2. */
+export function zRotation(theta: number): Gate {
+  const [cos, sin] = [Math.cos(theta / 2), Math.sin(theta / 2)];
+  return [
+    [
+      [cos, -sin],
+      [0, 0],
+    ],
+    [
+      [0, 0],
+      [cos, sin],
     ],
   ];
 }

@@ -1,0 +1,115 @@
+/**
+ * One job on IBM Quantum, from submission to its shots.
+ *
+ * A submission on its way cannot be taken back: whoever stops waiting for it rejects at once, and
+ * `cancel` waits for the job's id to cancel what may have been queued by then.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { NoiseFailure } from '../noise.ts';
+import { RequestFailure } from './_json-request.ts';
+import { NATIVE_CIRCUIT } from './circuit.ts';
+import type { IbmJobs } from './ibm-jobs.ts';
+
+export interface JobLimits {
+  /** For one request. */
+  readonly requestMs: number;
+  readonly firstPollMs: number;
+  readonly longestPollMs: number;
+  readonly cancelMs: number;
+  /** Requests that may fail in a row, for a reason that may pass, before the job is given up. */
+  readonly failuresInRow: number;
+}
+
+const POLL_GROWTH = 1.5;
+
+export class IbmJob {
+  /** Resolves when the service has taken the job. */
+  readonly id: Promise<string>;
+  readonly #jobs: IbmJobs;
+  readonly #limits: JobLimits;
+  readonly #stop: AbortSignal;
+  #finished = false;
+
+  /** Submits the job. After `stop` aborts nothing is sent but `cancel`. */
+  constructor(jobs: IbmJobs, limits: JobLimits, stop: AbortSignal) {
+    this.#jobs = jobs;
+    this.#limits = limits;
+    this.#stop = stop;
+    this.id = this.#submit();
+    // Whoever waits for it sees the failure; nobody may.
+    this.id.catch(() => {});
+  }
+
+  /** The shots, or `NoiseFailure`; soon after `stop` aborts, in any case. */
+  async shots(): Promise<Uint8Array> {
+    const id = await this.#unlessStopped(this.id);
+    await this.#completion(id);
+    return this.#patiently(() => this.#jobs.shots(id, this.#limits.requestMs, this.#stop));
+  }
+
+  /** Cancels the job unless it is finished. It never rejects: a failure leaves nothing to be done. */
+  async cancel(): Promise<void> {
+    if (this.#finished) return;
+    try {
+      const id = await this.id;
+      await this.#jobs.cancel(id, this.#limits.cancelMs);
+    } catch {
+      // There is no job, it has just finished (409), or the service does not answer.
+    }
+  }
+
+  async #submit(): Promise<string> {
+    const { requestMs } = this.#limits;
+    await this.#jobs.authenticate(this.#stop);
+    return this.#jobs.create(NATIVE_CIRCUIT, requestMs);
+  }
+
+  async #completion(id: string): Promise<void> {
+    const { requestMs, firstPollMs, longestPollMs } = this.#limits;
+    for (let waitMs = firstPollMs; ; waitMs = Math.min(waitMs * POLL_GROWTH, longestPollMs)) {
+      await this.#pause(waitMs);
+      const state = await this.#patiently(() => this.#jobs.state(id, requestMs, this.#stop));
+      if (state === 'waiting') continue;
+      this.#finished = true;
+      if (state === 'completed') return;
+      throw new NoiseFailure(
+        `IBM Quantum ended a job as ${state}: its page on the platform tells the reason`,
+      );
+    }
+  }
+
+  /** A job may be hours in the queue: one request that fails does not give it up. */
+  async #patiently<T>(ask: () => Promise<T>): Promise<T> {
+    const { firstPollMs, longestPollMs, failuresInRow } = this.#limits;
+    for (let failures = 1; ; failures++) {
+      try {
+        return await ask();
+      } catch (error) {
+        const mayPass = error instanceof RequestFailure && error.mayPass;
+        if (!mayPass || this.#stop.aborted || failures >= failuresInRow) throw error;
+        const waitMs = Math.min(firstPollMs * 2 ** failures, longestPollMs);
+        await this.#pause(Math.max(waitMs, error.retryAfterMs ?? 0));
+      }
+    }
+  }
+
+  async #pause(ms: number): Promise<void> {
+    await sleep(ms, undefined, { signal: this.#stop }).catch(() => {
+      throw stopped();
+    });
+  }
+
+  #unlessStopped<T>(promise: Promise<T>): Promise<T> {
+    const stop = this.#stop;
+    return new Promise((resolve, reject) => {
+      const onStop = () => reject(stopped());
+      stop.addEventListener('abort', onStop, { once: true });
+      if (stop.aborted) onStop();
+      promise.then(resolve, reject).finally(() => stop.removeEventListener('abort', onStop));
+    });
+  }
+}
+
+function stopped(): NoiseFailure {
+  return new NoiseFailure('waiting for a job of IBM Quantum was stopped');
+}

@@ -1,0 +1,152 @@
+/** A local HTTP server that plays a remote source, and can be told to misbehave. */
+import assert from 'node:assert/strict';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestContext } from 'node:test';
+import { NoiseFailure } from '../../src/entropy/noise.ts';
+
+export interface Received {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface Answer {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A string is sent as it is, anything else as JSON. */
+  readonly body?: unknown;
+}
+
+/**
+ * `silent`: no answer. `cut`: the connection ends at once. `cut-body`: it ends within the body.
+ * `slow-body`: the body begins and does not end. `endless`: the body does not end, at full speed.
+ */
+export type Misbehaviour = 'silent' | 'cut' | 'cut-body' | 'slow-body' | 'endless';
+
+export type Handler<Route extends string> = (
+  request: Received,
+) => { readonly route: Route; readonly answer: () => Answer } | null;
+
+export class FakeService<Route extends string> {
+  readonly url: string;
+  /** What speaks the protocol. */
+  handler: Handler<Route> = () => null;
+  /** The requests of each route, in order. */
+  readonly received: Partial<Record<Route, Received[]>> = {};
+  readonly #planned: Partial<Record<Route, (Answer | Misbehaviour)[]>> = {};
+  #waiters: { readonly route: Route; readonly count: number; readonly resolve: () => void }[] = [];
+
+  private constructor(port: number) {
+    this.url = `http://127.0.0.1:${port}`;
+  }
+
+  static async start<Route extends string>(t: TestContext): Promise<FakeService<Route>> {
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('error', () => {});
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const { method = '', url: path = '', headers } = request;
+        const received = { method, path, headers, body: Buffer.concat(chunks).toString() };
+        service.#respond(received, service.handler(received), response);
+      });
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const service = new FakeService<Route>((server.address() as AddressInfo).port);
+    t.after(() => {
+      server.close();
+      server.closeAllConnections();
+    });
+    return service;
+  }
+
+  /** What the next requests of a route get instead of the protocol's answer. */
+  plan(route: Route, ...answers: readonly (Answer | Misbehaviour)[]): void {
+    const planned = this.#planned[route] ?? [];
+    planned.push(...answers);
+    this.#planned[route] = planned;
+  }
+
+  count(route: Route): number {
+    return this.received[route]?.length ?? 0;
+  }
+
+  /** Resolves when a route has had `count` requests. */
+  async reached(route: Route, count: number): Promise<void> {
+    if (this.count(route) >= count) return;
+    await new Promise<void>((resolve) => this.#waiters.push({ route, count, resolve }));
+  }
+
+  #respond(
+    received: Received,
+    handled: ReturnType<Handler<Route>>,
+    response: ServerResponse,
+  ): void {
+    if (handled === null) {
+      send(response, { status: 404, body: { error: 'no such route' } });
+      return;
+    }
+    const { route, answer } = handled;
+    const log = this.received[route] ?? [];
+    log.push(received);
+    this.received[route] = log;
+    const planned = this.#planned[route]?.shift();
+    if (typeof planned === 'string') misbehave(response, planned);
+    else send(response, planned ?? answer());
+    const due = this.#waiters.filter((waiter) => this.count(waiter.route) >= waiter.count);
+    this.#waiters = this.#waiters.filter((waiter) => !due.includes(waiter));
+    for (const { resolve } of due) resolve();
+  }
+}
+
+function send(response: ServerResponse, { status = 200, headers = {}, body }: Answer): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  if (body === undefined) response.end();
+  else response.end(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+function misbehave(response: ServerResponse, how: Misbehaviour): void {
+  if (how === 'silent') return;
+  if (how === 'cut') {
+    response.destroy();
+    return;
+  }
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.on('error', () => {});
+  response.write('{"data": [1, 2, ', () => {
+    if (how === 'cut-body') response.destroy();
+    if (how === 'endless') flood(response);
+  });
+}
+
+function flood(response: ServerResponse): void {
+  response.write('0, '.repeat(20_000), (error) => {
+    if (!error) setImmediate(flood, response);
+  });
+}
+
+/** All that somebody who prints an error could see: messages, stacks and fields, down the causes. */
+function everythingIn(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const fields = JSON.stringify({ ...error });
+  return [error.name, error.message, error.stack, fields, everythingIn(error.cause)].join('\n');
+}
+
+/** Checks that `promise` rejects with a `NoiseFailure` of this message that shows no secret. */
+export async function assertFails(
+  promise: Promise<unknown>,
+  message: RegExp,
+  secrets: readonly string[],
+): Promise<NoiseFailure> {
+  const error: unknown = await promise.then(
+    () => assert.fail('expected a rejection'),
+    (reason: unknown) => reason,
+  );
+  assert.ok(error instanceof NoiseFailure, `${error} is no NoiseFailure`);
+  assert.match(error.message, message);
+  for (const secret of secrets) assert.ok(!everythingIn(error).includes(secret), secret);
+  return error;
+}
