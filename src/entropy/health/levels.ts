@@ -7,8 +7,9 @@ export type AlarmLevel = 'intermittent' | 'permanent';
 export type Levels = Readonly<Record<AlarmLevel, number>>;
 
 /**
- * log2 of the false alarm probability α of one run or one window. Chance alone meets the first in
- * years of an honest source, the second never.
+ * log2 of the false alarm probability α. Of a source that is no better than its claim, at a million
+ * samples a second, chance meets the first every 18 minutes at most often, the second every 36,000
+ * years.
  */
 export const ALPHA_LOG2: Levels = { intermittent: -30, permanent: -60 };
 
