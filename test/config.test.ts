@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Config, readConfig } from '../src/config.ts';
+import { type Config, readConfig } from '../src/config/index.ts';
+import { SOURCE_NAMES } from '../src/entropy/index.ts';
 
-const CONTEXT = { cores: 4, knownSources: ['os', 'quantum-simulator'] };
+const CONTEXT = { cores: 4, knownSources: SOURCE_NAMES };
 
 function accept(env: Record<string, string>): Config {
   const result = readConfig(env, CONTEXT);
@@ -42,7 +43,7 @@ describe('configuration', () => {
     assert.match(text, /PHM_PORT is "80a": use a whole number from 0 to 65535/);
     assert.match(text, /PHM_DEMO_KEYS is "yes": use one of auto, on, off/);
     assert.match(text, /PHM_WORKERS is "0": use a whole number from 1 to 64/);
-    assert.match(text, /PHM_ENTROPY_SOURCE is "dice": use one of os, quantum-simulator/);
+    assert.match(text, /PHM_ENTROPY_SOURCE is "dice": use one of os, quantum-simulator, jitter/);
     assert.match(text, /PHM_ENTROPY_SOURCES names "dice"/);
     assert.match(text, /PHM_LOG_LEVEL is "loud"/);
     assert.match(text, /PHM_RATE_LIMITS is "maybe": use one of on, off/);
@@ -80,5 +81,72 @@ describe('configuration', () => {
     assert.ok(result.ok);
     assert.equal(result.warnings.length, 1);
     assert.match(result.warnings[0] ?? '', /PHM_PROT is not a variable/);
+  });
+
+  it('wants the settings of every source that is enabled, and names them', () => {
+    const enabled = { PHM_ENTROPY_SOURCES: 'os,device,ibm-quantum', PHM_ENTROPY_MIX: 'qrng' };
+    const text = problems(enabled);
+    assert.match(text, /"device" is enabled and not set up: set PHM_DEVICE_PATH/);
+    assert.match(text, /"ibm-quantum" is enabled and not set up: set PHM_IBM_API_KEY/);
+    assert.match(text, /"qrng" is enabled and not set up: set PHM_QRNG_PROFILE/);
+    const config = accept({
+      ...enabled,
+      PHM_DEVICE_PATH: '/dev/hwrng',
+      PHM_DEVICE_MIN_ENTROPY: '0.5',
+      PHM_IBM_API_KEY: 'k',
+      PHM_IBM_SERVICE_CRN: 'crn:v1:x',
+      PHM_IBM_BACKEND: 'ibm_x',
+      PHM_QRNG_PROFILE: 'open-api',
+      PHM_QRNG_URL: 'https://qrng.example/api',
+    });
+    assert.deepEqual(config.sourceSettings, {
+      jitterCredit: 'auto',
+      remoteCredit: false,
+      device: { path: '/dev/hwrng', minEntropyPerByte: 0.5 },
+      ibmQuantum: {
+        apiKey: { text: 'k' },
+        serviceCrn: 'crn:v1:x',
+        backend: 'ibm_x',
+        shots: 4096,
+      },
+      qrng: { profile: 'open-api', url: 'https://qrng.example/api', apiKey: null },
+    });
+    assert.deepEqual(config.entropyMix, ['qrng']);
+  });
+
+  it('refuses settings of sources that cannot be, without repeating a credential', () => {
+    const secret = 'not-to-be-shown';
+    const cases: [Record<string, string>, RegExp][] = [
+      [{ PHM_ENTROPY_MIX: 'dice' }, /PHM_ENTROPY_MIX names "dice"/],
+      [{ PHM_JITTER_CREDIT: 'yes' }, /use one of auto, on, off/],
+      [{ PHM_DEVICE_PATH: '/dev/x' }, /PHM_DEVICE_MIN_ENTROPY is "": set/],
+      [{ PHM_DEVICE_PATH: '/dev/x', PHM_DEVICE_MIN_ENTROPY: '8.1' }, /0\.001 to 8/],
+      [{ PHM_DEVICE_PATH: '/dev/x', PHM_DEVICE_MIN_ENTROPY: '0' }, /0\.001 to 8/],
+      [{ PHM_IBM_API_KEY: secret }, /PHM_IBM_SERVICE_CRN and PHM_IBM_BACKEND go together/],
+      [{ PHM_IBM_API_KEY: secret, PHM_IBM_API_KEY_FILE: '/k' }, /both set: keep one/],
+      [{ PHM_IBM_SHOTS: '1001' }, /use an even number/],
+      [{ PHM_IBM_SHOTS: '10' }, /from 256 to 100000/],
+      [{ PHM_IBM_API_VERSION: 'newest' }, /write it as 2026-04-15/],
+      [{ PHM_IBM_URL: 'http://quantum.example' }, /PHM_IBM_URL is not an address/],
+      [{ PHM_IBM_URL: `https://user:${secret}@host` }, /PHM_IBM_URL is not an address/],
+      [{ PHM_QRNG_PROFILE: 'dice' }, /use one of open-api, anu, outshift/],
+      [{ PHM_QRNG_PROFILE: 'open-api' }, /PHM_QRNG_URL is missing/],
+      [{ PHM_QRNG_PROFILE: 'anu' }, /PHM_QRNG_API_KEY .* is missing/],
+      [{ PHM_QRNG_API_KEY: secret }, /PHM_QRNG_PROFILE is missing/],
+      [
+        { PHM_QRNG_PROFILE: 'outshift', PHM_QRNG_URL: 'nonsense' },
+        /PHM_QRNG_URL is not an address/,
+      ],
+    ];
+    for (const [env, message] of cases) {
+      const text = problems(env);
+      assert.match(text, message);
+      assert.ok(!text.includes(secret));
+    }
+  });
+
+  it('takes http for services on this machine', () => {
+    const config = accept({ PHM_QRNG_PROFILE: 'open-api', PHM_QRNG_URL: 'http://127.0.0.1:9/x' });
+    assert.equal(config.sourceSettings.qrng?.url, 'http://127.0.0.1:9/x');
   });
 });

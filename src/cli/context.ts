@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { MONTHLY_QUOTAS } from '../accounts/index.ts';
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../config/index.ts';
 import { SOURCE_NAMES } from '../entropy/index.ts';
 import { type LedgerStore, openSqliteStore } from '../ledger/index.ts';
 import { CommandError } from './command-error.ts';
@@ -11,6 +11,8 @@ export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Data: results and JSON. */
   readonly out: (text: string) => void;
+  /** Data in bytes; resolves when more may be written. Rejects when nobody reads any more. */
+  readonly outBytes: (bytes: Uint8Array) => Promise<void>;
   /** Words: notes, warnings and errors. */
   readonly err: (text: string) => void;
   /** Runs the server until it is told to end; resolves with the exit code. */

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { wipe } from '../bytes.ts';
 import { formatTimestamp } from '../clock.ts';
-import type { MasterSecretOrigin } from '../config.ts';
+import type { MasterSecretOrigin } from '../config/index.ts';
 import { createMasterSecret, readMasterSecret, rotateMasterSecret } from '../keys/index.ts';
 import { Keyring, newMasterSecret } from '../proof/index.ts';
 import { CommandError } from './command-error.ts';

@@ -16,7 +16,7 @@ import {
   secondsToNextMonth,
 } from '../accounts/index.ts';
 import { type Clock, monotonicMs } from '../clock.ts';
-import { isLoopback } from '../config.ts';
+import { isLoopback } from '../config/index.ts';
 import { AppError } from '../errors.ts';
 import type { KeyService } from '../keys/index.ts';
 import type { Principal, Usage } from '../ledger/index.ts';

@@ -20,7 +20,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { wipe } from '../bytes.ts';
-import type { MasterSecretOrigin } from '../config.ts';
+import type { MasterSecretOrigin } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
 import type { AccountStore } from '../ledger/index.ts';
 import {

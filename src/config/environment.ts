@@ -1,0 +1,44 @@
+/** The environment variables of the service: one row adds one. */
+
+export const ENVIRONMENT = {
+  PHM_HOST: { default: '127.0.0.1', help: 'address to listen on' },
+  PHM_PORT: { default: '8080', help: 'port to listen on; 0 takes a free one' },
+  PHM_DATA_DIR: { default: './data', help: 'directory of the database and the master secret' },
+  PHM_DATABASE_URL: { default: '', help: 'unset: SQLite in the data directory' },
+  PHM_MASTER_KEY: { default: '', help: 'the master secret: 64 hex digits, or "version:hex" list' },
+  PHM_MASTER_KEY_FILE: { default: '', help: 'file that holds the master secret' },
+  PHM_ENTROPY_SOURCE: { default: 'os', help: 'source of keys whose request names none' },
+  PHM_ENTROPY_SOURCES: { default: 'os,quantum-simulator', help: 'sources a request may name' },
+  PHM_ENTROPY_MIX: { default: '', help: 'sources mixed into every key while they deliver' },
+  PHM_JITTER_CREDIT: { default: 'auto', help: 'auto: credited where it was assessed; on or off' },
+  PHM_DEVICE_PATH: { default: '', help: 'source "device": character device or pipe to read' },
+  PHM_DEVICE_MIN_ENTROPY: { default: '', help: 'source "device": min-entropy claimed per byte' },
+  PHM_REMOTE_CREDIT: { default: 'off', help: 'on: credit ibm-quantum and qrng with entropy' },
+  PHM_IBM_API_KEY: { default: '', help: 'source "ibm-quantum": IBM Cloud API key' },
+  PHM_IBM_API_KEY_FILE: { default: '', help: 'file that holds that key' },
+  PHM_IBM_SERVICE_CRN: { default: '', help: 'source "ibm-quantum": CRN of the instance' },
+  PHM_IBM_BACKEND: { default: '', help: 'source "ibm-quantum": name of the machine' },
+  PHM_IBM_URL: { default: '', help: 'address of the Runtime API; unset: the public one' },
+  PHM_IBM_IAM_URL: { default: '', help: 'address of the token service; unset: the public one' },
+  PHM_IBM_API_VERSION: { default: '', help: 'date of the API version; unset: the newest known' },
+  PHM_IBM_SHOTS: { default: '4096', help: 'shots a job, an even number' },
+  PHM_QRNG_PROFILE: { default: '', help: 'source "qrng": open-api, anu or outshift' },
+  PHM_QRNG_URL: { default: '', help: 'address of the service; required for open-api' },
+  PHM_QRNG_API_KEY: {
+    default: '',
+    help: 'source "qrng": key of the service, where it asks for one',
+  },
+  PHM_QRNG_API_KEY_FILE: { default: '', help: 'file that holds that key' },
+  PHM_TLS_CERT_FILE: {
+    default: '',
+    help: 'PEM certificate chain; with it the listener is TLS 1.3',
+  },
+  PHM_TLS_KEY_FILE: { default: '', help: 'PEM private key of that certificate' },
+  PHM_ALLOW_CLEARTEXT: { default: 'off', help: 'on: listen without TLS beyond loopback' },
+  PHM_DEMO_KEYS: { default: 'auto', help: 'auto, on or off' },
+  PHM_RATE_LIMITS: { default: 'on', help: 'on or off' },
+  PHM_WORKERS: { default: '', help: 'suite workers; default: cores - 1, at least 1' },
+  PHM_LOG_LEVEL: { default: 'info', help: 'fatal, error, warn, info, debug, trace or silent' },
+} as const satisfies Record<string, { default: string; help: string }>;
+
+export type Variable = keyof typeof ENVIRONMENT;

@@ -1,0 +1,88 @@
+/** Reads single variables; whatever is wrong is added to a list of problems. */
+import { isIPv4 } from 'node:net';
+import { resolve } from 'node:path';
+import { ENVIRONMENT, type Variable } from './environment.ts';
+
+/** A credential, or the file that holds it. */
+export type Credential = { readonly text: string } | { readonly file: string };
+
+/** True when only this machine can reach an address. Takes `[::1]` as well as `::1`. */
+export function isLoopback(host: string): boolean {
+  const name = host.toLowerCase().replace(/^\[|\]$/g, '');
+  return name === 'localhost' || name === '::1' || (isIPv4(name) && name.startsWith('127.'));
+}
+
+export class Reader {
+  readonly #env: Readonly<Record<string, string | undefined>>;
+  readonly problems: string[];
+
+  constructor(env: Readonly<Record<string, string | undefined>>, problems: string[]) {
+    this.#env = env;
+    this.problems = problems;
+  }
+
+  text(name: Variable): string {
+    return this.#env[name]?.trim() || ENVIRONMENT[name].default;
+  }
+
+  integer(name: Variable, min: number, max: number): number {
+    const text = this.text(name);
+    const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    this.problems.push(`${name} is "${printable(text)}": use a whole number from ${min} to ${max}`);
+    return min;
+  }
+
+  choice<T extends string>(name: Variable, allowed: readonly T[]): T {
+    const text = this.text(name);
+    const value = allowed.find((one) => one === text);
+    if (value !== undefined) return value;
+    this.problems.push(`${name} is "${printable(text)}": use one of ${allowed.join(', ')}`);
+    return allowed[0] as T;
+  }
+
+  /** A comma-separated list without repetitions. */
+  list(name: Variable, allowed: readonly string[]): string[] {
+    const named = this.text(name).split(',');
+    const names = named.map((one) => one.trim()).filter((one) => one !== '');
+    for (const one of names) {
+      if (!allowed.includes(one)) {
+        this.problems.push(
+          `${name} names "${printable(one)}": use a comma-separated list of ${allowed.join(', ')}`,
+        );
+      }
+    }
+    return [...new Set(names)];
+  }
+
+  /** The address of a service that gets a credential: https, or http on this machine. */
+  url(name: Variable): string | null {
+    const text = this.text(name);
+    if (!text) return null;
+    const url = URL.canParse(text) ? new URL(text) : null;
+    const isSafe =
+      url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+    if (!url || !isSafe || url.username || url.password || url.search || url.hash) {
+      this.problems.push(
+        `${name} is not an address that can be used: write https://host/path, without user, query and fragment`,
+      );
+    }
+    return text;
+  }
+
+  credential(name: Variable, fileName: Variable): Credential | null {
+    const text = this.text(name);
+    const file = this.text(fileName);
+    if (text && file) this.problems.push(`${name} and ${fileName} are both set: keep one of them`);
+    if (text) return { text };
+    return file ? { file: resolve(file) } : null;
+  }
+
+  flag(name: Variable): boolean {
+    return this.choice(name, ['on', 'off']) === 'on';
+  }
+}
+
+export function printable(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 60);
+}

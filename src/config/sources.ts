@@ -1,0 +1,158 @@
+/** The variables of the entropy sources. */
+import { resolve } from 'node:path';
+import { type Credential, printable, type Reader } from './reader.ts';
+
+/** Which sources are used, by name. */
+export interface EnabledSources {
+  /** Of keys whose request names none. */
+  readonly entropySource: string;
+  /** That a request may name. */
+  readonly entropySources: readonly string[];
+  /** Mixed into every key while they deliver. */
+  readonly entropyMix: readonly string[];
+}
+
+export const QRNG_PROFILES = ['open-api', 'anu', 'outshift'] as const;
+export type QrngProfile = (typeof QRNG_PROFILES)[number];
+
+/** What the entropy sources need to be opened; null for one that is not set up. */
+export interface SourceSettings {
+  readonly jitterCredit: 'auto' | 'on' | 'off';
+  readonly remoteCredit: boolean;
+  readonly device: { readonly path: string; readonly minEntropyPerByte: number } | null;
+  readonly ibmQuantum: IbmQuantumConfig | null;
+  readonly qrng: QrngConfig | null;
+}
+
+export interface IbmQuantumConfig {
+  readonly apiKey: Credential;
+  readonly serviceCrn: string;
+  readonly backend: string;
+  readonly shots: number;
+  /** Left out: the public service and the newest version that this program knows. */
+  readonly url?: string;
+  readonly iamUrl?: string;
+  readonly apiVersion?: string;
+}
+
+export interface QrngConfig {
+  readonly profile: QrngProfile;
+  /** Null: the address of the profile's public service. */
+  readonly url: string | null;
+  readonly apiKey: Credential | null;
+}
+
+export function readSources(reader: Reader, known: readonly string[]): EnabledSources {
+  const entropySource = reader.choice('PHM_ENTROPY_SOURCE', known);
+  const named = reader.list('PHM_ENTROPY_SOURCES', known);
+  return {
+    entropySource,
+    entropySources: [...new Set([entropySource, ...named])],
+    entropyMix: reader.list('PHM_ENTROPY_MIX', known).filter((name) => name !== 'os'),
+  };
+}
+
+export function readSourceSettings(reader: Reader): SourceSettings {
+  return {
+    jitterCredit: reader.choice('PHM_JITTER_CREDIT', ['auto', 'on', 'off']),
+    remoteCredit: reader.flag('PHM_REMOTE_CREDIT'),
+    device: readDevice(reader),
+    ibmQuantum: readIbmQuantum(reader),
+    qrng: readQrng(reader),
+  };
+}
+
+/** Enough for the start-up tests and a draw; as many as the processors usually take. */
+const MIN_IBM_SHOTS = 256;
+const MAX_IBM_SHOTS = 100_000;
+
+/** Bits a byte: below this, one draw would take more than 256 KiB. */
+const MIN_DEVICE_ENTROPY = 0.001;
+
+function readDevice(reader: Reader): SourceSettings['device'] {
+  const path = reader.text('PHM_DEVICE_PATH');
+  if (!path) return null;
+  const text = reader.text('PHM_DEVICE_MIN_ENTROPY');
+  const minEntropyPerByte = /^\d(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
+  if (!(minEntropyPerByte >= MIN_DEVICE_ENTROPY && minEntropyPerByte <= 8)) {
+    reader.problems.push(
+      `PHM_DEVICE_MIN_ENTROPY is "${printable(text)}": set the min-entropy that you claim for one byte ` +
+        'of the device, 0.001 to 8; "bin/phm sources test device" estimates it',
+    );
+  }
+  return { path: resolve(path), minEntropyPerByte };
+}
+
+function readIbmQuantum(reader: Reader): IbmQuantumConfig | null {
+  const apiKey = reader.credential('PHM_IBM_API_KEY', 'PHM_IBM_API_KEY_FILE');
+  const serviceCrn = reader.text('PHM_IBM_SERVICE_CRN');
+  const backend = reader.text('PHM_IBM_BACKEND');
+  const url = reader.url('PHM_IBM_URL');
+  const iamUrl = reader.url('PHM_IBM_IAM_URL');
+  const apiVersion = reader.text('PHM_IBM_API_VERSION');
+  const shots = reader.integer('PHM_IBM_SHOTS', MIN_IBM_SHOTS, MAX_IBM_SHOTS);
+  if (shots % 2 !== 0) reader.problems.push(`PHM_IBM_SHOTS is ${shots}: use an even number`);
+  if (apiVersion && !/^\d{4}-\d{2}-\d{2}$/.test(apiVersion)) {
+    reader.problems.push('PHM_IBM_API_VERSION is not a date: write it as 2026-04-15');
+  }
+  if (!apiKey && !serviceCrn && !backend) return null;
+  if (!apiKey || !serviceCrn || !backend) {
+    reader.problems.push(
+      'PHM_IBM_API_KEY (or PHM_IBM_API_KEY_FILE), PHM_IBM_SERVICE_CRN and PHM_IBM_BACKEND go together: ' +
+        'set all of them or none',
+    );
+    return null;
+  }
+  return {
+    apiKey,
+    serviceCrn,
+    backend,
+    shots,
+    ...(url && { url }),
+    ...(iamUrl && { iamUrl }),
+    ...(apiVersion && { apiVersion }),
+  };
+}
+
+function readQrng(reader: Reader): QrngConfig | null {
+  const apiKey = reader.credential('PHM_QRNG_API_KEY', 'PHM_QRNG_API_KEY_FILE');
+  const url = reader.url('PHM_QRNG_URL');
+  if (!reader.text('PHM_QRNG_PROFILE')) {
+    if (apiKey || url) {
+      reader.problems.push(
+        `PHM_QRNG_PROFILE is missing: set it to one of ${QRNG_PROFILES.join(', ')}`,
+      );
+    }
+    return null;
+  }
+  const profile = reader.choice('PHM_QRNG_PROFILE', QRNG_PROFILES);
+  if (profile === 'open-api' && !url) {
+    reader.problems.push('PHM_QRNG_URL is missing: the profile open-api has no public address');
+  }
+  if (profile !== 'open-api' && !apiKey) {
+    reader.problems.push(
+      `PHM_QRNG_API_KEY (or PHM_QRNG_API_KEY_FILE) is missing: ${profile} asks for one`,
+    );
+  }
+  return { profile, url, apiKey };
+}
+
+/** Sources that cannot be opened without settings, and the variables that set them up. */
+const NEEDED_SETTINGS: ReadonlyMap<string, [keyof SourceSettings, string]> = new Map([
+  ['device', ['device', 'PHM_DEVICE_PATH and PHM_DEVICE_MIN_ENTROPY']],
+  ['ibm-quantum', ['ibmQuantum', 'PHM_IBM_API_KEY, PHM_IBM_SERVICE_CRN and PHM_IBM_BACKEND']],
+  ['qrng', ['qrng', 'PHM_QRNG_PROFILE']],
+]);
+
+export function requireSettings(
+  { problems }: Reader,
+  names: readonly string[],
+  settings: SourceSettings,
+): void {
+  for (const name of new Set(names)) {
+    const needed = NEEDED_SETTINGS.get(name);
+    if (needed && settings[needed[0]] === null) {
+      problems.push(`the source "${name}" is enabled and not set up: set ${needed[1]}`);
+    }
+  }
+}
