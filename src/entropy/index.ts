@@ -2,6 +2,7 @@
  * Stage 1 of 7. In: the operating system and optional further sources. Out: health-tested bytes,
  * the entropy credited to them, and seed material for stage 2. Standard: NIST SP 800-90B.
  */
+export { BackgroundSource } from './background.ts';
 export { countOnes, mostCommonValueMinEntropy } from './estimators/most-common-value.ts';
 export {
   ASSESSMENT_SAMPLES,
@@ -25,13 +26,30 @@ export {
   type RestartOptions,
   type SanityCheck,
 } from './estimators/restart.ts';
+export { NoiseTests, type NoiseVerdict, START_UP_SAMPLES } from './health/noise-tests.ts';
+export { NoiseFailure, type NoiseReader } from './noise.ts';
+export type { SourceEvent } from './noise-pump.ts';
+export { type Pool, PooledSource } from './pool.ts';
+export { collectSamples, givesRawNoise, openRawReader } from './raw.ts';
 export {
+  isBackground,
   isQuantum,
+  isRemote,
+  isSetUp,
   isSourceName,
   openSource,
   SOURCE_NAMES,
+  sourceAssessment,
+  sourceCreditBits,
   sourceKind,
 } from './registry.ts';
 export { gatherSeed, type SeedMaterial } from './seed.ts';
-export type { Draw, EntropySource, SourceKind, SourceName, SourceStatus } from './source.ts';
-export { PRIME_PHASE_CIRCUIT } from './sources/circuit.ts';
+export type {
+  BackgroundName,
+  DirectName,
+  Draw,
+  EntropySource,
+  SourceKind,
+  SourceName,
+  SourceStatus,
+} from './source.ts';

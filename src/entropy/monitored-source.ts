@@ -7,14 +7,14 @@
 import { wipe } from '../bytes.ts';
 import { AppError } from '../errors.ts';
 import { ContinuousTest } from './health/continuous.ts';
-import type { Draw, EntropySource, SourceKind, SourceName, SourceStatus } from './source.ts';
+import type { DirectName, Draw, EntropySource, SourceKind, SourceStatus } from './source.ts';
 
 /** One draw fills the seed of the generator: seedlen = 384 bits. */
 export const DRAW_BYTES = 48;
 
 /** What one source adds to the common behaviour. */
 export interface SourceReader {
-  readonly name: SourceName;
+  readonly name: DirectName;
   readonly kind: SourceKind;
   /** Min-entropy claimed for 48 bytes. */
   readonly creditBitsPerDraw: number;
@@ -24,7 +24,7 @@ export interface SourceReader {
 }
 
 export class MonitoredSource implements EntropySource {
-  readonly name: SourceName;
+  readonly name: DirectName;
   readonly kind: SourceKind;
   readonly #reader: SourceReader;
   readonly #test = new ContinuousTest();
@@ -66,6 +66,17 @@ export class MonitoredSource implements EntropySource {
       failures: this.#failures,
       ...(detail !== null && { detail }),
     };
+  }
+
+  /** Draws once and drops it, unless the source is healthy or has ended. */
+  probe(): void {
+    if (this.#problem() === null || this.#closed || this.#test.failure !== null) return;
+    try {
+      wipe(this.draw().bytes);
+    } catch (error) {
+      // `status` tells what went wrong.
+      if (!(error instanceof AppError)) throw error;
+    }
   }
 
   close(): void {

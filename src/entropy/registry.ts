@@ -1,17 +1,126 @@
 /** The table of entropy sources: one row adds a source. */
-import type { EntropySource, SourceKind, SourceName } from './source.ts';
-import { openOsSource } from './sources/os.ts';
+import type { SourceSettings } from '../config/index.ts';
+import { POOLED_CREDIT_BITS } from './conditioning.ts';
+import { readCredential } from './credential.ts';
+import type { NoiseReader } from './noise.ts';
+import type {
+  BackgroundName,
+  DirectName,
+  EntropySource,
+  SourceKind,
+  SourceName,
+} from './source.ts';
+import { openDevice } from './sources/device.ts';
+import { type IbmQuantumSettings, openIbmQuantum } from './sources/ibm-quantum.ts';
+import { openJitter } from './sources/jitter.ts';
+import { OS_CREDIT_BITS, openOsSource } from './sources/os.ts';
+import { openQrng, type QrngSettings } from './sources/qrng.ts';
 import { openQuantumSimulator } from './sources/quantum-simulator.ts';
 
-interface SourceRow {
+interface CommonRow {
   readonly kind: SourceKind;
+  /** The min-entropy claimed, and what the claim rests on, in words for an operator. */
+  readonly assessment: (settings: SourceSettings) => string;
+  /** Min-entropy credited to a draw, in bits. */
+  readonly creditBits: (settings: SourceSettings) => number;
+}
+
+interface DirectRow extends CommonRow {
   readonly open: () => EntropySource;
 }
 
-const SOURCES: Readonly<Record<SourceName, SourceRow>> = {
-  os: { kind: 'system', open: () => openOsSource() },
-  'quantum-simulator': { kind: 'quantum-simulator', open: openQuantumSimulator },
+interface BackgroundRow extends CommonRow {
+  /** Draws that the pool holds: a power of two. */
+  readonly poolDraws: number;
+  /** Asking it takes the network, and perhaps money. */
+  readonly isRemote: boolean;
+  readonly isSetUp: (settings: SourceSettings) => boolean;
+  /** What the source's thread needs to open it. Throws `SetupError` on an unreadable credential. */
+  readonly prepare: (settings: SourceSettings) => ReaderSettings;
+}
+
+/** What one source's thread is told: nothing of the other sources. */
+export type ReaderSettings =
+  | { readonly name: 'jitter' }
+  | { readonly name: 'device'; readonly path: string; readonly minEntropyPerByte: number }
+  | ({ readonly name: 'ibm-quantum' } & IbmQuantumSettings)
+  | ({ readonly name: 'qrng' } & QrngSettings);
+
+const DIRECT: Readonly<Record<DirectName, DirectRow>> = {
+  os: {
+    kind: 'system',
+    assessment: () => 'the key of the kernel generator has 256 bits: a computational credit',
+    creditBits: () => OS_CREDIT_BITS,
+    open: () => openOsSource(),
+  },
+  'quantum-simulator': {
+    kind: 'quantum-simulator',
+    assessment: () => 'a pseudorandom generator',
+    creditBits: () => 0,
+    open: openQuantumSimulator,
+  },
 };
+
+/** Claimed by providers, who know the bits; an operator may decide to trust them. */
+const remoteAssessment = ({ remoteCredit }: SourceSettings) =>
+  remoteCredit
+    ? "the provider's word, credited by PHM_REMOTE_CREDIT=on"
+    : 'not credited: the provider knows the bits';
+
+const remoteCredit = (settings: SourceSettings) => (settings.remoteCredit ? POOLED_CREDIT_BITS : 0);
+
+const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
+  jitter: {
+    kind: 'noise',
+    assessment: (settings) =>
+      isJitterCredited(settings)
+        ? '1/8 bit a sample; estimates and restart tests in docs/entropy-assessment.md'
+        : 'not credited: no assessment of this platform is published, or PHM_JITTER_CREDIT=off',
+    creditBits: (settings) => (isJitterCredited(settings) ? POOLED_CREDIT_BITS : 0),
+    poolDraws: 256,
+    isRemote: false,
+    isSetUp: () => true,
+    prepare: () => ({ name: 'jitter' }),
+  },
+  device: {
+    kind: 'noise',
+    assessment: ({ device }) =>
+      device
+        ? `${device.minEntropyPerByte} bits a byte, claimed by PHM_DEVICE_MIN_ENTROPY`
+        : 'claimed by PHM_DEVICE_MIN_ENTROPY',
+    creditBits: ({ device }) => (device ? POOLED_CREDIT_BITS : 0),
+    poolDraws: 256,
+    isRemote: false,
+    isSetUp: ({ device }) => device !== null,
+    prepare: ({ device }) => ({ name: 'device', ...required(device) }),
+  },
+  'ibm-quantum': {
+    kind: 'quantum-hardware',
+    assessment: remoteAssessment,
+    creditBits: remoteCredit,
+    poolDraws: 64,
+    isRemote: true,
+    isSetUp: ({ ibmQuantum }) => ibmQuantum !== null,
+    prepare: ({ ibmQuantum }) => {
+      const { apiKey, ...rest } = required(ibmQuantum);
+      return { name: 'ibm-quantum', ...rest, apiKey: readCredential(apiKey) };
+    },
+  },
+  qrng: {
+    kind: 'quantum-hardware',
+    assessment: remoteAssessment,
+    creditBits: remoteCredit,
+    poolDraws: 64,
+    isRemote: true,
+    isSetUp: ({ qrng }) => qrng !== null,
+    prepare: ({ qrng }) => {
+      const { apiKey, ...rest } = required(qrng);
+      return { name: 'qrng', ...rest, apiKey: apiKey && readCredential(apiKey) };
+    },
+  },
+};
+
+const SOURCES: Readonly<Record<SourceName, CommonRow>> = { ...DIRECT, ...BACKGROUND };
 
 export const SOURCE_NAMES: readonly SourceName[] = Object.keys(SOURCES).filter(isSourceName);
 
@@ -19,8 +128,32 @@ export function isSourceName(name: string): name is SourceName {
   return Object.hasOwn(SOURCES, name);
 }
 
+export function isBackground(name: SourceName): name is BackgroundName {
+  return Object.hasOwn(BACKGROUND, name);
+}
+
 export function sourceKind(name: SourceName): SourceKind {
   return SOURCES[name].kind;
+}
+
+/** How the claim for a source came about, in one line for an operator. */
+export function sourceAssessment(name: SourceName, settings: SourceSettings): string {
+  return SOURCES[name].assessment(settings);
+}
+
+/** Min-entropy credited to each draw of a source, in bits. */
+export function sourceCreditBits(name: SourceName, settings: SourceSettings): number {
+  return SOURCES[name].creditBits(settings);
+}
+
+/** Whether the configuration holds what the source needs. */
+export function isSetUp(name: SourceName, settings: SourceSettings): boolean {
+  return !isBackground(name) || BACKGROUND[name].isSetUp(settings);
+}
+
+/** Whether asking the source takes the network, and perhaps money. */
+export function isRemote(name: SourceName): boolean {
+  return isBackground(name) && BACKGROUND[name].isRemote;
 }
 
 /** Whether a source of this kind answers in the quantum form, simulated or real. */
@@ -29,6 +162,38 @@ export function isQuantum(kind: SourceKind): boolean {
 }
 
 /** Opens a source. It does not throw: one that cannot be read says so in `status` and `draw`. */
-export function openSource(name: SourceName): EntropySource {
-  return SOURCES[name].open();
+export function openSource(name: DirectName): EntropySource {
+  return DIRECT[name].open();
+}
+
+export function backgroundRow(name: BackgroundName): BackgroundRow {
+  return BACKGROUND[name];
+}
+
+/** Opens the reader of a background source. Throws `RangeError` on settings that cannot be used. */
+export function openReader(settings: ReaderSettings): NoiseReader {
+  switch (settings.name) {
+    case 'jitter':
+      return openJitter();
+    case 'device':
+      return openDevice(settings);
+    case 'ibm-quantum':
+      return openIbmQuantum(settings);
+    case 'qrng':
+      return openQrng(settings);
+  }
+}
+
+/** Platforms whose assessment is published: docs/entropy-assessment.md#timing-noise. */
+const ASSESSED_FOR_JITTER: readonly string[] = ['linux x64'];
+
+function isJitterCredited({ jitterCredit }: SourceSettings): boolean {
+  if (jitterCredit !== 'auto') return jitterCredit === 'on';
+  return ASSESSED_FOR_JITTER.includes(`${process.platform} ${process.arch}`);
+}
+
+/** The configuration refuses an enabled source without its settings. */
+function required<T>(settings: T | null): T {
+  if (settings === null) throw new TypeError('"settings" expected those of an enabled source');
+  return settings;
 }

@@ -8,7 +8,8 @@
  * sees those bytes first.
  */
 import { wipe } from '../bytes.ts';
-import type { Draw, EntropySource } from './source.ts';
+import { AppError } from '../errors.ts';
+import type { Draw, EntropySource, SourceName } from './source.ts';
 
 export interface SeedMaterial {
   /** For the generator's entropy input. The receiver owns it and MUST wipe it. */
@@ -21,19 +22,29 @@ export interface SeedMaterial {
   readonly jobId: string | null;
 }
 
+/** A draw and the source it came from. */
+interface NamedDraw extends Draw {
+  readonly name: SourceName;
+}
+
 /**
- * Draws once from `os` and once from each of `extras`. Throws `TypeError` when `os` is not the
- * system source, and `AppError('entropy_unavailable')` when any source has nothing to give: nothing
- * drawn is kept then.
+ * Draws once from `os`, once from each of `required`, and from those of `optional` that have
+ * something to give: the others bring no bytes and no credit. Throws `TypeError` when `os` is not
+ * the system source, and `AppError('entropy_unavailable')` when a required source has nothing to
+ * give: nothing drawn is kept then.
  */
-export function gatherSeed(os: EntropySource, extras: readonly EntropySource[]): SeedMaterial {
+export function gatherSeed(
+  os: EntropySource,
+  required: readonly EntropySource[],
+  optional: readonly EntropySource[] = [],
+): SeedMaterial {
   if (os.name !== 'os') throw new TypeError(`"os" expected the system source, got ${os.name}`);
-  const sources = [os, ...extras];
-  const draws: Draw[] = [];
+  const draws: NamedDraw[] = [];
   try {
-    for (const source of sources) draws.push(source.draw());
+    for (const source of [os, ...required]) draws.push({ ...source.draw(), name: source.name });
+    for (const source of optional) draws.push(...drawIfAvailable(source));
     return {
-      bytes: encode(sources, draws),
+      bytes: encode(draws),
       osCreditBits: draws[0].creditBits,
       extraCreditBits: draws.slice(1).reduce((sum, draw) => sum + draw.creditBits, 0),
       jobId: draws.find((draw) => draw.jobId !== null)?.jobId ?? null,
@@ -43,15 +54,23 @@ export function gatherSeed(os: EntropySource, extras: readonly EntropySource[]):
   }
 }
 
-function encode(sources: readonly EntropySource[], draws: readonly Draw[]): Buffer {
+function drawIfAvailable(source: EntropySource): NamedDraw[] {
+  try {
+    return [{ ...source.draw(), name: source.name }];
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'entropy_unavailable') return [];
+    throw error;
+  }
+}
+
+function encode(draws: readonly NamedDraw[]): Buffer {
   const lengthBytes = draws.reduce(
-    (n, draw, i) => n + 8 + sources[i].name.length + draw.bytes.length,
+    (sum, { name, bytes }) => sum + 8 + name.length + bytes.length,
     0,
   );
   const material = Buffer.alloc(lengthBytes);
   let offset = 0;
-  for (const [i, { bytes }] of draws.entries()) {
-    const { name } = sources[i];
+  for (const { name, bytes } of draws) {
     offset = material.writeUInt32BE(name.length, offset);
     offset += material.write(name, offset, 'latin1');
     offset = material.writeUInt32BE(bytes.length, offset);

@@ -1,7 +1,13 @@
 /** What every entropy source is, whatever stands behind it. */
 
+/** Sources that each generator reads for itself, at the moment of the draw. */
+export type DirectName = 'os' | 'quantum-simulator';
+
+/** Sources that are read in a thread of their own, into a pool. */
+export type BackgroundName = 'jitter' | 'device' | 'ibm-quantum' | 'qrng';
+
 /** The names a client or operator may write; each has one row in `registry.ts`. */
-export type SourceName = 'os' | 'quantum-simulator';
+export type SourceName = DirectName | BackgroundName;
 
 export type SourceKind = 'system' | 'noise' | 'quantum-simulator' | 'quantum-hardware';
 
@@ -32,6 +38,8 @@ export interface EntropySource {
   /** Fresh bytes, or `AppError('entropy_unavailable')`; never a silent substitute. */
   draw(): Draw;
   status(): SourceStatus;
+  /** Lets a source that failed show that it works again. It does not throw. */
+  probe(): void;
   /** Releases what the source holds. Every later draw throws. */
   close(): void;
 }

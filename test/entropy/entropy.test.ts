@@ -38,6 +38,7 @@ function scripted(name: SourceName, bytes: Uint8Array, credit = 0, jobId: string
       draws: draws.length,
       failures: 0,
     }),
+    probe() {},
     close() {},
   };
   return { source, draws };
@@ -55,11 +56,18 @@ function failing(name: SourceName): EntropySource {
 
 describe('the table of sources', () => {
   it('names os first', () => {
-    assert.deepEqual(SOURCE_NAMES, ['os', 'quantum-simulator']);
+    assert.deepEqual(SOURCE_NAMES, [
+      'os',
+      'quantum-simulator',
+      'jitter',
+      'device',
+      'ibm-quantum',
+      'qrng',
+    ]);
   });
 
   it('opens each by its name and kind', () => {
-    for (const name of SOURCE_NAMES) {
+    for (const name of ['os', 'quantum-simulator'] as const) {
       const source = openSource(name);
       assert.equal(source.name, name);
       assert.equal(source.kind, sourceKind(name));
@@ -136,6 +144,31 @@ describe('seed material', () => {
     });
     assert.deepEqual(os.draws[0].bytes, Buffer.alloc(48));
     assert.throws(() => gatherSeed(failing('os'), []), { code: 'entropy_unavailable' });
+  });
+
+  it('goes without an optional source that has nothing to give, and its credit', () => {
+    const os = scripted('os', Buffer.from('aa', 'hex'), 256);
+    const more = scripted('qrng', Buffer.from('bb', 'hex'), 192);
+    const [without, with_] = [failing('jitter'), more.source].map((optional) =>
+      gatherSeed(os.source, [], [optional]),
+    );
+    assert.equal(without.extraCreditBits, 0);
+    assert.deepEqual(without.bytes, gatherSeed(os.source, []).bytes);
+    assert.equal(with_.extraCreditBits, 192);
+    assert.deepEqual(with_.bytes, gatherSeed(os.source, [more.source]).bytes);
+  });
+
+  it('does not take a defect of an optional source for an empty one', () => {
+    const broken: EntropySource = {
+      ...failing('jitter'),
+      draw() {
+        throw new TypeError('a defect');
+      },
+    };
+    assert.throws(
+      () => gatherSeed(scripted('os', Buffer.alloc(48)).source, [], [broken]),
+      TypeError,
+    );
   });
 
   it('is never made without the system source', () => {

@@ -5,7 +5,7 @@
  * `fetch` and `JSON.parse` throw can quote a header, an address or what the server wrote.
  */
 import { concatBytes, wipe } from '../../bytes.ts';
-import { isLoopback } from '../../config.ts';
+import { isLoopback } from '../../config/index.ts';
 import { NoiseFailure } from '../noise.ts';
 
 /** Longest wait a server can impose by Retry-After. */

@@ -13,7 +13,7 @@ import { MonitoredSource } from '../monitored-source.ts';
  * The kernel's generator has a 256-bit key (Linux random(4): ChaCha20), so however many bytes are
  * read they are credited 256 bits: a computational credit, not a measured one.
  */
-const CREDIT_BITS_PER_DRAW = 256;
+export const OS_CREDIT_BITS = 256;
 
 export interface OsDevices {
   /** What every draw reads. */
@@ -40,7 +40,7 @@ export function openOsSource(
   return new MonitoredSource({
     name: 'os',
     kind: 'system',
-    creditBitsPerDraw: CREDIT_BITS_PER_DRAW,
+    creditBitsPerDraw: OS_CREDIT_BITS,
     read: (target) => reader.read(target),
     release: () => reader.release(),
   });

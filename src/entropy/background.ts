@@ -1,0 +1,61 @@
+/** A background source as the main thread holds it: its thread, its pool and its end. */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { SourceSettings } from '../config/index.ts';
+import type { SourceEvent } from './noise-pump.ts';
+import type { NoiseWorkerData } from './noise-worker.ts';
+import { allocatePool, type Pool, PooledSource, PoolFiller } from './pool.ts';
+import { backgroundRow } from './registry.ts';
+import type { BackgroundName, SourceStatus } from './source.ts';
+
+export class BackgroundSource {
+  /** For the threads that take draws. */
+  readonly pool: Pool;
+  readonly #worker: Worker;
+  readonly #view: PooledSource;
+  #closing = false;
+
+  /**
+   * Starts the source's thread. `onEvent` is told what an operator should know, for the log. Throws
+   * `SetupError` when a credential cannot be read.
+   */
+  constructor(
+    name: BackgroundName,
+    settings: SourceSettings,
+    onEvent: (event: SourceEvent) => void,
+  ) {
+    const { kind, poolDraws, creditBits, prepare } = backgroundRow(name);
+    const memory = allocatePool(poolDraws);
+    this.pool = { name, kind, creditBitsPerDraw: creditBits(settings), memory };
+    this.#view = new PooledSource(this.pool);
+    const workerData: NoiseWorkerData = { settings: prepare(settings), memory };
+    // It sees no environment; what it needs it is given.
+    this.#worker = new Worker(new URL('./noise-worker.ts', import.meta.url), {
+      workerData,
+      env: {},
+    });
+    this.#worker.on('message', onEvent);
+    // A thread that dies costs its source, not the process: nothing it made was used unasked.
+    this.#worker.on('error', () => {});
+    this.#worker.on('exit', () => {
+      if (this.#closing) return;
+      const filler = new PoolFiller(memory);
+      filler.setState('latched');
+      filler.drain();
+      onEvent({ kind: 'latched', detail: 'its thread ended' });
+    });
+  }
+
+  status(): SourceStatus {
+    return this.#view.status();
+  }
+
+  /** Ends the thread; what is left in the pool is wiped. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    if (this.#worker.threadId === -1) return;
+    const exit = once(this.#worker, 'exit');
+    this.#worker.postMessage('close');
+    await exit;
+  }
+}

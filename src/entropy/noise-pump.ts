@@ -1,0 +1,231 @@
+/**
+ * Pumps a noise source into its pool: raw samples → health tests → conditioning → draws.
+ *
+ * Nothing reaches the pool before the start-up tests (SP 800-90B §4.3), nor from a batch in which a
+ * health test failed. Three things can happen to a source:
+ * - it does not deliver: tried again after a back-off, for ever;
+ * - a health test fails at the intermittent level: its samples are dropped and the start-up tests run
+ *   again; three times within 100 batches count as permanent;
+ * - a health test fails at the permanent level, or a block comes twice: it latches and the pool is
+ *   emptied, until the process is restarted.
+ */
+import { randomInt } from 'node:crypto';
+import { wipe } from '../bytes.ts';
+import { condition } from './conditioning.ts';
+import { NoiseTests, START_UP_SAMPLES } from './health/noise-tests.ts';
+import { RepeatedBlockTest } from './health/repeated-block.ts';
+import { type NoiseBatch, NoiseFailure, type NoiseReader } from './noise.ts';
+import type { PoolFiller } from './pool.ts';
+
+/** What an operator is told. It MUST NOT hold samples or credentials. */
+export interface SourceEvent {
+  readonly kind: 'delivering' | 'failing' | 'intermittent' | 'latched';
+  readonly detail: string;
+}
+
+/** Honest sources meet three intermittent failures in 100 batches with a chance below 10^-7. */
+const INTERMITTENT_LIMIT = 3;
+const INTERMITTENT_WINDOW_BATCHES = 100;
+
+const FIRST_BACK_OFF_MS = 250;
+const LAST_BACK_OFF_MS = 60_000;
+
+/** A source that asks for more is asked again after this, so that one bad header costs a day at most. */
+const LONGEST_WAIT_MS = 86_400_000;
+
+/** Longest wait for a taker, so that a closed pump is noticed whatever happens. */
+const IDLE_MS = 1_000;
+
+/** A part of this is added to each wait at random, so that servers do not ask in step. */
+const SPREAD_MS = 250;
+
+/** Seconds after which a client may ask a latched source again: an operator must restart it first. */
+const LATCHED_RETRY_SECONDS = 60;
+
+export class NoisePump {
+  readonly #reader: NoiseReader;
+  readonly #filler: PoolFiller;
+  readonly #onEvent: (event: SourceEvent) => void;
+  readonly #tests: NoiseTests;
+  readonly #repeats = new RepeatedBlockTest();
+  readonly #ending = new AbortController();
+  #started = false;
+  #batches = 0;
+  /** Numbers of the batches that failed at the intermittent level and are not forgotten yet. */
+  #intermittent: readonly number[] = [];
+  #failuresInRow = 0;
+  #stopped: Promise<void> | null = null;
+
+  constructor(reader: NoiseReader, filler: PoolFiller, onEvent: (event: SourceEvent) => void) {
+    this.#reader = reader;
+    this.#filler = filler;
+    this.#onEvent = onEvent;
+    this.#tests = new NoiseTests(reader);
+  }
+
+  /** Begins pumping; a second call changes nothing. */
+  start(): void {
+    this.#stopped ??= this.#run();
+  }
+
+  /** Ends pumping, releases the reader and empties the pool. */
+  async close(): Promise<void> {
+    this.#ending.abort();
+    await this.#stopped;
+    await this.#reader.close();
+    this.#filler.setState('closed');
+    this.#filler.drain();
+    this.#tests.reset();
+  }
+
+  get #ended(): boolean {
+    return this.#ending.signal.aborted;
+  }
+
+  /** Fills the pool, then waits until half of it is taken. Ends when closed or latched. */
+  async #run(): Promise<void> {
+    try {
+      while (!this.#ended) {
+        await this.#fill();
+        while (!this.#ended && this.#filler.waiting > this.#filler.capacity / 2) {
+          await this.#filler.taken(IDLE_MS);
+        }
+      }
+    } catch (error) {
+      // Not a failure that a reader may have: what it holds cannot be trusted.
+      this.#latch(error instanceof Latch ? error.message : `an unexpected ${nameOf(error)}`);
+    }
+  }
+
+  async #fill(): Promise<void> {
+    while (!this.#ended && this.#filler.waiting < this.#filler.capacity) {
+      try {
+        await this.#use(await this.#gather());
+      } catch (error) {
+        if (this.#ended) return;
+        if (!(error instanceof NoiseFailure)) throw error;
+        await this.#backOff(error);
+      }
+    }
+  }
+
+  /** One batch, or before the start-up tests as many as these need. */
+  async #gather(): Promise<NoiseBatch[]> {
+    const wanted = this.#started ? 1 : START_UP_SAMPLES;
+    const batches: NoiseBatch[] = [];
+    try {
+      for (let samples = 0; samples < wanted; ) {
+        const batch = await this.#reader.read(this.#ending.signal);
+        batches.push(batch);
+        samples += batch.samples.length;
+      }
+      return batches;
+    } catch (error) {
+      wipeBatches(batches);
+      throw error;
+    }
+  }
+
+  async #use(batches: readonly NoiseBatch[]): Promise<void> {
+    try {
+      if (!this.#passes(batches)) return;
+      for (const batch of batches) await this.#pool(batch);
+    } finally {
+      wipeBatches(batches);
+    }
+  }
+
+  /** Health tests of all samples before any is used. Throws `Latch` on a permanent failure. */
+  #passes(batches: readonly NoiseBatch[]): boolean {
+    for (const { samples } of batches) {
+      this.#batches += 1;
+      if (this.#repeats.sees(samples)) throw new Latch('it delivered the same block twice');
+      const verdict = this.#tests.check(samples);
+      if (verdict.level === 'passed') continue;
+      const failure = `the ${verdict.test} test failed at sample ${verdict.sample}`;
+      if (verdict.level === 'permanent') throw new Latch(failure);
+      this.#noteIntermittent(failure);
+      return false;
+    }
+    return true;
+  }
+
+  #noteIntermittent(failure: string): void {
+    const horizon = this.#batches - INTERMITTENT_WINDOW_BATCHES;
+    this.#intermittent = [...this.#intermittent.filter((n) => n > horizon), this.#batches];
+    if (this.#intermittent.length >= INTERMITTENT_LIMIT) {
+      throw new Latch(`${failure}, and twice before in ${INTERMITTENT_WINDOW_BATCHES} batches`);
+    }
+    this.#started = false;
+    this.#tests.reset();
+    this.#filler.countFailure();
+    this.#filler.setState('failing');
+    this.#onEvent({ kind: 'intermittent', detail: failure });
+  }
+
+  #noteDelivery(): void {
+    if (!this.#started || this.#failuresInRow > 0) {
+      this.#onEvent({ kind: 'delivering', detail: 'it passed its health tests and delivers' });
+    }
+    this.#started = true;
+    this.#failuresInRow = 0;
+    this.#filler.setState('delivering');
+  }
+
+  /** Conditions whole draws; what is left of a batch is dropped. Waits while the pool is full. */
+  async #pool({ samples, jobId }: NoiseBatch): Promise<void> {
+    const material = this.#reader.extract?.(samples) ?? samples;
+    const { bytesPerDraw } = this.#reader;
+    if (material.length < bytesPerDraw) throw new NoiseFailure('a batch did not fill one draw');
+    this.#noteDelivery();
+    for (let end = bytesPerDraw; end <= material.length; end += bytesPerDraw) {
+      const draw = condition(material.subarray(end - bytesPerDraw, end));
+      while (!this.#ended && !this.#filler.put(draw, jobId)) await this.#filler.taken(IDLE_MS);
+      wipe(draw);
+    }
+    wipe(material);
+  }
+
+  async #backOff(failure: NoiseFailure): Promise<void> {
+    const backOffMs = Math.min(FIRST_BACK_OFF_MS * 2 ** this.#failuresInRow, LAST_BACK_OFF_MS);
+    const waitMs = Math.min(Math.max(backOffMs, failure.retryAfterMs ?? 0), LONGEST_WAIT_MS);
+    this.#failuresInRow += 1;
+    this.#filler.countFailure();
+    this.#filler.setState(this.#started ? 'failing' : 'starting', Math.ceil(waitMs / 1000));
+    this.#onEvent({ kind: 'failing', detail: failure.message });
+    await pause(waitMs + randomInt(SPREAD_MS), this.#ending.signal);
+  }
+
+  #latch(reason: string): void {
+    this.#filler.countFailure();
+    // The state first: a taker looks at it after taking.
+    this.#filler.setState('latched', LATCHED_RETRY_SECONDS);
+    this.#filler.drain();
+    this.#onEvent({ kind: 'latched', detail: reason });
+  }
+}
+
+/** Ends a source for good. */
+class Latch extends Error {}
+
+function wipeBatches(batches: readonly NoiseBatch[]): void {
+  for (const { samples } of batches) wipe(samples);
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}
+
+/** Resolves after `ms`, or as soon as `signal` aborts. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+    if (signal.aborted) done();
+  });
+}

@@ -1,0 +1,29 @@
+/**
+ * The thread of one background source: reads noise and fills the pool, so that neither a slow
+ * source nor a busy one holds up the making of keys.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { NoisePump, type SourceEvent } from './noise-pump.ts';
+import { PoolFiller } from './pool.ts';
+import { openReader, type ReaderSettings } from './registry.ts';
+
+export interface NoiseWorkerData {
+  readonly settings: ReaderSettings;
+  readonly memory: SharedArrayBuffer;
+}
+
+function main({ settings, memory }: NoiseWorkerData): void {
+  const port = parentPort;
+  if (!port) throw new Error('a noise worker runs as a worker thread only');
+  const pump = new NoisePump(openReader(settings), new PoolFiller(memory), (event) =>
+    port.postMessage(event satisfies SourceEvent),
+  );
+  // The only message is the one that asks for the end.
+  port.once('message', async () => {
+    await pump.close();
+    port.close();
+  });
+  pump.start();
+}
+
+main(workerData as NoiseWorkerData);

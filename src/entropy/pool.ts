@@ -1,0 +1,237 @@
+/**
+ * A bounded pool of draws in shared memory: one thread fills it, several take from it.
+ *
+ * Each draw is given out once: a taker moves `HEAD` by compare-and-exchange before it reads, and
+ * overwrites the slot with zeros before the filler may use it again. Nothing is ever written
+ * elsewhere. Layout: `HEADER_WORDS` 32-bit words, then the slots, each a state word, the length of
+ * the job id, the draw and the job id.
+ */
+import { wipe } from '../bytes.ts';
+import { AppError } from '../errors.ts';
+import { POOLED_DRAW_BYTES } from './conditioning.ts';
+import type { Draw, EntropySource, SourceKind, SourceName, SourceStatus } from './source.ts';
+
+/** Longest job id that a slot can hold, in ASCII characters. */
+export const MAX_JOB_ID_LENGTH = 64;
+
+/** Where a background source stands; the order is that of the words in shared memory. */
+const STATES = ['starting', 'delivering', 'failing', 'latched', 'closed'] as const;
+export type PoolState = (typeof STATES)[number];
+
+const PROBLEMS: Readonly<Record<PoolState, string | null>> = {
+  starting: 'the start-up tests have not ended yet',
+  delivering: null,
+  failing: 'the last read failed',
+  latched: 'it failed for good',
+  closed: 'the source is closed',
+};
+
+/** What any thread needs to take draws from a pool. It may be posted to workers. */
+export interface Pool {
+  readonly name: SourceName;
+  readonly kind: SourceKind;
+  readonly creditBitsPerDraw: number;
+  readonly memory: SharedArrayBuffer;
+}
+
+// Words of the header. HEAD and TAIL count draws taken and put, modulo 2^32.
+const HEAD = 0;
+const TAIL = 1;
+const STATE = 2;
+const RETRY_AFTER_SECONDS = 3;
+const FAILURES = 4;
+const HEADER_WORDS = 8;
+
+const SLOT_BYTES = 8 + POOLED_DRAW_BYTES + MAX_JOB_ID_LENGTH;
+
+// The first word of a slot.
+const EMPTY = 0;
+const FULL = 1;
+
+/** Memory for a pool of `draws` draws. Throws `RangeError` unless that is a power of two. */
+export function allocatePool(draws: number): SharedArrayBuffer {
+  if (!Number.isInteger(draws) || draws < 2 || (draws & (draws - 1)) !== 0) {
+    throw new RangeError(`"draws" expected a power of two, got ${draws}`);
+  }
+  return new SharedArrayBuffer(HEADER_WORDS * 4 + draws * SLOT_BYTES);
+}
+
+/** The shared words and slots, as both sides see them. */
+class PoolMemory {
+  readonly header: Int32Array;
+  readonly slots: number;
+  readonly #memory: SharedArrayBuffer;
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#memory = memory;
+    this.header = new Int32Array(memory, 0, HEADER_WORDS);
+    this.slots = (memory.byteLength - HEADER_WORDS * 4) / SLOT_BYTES;
+  }
+
+  get waiting(): number {
+    return (Atomics.load(this.header, TAIL) - Atomics.load(this.header, HEAD)) | 0;
+  }
+
+  get state(): PoolState {
+    return STATES[Atomics.load(this.header, STATE)];
+  }
+
+  /** State word and length of the job id of the slot of draw number `index`. */
+  words(index: number): Int32Array {
+    return new Int32Array(this.#memory, this.#offset(index), 2);
+  }
+
+  bytes(index: number): Uint8Array {
+    const length = POOLED_DRAW_BYTES + MAX_JOB_ID_LENGTH;
+    return new Uint8Array(this.#memory, this.#offset(index) + 8, length);
+  }
+
+  /** Takes the oldest draw, or null when there is none. The caller owns the bytes. */
+  take(): { bytes: Buffer; jobId: string | null } | null {
+    for (;;) {
+      const head = Atomics.load(this.header, HEAD);
+      if (head === Atomics.load(this.header, TAIL)) return null;
+      if (Atomics.compareExchange(this.header, HEAD, head, (head + 1) | 0) !== head) continue;
+      const words = this.words(head);
+      const slot = this.bytes(head);
+      const bytes = Buffer.alloc(POOLED_DRAW_BYTES);
+      bytes.set(slot.subarray(0, POOLED_DRAW_BYTES));
+      const jobIdBytes = slot.slice(POOLED_DRAW_BYTES, POOLED_DRAW_BYTES + words[1]);
+      wipe(slot);
+      words[1] = 0;
+      Atomics.store(words, 0, EMPTY);
+      Atomics.notify(this.header, HEAD);
+      const jobId = jobIdBytes.length > 0 ? String.fromCharCode(...jobIdBytes) : null;
+      return { bytes, jobId };
+    }
+  }
+
+  #offset(index: number): number {
+    return HEADER_WORDS * 4 + (index & (this.slots - 1)) * SLOT_BYTES;
+  }
+}
+
+/** The filling side. There MUST be one filler a pool. */
+export class PoolFiller {
+  readonly #memory: PoolMemory;
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#memory = new PoolMemory(memory);
+  }
+
+  get capacity(): number {
+    return this.#memory.slots;
+  }
+
+  /** Draws that wait to be taken. */
+  get waiting(): number {
+    return this.#memory.waiting;
+  }
+
+  /**
+   * Copies a draw into the pool; false when it is full. Throws `RangeError` on a draw of another
+   * length or a job id that is not 1 to 64 ASCII characters.
+   */
+  put(draw: Uint8Array, jobId: string | null): boolean {
+    if (draw.length !== POOLED_DRAW_BYTES) {
+      throw new RangeError(`"draw" expected ${POOLED_DRAW_BYTES} bytes, got ${draw.length}`);
+    }
+    if (jobId !== null && !/^[\x21-\x7e]{1,64}$/.test(jobId)) {
+      throw new RangeError('"jobId" expected 1 to 64 printable ASCII characters');
+    }
+    const { header } = this.#memory;
+    const tail = Atomics.load(header, TAIL);
+    const words = this.#memory.words(tail);
+    // A taker that has moved HEAD may still be reading its slot.
+    if (Atomics.load(words, 0) !== EMPTY) return false;
+    const slot = this.#memory.bytes(tail);
+    slot.set(draw);
+    words[1] = jobId?.length ?? 0;
+    for (let i = 0; i < words[1]; i++) slot[POOLED_DRAW_BYTES + i] = jobId?.charCodeAt(i) ?? 0;
+    Atomics.store(words, 0, FULL);
+    Atomics.store(header, TAIL, (tail + 1) | 0);
+    return true;
+  }
+
+  /** What takers are told. `retryAfterSeconds` is for those who find the pool empty. */
+  setState(state: PoolState, retryAfterSeconds = 1): void {
+    const { header } = this.#memory;
+    Atomics.store(header, RETRY_AFTER_SECONDS, retryAfterSeconds);
+    Atomics.store(header, STATE, STATES.indexOf(state));
+  }
+
+  countFailure(): void {
+    Atomics.add(this.#memory.header, FAILURES, 1);
+  }
+
+  /** Resolves when a draw has been taken since the call, or after `timeoutMs`. */
+  async taken(timeoutMs: number): Promise<void> {
+    const { header } = this.#memory;
+    const seen = Atomics.load(header, HEAD);
+    await Atomics.waitAsync(header, HEAD, seen, timeoutMs).value;
+  }
+
+  /** Takes every waiting draw away and wipes it. */
+  drain(): void {
+    for (let draw = this.#memory.take(); draw !== null; draw = this.#memory.take()) {
+      wipe(draw.bytes);
+    }
+  }
+}
+
+/** The taking side, as a source among the others. */
+export class PooledSource implements EntropySource {
+  readonly name: SourceName;
+  readonly kind: SourceKind;
+  readonly #creditBitsPerDraw: number;
+  readonly #memory: PoolMemory;
+  #closed = false;
+
+  constructor({ name, kind, creditBitsPerDraw, memory }: Pool) {
+    this.name = name;
+    this.kind = kind;
+    this.#creditBitsPerDraw = creditBitsPerDraw;
+    this.#memory = new PoolMemory(memory);
+  }
+
+  /** An empty pool is `AppError('entropy_unavailable')` with the seconds to wait. */
+  draw(): Draw {
+    const taken = this.#closed ? null : this.#memory.take();
+    // Looked at after taking: whoever latches a source sets the state first and then drains.
+    const isGood = this.#memory.state === 'delivering' || this.#memory.state === 'failing';
+    if (taken !== null && isGood) return { ...taken, creditBits: this.#creditBitsPerDraw };
+    if (taken !== null) wipe(taken.bytes);
+    throw this.#unavailable();
+  }
+
+  /** Healthy while draws wait or come. */
+  status(): SourceStatus {
+    const { header, state, waiting } = this.#memory;
+    const healthy = state === 'delivering' || (state === 'failing' && waiting > 0);
+    return {
+      name: this.name,
+      kind: this.kind,
+      healthy,
+      creditBitsPerDraw: this.#creditBitsPerDraw,
+      draws: Atomics.load(header, HEAD) >>> 0,
+      failures: Atomics.load(header, FAILURES),
+      ...(PROBLEMS[state] !== null && { detail: PROBLEMS[state] }),
+    };
+  }
+
+  /** A pool refills by itself. */
+  probe(): void {}
+
+  close(): void {
+    this.#closed = true;
+  }
+
+  #unavailable(): AppError {
+    const { header, state } = this.#memory;
+    const problem = (this.#closed ? PROBLEMS.closed : PROBLEMS[state]) ?? 'its pool is empty';
+    return new AppError('entropy_unavailable', {
+      detail: `Entropy source "${this.name}": ${problem}.`,
+      retryAfterSeconds: Math.max(1, Atomics.load(header, RETRY_AFTER_SECONDS)),
+    });
+  }
+}

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { afterEach, describe, it } from 'node:test';
+import { NoiseFailure } from '../../src/entropy/noise.ts';
+import { NoisePump, type SourceEvent } from '../../src/entropy/noise-pump.ts';
+import { allocatePool, PooledSource, PoolFiller } from '../../src/entropy/pool.ts';
+import { AppError } from '../../src/errors.ts';
+import { goodSamples, type Script, ScriptedReader } from './scripted-reader.ts';
+
+const DRAWS = 16;
+
+let pumps: NoisePump[] = [];
+
+function pump(script: Script, options?: ConstructorParameters<typeof ScriptedReader>[1]) {
+  const reader = new ScriptedReader(script, options);
+  const memory = allocatePool(DRAWS);
+  const filler = new PoolFiller(memory);
+  const source = new PooledSource({
+    name: 'device',
+    kind: 'noise',
+    creditBitsPerDraw: 192,
+    memory,
+  });
+  const events: SourceEvent[] = [];
+  const noisePump = new NoisePump(reader, filler, (event) => events.push(event));
+  pumps.push(noisePump);
+  noisePump.start();
+  return { reader, filler, source, events, pump: noisePump, memory };
+}
+
+/** Resolves once `condition` holds; the test's time limit is the only other end. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
+const kinds = (events: readonly SourceEvent[]) => events.map(({ kind }) => kind);
+
+const stuckFrom = (first: number) => (i: number) =>
+  i < first ? goodSamples(i) : Buffer.alloc(1024, 7);
+
+/** One run of `length` equal symbols in good samples: H = 4, so 9 is intermittent and 16 permanent. */
+function withRun(index: number, length: number): Buffer {
+  const samples = goodSamples(index);
+  samples.fill(3, 100, 100 + length);
+  return samples;
+}
+
+describe('the pump of a noise source', { timeout: 30_000 }, () => {
+  afterEach(async () => {
+    await Promise.all(pumps.map((one) => one.close()));
+    pumps = [];
+  });
+
+  it('fills the pool with SHA-256 of tested samples, and then rests', async () => {
+    const { source, filler, reader, events } = pump(goodSamples);
+    await until(() => filler.waiting === DRAWS);
+    const first = goodSamples(0).subarray(0, 64);
+    assert.deepEqual(source.draw().bytes, createHash('sha256').update(first).digest());
+    const second = goodSamples(0).subarray(64, 128);
+    assert.deepEqual(source.draw().bytes, createHash('sha256').update(second).digest());
+    assert.equal(source.status().healthy, true);
+    assert.deepEqual(kinds(events), ['delivering']);
+    assert.equal(reader.reads, 1);
+  });
+
+  it('refills when half of the pool is taken, not before', async () => {
+    const { source, filler, reader } = pump(goodSamples);
+    await until(() => filler.waiting === DRAWS);
+    for (let i = 0; i < DRAWS / 2 - 1; i++) source.draw();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.equal(reader.reads, 1);
+    source.draw();
+    await until(() => filler.waiting === DRAWS);
+    assert.equal(reader.reads, 2);
+  });
+
+  it('hands on the job that a draw came from', async () => {
+    const { source, filler } = pump(goodSamples, { jobId: 'job-1' });
+    await until(() => filler.waiting === DRAWS);
+    assert.equal(source.draw().jobId, 'job-1');
+  });
+
+  it('wipes every batch that it was given', async () => {
+    const { filler, reader, pump: noisePump } = pump((i) => (i < 3 ? goodSamples(i, 512) : 'wait'));
+    await until(() => filler.waiting > 0);
+    await noisePump.close();
+    assert.ok(reader.batches.length >= 2);
+    assert.ok(reader.batches.every((samples) => samples.every((byte) => byte === 0)));
+  });
+
+  it('gives nothing before 1,024 samples have passed the start-up tests (§4.3)', async () => {
+    const { source, reader } = pump((i) => (i < 3 ? goodSamples(i, 256) : 'wait'));
+    await until(() => reader.reads === 4);
+    assert.throws(() => source.draw(), AppError);
+    assert.match(source.status().detail ?? '', /start-up/);
+  });
+
+  it('uses no sample of a source that is stuck from the start', async () => {
+    const { source, events, reader } = pump(stuckFrom(0));
+    await until(() => events.length > 0);
+    assert.equal(events[0].kind, 'latched');
+    assert.match(events[0].detail, /repetition count test failed/);
+    assert.throws(() => source.draw(), AppError);
+    assert.match(source.status().detail ?? '', /for good/);
+    assert.equal(reader.reads, 1);
+  });
+
+  it('takes back what waits in the pool when the source gets stuck later', async () => {
+    const { source, filler, events, memory } = pump(stuckFrom(1));
+    await until(() => filler.waiting === DRAWS);
+    for (let i = 0; i < DRAWS / 2; i++) source.draw();
+    await until(() => events.some(({ kind }) => kind === 'latched'));
+    assert.throws(() => source.draw(), AppError);
+    assert.ok(new Uint8Array(memory, 32).every((byte) => byte === 0));
+  });
+
+  it('latches on a bias that the claim does not allow', async () => {
+    // Half of all samples are one symbol: 1 bit of min-entropy where 4 are claimed.
+    const biased = (i: number) => goodSamples(i).map((byte) => (byte & 1 ? byte : 0));
+    const { source, events } = pump(biased);
+    await until(() => events.some(({ kind }) => kind === 'latched'));
+    assert.match(events.at(-1)?.detail ?? '', /adaptive proportion test failed/);
+    assert.throws(() => source.draw(), AppError);
+  });
+
+  it('latches when a block comes a second time, however good it looks', async () => {
+    const { source, events } = pump((i) => goodSamples(i % 5, 256));
+    while (kinds(events).at(-1) !== 'latched') {
+      try {
+        source.draw();
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+    }
+    assert.equal(events.at(-1)?.detail, 'it delivered the same block twice');
+    assert.throws(() => source.draw(), AppError);
+  });
+
+  it('drops a batch that fails at the intermittent level, and tests anew', async () => {
+    const { filler, events, source } = pump((i) => (i === 0 ? withRun(0, 9) : goodSamples(i)));
+    await until(() => filler.waiting === DRAWS);
+    assert.deepEqual(kinds(events), ['intermittent', 'delivering']);
+    const expected = createHash('sha256').update(goodSamples(1).subarray(0, 64)).digest();
+    assert.deepEqual(source.draw().bytes, expected);
+    assert.equal(source.status().failures, 1);
+  });
+
+  it('latches at the third intermittent failure within 100 batches', async () => {
+    const { events, reader } = pump((i) => withRun(i, 9));
+    await until(() => kinds(events).includes('latched'));
+    assert.deepEqual(kinds(events), ['intermittent', 'intermittent', 'latched']);
+    assert.equal(reader.reads, 3);
+  });
+
+  it('forgets intermittent failures that lie 100 batches back', async () => {
+    const { events, source, reader } = pump((i) => (i % 60 === 0 ? withRun(i, 9) : goodSamples(i)));
+    while (reader.reads < 300) {
+      try {
+        source.draw();
+      } catch {
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    }
+    assert.ok(!kinds(events).includes('latched'));
+  });
+
+  it('tries again after a failure, and recovers', async () => {
+    const { filler, events, source } = pump((i) =>
+      i === 0 ? new NoiseFailure('the device is gone') : goodSamples(i),
+    );
+    await until(() => filler.waiting === DRAWS);
+    assert.deepEqual(kinds(events), ['failing', 'delivering']);
+    assert.equal(events[0].detail, 'the device is gone');
+    assert.equal(source.status().failures, 1);
+    assert.equal(source.status().healthy, true);
+  });
+
+  it('says how long to wait when the source asked to be left alone', async () => {
+    const limited = new NoiseFailure('rate limited', { retryAfterMs: 90_000 });
+    const { events, source } = pump(() => limited);
+    await until(() => events.length > 0);
+    assert.throws(
+      () => source.draw(),
+      (error) => error instanceof AppError && error.details.retryAfterSeconds === 90,
+    );
+  });
+
+  it('goes on giving out what is there while the source has vanished', async () => {
+    const { filler, events, source } = pump((i) =>
+      i === 0 ? goodSamples(0) : new NoiseFailure('the device is gone'),
+    );
+    await until(() => filler.waiting === DRAWS);
+    for (let i = 0; i < DRAWS / 2; i++) source.draw();
+    await until(() => kinds(events).includes('failing'));
+    assert.equal(source.status().healthy, true);
+    for (let i = 0; i < DRAWS / 2; i++) source.draw();
+    assert.throws(() => source.draw(), AppError);
+    assert.equal(source.status().healthy, false);
+  });
+
+  it('backs off from batches that never fill a draw', async () => {
+    const { events } = pump((i) => goodSamples(i), { bytesPerDraw: 2_048 });
+    await until(() => events.length > 0);
+    assert.deepEqual(events[0], { kind: 'failing', detail: 'a batch did not fill one draw' });
+  });
+
+  it('latches on an error that no reader may have, and does not repeat its message', async () => {
+    const { events, source } = pump(() => new TypeError('bytes: aabbcc'));
+    await until(() => events.length > 0);
+    assert.deepEqual(events, [{ kind: 'latched', detail: 'an unexpected TypeError' }]);
+    assert.throws(() => source.draw(), AppError);
+  });
+
+  it('latches on a symbol that is wider than declared', async () => {
+    const reader = new ScriptedReader(goodSamples);
+    Object.defineProperty(reader, 'bitsPerSample', { value: 4 });
+    const events: SourceEvent[] = [];
+    const one = new NoisePump(reader, new PoolFiller(allocatePool(DRAWS)), (e) => events.push(e));
+    pumps.push(one);
+    one.start();
+    await until(() => events.length > 0);
+    assert.deepEqual(kinds(events), ['latched']);
+  });
+
+  it('ends at once when closed while the source is slow, and empties the pool', async () => {
+    const {
+      filler,
+      source,
+      reader,
+      pump: noisePump,
+      memory,
+    } = pump((i) => (i === 0 ? goodSamples(0) : 'wait'));
+    await until(() => filler.waiting === DRAWS);
+    for (let i = 0; i < DRAWS / 2; i++) source.draw();
+    await until(() => reader.reads === 2);
+    await noisePump.close();
+    assert.equal(reader.closed, true);
+    assert.throws(() => source.draw(), AppError);
+    assert.ok(new Uint8Array(memory, 32).every((byte) => byte === 0));
+  });
+
+  it('ends at once when closed during a back-off', async () => {
+    const { events, pump: noisePump } = pump(
+      () => new NoiseFailure('later', { retryAfterMs: 3_600_000 }),
+    );
+    await until(() => events.length > 0);
+    await noisePump.close();
+    assert.deepEqual(kinds(events), ['failing']);
+  });
+});

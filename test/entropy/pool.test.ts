@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { describe, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import fc from 'fast-check';
+import { allocatePool, type Pool, PooledSource, PoolFiller } from '../../src/entropy/pool.ts';
+import { AppError } from '../../src/errors.ts';
+
+const DRAWS = 4;
+
+function makePool(creditBitsPerDraw = 192): { pool: Pool; filler: PoolFiller } {
+  const memory = allocatePool(DRAWS);
+  const filler = new PoolFiller(memory);
+  filler.setState('delivering');
+  return { pool: { name: 'jitter', kind: 'noise', creditBitsPerDraw, memory }, filler };
+}
+
+const numbered = (n: number) => Buffer.alloc(32, n);
+
+/** The bytes of the slots alone: the header holds counters. */
+const slotBytes = ({ memory }: Pool) => new Uint8Array(memory, 32);
+
+const unavailable = (words: RegExp, seconds: number) => (error: unknown) =>
+  error instanceof AppError &&
+  error.code === 'entropy_unavailable' &&
+  words.test(error.details.detail ?? '') &&
+  error.details.retryAfterSeconds === seconds;
+
+describe('a pool of draws', { timeout: 30_000 }, () => {
+  it('gives draws out in their order, with credit and job', () => {
+    const { pool, filler } = makePool();
+    const source = new PooledSource(pool);
+    assert.equal(filler.put(numbered(1), 'job-a'), true);
+    assert.equal(filler.put(numbered(2), null), true);
+    assert.deepEqual(source.draw(), { bytes: numbered(1), creditBits: 192, jobId: 'job-a' });
+    assert.deepEqual(source.draw(), { bytes: numbered(2), creditBits: 192, jobId: null });
+    assert.equal(source.status().draws, 2);
+  });
+
+  it('is bounded: a full one refuses', () => {
+    const { pool, filler } = makePool();
+    for (let n = 1; n <= DRAWS; n++) assert.equal(filler.put(numbered(n), null), true);
+    assert.equal(filler.waiting, DRAWS);
+    assert.equal(filler.put(numbered(9), null), false);
+    assert.deepEqual(new PooledSource(pool).draw().bytes, numbered(1));
+    assert.equal(filler.put(numbered(9), null), true);
+  });
+
+  it('keeps nothing of a draw that was taken', () => {
+    const { pool, filler } = makePool();
+    filler.put(numbered(0xaa), 'job-b');
+    assert.ok(slotBytes(pool).includes(0xaa));
+    new PooledSource(pool).draw();
+    assert.ok(!slotBytes(pool).includes(0xaa));
+    assert.ok(!Buffer.from(slotBytes(pool)).includes('job-b'));
+  });
+
+  it('answers 503 with the seconds to wait when it is empty', () => {
+    const { pool, filler } = makePool();
+    const source = new PooledSource(pool);
+    assert.throws(() => source.draw(), unavailable(/"jitter": its pool is empty/, 1));
+    filler.setState('failing', 30);
+    assert.throws(() => source.draw(), unavailable(/the last read failed/, 30));
+  });
+
+  it('gives out what is there while the source fails to deliver', () => {
+    const { pool, filler } = makePool();
+    filler.put(numbered(1), null);
+    filler.setState('failing', 30);
+    const source = new PooledSource(pool);
+    assert.equal(source.status().healthy, true);
+    source.draw();
+    assert.equal(source.status().healthy, false);
+  });
+
+  it('gives out nothing before the start-up tests, after a latch, or when closed', () => {
+    for (const state of ['starting', 'latched', 'closed'] as const) {
+      const { pool, filler } = makePool();
+      filler.put(numbered(0xaa), null);
+      filler.setState(state);
+      const source = new PooledSource(pool);
+      assert.throws(() => source.draw(), unavailable(/start-up|for good|closed/, 1), state);
+      assert.equal(source.status().healthy, false);
+      assert.ok(!slotBytes(pool).includes(0xaa), 'the draw was wiped');
+    }
+  });
+
+  it('gives nothing to a source that was closed', () => {
+    const { pool, filler } = makePool();
+    filler.put(numbered(1), null);
+    const source = new PooledSource(pool);
+    source.close();
+    assert.throws(() => source.draw(), unavailable(/closed/, 1));
+    assert.equal(filler.waiting, 1);
+  });
+
+  it('is wiped by drain', () => {
+    const { pool, filler } = makePool();
+    for (let n = 0; n < DRAWS; n++) filler.put(numbered(0xaa), 'job');
+    filler.drain();
+    assert.equal(filler.waiting, 0);
+    assert.ok(slotBytes(pool).every((byte) => byte === 0));
+  });
+
+  it('behaves like a queue, also when its counters pass 2^31 and 2^32', () => {
+    const step = fc.constantFrom('put', 'take');
+    for (const start of [0, 2 ** 31 - 3, 2 ** 32 - 3]) {
+      fc.assert(
+        fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+          const { pool, filler } = makePool();
+          new Int32Array(pool.memory, 0, 2).fill(start | 0);
+          const source = new PooledSource(pool);
+          const model: number[] = [];
+          for (const [n, what] of steps.entries()) {
+            if (what === 'put') {
+              assert.equal(filler.put(numbered(n), null), model.length < DRAWS);
+              if (model.length < DRAWS) model.push(n);
+            } else if (model.length > 0) {
+              assert.equal(source.draw().bytes[0], model.shift());
+            } else {
+              assert.throws(() => source.draw(), AppError);
+            }
+            assert.equal(filler.waiting, model.length);
+          }
+        }),
+      );
+    }
+  });
+
+  it('gives each draw to one of several threads, whole and once', async () => {
+    const { pool, filler } = makePool();
+    const TOTAL = 4_000;
+    const workers = Array.from(
+      { length: 3 },
+      () => new Worker(new URL('./pool-taker.ts', import.meta.url), { workerData: pool }),
+    );
+    const taken: number[] = [];
+    for (const worker of workers) worker.on('message', (n: number) => taken.push(n));
+    const exits = workers.map((worker) => once(worker, 'exit'));
+    for (let n = 1; n <= TOTAL; ) {
+      const draw = Buffer.alloc(32);
+      for (let i = 0; i < 8; i++) draw.writeUInt32BE(n, i * 4);
+      if (filler.put(draw, null)) n += 1;
+      else await filler.taken(100);
+    }
+    // A draw that was taken at the moment of the end is wiped, so all must have arrived before.
+    while (taken.length < TOTAL) await filler.taken(10);
+    filler.setState('closed');
+    await Promise.all(exits);
+    assert.deepEqual(
+      taken.sort((a, b) => a - b),
+      Array.from({ length: TOTAL }, (_, i) => i + 1),
+    );
+    assert.ok(slotBytes(pool).every((byte) => byte === 0));
+  });
+
+  it('refuses sizes, draws and job ids that cannot be', () => {
+    for (const draws of [0, 1, 3, 2.5]) assert.throws(() => allocatePool(draws), RangeError);
+    const { filler } = makePool();
+    assert.throws(() => filler.put(Buffer.alloc(31), null), /"draw" expected 32 bytes, got 31/);
+    for (const jobId of ['', 'a'.repeat(65), 'a b', 'ä']) {
+      assert.throws(() => filler.put(numbered(1), jobId), RangeError, jobId);
+    }
+    assert.equal(filler.put(numbered(1), 'j'.repeat(64)), true);
+  });
+});
