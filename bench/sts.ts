@@ -167,7 +167,7 @@ const ARGUMENTS: Partial<Record<keyof KernelCounts, readonly number[]>> = {
 
 /** A validated key, as a suite worker makes it, beside the suite on a sample that is there already. */
 function timeValidatedKey(runs: number): string {
-  const generator = Generator.start(['os']);
+  const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
   const keyring = new Keyring([{ version: 1, secret: randomBytes(32) }]);
   const order: KeyOrder = {
     securityLevel: 256,

@@ -20,11 +20,17 @@ import { announce } from './banner.ts';
 import { wipe } from './bytes.ts';
 import { databasePath, runCli } from './cli/index.ts';
 import { systemClock } from './clock.ts';
-import { type Config, isLoopback } from './config.ts';
+import { type Config, isLoopback } from './config/index.ts';
 import { isSourceName } from './entropy/index.ts';
 import { SetupError } from './errors.ts';
 import { buildApp } from './http/app.ts';
-import { checkMasterSecret, KeyService, loadMasterSecret, readMasterSecret } from './keys/index.ts';
+import {
+  checkMasterSecret,
+  KeyService,
+  loadMasterSecret,
+  readMasterSecret,
+  type ServiceSources,
+} from './keys/index.ts';
 import { type LedgerStore, openSqliteStore } from './ledger/index.ts';
 import { LogWriter } from './log-writer.ts';
 import type { MasterSecretVersion } from './proof/index.ts';
@@ -94,17 +100,29 @@ async function startService(
   try {
     const service = await KeyService.start({
       databasePath: path,
-      sources: config.entropySources.filter(isSourceName),
+      sources: enabledSources(config),
       secrets,
       suiteWorkers: config.suiteWorkers,
       clock: systemClock,
       onLatch: (reason) => logger.error({ reason }, 'a generator has ended'),
+      onSourceEvent: (source, { kind, detail }) => {
+        const level = kind === 'delivering' ? 'info' : kind === 'latched' ? 'error' : 'warn';
+        logger[level]({ source, detail }, `entropy source: ${kind}`);
+      },
       onFatal: endAtOnce,
     });
     return { service, demoApiKey };
   } finally {
     wipe(...secrets.map(({ secret }) => secret));
   }
+}
+
+function enabledSources(config: Config): ServiceSources {
+  const names = config.entropySources.filter(isSourceName);
+  const mix = config.entropyMix.filter(isSourceName);
+  const byDefault = names.find((name) => name === config.entropySource);
+  if (!byDefault) throw new Error('the configuration let an unknown entropy source through');
+  return { names, default: byDefault, mix, settings: config.sourceSettings };
 }
 
 /** Adds what is missing and returns a demo key that is active; one that was revoked stays revoked. */
@@ -199,6 +217,13 @@ function endAtOnce(error: Error): void {
   process.exit(1);
 }
 
+/** Resolves when the bytes are written, so that they may be wiped. */
+function writeOut(bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
+  });
+}
+
 process.on('uncaughtException', endAtOnce);
 // Words that cannot be written are lost and harm nothing; data that cannot fails the command.
 process.stderr.on('error', () => {});
@@ -213,6 +238,7 @@ process.umask(0o077);
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   out: (text) => process.stdout.write(text),
+  outBytes: writeOut,
   err: (text) => process.stderr.write(text),
   serve,
 });

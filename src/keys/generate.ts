@@ -9,7 +9,7 @@
 import { concatBytes, wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
 import type { AppError } from '../errors.ts';
-import { Modulator, PHASES_BYTES } from '../modulation/index.ts';
+import { type ModulationType, Modulator, PHASES_BYTES } from '../modulation/index.ts';
 import type { Keyring } from '../proof/index.ts';
 import { entropyCheck } from './entropy-check.ts';
 import { type Judgement, judgeStream } from './evidence.ts';
@@ -24,6 +24,14 @@ const HALF_BITS = 192;
 
 /** Streams tried before the generator latches: the first failure of the gate may be chance. */
 const MAX_STREAMS = 2;
+
+/** A key as it was cut. */
+interface CutKey {
+  readonly key: Buffer;
+  readonly creditBits: number;
+  /** The hardware job that fed it; two of them joined by a comma when its halves had different ones. */
+  readonly jobId: string | null;
+}
 
 /** A freshly seeded stream whose key words come next. */
 interface Stream {
@@ -51,11 +59,11 @@ export function generateKey(
   const stream = order.validate
     ? openJudgedStream(generator, order, tally)
     : openStream(generator, order);
-  const { key, creditBits } = cutKey(generator, order, stream);
+  const { key, creditBits, jobId } = cutKey(generator, order, stream);
   return {
     key,
     entropyBits: roundDown(stream.screen * creditBits),
-    entropyJobId: stream.credit.jobId,
+    entropyJobId: jobId,
     evidence: stream.evidence,
     report: stream.report,
     hashProof: keyring.makeProof(key),
@@ -64,8 +72,24 @@ export function generateKey(
   };
 }
 
+/**
+ * The 2^20 bits that the suite would judge, of a stream of its own: what a generator is assessed by
+ * from outside. No key is cut from that stream. The caller MUST wipe them.
+ */
+export function sampleStream(generator: Generator, modulation: ModulationType): Buffer {
+  const { modulator } = openStream(generator, { modulation, source: 'os' });
+  let carrier: Buffer | undefined;
+  try {
+    carrier = generator.requestSample();
+    return modulator.modulate(carrier, 0);
+  } finally {
+    if (carrier) wipe(carrier);
+    modulator.destroy();
+  }
+}
+
 /** Entropy source → health tests → DRBG → phases of the modulation. */
-function openStream(generator: Generator, order: KeyOrder): Stream {
+function openStream(generator: Generator, order: Pick<KeyOrder, 'modulation' | 'source'>): Stream {
   const credit = generator.reseed(order.source);
   const phases = generator.request(PHASES_BYTES);
   const modulator = new Modulator(order.modulation, phases);
@@ -114,25 +138,17 @@ function judgeSample(generator: Generator, { modulator }: Stream): Judgement {
  * Cuts the key from the stream and puts it through its own gate, six exact binomial tests that an
  * honest key fails with a probability below 2^-40: a failure is a defect and latches.
  */
-function cutKey(
-  generator: Generator,
-  order: KeyOrder,
-  stream: Stream,
-): { key: Buffer; creditBits: number } {
-  const { key, creditBits } = cutWords(generator, order, stream);
-  if (!entropyCheck(key).passed) {
-    wipe(key);
+function cutKey(generator: Generator, order: KeyOrder, stream: Stream): CutKey {
+  const cut = cutWords(generator, order, stream);
+  if (!entropyCheck(cut.key).passed) {
+    wipe(cut.key);
     throw latched(generator, 'a key failed the exact tests that every key must pass');
   }
-  return { key, creditBits };
+  return cut;
 }
 
 /** Cuts the key's words; the stream ends here, also when its generator fails half way. */
-function cutWords(
-  generator: Generator,
-  order: KeyOrder,
-  stream: Stream,
-): { key: Buffer; creditBits: number } {
+function cutWords(generator: Generator, order: KeyOrder, stream: Stream): CutKey {
   try {
     return order.securityLevel === 384
       ? cutHalves(generator, order, stream)
@@ -146,9 +162,10 @@ function cutWhole(
   generator: Generator,
   { securityLevel }: KeyOrder,
   { modulator, nextWord, credit }: Stream,
-): { key: Buffer; creditBits: number } {
+): CutKey {
   const key = modulatedRequest(generator, modulator, securityLevel / 8, nextWord);
-  return { key, creditBits: Math.min(securityLevel, credit.osBits + credit.extraBits) };
+  const creditBits = Math.min(securityLevel, credit.osBits + credit.extraBits);
+  return { key, creditBits, jobId: credit.jobId };
 }
 
 /** Two 192-bit requests. The operating system's credit is computational: once, 256 bits in all. */
@@ -156,7 +173,7 @@ function cutHalves(
   generator: Generator,
   order: KeyOrder,
   { modulator, nextWord, credit }: Stream,
-): { key: Buffer; creditBits: number } {
+): CutKey {
   const halfBytes = HALF_BITS / 8;
   const first = modulatedRequest(generator, modulator, halfBytes, nextWord);
   let second: Credit;
@@ -173,7 +190,12 @@ function cutHalves(
   const firstBits = Math.min(HALF_BITS, credit.osBits + credit.extraBits);
   const osUsed = Math.max(0, firstBits - credit.extraBits);
   const osLeft = Math.min(second.osBits, credit.osBits - osUsed);
-  return { key, creditBits: firstBits + Math.min(HALF_BITS, osLeft + second.extraBits) };
+  const jobIds = new Set([credit.jobId, second.jobId].filter((id) => id !== null));
+  return {
+    key,
+    creditBits: firstBits + Math.min(HALF_BITS, osLeft + second.extraBits),
+    jobId: jobIds.size > 0 ? [...jobIds].join(',') : null,
+  };
 }
 
 /** Ends the generator and gives the error that the request is answered with. */

@@ -12,8 +12,11 @@ import {
   countOnes,
   type EntropySource,
   gatherSeed,
+  isBackground,
   mostCommonValueMinEntropy,
   openSource,
+  type Pool,
+  PooledSource,
   type SourceName,
   type SourceStatus,
 } from '../entropy/index.ts';
@@ -52,6 +55,16 @@ export interface GeneratorStatus {
   readonly sources: readonly SourceStatus[];
 }
 
+/** The sources of one generator. `os` takes part in every reseed and is never named here. */
+export interface GeneratorSources {
+  /** That a reseed may name. */
+  readonly names: readonly SourceName[];
+  /** Mixed into every reseed while they deliver. */
+  readonly mix: readonly SourceName[];
+  /** Pools of those that are read in the background. */
+  readonly pools: readonly Pool[];
+}
+
 /** Entropy credited to a reseed: the operating system's share and that of further sources. */
 export interface Credit {
   readonly osBits: number;
@@ -62,6 +75,7 @@ export interface Credit {
 export class Generator {
   readonly #os: EntropySource;
   readonly #extras: ReadonlyMap<SourceName, EntropySource>;
+  readonly #mix: readonly EntropySource[];
   readonly #drbg: BitGenerator;
   readonly #instanceId: Buffer;
   #requests = 0;
@@ -73,9 +87,11 @@ export class Generator {
     extras: ReadonlyMap<SourceName, EntropySource>,
     drbg: BitGenerator,
     instanceId: Buffer,
+    mix: readonly EntropySource[] = [],
   ) {
     this.#os = os;
     this.#extras = extras;
+    this.#mix = mix;
     this.#drbg = drbg;
     this.#instanceId = instanceId;
   }
@@ -84,10 +100,13 @@ export class Generator {
    * Opens the sources, instantiates the DRBG (SP 800-90A §10.2.1.3.2) and screens a first sample.
    * A source that cannot deliver at start is an `AppError('entropy_unavailable')`.
    */
-  static start(sourceNames: readonly SourceName[]): Generator {
+  static start({ names, mix, pools }: GeneratorSources): Generator {
     const os = openSource('os');
     const extras = new Map<SourceName, EntropySource>();
-    for (const name of sourceNames) if (name !== 'os') extras.set(name, openSource(name));
+    for (const name of new Set([...names, ...mix])) {
+      if (name !== 'os') extras.set(name, openExtra(name, pools));
+    }
+    const mixed = [...extras.values()].filter(({ name }) => mix.includes(name));
     const instanceId = concatBytes(randomBytes(16));
     const seed = gatherSeed(os, []);
     const nonce = os.draw();
@@ -98,7 +117,7 @@ export class Generator {
       personalization: instanceId,
     });
     wipe(seed.bytes, nonce.bytes);
-    const generator = new Generator(os, extras, drbg, instanceId);
+    const generator = new Generator(os, extras, drbg, instanceId, mixed);
     generator.screenStartUp();
     return generator;
   }
@@ -110,16 +129,17 @@ export class Generator {
 
   /**
    * Mixes in entropy drawn now (SP 800-90A §10.2.1.4.2): the operating system always, the named
-   * source as well when it is another. The additional input sets apart processes, threads and
-   * restored copies even if their entropy were the same.
+   * source as well when it is another, and those of the mix that deliver. The additional input sets
+   * apart processes, threads and restored copies even if their entropy were the same.
    */
   reseed(source: SourceName): Credit {
     this.#refuseWhenLatched();
-    const extra = this.#extras.get(source);
-    if (source !== 'os' && !extra) {
+    const named = this.#extras.get(source);
+    if (source !== 'os' && !named) {
       throw new RangeError(`"source" expected one of the opened sources, got ${source}`);
     }
-    const seed = gatherSeed(this.#os, extra ? [extra] : []);
+    const mixed = this.#mix.filter(({ name }) => name !== source);
+    const seed = gatherSeed(this.#os, named ? [named] : [], mixed);
     this.#drbg.reseed(seed.bytes, this.#additionalInput());
     wipe(seed.bytes);
     return { osBits: seed.osCreditBits, extraBits: seed.extraCreditBits, jobId: seed.jobId };
@@ -143,15 +163,9 @@ export class Generator {
     return sample;
   }
 
-  /** Reseeds from every source, so that one that failed can show that it works again. */
+  /** Lets sources that failed show that they work again. */
   probe(): void {
-    for (const source of ['os' as const, ...this.#extras.keys()]) {
-      try {
-        this.reseed(source);
-      } catch {
-        // The status tells which source failed and why.
-      }
-    }
+    for (const source of [this.#os, ...this.#extras.values()]) source.probe();
   }
 
   /** Ends generation for good. `reason` is shown to operators: it MUST NOT hold output. */
@@ -195,4 +209,11 @@ export class Generator {
     input.writeBigUInt64BE(BigInt(Date.now()), 40);
     return input;
   }
+}
+
+function openExtra(name: Exclude<SourceName, 'os'>, pools: readonly Pool[]): EntropySource {
+  if (!isBackground(name)) return openSource(name);
+  const pool = pools.find((one) => one.name === name);
+  if (!pool) throw new TypeError(`"pools" expected the pool of ${name}`);
+  return new PooledSource(pool);
 }

@@ -3,6 +3,8 @@
  * `generate.ts` reads as the data path; `service.ts` is what the HTTP layer calls.
  */
 export { STREAM_LABELS } from './evidence.ts';
+export { sampleStream } from './generate.ts';
+export { Generator, SAMPLE_BITS } from './generator.ts';
 export {
   checkMasterSecret,
   createMasterSecret,
@@ -16,10 +18,12 @@ export {
   type SecurityLevel,
   type StreamReport,
 } from './order.ts';
-export { runSelfTests, type SelfTestResult, suiteSelfTest } from './self-test.ts';
+export { requireSelfTests, runSelfTests, type SelfTestResult, suiteSelfTest } from './self-test.ts';
 export {
   type GenerateOutcome,
   KeyService,
   type KeyServiceOptions,
+  type Readiness,
+  type ServiceSources,
   type ValidateOutcome,
 } from './service.ts';

@@ -7,7 +7,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { MONTHLY_QUOTAS, quotaMonth } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
-import type { SourceName } from '../entropy/index.ts';
 import { AppError } from '../errors.ts';
 import {
   type CommitOutcome,
@@ -19,7 +18,7 @@ import {
 } from '../ledger/index.ts';
 import type { Keyring, MasterSecretVersion } from '../proof/index.ts';
 import { generateKey } from './generate.ts';
-import { Generator } from './generator.ts';
+import { Generator, type GeneratorSources } from './generator.ts';
 import { formatKeyId, newKeyId } from './key-id.ts';
 import { takeSecrets } from './master-secret.ts';
 import {
@@ -37,7 +36,7 @@ import { concludeExamination, examineKey, type ValidationVerdict } from './valid
 
 export interface KeyWorkerData {
   readonly databasePath: string;
-  readonly sources: readonly SourceName[];
+  readonly sources: GeneratorSources;
   readonly secrets: readonly MasterSecretVersion[];
 }
 

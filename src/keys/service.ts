@@ -9,7 +9,13 @@ import { Worker } from 'node:worker_threads';
 import { isExhausted, quotaMonth } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
 import { type Clock, monotonicMs } from '../clock.ts';
-import type { SourceName } from '../entropy/index.ts';
+import type { SourceSettings } from '../config/index.ts';
+import {
+  BackgroundSource,
+  isBackground,
+  type SourceEvent,
+  type SourceName,
+} from '../entropy/index.ts';
 import { AppError, ERRORS, SetupError } from '../errors.ts';
 import type { AccountMetrics, Principal, StreamCounts, Usage } from '../ledger/index.ts';
 import type { MasterSecretVersion } from '../proof/index.ts';
@@ -23,16 +29,35 @@ import { SuitePool } from './suite-pool.ts';
 import type { SuiteWorkerData } from './suite-worker.ts';
 import { parseKey, type ValidationVerdict } from './validate.ts';
 
+/** Which entropy sources take part, and what they need to be opened. */
+export interface ServiceSources {
+  /** That a request may name. */
+  readonly names: readonly SourceName[];
+  /** The one of requests that name none: without it the service is not ready. */
+  readonly default: SourceName;
+  /** Mixed into every key while they deliver. */
+  readonly mix: readonly SourceName[];
+  readonly settings: SourceSettings;
+}
+
 export interface KeyServiceOptions {
   readonly databasePath: string;
-  readonly sources: readonly SourceName[];
+  readonly sources: ServiceSources;
   readonly secrets: readonly MasterSecretVersion[];
   readonly suiteWorkers: number;
   readonly clock: Clock;
   /** Told, once each, why a generator has ended, for the log. */
   readonly onLatch: (reason: string) => void;
+  /** Told what happens to sources that are read in the background, for the log. */
+  readonly onSourceEvent: (name: SourceName, event: SourceEvent) => void;
   /** Told when a worker has died: nothing can be vouched for, the process must end. */
   readonly onFatal: (error: Error) => void;
+}
+
+export interface Readiness {
+  readonly ready: boolean;
+  /** Health of every source, in the order in which they are used. */
+  readonly sources: ReadonlyMap<SourceName, boolean>;
 }
 
 /** A generated key that is recorded. The receiver owns `generated.key` and MUST wipe it. */
@@ -57,13 +82,19 @@ export class KeyService {
   readonly #queue: KeyQueue;
   readonly #pool: SuitePool;
   readonly #apiKeys: ApiKeyCache;
+  readonly #background: readonly BackgroundSource[];
   #keyWorkerStatus: GeneratorStatus;
   #closing = false;
   #probing = false;
 
-  private constructor(options: KeyServiceOptions, ready: readonly ReadyWorker[]) {
+  private constructor(
+    options: KeyServiceOptions,
+    background: readonly BackgroundSource[],
+    ready: readonly ReadyWorker[],
+  ) {
     const [keyWorker, ...suiteWorkers] = ready;
     this.#options = options;
+    this.#background = background;
     this.#workers = ready.map(({ worker }) => worker);
     this.#keyWorkerStatus = keyWorker.status;
     this.#queue = new KeyQueue(keyWorker.worker, (status) => this.#noteStatus(status));
@@ -77,7 +108,10 @@ export class KeyService {
 
   /** Starts the workers and waits until each has passed its self-tests. Throws `SetupError`. */
   static async start(options: KeyServiceOptions): Promise<KeyService> {
-    const { databasePath, sources, secrets } = options;
+    const { databasePath, secrets } = options;
+    const background = openBackground(options);
+    const { names, mix } = options.sources;
+    const sources = { names, mix, pools: background.map(({ pool }) => pool) };
     const keyWorkerData: KeyWorkerData = { databasePath, sources, secrets };
     const suiteWorkerData: SuiteWorkerData = { sources, secrets };
     const workers = [
@@ -87,9 +121,10 @@ export class KeyService {
       ),
     ];
     try {
-      return new KeyService(options, await Promise.all(workers.map(whenReady)));
+      return new KeyService(options, background, await Promise.all(workers.map(whenReady)));
     } catch (error) {
       await Promise.all(workers.map((worker) => worker.terminate()));
+      await Promise.all(background.map((source) => source.close()));
       throw error;
     }
   }
@@ -206,17 +241,24 @@ export class KeyService {
   }
 
   /**
-   * True while no generator is latched and the required source of each delivers, as last seen. An
-   * unsound one is asked to draw again, so that a source that recovered is noticed without traffic.
+   * Whether keys can be made, source by source: `os` and the default source are needed, others cost
+   * their own requests only. An unsound generator is asked to try its sources again, so that one that
+   * recovered is noticed without traffic.
    */
-  checkReady(): boolean {
+  checkReadiness(): Readiness {
     const statuses = [this.#keyWorkerStatus, ...this.#pool.statuses()];
-    const ready = statuses.every(
-      ({ latched, sources }) =>
-        latched === null && sources.every(({ name, healthy }) => healthy || name !== 'os'),
-    );
+    const sources = new Map<SourceName, boolean>();
+    for (const { name, healthy } of statuses.flatMap((status) => status.sources)) {
+      sources.set(name, healthy && sources.get(name) !== false);
+    }
+    // What workers saw of a pool is as old as their last answer.
+    for (const source of this.#background) sources.set(source.pool.name, source.status().healthy);
+    const needed: SourceName[] = ['os', this.#options.sources.default];
+    const ready =
+      statuses.every(({ latched }) => latched === null) &&
+      needed.every((name) => sources.get(name) === true);
     if (!ready) this.#probe();
-    return ready;
+    return { ready, sources };
   }
 
   /** Ends the workers after what they have begun. The caller has stopped submitting. */
@@ -226,6 +268,7 @@ export class KeyService {
     const exits = this.#workers.map((worker) => once(worker, 'exit'));
     for (const worker of this.#workers) worker.postMessage('close');
     await Promise.all(exits);
+    await Promise.all(this.#background.map((source) => source.close()));
   }
 
   #probe(): void {
@@ -286,6 +329,14 @@ export class KeyService {
       if (!this.#closing) this.#options.onFatal(Object.assign(new Error(), { name }));
     });
   }
+}
+
+/** Starts the threads of those sources that need one. */
+function openBackground({ sources, onSourceEvent }: KeyServiceOptions): BackgroundSource[] {
+  const names = [...new Set([...sources.names, ...sources.mix])].filter(isBackground);
+  return names.map(
+    (name) => new BackgroundSource(name, sources.settings, (event) => onSourceEvent(name, event)),
+  );
 }
 
 interface ReadyWorker {

@@ -4,10 +4,9 @@
  * until the key worker has recorded it.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { SourceName } from '../entropy/index.ts';
 import type { Keyring, MasterSecretVersion } from '../proof/index.ts';
 import { generateKey } from './generate.ts';
-import { Generator } from './generator.ts';
+import { Generator, type GeneratorSources } from './generator.ts';
 import { takeSecrets } from './master-secret.ts';
 import {
   type SuiteJob,
@@ -20,7 +19,7 @@ import type { StreamTally } from './order.ts';
 import { requireSelfTests, requireSuiteSelfTest, screenLiveCarrier } from './self-test.ts';
 
 export interface SuiteWorkerData {
-  readonly sources: readonly SourceName[];
+  readonly sources: GeneratorSources;
   readonly secrets: readonly MasterSecretVersion[];
 }
 

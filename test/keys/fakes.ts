@@ -3,6 +3,7 @@ import { CtrDrbg } from '../../src/drbg/index.ts';
 import type { EntropySource, SourceName } from '../../src/entropy/index.ts';
 import type { BitGenerator } from '../../src/keys/generator.ts';
 import { Generator } from '../../src/keys/generator.ts';
+import type { ServiceSources } from '../../src/keys/index.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
 import { Keyring } from '../../src/proof/index.ts';
 
@@ -30,6 +31,7 @@ export function fakeSource(
         failures: 0,
       };
     },
+    probe() {},
     close() {},
   };
 }
@@ -82,6 +84,20 @@ export function fakeGenerator(drbg: BitGenerator, osCredit = 256, extraCredit = 
   generator.screenStartUp();
   return generator;
 }
+
+/** What a service needs to be told that uses the operating system's source only. */
+export const OS_ALONE: ServiceSources = {
+  names: ['os'],
+  default: 'os',
+  mix: [],
+  settings: {
+    jitterCredit: 'auto',
+    remoteCredit: false,
+    device: null,
+    ibmQuantum: null,
+    qrng: null,
+  },
+};
 
 export const keyring = new Keyring([{ version: 1, secret: Buffer.alloc(32, 9) }]);
 

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
+import type { EntropySource } from '../../src/entropy/index.ts';
 import { judgeStream } from '../../src/keys/evidence.ts';
 import { generateKey } from '../../src/keys/generate.ts';
+import { entropyUnavailable, Generator } from '../../src/keys/generator.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import { Modulator } from '../../src/modulation/index.ts';
-import { fakeGenerator, keyring, order, RecordingDrbg } from './fakes.ts';
+import { fakeGenerator, fakeSource, keyring, order, RecordingDrbg } from './fakes.ts';
 
 const START_UP = [65_536, 65_536];
 const SAMPLE = [65_536, 65_536];
@@ -130,6 +132,59 @@ describe('generate', () => {
     }
   });
 
+  it('credits a source of the mix to every key, and nothing while it has none to give', () => {
+    const mixed = fakeSource('jitter', 192);
+    const refuse = () => {
+      throw entropyUnavailable('staged');
+    };
+    const empty = { ...fakeSource('device', 192), draw: refuse };
+    const cases: [EntropySource[], 256 | 384, number][] = [
+      [[mixed], 384, 384],
+      [[mixed], 256, 256],
+      [[empty], 384, 256],
+      [[empty, mixed], 384, 384],
+    ];
+    for (const [mix, securityLevel, credited] of cases) {
+      const generator = new Generator(
+        fakeSource('os', 256),
+        new Map(),
+        new RecordingDrbg(),
+        Buffer.alloc(16),
+        mix,
+      );
+      generator.screenStartUp();
+      const { entropyBits } = generateKey(generator, keyring, order({ securityLevel }), tally());
+      assert.equal(entropyBits, Math.floor(generator.screen * credited * 100) / 100);
+    }
+  });
+
+  it('draws once for a source that is named and in the mix as well', () => {
+    const jitter = fakeSource('jitter', 192);
+    const extras = new Map([[jitter.name, jitter]]);
+    const drbg = new RecordingDrbg();
+    const os = fakeSource('os', 256);
+    const generator = new Generator(os, extras, drbg, Buffer.alloc(16), [jitter]);
+    generateKey(generator, keyring, order({ source: 'jitter' }), tally());
+    assert.equal(jitter.draws, 1);
+  });
+
+  it('names both jobs when the halves of a key had different ones', () => {
+    const hardware = fakeSource('ibm-quantum', 0);
+    const numbered = {
+      ...hardware,
+      draw: () => ({ ...hardware.draw(), jobId: `job-${hardware.draws}` }),
+    };
+    const make384 = (source: EntropySource) => {
+      const extras = new Map([[source.name, source]]);
+      const os = fakeSource('os', 256);
+      const generator = new Generator(os, extras, new RecordingDrbg(), Buffer.alloc(16));
+      const changes = { securityLevel: 384, source: 'ibm-quantum' } as const;
+      return generateKey(generator, keyring, order(changes), tally()).entropyJobId;
+    };
+    assert.equal(make384(numbered), 'job-1,job-2');
+    assert.equal(make384(fakeSource('ibm-quantum', 0, 'job-7')), 'job-7');
+  });
+
   it('names the job of the source that took part, and none otherwise', () => {
     assert.equal(make(new RecordingDrbg(), {}).generated.entropyJobId, null);
     const { generated } = make(new RecordingDrbg(), { source: 'quantum-simulator' });
@@ -231,7 +286,6 @@ describe('generate with a defective generator', () => {
 
   it('refuses a source that was not opened', () => {
     const generator = fakeGenerator(new RecordingDrbg());
-    const unknown = 'qrng' as KeyOrder['source'];
-    assert.throws(() => generator.reseed(unknown), RangeError);
+    assert.throws(() => generator.reseed('qrng'), RangeError);
   });
 });

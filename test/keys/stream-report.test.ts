@@ -22,7 +22,7 @@ import {
   unpackBits,
 } from '../../src/sts/index.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
-import { fakeGenerator, keyring, order, RecordingDrbg } from './fakes.ts';
+import { fakeGenerator, keyring, OS_ALONE, order, RecordingDrbg } from './fakes.ts';
 
 function generate(drbg: RecordingDrbg, changes: Partial<KeyOrder>): GeneratedKey {
   const counts = { streams: 0, streamsPassed: 0 };
@@ -129,11 +129,12 @@ describe('the report on its way through the threads', () => {
     await store.close();
     service = await KeyService.start({
       databasePath,
-      sources: ['os'],
+      sources: OS_ALONE,
       secrets: [{ version: 1, secret: Buffer.alloc(32, 9) }],
       suiteWorkers: 1,
       clock: systemClock,
       onLatch: assert.fail,
+      onSourceEvent: assert.fail,
       onFatal: assert.fail,
     });
   });

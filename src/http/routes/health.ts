@@ -45,14 +45,23 @@ function alive({ clock }: RouteContext): Health {
   return { success: true, status: 'ok', timestamp: formatTimestamp(clock.nowMs()) };
 }
 
-/** Ready while every generator is sound and the process is not on its way out. */
+/** Ready while keys can be made and the process is not on its way out. */
 function readiness({ service, clock, isDraining }: RouteContext): Health {
-  const sound = service.checkReady();
-  const status = isDraining() ? 'draining' : sound ? 'ok' : 'unavailable';
+  const { ready, sources } = service.checkReadiness();
+  const status = isDraining() ? 'draining' : ready ? 'ok' : 'unavailable';
+  const bySource = [...sources].map(([name, healthy]) => [`entropy:${name}`, word(healthy)]);
   return {
     success: status === 'ok',
     status,
-    checks: { entropy: sound ? 'ok' : 'unavailable', accepting: isDraining() ? 'no' : 'yes' },
+    checks: {
+      entropy: word(ready),
+      ...Object.fromEntries(bySource),
+      accepting: isDraining() ? 'no' : 'yes',
+    },
     timestamp: formatTimestamp(clock.nowMs()),
   };
+}
+
+function word(good: boolean): string {
+  return good ? 'ok' : 'unavailable';
 }

@@ -1,0 +1,21 @@
+/**
+ * A generator whose state is the same wherever it is made, as after a restored snapshot, and its
+ * first bytes after a reseed. Run as a program or a worker it says them to whoever started it.
+ */
+import { parentPort } from 'node:worker_threads';
+import { Generator } from '../../src/keys/generator.ts';
+import { fakeSource, RecordingDrbg } from './fakes.ts';
+
+/** Sources that repeat themselves: each copy is given the same "fresh" entropy. */
+export function frozenGenerator(): Generator {
+  return new Generator(fakeSource('os', 256), new Map(), new RecordingDrbg(), Buffer.alloc(16, 1));
+}
+
+export function firstBytes(generator: Generator): string {
+  generator.reseed('os');
+  return generator.request(32).toString('hex');
+}
+
+if (parentPort) parentPort.postMessage(firstBytes(frozenGenerator()));
+else if (process.argv[1] === import.meta.filename)
+  process.stdout.write(firstBytes(frozenGenerator()));

@@ -1,0 +1,99 @@
+/**
+ * Copies of a generator MUST NOT repeat its output: threads, processes, restored snapshots.
+ *
+ * Two things keep them apart, and each is tested with the other taken away: entropy drawn after the
+ * copy was made, and the additional input of the reseed (SP 800-90A §8.7.2).
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { describe, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { CtrDrbg } from '../../src/drbg/index.ts';
+import { openSource } from '../../src/entropy/index.ts';
+import { allocatePool, PooledSource, PoolFiller } from '../../src/entropy/pool.ts';
+import { type BitGenerator, Generator } from '../../src/keys/generator.ts';
+import { firstBytes, frozenGenerator } from './cloned-generator.ts';
+
+const PROGRAM = new URL('./cloned-generator.ts', import.meta.url);
+
+const inProcess = () =>
+  execFileSync(process.execPath, [PROGRAM.pathname], { encoding: 'utf8' }).trim();
+
+async function inThread(): Promise<string> {
+  const [bytes] = (await once(new Worker(PROGRAM), 'message')) as [string];
+  return bytes;
+}
+
+/** The state of a DRBG at one moment, made again as often as a snapshot is restored. */
+class WithoutAdditionalInput implements BitGenerator {
+  readonly #drbg = CtrDrbg.instantiate({
+    entropyInput: Buffer.alloc(32, 1),
+    nonce: Buffer.alloc(16),
+  });
+
+  reseed(entropyInput: Uint8Array): void {
+    this.#drbg.reseed(entropyInput);
+  }
+
+  generate(lengthBytes: number): Buffer {
+    return this.#drbg.generate(lengthBytes);
+  }
+
+  destroy(): void {
+    this.#drbg.destroy();
+  }
+}
+
+describe('copies of a generator', () => {
+  it('would repeat each other without entropy and additional input: the tests below can fail', () => {
+    const [a, b] = [new WithoutAdditionalInput(), new WithoutAdditionalInput()];
+    for (const drbg of [a, b]) drbg.reseed(Buffer.alloc(48, 5));
+    assert.deepEqual(a.generate(32), b.generate(32));
+  });
+
+  it('are kept apart by the additional input alone, in one process, in threads and in processes', async () => {
+    const outputs = [
+      firstBytes(frozenGenerator()),
+      firstBytes(frozenGenerator()),
+      ...(await Promise.all([inThread(), inThread(), inThread()])),
+      inProcess(),
+      inProcess(),
+    ];
+    for (const output of outputs) assert.match(output, /^[0-9a-f]{64}$/);
+    assert.equal(new Set(outputs).size, outputs.length);
+  });
+
+  it('are kept apart by fresh entropy alone, as after a snapshot is restored with its clock', () => {
+    const os = openSource('os');
+    const outputs = Array.from({ length: 50 }, () =>
+      firstBytes(new Generator(os, new Map(), new WithoutAdditionalInput(), Buffer.alloc(16))),
+    );
+    assert.equal(new Set(outputs).size, outputs.length);
+    os.close();
+  });
+
+  it('are kept apart though a restored pool gives both the same draw', () => {
+    const os = openSource('os');
+    const restored = () => {
+      const memory = allocatePool(2);
+      const filler = new PoolFiller(memory);
+      filler.put(Buffer.alloc(32, 3), null);
+      filler.setState('delivering');
+      const jitter = new PooledSource({
+        name: 'jitter',
+        kind: 'noise',
+        creditBitsPerDraw: 192,
+        memory,
+      });
+      const extras = new Map([['jitter' as const, jitter]]);
+      return new Generator(os, extras, new WithoutAdditionalInput(), Buffer.alloc(16));
+    };
+    const [a, b] = [restored(), restored()].map((generator) => {
+      generator.reseed('jitter');
+      return generator.request(32).toString('hex');
+    });
+    assert.notEqual(a, b);
+    os.close();
+  });
+});
