@@ -1,6 +1,5 @@
 /** `phm assess`: the statistical suite on a file. */
 import { availableParallelism } from 'node:os';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Constants, TEST_NAMES, type TestName } from '../sts/index.ts';
 import { type AssessOutput, type AssessProgress, assess } from './assess.ts';
@@ -10,7 +9,9 @@ import { makeOutput, type OutputKind } from './assess-output.ts';
 import { ProgressBar } from './assess-progress.ts';
 import { CommandError } from './command-error.ts';
 import type { CliContext } from './context.ts';
+import { OUTPUT_GONE, untilInterrupted } from './interruption.ts';
 import { claimPagePath } from './page-file.ts';
+import { parseCount } from './parse-count.ts';
 
 interface AssessFlags {
   readonly bits?: number;
@@ -119,38 +120,6 @@ function bothOutputs(first: AssessOutput, second: AssessOutput): AssessOutput {
       second.end(summary);
     },
   };
-}
-
-/** Why a run is aborted, as the message says it. */
-const OUTPUT_GONE = 'the output cannot be written';
-
-/**
- * Runs `work` with a signal that Ctrl-C or SIGTERM sets off, or an output that nobody reads any more (as with
- * `| head`). A second Ctrl-C ends the process.
- */
-async function untilInterrupted(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
-  const controller = new AbortController();
-  const interrupt = (): void => controller.abort('interrupted');
-  process.once('SIGINT', interrupt);
-  process.once('SIGTERM', interrupt);
-  // Stays for good: the error of a write comes after it, perhaps when the command has ended.
-  process.stdout.on('error', () => controller.abort(OUTPUT_GONE));
-  try {
-    const failure = await work(controller.signal).catch((error: unknown) => ({ error }));
-    // The last write may fail, too.
-    await nextTurn();
-    if (controller.signal.reason === OUTPUT_GONE) throw new CommandError(OUTPUT_GONE, 1);
-    if (failure) throw failure.error;
-  } finally {
-    process.off('SIGINT', interrupt);
-    process.off('SIGTERM', interrupt);
-  }
-}
-
-function parseCount(text: string): number {
-  if (!/^[1-9][0-9]{0,14}$/.test(text))
-    throw new InvalidArgumentError('use a whole number from 1 up.');
-  return Number(text);
 }
 
 function parseSequences(text: string): number | 'all' {

@@ -140,7 +140,7 @@ function assertMatrix(
 }
 
 /** The line that says what runs now, on a terminal only. */
-class CurrentEstimator {
+export class CurrentEstimator {
   readonly #write: (text: string) => void;
   #visible = false;
 

@@ -1,6 +1,7 @@
 /** The command line: parse → validated options → run → report. Data on stdout, words on stderr. */
 import { Command, CommanderError } from 'commander';
-import { ENVIRONMENT } from '../config.ts';
+import { ENVIRONMENT } from '../config/index.ts';
+import { NoiseFailure } from '../entropy/index.ts';
 import { AppError, ERRORS, SetupError } from '../errors.ts';
 import { PROJECT_VERSION } from '../version.ts';
 import { KernelsError } from '../wasm.ts';
@@ -12,6 +13,8 @@ import { type CliContext, requireConfig } from './context.ts';
 import { addKeyCommands } from './key.ts';
 import { addSecretCommands } from './secret.ts';
 import { addSelfTestCommand } from './selftest.ts';
+import { addSourcesCommands } from './sources.ts';
+import { addStreamCommand } from './stream.ts';
 
 export type { CliContext } from './context.ts';
 export { databasePath } from './context.ts';
@@ -52,6 +55,8 @@ function buildProgram(context: CliContext, onServed: (exitCode: number) => void)
   addSecretCommands(program, context);
   addAssessCommand(program, context);
   addAssessEntropyCommand(program, context);
+  addSourcesCommands(program, context);
+  addStreamCommand(program, context);
   addSelfTestCommand(program, context);
   inheritSettings(program);
   return program;
@@ -90,7 +95,11 @@ function report(error: unknown, { err }: CliContext): number {
     err(`phm: ${printable(error.message)}\n`);
     return error.exitCode;
   }
-  if (error instanceof SetupError || error instanceof KernelsError) {
+  if (
+    error instanceof SetupError ||
+    error instanceof KernelsError ||
+    error instanceof NoiseFailure
+  ) {
     err(`phm: ${error.message}\n`);
     return 1;
   }

@@ -1,0 +1,98 @@
+/** `phm sources test`: health tests and estimators on samples drawn now. */
+import { wipe } from '../bytes.ts';
+import {
+  assessNonIid,
+  collectSamples,
+  type NoiseReader,
+  NoiseTests,
+  type NoiseVerdict,
+  START_UP_SAMPLES,
+} from '../entropy/index.ts';
+import { CurrentEstimator } from './assess-entropy.ts';
+import { entropyJson, formatEntropyText } from './assess-entropy-report.ts';
+import { grouped } from './assess-table.ts';
+import { CommandError } from './command-error.ts';
+import { type CliContext, writeJson } from './context.ts';
+import type { OpenedSource } from './sources-open.ts';
+
+interface HealthResult {
+  readonly startUp: NoiseVerdict;
+  /** Of all samples, those of the start-up test included. */
+  readonly all: NoiseVerdict;
+}
+
+/**
+ * Draws samples and writes what the tests say of them. Throws `CommandError` (exit code 1) when a
+ * health test fails or the estimate is below what the source claims.
+ */
+export async function testSource(
+  context: CliContext,
+  { name, reader }: OpenedSource,
+  { samples: count, json }: { samples: number; json?: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const samples = await collect(context, reader, Math.max(count, START_UP_SAMPLES), signal);
+  const progress = new CurrentEstimator(context.err);
+  try {
+    const health = testHealth(reader, samples);
+    const { bitsPerSample: bitsPerSymbol, minEntropyPerSample: claim } = reader;
+    const assessment = assessNonIid(samples, {
+      bitsPerSymbol,
+      onProgress: (state) => progress.show(state),
+    });
+    progress.clear();
+    const meetsClaim = assessment.minEntropyPerSymbol >= claim;
+    if (json) {
+      writeJson(context, {
+        source: name,
+        claimed_min_entropy_per_symbol: claim,
+        meets_claim: meetsClaim,
+        health: { start_up: health.startUp, all: health.all },
+        ...entropyJson(assessment),
+      });
+    } else {
+      context.out(`${healthText(health, count)}${formatEntropyText(assessment)}`);
+      context.out(`Claimed for the health tests: ${claim} bits per symbol.\n`);
+    }
+    if (health.all.level !== 'passed') throw new CommandError('a health test failed', 1);
+    if (!meetsClaim) throw new CommandError('the estimate is below the claim of the source', 1);
+  } finally {
+    progress.clear();
+    wipe(samples);
+  }
+}
+
+async function collect(
+  { err }: CliContext,
+  reader: NoiseReader,
+  count: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const showsProgress = process.stderr.isTTY;
+  try {
+    return await collectSamples(reader, count, signal, (collected) => {
+      if (showsProgress) err(`\r\x1b[K${grouped(collected)} of ${grouped(count)} samples`);
+    });
+  } finally {
+    if (showsProgress) err('\r\x1b[K');
+    await reader.close();
+  }
+}
+
+function testHealth(reader: NoiseReader, samples: Uint8Array): HealthResult {
+  const startUp = new NoiseTests(reader).check(samples.subarray(0, START_UP_SAMPLES));
+  return { startUp, all: new NoiseTests(reader).check(samples) };
+}
+
+function healthText({ startUp, all }: HealthResult, count: number): string {
+  return (
+    `Start-up tests, ${grouped(START_UP_SAMPLES)} samples: ${verdictText(startUp)}\n` +
+    `Health tests, ${grouped(count)} samples: ${verdictText(all)}\n\n`
+  );
+}
+
+function verdictText(verdict: NoiseVerdict): string {
+  return verdict.level === 'passed'
+    ? 'passed'
+    : `FAILED (${verdict.level}): ${verdict.test} at sample ${verdict.sample}`;
+}

@@ -1,0 +1,122 @@
+/** `phm sources`: what the entropy sources are, whether they work, and their raw noise. */
+import { type Command, Option } from 'commander';
+import { wipe } from '../bytes.ts';
+import type { Config } from '../config/index.ts';
+import {
+  collectSamples,
+  isRemote,
+  isSetUp,
+  NoiseTests,
+  openRawReader,
+  SOURCE_NAMES,
+  type SourceName,
+  START_UP_SAMPLES,
+  sourceAssessment,
+  sourceCreditBits,
+  sourceKind,
+} from '../entropy/index.ts';
+import { type CliContext, requireConfig, writeJson, writeTable } from './context.ts';
+import { untilInterrupted } from './interruption.ts';
+import { parseCount } from './parse-count.ts';
+import { openByName } from './sources-open.ts';
+import { writeRaw, writeRestarts } from './sources-raw.ts';
+import { testSource } from './sources-test.ts';
+
+export function addSourcesCommands(program: Command, context: CliContext): void {
+  const sources = program
+    .command('sources')
+    .description('list the entropy sources: use, claim, health; remote ones are not asked')
+    .option('--json', 'write the list as JSON')
+    .action((options: { json?: boolean }) =>
+      untilInterrupted((signal) => list(context, options, signal)),
+    );
+  sources
+    .command('test <name>')
+    .description('draw raw samples, run the health tests and the SP 800-90B estimators on them')
+    .addOption(
+      new Option('--samples <n>', 'samples to draw').argParser(parseCount).default(1_000_000),
+    )
+    .option('--json', 'write the result as JSON')
+    .action((name: string, options: { samples: number; json?: boolean }) =>
+      untilInterrupted((signal) => testSource(context, openByName(context, name), options, signal)),
+    );
+  sources
+    .command('raw <name>')
+    .description('write raw samples, one symbol a byte, for assessment with other tools')
+    .addOption(
+      new Option('--bytes <n>', 'samples to write').argParser(parseCount).makeOptionMandatory(),
+    )
+    .action((name: string, { bytes }: { bytes: number }) =>
+      untilInterrupted((signal) => writeRaw(context, openByName(context, name), bytes, signal)),
+    );
+  sources
+    .command('restarts <name>')
+    .description(
+      'write the matrix of the restart tests: 1,000 samples after each of 1,000 restarts',
+    )
+    .action((name: string) =>
+      untilInterrupted((signal) => writeRestarts(context, openByName(context, name).name, signal)),
+    );
+}
+
+interface ListedSource {
+  readonly name: SourceName;
+  readonly kind: string;
+  readonly use: string;
+  readonly credit_bits_per_draw: number;
+  readonly status: string;
+  readonly assessment: string;
+}
+
+async function list(
+  context: CliContext,
+  { json }: { json?: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const config = requireConfig(context);
+  const rows: ListedSource[] = [];
+  for (const name of SOURCE_NAMES) {
+    rows.push({
+      name,
+      kind: sourceKind(name),
+      use: useOf(name, config),
+      credit_bits_per_draw: sourceCreditBits(name, config.sourceSettings),
+      status: await probe(name, config, signal),
+      assessment: sourceAssessment(name, config.sourceSettings),
+    });
+  }
+  if (json) return writeJson(context, rows);
+  writeTable(
+    context,
+    ['NAME', 'KIND', 'USE', 'CREDIT', 'STATUS', 'ASSESSMENT'],
+    rows.map((row) => Object.values(row).map(String)),
+  );
+}
+
+function useOf(name: SourceName, config: Config): string {
+  const uses = [
+    ...(name === 'os' ? ['always'] : []),
+    ...(config.entropySource === name ? ['default'] : []),
+    ...(config.entropyMix.includes(name) ? ['mixed in'] : []),
+    ...(config.entropySources.includes(name) ? ['by request'] : []),
+  ];
+  return uses.join(', ') || 'off';
+}
+
+/** The start-up tests of a source that costs nothing to ask. */
+async function probe(name: SourceName, config: Config, signal: AbortSignal): Promise<string> {
+  if (!isSetUp(name, config.sourceSettings)) return 'not set up';
+  if (isRemote(name)) return 'set up, not asked';
+  const reader = openRawReader(name, config.sourceSettings);
+  try {
+    const samples = await collectSamples(reader, START_UP_SAMPLES, signal);
+    const verdict = new NoiseTests(reader).check(samples);
+    wipe(samples);
+    return verdict.level === 'passed' ? 'ok' : `failed: the ${verdict.test} test`;
+  } catch (error) {
+    signal.throwIfAborted();
+    return `failed: ${(error as Error).message}`;
+  } finally {
+    await reader.close();
+  }
+}

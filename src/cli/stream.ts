@@ -1,0 +1,66 @@
+/** `phm stream`: the generator's output for outside assessment, as the suite of the service sees it. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { wipe } from '../bytes.ts';
+import { Generator, requireSelfTests, SAMPLE_BITS, sampleStream } from '../keys/index.ts';
+import { DEFAULT_MODULATION, MODULATION_TYPES, type ModulationType } from '../modulation/index.ts';
+import type { CliContext } from './context.ts';
+import { untilInterrupted } from './interruption.ts';
+import { parseCount } from './parse-count.ts';
+
+const HELP = `
+Bits 0 to 2^20 - 1 are the sample of one stream, the next 2^20 those of another, each after a reseed of
+its own: the same bits that the statistical suite is given when a key is generated with validation.
+No key is among them.
+
+Examples:
+  phm stream --bits 1048576 > one-sample.bin
+  phm stream --bits 1048576000 | phm assess - --bits 1048576 --sequences 1000
+`;
+
+export function addStreamCommand(program: Command, context: CliContext): void {
+  program
+    .command('stream')
+    .description('write modulated generator output to standard output, for outside assessment')
+    .addOption(
+      new Option('--bits <n>', 'bits to write, a multiple of 8')
+        .argParser(parseBits)
+        .makeOptionMandatory(),
+    )
+    .addOption(
+      new Option('--modulation <type>', 'modulation type')
+        .choices(MODULATION_TYPES)
+        .default(DEFAULT_MODULATION),
+    )
+    .addHelpText('after', HELP)
+    .action((options: { bits: number; modulation: ModulationType }) =>
+      untilInterrupted((signal) => stream(context, options, signal)),
+    );
+}
+
+async function stream(
+  context: CliContext,
+  { bits, modulation }: { bits: number; modulation: ModulationType },
+  signal: AbortSignal,
+): Promise<void> {
+  requireSelfTests();
+  const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
+  try {
+    for (let left = bits / 8; left > 0; left -= SAMPLE_BITS / 8) {
+      signal.throwIfAborted();
+      const sample = sampleStream(generator, modulation);
+      try {
+        await context.outBytes(sample.subarray(0, left));
+      } finally {
+        wipe(sample);
+      }
+    }
+  } finally {
+    generator.close();
+  }
+}
+
+function parseBits(text: string): number {
+  const bits = parseCount(text);
+  if (bits % 8 !== 0) throw new InvalidArgumentError('use a multiple of 8.');
+  return bits;
+}
