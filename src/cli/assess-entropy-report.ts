@@ -33,7 +33,7 @@ export function formatEntropyText(assessment: NonIidAssessment): string {
     assessment;
   const perBit = minEntropyPerSymbol / bitsPerSymbol;
   const lines = [
-    `${grouped(samples)} samples of ${bitsText(bitsPerSymbol)}, ${grouped(alphabetSize)} different`,
+    `${grouped(samples)} samples of ${bitsText(bitsPerSymbol)}, ${valuesText(alphabetSize)}`,
     '',
     ...outcomeTable(
       ['min-entropy', 'per symbol', 'per bit of bit string'],
@@ -47,7 +47,7 @@ export function formatEntropyText(assessment: NonIidAssessment): string {
     ]),
     '',
   ];
-  return `${lines.join('\n')}\n${CAVEAT}${tooFewText(samples)}`;
+  return `${lines.join('\n')}\n${CAVEAT}`;
 }
 
 export function formatRestartText(assessment: RestartAssessment): string {
@@ -108,14 +108,20 @@ function figure(minEntropy: number): string {
   return minEntropy.toFixed(6);
 }
 
+function valuesText(alphabetSize: number): string {
+  return alphabetSize === 1 ? 'all the same' : `${alphabetSize} different values`;
+}
+
 function bitsText(bits: number): string {
   return bits === 1 ? '1 bit' : `${bits} bits`;
 }
 
-function tooFewText(samples: number): string {
-  if (samples >= ASSESSMENT_SAMPLES) return '';
+/** `null` when there are enough samples. */
+export function tooFewWarning(samples: number): string | null {
+  if (samples >= ASSESSMENT_SAMPLES) return null;
   const wanted = grouped(ASSESSMENT_SAMPLES);
-  return `Warning: SP 800-90B section 3.1.1 asks for ${wanted} samples. With fewer, estimates are lower and less sure.\n`;
+  return `warning: ${grouped(samples)} samples; SP 800-90B section 3.1.1 asks for ${wanted}, and with fewer the estimates are lower and less sure
+`;
 }
 
 /** Field names as they are in JSON. */

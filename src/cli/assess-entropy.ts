@@ -14,6 +14,7 @@ import {
   formatEntropyText,
   formatRestartText,
   restartJson,
+  tooFewWarning,
 } from './assess-entropy-report.ts';
 import { inputName, openInput } from './assess-input.ts';
 import { grouped } from './assess-table.ts';
@@ -62,12 +63,15 @@ async function run(file: string, flags: EntropyFlags, context: CliContext): Prom
   if (restart !== (initialEntropy !== undefined)) {
     throw new CommandError('--restart and --initial-entropy need each other', 2);
   }
-  const samples = await readSamples(file, flags);
+  const samples = await readSamples(file, flags.bitsPerSymbol);
   const progress = new CurrentEstimator(context.err);
   const onProgress = (state: EstimatorProgress): void => progress.show(state);
   const bits = flags.bitsPerSymbol === undefined ? {} : { bitsPerSymbol: flags.bitsPerSymbol };
   try {
+    refuseTooWide(file, samples, flags.bitsPerSymbol);
     if (initialEntropy === undefined) {
+      const warning = tooFewWarning(samples.length);
+      if (warning) context.err(warning);
       const assessment = assessNonIid(samples, { ...bits, onProgress });
       progress.clear();
       if (flags.json) writeJson(context, entropyJson(assessment));
@@ -86,10 +90,13 @@ async function run(file: string, flags: EntropyFlags, context: CliContext): Prom
   }
 }
 
-/** All samples, checked, with messages that name the input. */
-async function readSamples(file: string, { bitsPerSymbol }: EntropyFlags): Promise<Uint8Array> {
+/** All samples of the input, which the caller MUST wipe. */
+async function readSamples(
+  file: string,
+  bitsPerSymbol: number = MAX_BITS_PER_SYMBOL,
+): Promise<Uint8Array> {
   const name = inputName(file);
-  const limit = Math.floor(MAX_ASSESSED_BITS / (bitsPerSymbol ?? MAX_BITS_PER_SYMBOL));
+  const limit = Math.floor(MAX_ASSESSED_BITS / bitsPerSymbol);
   const reader = await openInput(file, 'binary');
   try {
     const size = Math.min(reader.sizeBytes ?? limit, limit);
@@ -103,18 +110,21 @@ async function readSamples(file: string, { bitsPerSymbol }: EntropyFlags): Promi
       );
     }
     if (samples.length < 2) throw new CommandError(`${name} holds fewer than 2 samples`, 1);
-    refuseTooWide(name, samples, bitsPerSymbol);
     return samples;
   } finally {
     await reader.close();
   }
 }
 
-function refuseTooWide(name: string, samples: Uint8Array, bitsPerSymbol?: number): void {
-  const offset = firstTooWide(samples, bitsPerSymbol ?? MAX_BITS_PER_SYMBOL);
+function refuseTooWide(
+  file: string,
+  samples: Uint8Array,
+  bitsPerSymbol: number = MAX_BITS_PER_SYMBOL,
+): void {
+  const offset = firstTooWide(samples, bitsPerSymbol);
   if (offset < 0) return;
   throw new CommandError(
-    `${name}: the sample at offset ${offset} has more than ${bitsPerSymbol} bits; give its width with --bits-per-symbol, or keep one sample a byte, in the low bits`,
+    `${inputName(file)}: the sample at offset ${offset} has more than ${bitsPerSymbol} bits; raise --bits-per-symbol, or write one sample a byte, in its low bits`,
     1,
   );
 }

@@ -139,7 +139,7 @@ function mostCommonOfRows(matrix: Uint8Array, alphabetSize: number): number {
 
 /**
  * §3.1.4.3. The text takes the most common value for a binomial count at p = 2^-H_I, although it is the
- * greatest of several: of sound 8-bit samples nine matrices in ten would fail. NIST's program simulates
+ * greatest of several: of sound 8-bit samples four matrices in five would fail. NIST's program simulates
  * that greatest count for as many symbols of probability p as there can be and one for the rest, and
  * takes its 1 − α quantile. We take the same quantile, computed and not simulated.
  */

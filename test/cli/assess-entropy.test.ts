@@ -1,0 +1,124 @@
+/** `phm assess-entropy` as its users meet it: stdout, stderr, exit code. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { aesBits, aesBytes, REFERENCES } from '../entropy/ea-non-iid.ts';
+import { MAIN, makeDataDir, phmJson, removeDataDir, runPhm } from '../support/server.ts';
+
+let folder: string;
+before(() => {
+  folder = makeDataDir();
+});
+after(() => removeDataDir(folder));
+
+function write(name: string, content: Uint8Array): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+const phm = (...args: string[]) => runPhm(['assess-entropy', ...args], folder);
+
+describe('phm assess-entropy', () => {
+  it('writes every figure as JSON, and no word, for enough samples', async () => {
+    const file = write('bits.bin', aesBits());
+    const { code, stdout, stderr } = await phm(file, '--bits-per-symbol', '1', '--json');
+    assert.deepEqual([code, stderr], [0, '']);
+    const report = JSON.parse(stdout);
+    const { literal, bitstring, ...rest } = report;
+    assert.deepEqual(Object.keys(rest), [
+      'samples',
+      'enough_samples',
+      'bits_per_symbol',
+      'alphabet_size',
+      'h_original',
+      'h_bitstring',
+      'min_entropy_per_symbol',
+      'min_entropy_per_bit',
+    ]);
+    assert.deepEqual([report.samples, report.enough_samples, bitstring], [1_000_000, true, null]);
+    assert.equal(literal.lag.correct, REFERENCES.bits.literal.lag.correct);
+    assert.ok('p_global_upper' in literal.lag);
+    const { minEntropyPerSymbol } = REFERENCES.bits;
+    assert.ok(Math.abs(report.min_entropy_per_symbol - minEntropyPerSymbol) < 1e-11);
+  });
+
+  it('writes a table, a caveat, and a warning for too few samples', async () => {
+    const file = write('bytes.bin', aesBytes().subarray(0, 12_000));
+    const { code, stdout, stderr } = await phm(file);
+    assert.equal(code, 0);
+    assert.match(stderr, /^warning: 12,000 samples; SP 800-90B section 3\.1\.1 asks for 1,000,000/);
+    assert.match(stdout, /^12,000 samples of 8 bits, 256 different values\n/);
+    for (let section = 1; section <= 10; section++) {
+      assert.match(stdout, new RegExp(`^6\\.3\\.${section} +\\S`, 'm'));
+    }
+    assert.match(stdout, /^6\.3\.2 +collision +- +0\.\d{6}$/m);
+    assert.match(stdout, /^Assessed +\d\.\d{6} per symbol, 0\.\d{6} per bit$/m);
+    assert.match(stdout, /does not prove entropy/);
+  });
+
+  it('reads standard input', () => {
+    const input = aesBytes().subarray(0, 5_000);
+    const { status, stdout } = spawnSync(
+      process.execPath,
+      [MAIN, 'assess-entropy', '-', '--json'],
+      { input, encoding: 'utf8' },
+    );
+    assert.equal(status, 0);
+    assert.equal(JSON.parse(stdout).samples, 5_000);
+  });
+
+  it('runs the restart tests', async () => {
+    const file = write('matrix.bin', aesBits());
+    const args = [file, '--restart', '--initial-entropy', '0.75'];
+    const { code, stdout, stderr } = await phm(...args);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /^Sanity check +passed/m);
+    assert.match(stdout, /^Validation +passed/m);
+    assert.match(stdout, /^Assessed +0\.750000 +min\(H_r, H_c, H_I\)$/m);
+    const report = await phmJson(['assess-entropy', ...args], folder);
+    assert.equal(report.min_entropy_per_symbol, 0.75);
+    assert.equal(report.validation_passed, true);
+  });
+
+  it('names the offset of a sample that is too wide, and what to do, but not the sample', async () => {
+    const file = write('wide.bin', Uint8Array.of(1, 2, 3, 207, 0));
+    const { code, stdout, stderr } = await phm(file, '--bits-per-symbol', '2');
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.match(stderr, /wide\.bin: the sample at offset 3 has more than 2 bits; raise --bits/);
+    assert.doesNotMatch(stderr, /207/);
+  });
+
+  it('fails with words for inputs that it cannot use', async () => {
+    const short = write('short.bin', aesBytes().subarray(0, 100));
+    const empty = write('empty.bin', new Uint8Array(0));
+    const matrix = write('bytes-matrix.bin', aesBytes());
+    const failures: [string[], number, RegExp][] = [
+      [[join(folder, 'none.bin')], 1, /none\.bin cannot be read: no such file/],
+      [[empty], 1, /empty\.bin holds fewer than 2 samples/],
+      [[short, '--restart', '--initial-entropy', '1'], 1, /holds 100 samples; --restart needs/],
+      [[matrix, '--restart'], 2, /--restart and --initial-entropy need each other/],
+      [[matrix, '--initial-entropy', '7'], 2, /--restart and --initial-entropy need each other/],
+      [[matrix, '--restart', '--initial-entropy', '8.5'], 2, /above 0 and at most 8/],
+      [[matrix, '--bits-per-symbol', '9'], 2, /from 1 to 8/],
+    ];
+    const results = await Promise.all(failures.map(([args]) => phm(...args)));
+    for (const [i, { code, stdout, stderr }] of results.entries()) {
+      const [args, expected, words] = failures[i];
+      assert.deepEqual([code, stdout], [expected, ''], args.join(' '));
+      assert.match(stderr, words);
+    }
+  });
+
+  it('refuses more samples than fit in memory', async () => {
+    const file = write('long.bin', new Uint8Array(2 ** 24 + 1));
+    const { code, stderr } = await phm(file);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /holds more than 16,777,216 samples; cut it, e\.g\. with head -c 16777216/,
+    );
+  });
+});

@@ -1,0 +1,104 @@
+/** The restart tests of SP 800-90B §3.1.4. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { checkSanity } from '../../src/entropy/estimators/restart.ts';
+import { assessRestarts } from '../../src/entropy/index.ts';
+import { aesBits, aesBytes, assertFigures, REFERENCES } from './ea-non-iid.ts';
+
+/** 5·10^-6 but for its rounding: 2000 rows and columns fail together with 0.01. */
+const ALPHA = 1 - 0.99 ** (1 / 2000);
+
+/** Pr(X ≥ count), X binomial with 1000 trials, in exact integers: p = numerator / 2^shift. */
+function exactTail(count: number, numerator: bigint, shift: bigint): number {
+  const rest = (1n << shift) - numerator;
+  let sum = 0n;
+  let choose = 1n;
+  for (let k = 0n; k <= 1000n; k++) {
+    if (k >= count) sum += choose * numerator ** k * rest ** (1000n - k);
+    choose = (choose * (1000n - k)) / (k + 1n);
+  }
+  return Number((sum << 80n) >> (1000n * shift)) / 2 ** 80;
+}
+
+describe('the sanity check (§3.1.4.3)', () => {
+  it('has the binomial tail of the text', () => {
+    for (const [count, minEntropy, numerator, shift] of [
+      [572, 1, 1n, 1n],
+      [104, 4, 1n, 4n],
+      [19, 8, 1n, 8n],
+      [810, -Math.log2(0.75), 3n, 2n],
+    ] as const) {
+      const exact = exactTail(count, numerator, shift);
+      const { binomialTail } = checkSanity(count, minEntropy);
+      assert.ok(Math.abs(binomialTail - exact) < 1e-10 * exact, `${count}: ${binomialTail}`);
+    }
+  });
+
+  it('puts the cutoff at the 1 − α quantile of the greater count of two values', () => {
+    // Of 1000 bits the one value occurs more than m ≥ 500 times, or the other: tails exclude each other.
+    const { cutoff } = checkSanity(0, 1);
+    assert.ok(2 * exactTail(cutoff + 1, 1n, 1n) <= ALPHA);
+    assert.ok(2 * exactTail(cutoff, 1n, 1n) > ALPHA);
+  });
+
+  it('puts it at that of the more frequent value where the other is rare', () => {
+    const { cutoff } = checkSanity(0, -Math.log2(0.75));
+    assert.ok(exactTail(cutoff + 1, 3n, 2n) <= ALPHA);
+    assert.ok(exactTail(cutoff, 3n, 2n) > ALPHA);
+  });
+
+  it('has for 256 values a cutoff near that of the sum of their tails', () => {
+    const { cutoff } = checkSanity(0, 8);
+    assert.ok(256 * exactTail(cutoff + 1, 1n, 8n) <= 1.01 * ALPHA);
+    assert.ok(256 * exactTail(cutoff, 1n, 8n) > ALPHA);
+  });
+
+  it('passes at the cutoff and fails above', () => {
+    const { cutoff } = checkSanity(0, 3.5);
+    assert.equal(checkSanity(cutoff, 3.5).passed, true);
+    assert.equal(checkSanity(cutoff + 1, 3.5).passed, false);
+  });
+});
+
+describe('assessRestarts', () => {
+  it('awards min(H_r, H_c, H_I) where both checks pass (§3.1.4.2)', () => {
+    const { minEntropyPerSymbol, literal } = REFERENCES.bits;
+    const initialMinEntropy = 0.75;
+    const ours = assessRestarts(aesBits(), { bitsPerSymbol: 1, initialMinEntropy });
+    assertFigures(ours.rows.lag, literal.lag, 'lag');
+    assert.ok(Math.abs(ours.hRows - minEntropyPerSymbol) < 1e-11);
+    assert.deepEqual([ours.sanityCheck.passed, ours.validationPassed], [true, true]);
+    assert.equal(ours.minEntropyPerSymbol, Math.min(ours.hRows, ours.hColumns, 0.75));
+  });
+
+  it('fails a source whose restarts resemble each other, and awards nothing', () => {
+    const first = aesBytes().subarray(0, 1_000);
+    const matrix = Uint8Array.from({ length: 1_000_000 }, (_, i) => first[i % 1_000] & 1);
+    const ours = assessRestarts(matrix, { bitsPerSymbol: 1, initialMinEntropy: 0.9 });
+    assert.equal(ours.sanityCheck.maxCount, 1_000);
+    assert.deepEqual([ours.sanityCheck.passed, ours.validationPassed], [false, false]);
+    assert.ok(ours.hColumns < 0.01);
+    assert.equal(ours.minEntropyPerSymbol, 0);
+  });
+
+  it('compares the smaller of H_r and H_c with half of H_I', () => {
+    const ours = assessRestarts(aesBits(), { bitsPerSymbol: 2, initialMinEntropy: 2 });
+    assert.ok(Math.min(ours.hRows, ours.hColumns) < 1);
+    assert.deepEqual([ours.validationPassed, ours.minEntropyPerSymbol], [false, 0]);
+  });
+
+  it('refuses another size and an H_I out of range', () => {
+    const options = { bitsPerSymbol: 1, initialMinEntropy: 0.5 };
+    assert.throws(() => assessRestarts(new Uint8Array(999_999), options), {
+      name: 'RangeError',
+      message: /"matrix" expected 1000000 samples, .* got 999999/,
+    });
+    for (const initialMinEntropy of [0, -1, 1.01, Number.NaN]) {
+      const matrix = new Uint8Array(1_000_000);
+      assert.throws(() => assessRestarts(matrix, { bitsPerSymbol: 1, initialMinEntropy }), {
+        name: 'RangeError',
+        message: /"initialMinEntropy" expected a number above 0 and at most 1/,
+      });
+    }
+  });
+});
