@@ -1,0 +1,36 @@
+/** What one protocol of quantum random number generators over HTTP is: a row of `qrng.ts`. */
+import type { JsonRequest, Service } from './_json-request.ts';
+
+export const QRNG_SERVICE: Service = {
+  name: 'the QRNG service',
+  credentials: 'PHM_QRNG_API_KEY or PHM_QRNG_API_KEY_FILE',
+  address: 'PHM_QRNG_URL and PHM_QRNG_PROFILE',
+};
+
+/** Sends one request to the service; `path` begins with a slash. Rejects with `RequestFailure`. */
+export type Ask = (
+  method: 'GET' | 'POST',
+  path: string,
+  details: Pick<JsonRequest, 'signal'> & { readonly json?: unknown; readonly maxBytes?: number },
+) => Promise<unknown>;
+
+/** Fetches fresh bytes, in memory of their own. Calls do not overlap. */
+export type FetchBlock = (signal: AbortSignal) => Promise<Uint8Array>;
+
+export interface QrngProfile {
+  /** The provider's address, if there is only one. */
+  readonly url: string | null;
+  /** Whether the provider answers nobody without an API key. */
+  readonly needsApiKey: boolean;
+  /** The header that carries the API key. */
+  readonly credentials: (apiKey: string) => Readonly<Record<string, string>>;
+  readonly open: (ask: Ask) => FetchBlock;
+}
+
+// A number with its name and punctuation, such as {"decimal": "255"}, is far below 64 bytes.
+const MAX_BYTES_PER_NUMBER = 64;
+
+/** Room for an answer of `count` numbers. */
+export function maxBytesOf(count: number): number {
+  return 4_096 + count * MAX_BYTES_PER_NUMBER;
+}
