@@ -104,7 +104,6 @@ export class IbmJob {
     return new Promise((resolve, reject) => {
       const onStop = () => reject(stopped());
       stop.addEventListener('abort', onStop, { once: true });
-      if (stop.aborted) onStop();
       promise.then(resolve, reject).finally(() => stop.removeEventListener('abort', onStop));
     });
   }
