@@ -1,6 +1,8 @@
 /**
  * One request over HTTPS, one JSON value back, everything bounded: time, size, waiting asked for.
  *
+ * The bytes received are wiped. The strings that `JSON.parse` makes of them cannot be.
+ *
  * All that goes wrong is a `RequestFailure` whose message says what to do. It has no cause: what
  * `fetch` and `JSON.parse` throw can quote a header, an address or what the server wrote.
  */

@@ -16,7 +16,7 @@ export interface JobLimits {
   readonly firstPollMs: number;
   readonly longestPollMs: number;
   readonly cancelMs: number;
-  /** Requests that may fail in a row, for a reason that may pass, before the job is given up. */
+  /** Failed requests in a row, for a reason that may pass, that give a job up. */
   readonly failuresInRow: number;
 }
 
@@ -104,7 +104,6 @@ export class IbmJob {
     return new Promise((resolve, reject) => {
       const onStop = () => reject(stopped());
       stop.addEventListener('abort', onStop, { once: true });
-      if (stop.aborted) onStop();
       promise.then(resolve, reject).finally(() => stop.removeEventListener('abort', onStop));
     });
   }

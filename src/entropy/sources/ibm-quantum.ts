@@ -16,7 +16,7 @@ import { extractVonNeumann } from './von-neumann.ts';
 export const IBM_QUANTUM_URL = 'https://quantum.cloud.ibm.com/api/v1';
 export const IBM_IAM_URL = 'https://iam.cloud.ibm.com/identity/token';
 
-/** The newest version in the changelog of the REST API, and the one `qiskit-ibm-runtime` 0.50 sends. */
+/** The newest version in the changelog of the REST API, and the one that IBM's own client sends. */
 export const IBM_API_VERSION = '2026-04-15';
 
 /** Fewest shots that make one draw: half the pairs of an even coin are dropped. */
