@@ -25,8 +25,11 @@ import { AppError } from '../errors.ts';
 /** Length of the sample that a stream is judged by (design: 2^20 bits, two full DRBG requests). */
 export const SAMPLE_BITS = 2 ** 20;
 
+/** Reseeds after which the screen is taken anew: half a per cent of the work for as many keys. */
+const SCREEN_INTERVAL = 4_096;
+
 /**
- * Least min-entropy a bit that the start-up sample may show. An honest sample falls below with a
+ * Least min-entropy a bit that a screened sample may show. An honest sample falls below with a
  * probability under 2^-90: the estimate would need a bias of 11 standard deviations.
  */
 const MIN_SCREEN = 0.98;
@@ -79,6 +82,7 @@ export class Generator {
   readonly #drbg: BitGenerator;
   readonly #instanceId: Buffer;
   #requests = 0;
+  #reseedsSinceScreen = 0;
   #latched: string | null = null;
   #screen = 0;
 
@@ -118,11 +122,11 @@ export class Generator {
     });
     wipe(seed.bytes, nonce.bytes);
     const generator = new Generator(os, extras, drbg, instanceId, mixed);
-    generator.screenStartUp();
+    generator.takeScreen();
     return generator;
   }
 
-  /** Min-entropy a bit (SP 800-90B §6.3.1) of the latest start-up sample: a screen for defects. */
+  /** Min-entropy a bit (SP 800-90B §6.3.1) of the latest screened sample: a screen for defects. */
   get screen(): number {
     return this.#screen;
   }
@@ -133,6 +137,7 @@ export class Generator {
    * apart processes, threads and restored copies even if their entropy were the same.
    */
   reseed(source: SourceName): Credit {
+    if (this.#reseedsSinceScreen >= SCREEN_INTERVAL) this.takeScreen();
     this.#refuseWhenLatched();
     const named = this.#extras.get(source);
     if (source !== 'os' && !named) {
@@ -141,6 +146,7 @@ export class Generator {
     const mixed = this.#mix.filter(({ name }) => name !== source);
     const seed = gatherSeed(this.#os, named ? [named] : [], mixed);
     this.#drbg.reseed(seed.bytes, this.#additionalInput());
+    this.#reseedsSinceScreen += 1;
     wipe(seed.bytes);
     return { osBits: seed.osCreditBits, extraBits: seed.extraCreditBits, jobId: seed.jobId };
   }
@@ -184,13 +190,14 @@ export class Generator {
     for (const source of [this.#os, ...this.#extras.values()]) source.close();
   }
 
-  /** Draws the start-up sample and takes its screen; a sample that is plainly biased latches. */
-  screenStartUp(): void {
+  /** Takes the screen of a sample of its own, which is dropped; one that is plainly biased latches. */
+  takeScreen(): void {
+    this.#reseedsSinceScreen = 0;
     this.reseed('os');
     const sample = this.requestSample();
     this.#screen = mostCommonValueMinEntropy(countOnes(sample), SAMPLE_BITS);
     wipe(sample);
-    if (this.#screen < MIN_SCREEN) this.latch('the start-up sample is biased');
+    if (this.#screen < MIN_SCREEN) this.latch('a screened sample is biased');
   }
 
   #refuseWhenLatched(): void {

@@ -81,7 +81,7 @@ export function fakeGenerator(drbg: BitGenerator, osCredit = 256, extraCredit = 
   const extras = new Map([[simulator.name, simulator]]);
   const instanceId = Buffer.alloc(16, 7);
   const generator = new Generator(fakeSource('os', osCredit), extras, drbg, instanceId);
-  generator.screenStartUp();
+  generator.takeScreen();
   return generator;
 }
 

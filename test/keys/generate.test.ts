@@ -152,7 +152,7 @@ describe('generate', () => {
         Buffer.alloc(16),
         mix,
       );
-      generator.screenStartUp();
+      generator.takeScreen();
       const { entropyBits } = generateKey(generator, keyring, order({ securityLevel }), tally());
       assert.equal(entropyBits, Math.floor(generator.screen * credited * 100) / 100);
     }
@@ -239,8 +239,23 @@ describe('generate with a defective generator', () => {
 
   it('latches when the start-up sample is biased', () => {
     const generator = fakeGenerator(new RecordingDrbg(bias));
-    assert.match(generator.status().latched ?? '', /start-up sample/);
+    assert.match(generator.status().latched ?? '', /screened sample/);
     assert.throws(() => generateKey(generator, keyring, order(), tally()), unavailable);
+  });
+
+  it('takes its screen anew after 4,096 reseeds, and latches on a bias that came later', () => {
+    const START_UP = 65_536 * 2;
+    const drbg = new RecordingDrbg((output, reseeds) => {
+      if (reseeds > 4_096) bias(output);
+    });
+    const generator = fakeGenerator(drbg);
+    const sampled = () => drbg.requests.filter((length) => length === 65_536).length * 65_536;
+    // The first reseed of the interval was that of the start-up sample.
+    for (let i = 0; i < 4_095; i++) generator.reseed('os');
+    assert.equal(sampled(), START_UP);
+    assert.throws(() => generator.reseed('os'), unavailable);
+    assert.equal(sampled(), 2 * START_UP);
+    assert.match(generator.status().latched ?? '', /screened sample/);
   });
 
   it('latches on a key that fails the exact tests', () => {
@@ -281,7 +296,7 @@ describe('generate with a defective generator', () => {
   it('stays latched, and the worker alive, when its first sample was biased already', () => {
     const generator = fakeGenerator(new RecordingDrbg(bias));
     screenLiveCarrier(generator);
-    assert.match(generator.status().latched ?? '', /start-up sample/);
+    assert.match(generator.status().latched ?? '', /screened sample/);
   });
 
   it('refuses a source that was not opened', () => {
