@@ -104,6 +104,7 @@ async function readSamples(
     const { bytes, bits } = await reader.readSequence((size + 1) * 8);
     const samples = bytes.subarray(0, bits / 8);
     if (samples.length > limit) {
+      wipe(samples);
       throw new CommandError(
         `${name} holds more than ${grouped(limit)} samples; cut it, e.g. with head -c ${limit}`,
         1,

@@ -25,7 +25,7 @@ export type { Estimate, NotApplicable } from './_estimate.ts';
 export const ASSESSMENT_SAMPLES = 1_000_000;
 
 /**
- * Samples times bits per symbol. Counts are exact up to here (`countTuples`), and 1.5 GB of memory hold
+ * Samples times bits per symbol. Counts are exact up to here (`countTuples`), and 1.3 GB of memory hold
  * the suffix array of the bits.
  */
 export const MAX_ASSESSED_BITS: number = 2 ** 27;
