@@ -39,7 +39,7 @@ export class FakeQrng {
   open(
     t: TestContext,
     settings: Partial<QrngSettings> = {},
-    requestMs = 2_000,
+    requestMs = 60_000,
   ): ReturnType<typeof openQrng> {
     const { profile, service } = this;
     const reader = openQrng(
