@@ -24,6 +24,9 @@ const COMMANDS = [
   ['secret', 'rotate'],
   ['secret', 'list'],
   ['assess'],
+  ['assess-entropy'],
+  ['sources'],
+  ['sources', 'test'],
   ['selftest'],
 ];
 
