@@ -2,17 +2,20 @@
  * How often the verdicts fall on the generator itself: keys made with validation, as the service makes
  * them, and what the suite said of each one's stream. Writes Markdown for docs/evidence/.
  *
- *   node scripts/generator-rates.ts [keys] [threads]
+ *   node scripts/generator-rates.ts [keys] [threads] [control]
  *
- * It takes 4 ms a key and thread. The keys are wiped; no two runs are the same.
+ * It takes 4 ms a key and thread. The keys are wiped; no two runs are the same. `control` judges output of
+ * AES-256-CTR instead, which shares nothing with the generator but the cipher: what falls for both is
+ * a property of the tests.
  */
-import { randomBytes } from 'node:crypto';
+import { createCipheriv, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { wipe } from '../src/bytes.ts';
+import { type Judgement, judgeStream } from '../src/keys/evidence.ts';
 import { generateKey } from '../src/keys/generate.ts';
-import { Generator } from '../src/keys/generator.ts';
+import { Generator, SAMPLE_BITS } from '../src/keys/generator.ts';
 import type { KeyOrder, StreamTally } from '../src/keys/order.ts';
 import { requireSelfTests } from '../src/keys/self-test.ts';
 import { Keyring } from '../src/proof/index.ts';
@@ -38,6 +41,11 @@ const ORDER: KeyOrder = {
 /** Levels of a test's corrected p-value at which rejections are counted. */
 const LEVELS = [1e-2, 1e-3, 1e-4, 1e-5];
 
+interface Task {
+  readonly keys: number;
+  readonly isControl: boolean;
+}
+
 interface Counts {
   readonly keys: number;
   readonly streams: number;
@@ -50,11 +58,9 @@ interface Counts {
   readonly rows: readonly RowCounts[];
 }
 
-function measure(keys: number): Counts {
-  requireSelfTests();
-  const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
-  const keyring = new Keyring([{ version: 1, secret: randomBytes(32) }]);
+function measure({ keys, isControl }: Task): Counts {
   const tally: StreamTally = { streams: 0, streamsPassed: 0 };
+  const next = isControl ? judgeControl : judgeKeys();
   const rows = new PValueTally();
   const applied = Object.fromEntries(TEST_NAMES.map((name) => [name, 0])) as Counts['applied'];
   const below = Object.fromEntries(
@@ -63,21 +69,44 @@ function measure(keys: number): Counts {
   let review = 0;
   let smallestGateP = 1;
   for (let i = 0; i < keys; i++) {
-    const { key, evidence, report } = generateKey(generator, keyring, ORDER, tally);
-    wipe(key);
-    if (!evidence || !report) throw new Error('a key without its evidence');
+    const { evidence, suite } = next(tally);
     if (evidence.complianceLevel === 'REVIEW') review += 1;
     smallestGateP = Math.min(smallestGateP, evidence.gateP);
-    for (const test of report.suite.tests) {
+    for (const test of suite.tests) {
       if (!test.applicable) continue;
       applied[test.name] += 1;
       const p = testLevelP(test.pValues);
       for (const [k, level] of LEVELS.entries()) if (p < level) below[test.name][k] += 1;
     }
-    rows.add(withoutCarrier(report.suite));
+    rows.add(withoutCarrier(suite));
   }
-  generator.close();
   return { keys, ...tally, review, applied, below, smallestGateP, rows: rows.rows };
+}
+
+/** Judges one stream and counts it. */
+type JudgeNext = (tally: StreamTally) => Pick<Judgement, 'evidence' | 'suite'>;
+
+function judgeKeys(): JudgeNext {
+  requireSelfTests();
+  const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
+  const keyring = new Keyring([{ version: 1, secret: randomBytes(32) }]);
+  return (tally) => {
+    const { key, evidence, report } = generateKey(generator, keyring, ORDER, tally);
+    wipe(key);
+    if (!evidence || !report) throw new Error('a key without its evidence');
+    return { evidence, suite: report.suite };
+  };
+}
+
+function judgeControl(tally: StreamTally): Judgement {
+  const [carrier, stream] = [0, 1].map(() => {
+    const cipher = createCipheriv('aes-256-ctr', randomBytes(32), randomBytes(16));
+    return cipher.update(Buffer.alloc(SAMPLE_BITS / 8));
+  });
+  const judgement = judgeStream(carrier, stream);
+  tally.streams += 1;
+  if (judgement.passed) tally.streamsPassed += 1;
+  return judgement;
 }
 
 /** The suite of the standard: the frequency of the carrier is the service's own addition. */
@@ -118,10 +147,13 @@ function share(count: number, n: number): string {
   return `${percent(p)} % ± ${percent(Math.sqrt((p * (1 - p)) / n))}`;
 }
 
-function print(counts: Counts): void {
+function print(counts: Counts, isControl: boolean): void {
   const { keys, streams, streamsPassed, review, smallestGateP } = counts;
+  const what = isControl
+    ? `${keys} streams of AES-256-CTR, each with a key of its own`
+    : `${keys} keys of ${ORDER.securityLevel} bits with validation, modulation ${ORDER.modulation}`;
   const lines = [
-    `${keys} keys of 256 bits with validation, modulation ${ORDER.modulation}, Node ${process.version}:`,
+    `${what}, Node ${process.version}:`,
     '',
     `- streams judged: ${streams}; failed by the gate: ${streams - streamsPassed};`,
     `  smallest p of the gate among those that passed: ${smallestGateP.toExponential(2)}`,
@@ -161,19 +193,21 @@ function secondLevelLines({ keys, rows }: Counts): string[] {
 }
 
 if (isMainThread) {
-  const [keys = 1_000, threads = availableParallelism()] = process.argv.slice(2).map(Number);
+  const [keys = 1_000, threads = availableParallelism()] = process.argv.slice(2, 4).map(Number);
+  const isControl = process.argv[4] === 'control';
   const shares = Array.from(
     { length: threads },
     (_, i) => Math.floor(((i + 1) * keys) / threads) - Math.floor((i * keys) / threads),
   );
   const parts = await Promise.all(
     shares.map(async (workerKeys) => {
-      const worker = new Worker(new URL(import.meta.url), { workerData: workerKeys });
+      const workerData: Task = { keys: workerKeys, isControl };
+      const worker = new Worker(new URL(import.meta.url), { workerData });
       const [counts] = (await once(worker, 'message')) as [Counts];
       return counts;
     }),
   );
-  print(sum(parts));
+  print(sum(parts), isControl);
 } else {
-  parentPort?.postMessage(measure(workerData as number));
+  parentPort?.postMessage(measure(workerData as Task));
 }

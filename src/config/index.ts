@@ -16,8 +16,14 @@ import {
 } from './sources.ts';
 
 export { ENVIRONMENT } from './environment.ts';
-export { type Credential, isLoopback } from './reader.ts';
-export type { IbmQuantumConfig, QrngConfig, QrngProfile, SourceSettings } from './sources.ts';
+export { type Credential, isLoopback, isServiceUrl } from './reader.ts';
+export {
+  type IbmQuantumConfig,
+  QRNG_PROFILES,
+  type QrngConfig,
+  type QrngProfileName,
+  type SourceSettings,
+} from './sources.ts';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -12,6 +12,13 @@ export function isLoopback(host: string): boolean {
   return name === 'localhost' || name === '::1' || (isIPv4(name) && name.startsWith('127.'));
 }
 
+/** True for https:, or http: to this machine, without credentials, query and fragment. */
+export function isServiceUrl(text: string): boolean {
+  const url = URL.parse(text);
+  if (!url || url.username || url.password || /[?#]/.test(text)) return false;
+  return url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+}
+
 export class Reader {
   readonly #env: Readonly<Record<string, string | undefined>>;
   readonly problems: string[];
@@ -59,10 +66,7 @@ export class Reader {
   url(name: Variable): string | null {
     const text = this.text(name);
     if (!text) return null;
-    const url = URL.canParse(text) ? new URL(text) : null;
-    const isSafe =
-      url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
-    if (!url || !isSafe || url.username || url.password || url.search || url.hash) {
+    if (!isServiceUrl(text)) {
       this.problems.push(
         `${name} is not an address that can be used: write https://host/path, without user, query and fragment`,
       );

@@ -13,7 +13,7 @@ export interface EnabledSources {
 }
 
 export const QRNG_PROFILES = ['open-api', 'anu', 'outshift'] as const;
-export type QrngProfile = (typeof QRNG_PROFILES)[number];
+export type QrngProfileName = (typeof QRNG_PROFILES)[number];
 
 /** What the entropy sources need to be opened; null for one that is not set up. */
 export interface SourceSettings {
@@ -36,7 +36,7 @@ export interface IbmQuantumConfig {
 }
 
 export interface QrngConfig {
-  readonly profile: QrngProfile;
+  readonly profile: QrngProfileName;
   /** Null: the address of the profile's public service. */
   readonly url: string | null;
   readonly apiKey: Credential | null;

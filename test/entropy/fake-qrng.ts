@@ -1,11 +1,8 @@
 /** The three protocols of quantum random number generators over HTTP, as documented. */
 import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
-import {
-  openQrng,
-  type QrngProfileName,
-  type QrngSettings,
-} from '../../src/entropy/sources/qrng.ts';
+import type { QrngProfileName } from '../../src/config/index.ts';
+import { openQrng, type QrngSettings } from '../../src/entropy/sources/qrng.ts';
 import { type Answer, FakeService, type Received } from './fake-service.ts';
 
 export type QrngRoute = 'health' | 'capabilities' | 'entropy';

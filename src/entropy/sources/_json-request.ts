@@ -7,7 +7,7 @@
  * `fetch` and `JSON.parse` throw can quote a header, an address or what the server wrote.
  */
 import { concatBytes, wipe } from '../../bytes.ts';
-import { isLoopback } from '../../config/index.ts';
+import { isServiceUrl } from '../../config/index.ts';
 import { NoiseFailure } from '../noise.ts';
 
 /** Longest wait a server can impose by Retry-After. */
@@ -61,16 +61,12 @@ export class RequestFailure extends NoiseFailure {
  * unless it is https:, or http: to this machine, and has no credentials, query or fragment.
  */
 export function serviceUrl(name: string, text: string): string {
-  const url = URL.parse(text);
-  const isSafe =
-    url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
-  if (url === null || !isSafe) {
-    throw new RangeError(`"${name}" expected an https: URL, or http: to a loopback address`);
+  if (!isServiceUrl(text)) {
+    throw new RangeError(
+      `"${name}" expected an https: URL, or http: to a loopback address, without credentials, query or fragment`,
+    );
   }
-  if (url.username !== '' || url.password !== '' || /[?#]/.test(text)) {
-    throw new RangeError(`"${name}" expected a URL without credentials, query or fragment`);
-  }
-  return url.href.replace(/\/+$/, '');
+  return new URL(text).href.replace(/\/+$/, '');
 }
 
 /** Throws `TypeError`, which does not quote the value, unless it can stand in a header as it is. */

@@ -1,4 +1,5 @@
 /** A reader of quantum random number generators over HTTP. One row of `PROFILES` adds a protocol. */
+import type { QrngProfileName } from '../../config/index.ts';
 import { type NoiseBatch, NoiseFailure, type NoiseReader } from '../noise.ts';
 import { assertHeaderValue, requestJson, serviceUrl } from './_json-request.ts';
 import { type Ask, type FetchBlock, QRNG_SERVICE, type QrngProfile } from './_qrng-profile.ts';
@@ -6,20 +7,11 @@ import { ANU } from './qrng-anu.ts';
 import { OPEN_API } from './qrng-open-api.ts';
 import { OUTSHIFT } from './qrng-outshift.ts';
 
-const PROFILES = {
+const PROFILES: Readonly<Record<QrngProfileName, QrngProfile>> = {
   'open-api': OPEN_API,
   anu: ANU,
   outshift: OUTSHIFT,
-} as const satisfies Record<string, QrngProfile>;
-
-export type QrngProfileName = keyof typeof PROFILES;
-
-export const QRNG_PROFILE_NAMES: readonly QrngProfileName[] =
-  Object.keys(PROFILES).filter(isQrngProfileName);
-
-export function isQrngProfileName(name: string): name is QrngProfileName {
-  return Object.hasOwn(PROFILES, name);
-}
+};
 
 export interface QrngSettings {
   readonly profile: QrngProfileName;
@@ -39,7 +31,7 @@ export const QRNG_LIMITS: QrngLimits = { requestMs: 15_000 };
 /** Opens the reader; nothing is sent before the first `read`. Throws `RangeError` and `TypeError`. */
 export function openQrng(settings: QrngSettings, limits: QrngLimits = QRNG_LIMITS): NoiseReader {
   const { profile: name, apiKey } = settings;
-  const profile: QrngProfile = PROFILES[name];
+  const profile = PROFILES[name];
   const address = settings.url ?? profile.url;
   if (address === null) throw new TypeError(`"url" expected the address of the service, got null`);
   if (apiKey !== null) assertHeaderValue('apiKey', apiKey);
