@@ -3,7 +3,7 @@
  *
  * Nothing reaches the pool before the start-up tests (SP 800-90B §4.3), nor from a batch in which a
  * health test failed. Three things can happen to a source:
- * - it does not deliver: tried again after a back-off, for ever;
+ * - it does not deliver: tried again after a back-off, for ever, with start-up tests when it is back;
  * - a health test fails at the intermittent level: its samples are dropped and the start-up tests run
  *   again; three times within 100 batches count as permanent;
  * - a health test fails at the permanent level, or a block comes twice: it latches and the pool is
@@ -15,7 +15,7 @@ import { condition } from './conditioning.ts';
 import { NoiseTests, START_UP_SAMPLES } from './health/noise-tests.ts';
 import { RepeatedBlockTest } from './health/repeated-block.ts';
 import { type NoiseBatch, NoiseFailure, type NoiseReader } from './noise.ts';
-import type { PoolFiller } from './pool.ts';
+import type { PoolFiller, PoolState } from './pool.ts';
 
 /** What an operator is told. It MUST NOT hold samples or credentials. */
 export interface SourceEvent {
@@ -54,6 +54,8 @@ export class NoisePump {
   /** Numbers of the batches that failed at the intermittent level and are not forgotten yet. */
   #intermittent: readonly number[] = [];
   #failuresInRow = 0;
+  /** Before the first delivery there is nothing in the pool that could be given out meanwhile. */
+  #stateOfFailure: PoolState = 'starting';
   #stopped: Promise<void> | null = null;
 
   constructor(reader: NoiseReader, filler: PoolFiller, onEvent: (event: SourceEvent) => void) {
@@ -156,18 +158,23 @@ export class NoisePump {
     if (this.#intermittent.length >= INTERMITTENT_LIMIT) {
       throw new Latch(`${failure}, and twice before in ${INTERMITTENT_WINDOW_BATCHES} batches`);
     }
-    this.#started = false;
-    this.#tests.reset();
+    this.#startAnew();
     this.#filler.countFailure();
-    this.#filler.setState('failing');
+    this.#filler.setState(this.#stateOfFailure);
     this.#onEvent({ kind: 'intermittent', detail: failure });
   }
 
+  #startAnew(): void {
+    this.#started = false;
+    this.#tests.reset();
+  }
+
   #noteDelivery(): void {
-    if (!this.#started || this.#failuresInRow > 0) {
+    if (!this.#started) {
       this.#onEvent({ kind: 'delivering', detail: 'it passed its health tests and delivers' });
     }
     this.#started = true;
+    this.#stateOfFailure = 'failing';
     this.#failuresInRow = 0;
     this.#filler.setState('delivering');
   }
@@ -190,8 +197,10 @@ export class NoisePump {
     const backOffMs = Math.min(FIRST_BACK_OFF_MS * 2 ** this.#failuresInRow, LAST_BACK_OFF_MS);
     const waitMs = Math.min(Math.max(backOffMs, failure.retryAfterMs ?? 0), LONGEST_WAIT_MS);
     this.#failuresInRow += 1;
+    // What comes back may be another device: §4.3 asks for start-up tests after each start.
+    this.#startAnew();
     this.#filler.countFailure();
-    this.#filler.setState(this.#started ? 'failing' : 'starting', Math.ceil(waitMs / 1000));
+    this.#filler.setState(this.#stateOfFailure, Math.ceil(waitMs / 1000));
     this.#onEvent({ kind: 'failing', detail: failure.message });
     await pause(waitMs + randomInt(SPREAD_MS), this.#ending.signal);
   }

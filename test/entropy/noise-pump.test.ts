@@ -175,6 +175,31 @@ describe('the pump of a noise source', { timeout: 30_000 }, () => {
     assert.equal(source.status().healthy, true);
   });
 
+  it('runs the start-up tests again when the source is back: it may be another one', async () => {
+    const { filler, source, reader } = pump((i) => {
+      if (i === 1) return new NoiseFailure('the device is gone');
+      return i < 5 ? goodSamples(i, i === 0 ? 1024 : 256) : 'wait';
+    });
+    await until(() => filler.waiting === DRAWS);
+    for (let i = 0; i < DRAWS; i++) source.draw();
+    // 768 samples after the failure are not enough.
+    await until(() => reader.reads === 6);
+    assert.equal(filler.waiting, 0);
+    assert.equal(source.status().healthy, false);
+  });
+
+  it('keeps what was in the pool through an intermittent failure and a failed read', async () => {
+    const { filler, events, source } = pump((i) => {
+      if (i === 1) return withRun(1, 9);
+      return i === 0 ? goodSamples(0) : new NoiseFailure('the device is gone');
+    });
+    await until(() => filler.waiting === DRAWS);
+    for (let i = 0; i < DRAWS / 2; i++) source.draw();
+    await until(() => kinds(events).includes('failing'));
+    assert.equal(source.status().healthy, true);
+    assert.equal(source.draw().creditBits, 192);
+  });
+
   it('says how long to wait when the source asked to be left alone', async () => {
     const limited = new NoiseFailure('rate limited', { retryAfterMs: 90_000 });
     const { events, source } = pump(() => limited);
