@@ -1,18 +1,15 @@
 /** `phm sources raw` and `phm sources restarts`: samples for assessment with other tools. */
-import { spawnSync } from 'node:child_process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { wipe } from '../bytes.ts';
-import { collectSamples, type SourceName } from '../entropy/index.ts';
-import { CommandError } from './command-error.ts';
-import type { CliContext } from './context.ts';
+import { collectSamples, RESTARTS, samplesAfterRestart } from '../entropy/index.ts';
+import { type CliContext, requireConfig } from './context.ts';
 import type { OpenedSource } from './sources-open.ts';
 
 /** Samples collected before they are written. */
 const PART_SAMPLES = 65_536;
 
-/** SP 800-90B §3.1.4.1: 1,000 restarts of 1,000 samples each. */
-const RESTARTS = 1_000;
-const SAMPLES_PER_RESTART = 1_000;
+/** SP 800-90B §3.1.4.1: as many samples after each restart as there are restarts. */
+const SAMPLES_PER_RESTART = RESTARTS;
 
 /** Writes `count` raw samples, one symbol a byte. */
 export async function writeRaw(
@@ -38,26 +35,19 @@ export async function writeRaw(
 /** Writes one row of the matrix after another, each the first samples of a process of its own. */
 export async function writeRestarts(
   context: CliContext,
-  name: SourceName,
+  { name, reader }: OpenedSource,
   signal: AbortSignal,
 ): Promise<void> {
+  await reader.close();
+  const { sourceSettings } = requireConfig(context);
+  const progress = process.stderr.isTTY ? context.err : () => {};
   for (let row = 0; row < RESTARTS; row++) {
-    const samples = firstSamples(context, name);
+    const samples = samplesAfterRestart(name, sourceSettings, SAMPLES_PER_RESTART);
     await context.outBytes(samples);
     wipe(samples);
-    if (process.stderr.isTTY) context.err(`\r\x1b[K${row + 1} of ${RESTARTS} restarts`);
+    progress(`\r\x1b[K${row + 1} of ${RESTARTS} restarts`);
     await nextTurn();
     signal.throwIfAborted();
   }
-  if (process.stderr.isTTY) context.err('\n');
-}
-
-function firstSamples({ env }: CliContext, name: SourceName): Buffer {
-  const main = new URL('../main.ts', import.meta.url).pathname;
-  const args = [main, 'sources', 'raw', name, '--bytes', String(SAMPLES_PER_RESTART)];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { env: { ...env } });
-  if (status !== 0 || stdout.length !== SAMPLES_PER_RESTART) {
-    throw new CommandError(`a restart of "${name}" failed: ${String(stderr).trim()}`, 1);
-  }
-  return stdout;
+  progress('\n');
 }

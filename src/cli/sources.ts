@@ -55,7 +55,7 @@ export function addSourcesCommands(program: Command, context: CliContext): void 
       'write the matrix of the restart tests: 1,000 samples after each of 1,000 restarts',
     )
     .action((name: string) =>
-      untilInterrupted((signal) => writeRestarts(context, openByName(context, name).name, signal)),
+      untilInterrupted((signal) => writeRestarts(context, openByName(context, name), signal)),
     );
 }
 

@@ -43,6 +43,7 @@ export {
   sourceCreditBits,
   sourceKind,
 } from './registry.ts';
+export { samplesAfterRestart } from './restarted-source.ts';
 export { gatherSeed, type SeedMaterial } from './seed.ts';
 export type {
   BackgroundName,

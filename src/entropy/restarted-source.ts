@@ -1,0 +1,52 @@
+/**
+ * The first samples of a source after a restart, for the restart tests of NIST SP 800-90B §3.1.4: the
+ * source is opened in a process of its own, which ends with it.
+ *
+ * As a program this file is that process: it reads its task from standard input, as settings may hold
+ * credentials, and writes the samples to standard output.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeSync } from 'node:fs';
+import { wipe } from '../bytes.ts';
+import type { SourceSettings } from '../config/index.ts';
+import { NoiseFailure } from './noise.ts';
+import { collectSamples, openRawReader } from './raw.ts';
+import type { SourceName } from './source.ts';
+
+interface Task {
+  readonly name: SourceName;
+  readonly settings: SourceSettings;
+  readonly count: number;
+}
+
+/** Throws `NoiseFailure` when the process does not deliver `count` samples. The caller MUST wipe them. */
+export function samplesAfterRestart(
+  name: SourceName,
+  settings: SourceSettings,
+  count: number,
+): Uint8Array {
+  const input = JSON.stringify({ name, settings, count } satisfies Task);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [import.meta.filename], {
+    input,
+    env: {},
+  });
+  if (status === 0 && stdout.length === count) return stdout;
+  throw new NoiseFailure(`A restart of "${name}" failed: ${String(stderr).trim()}`);
+}
+
+async function main(): Promise<void> {
+  const { name, settings, count } = JSON.parse(readFileSync(0, 'utf8')) as Task;
+  const reader = openRawReader(name, settings);
+  try {
+    const samples = await collectSamples(reader, count, new AbortController().signal);
+    writeSync(1, samples);
+    wipe(samples);
+  } catch (error) {
+    writeSync(2, (error as Error).message);
+    process.exitCode = 1;
+  } finally {
+    await reader.close();
+  }
+}
+
+if (process.argv[1] === import.meta.filename) await main();
