@@ -74,7 +74,7 @@ async function serve(config: Config, { json }: { json: boolean }): Promise<numbe
   lifecycle.draining = true;
   logger.info({ signal }, 'draining');
   await drain(app, service, signal === 'SIGTERM' ? NOTICE_MS : 0);
-  logger.info('ended');
+  logger.info({ sources: service.sourceStatuses() }, 'ended');
   await log.flush(LOG_FLUSH_MS);
   return 0;
 }

@@ -15,6 +15,7 @@ import {
   isBackground,
   type SourceEvent,
   type SourceName,
+  type SourceStatus,
 } from '../entropy/index.ts';
 import { AppError, ERRORS, SetupError } from '../errors.ts';
 import type { AccountMetrics, Principal, StreamCounts, Usage } from '../ledger/index.ts';
@@ -56,8 +57,7 @@ export interface KeyServiceOptions {
 
 export interface Readiness {
   readonly ready: boolean;
-  /** Health of every source, in the order in which they are used. */
-  readonly sources: ReadonlyMap<SourceName, boolean>;
+  readonly sources: readonly SourceStatus[];
 }
 
 /** A generated key that is recorded. The receiver owns `generated.key` and MUST wipe it. */
@@ -241,24 +241,30 @@ export class KeyService {
   }
 
   /**
-   * Whether keys can be made, source by source: `os` and the default source are needed, others cost
-   * their own requests only. An unsound generator is asked to try its sources again, so that one that
-   * recovered is noticed without traffic.
+   * Whether keys can be made: `os` and the default source are needed, others cost their own requests
+   * only. An unsound generator is asked to try its sources again, so that one that recovered is
+   * noticed without traffic.
    */
   checkReadiness(): Readiness {
-    const statuses = [this.#keyWorkerStatus, ...this.#pool.statuses()];
-    const sources = new Map<SourceName, boolean>();
-    for (const { name, healthy } of statuses.flatMap((status) => status.sources)) {
-      sources.set(name, healthy && sources.get(name) !== false);
-    }
-    // What workers saw of a pool is as old as their last answer.
-    for (const source of this.#background) sources.set(source.pool.name, source.status().healthy);
+    const sources = this.sourceStatuses();
     const needed: SourceName[] = ['os', this.#options.sources.default];
     const ready =
-      statuses.every(({ latched }) => latched === null) &&
-      needed.every((name) => sources.get(name) === true);
+      this.#generatorStatuses().every(({ latched }) => latched === null) &&
+      needed.every((name) => sources.some((source) => source.name === name && source.healthy));
     if (!ready) this.#probe();
     return { ready, sources };
+  }
+
+  /**
+   * Every source in use, with the draws and failures of all threads. What workers read themselves is
+   * as they saw it with their last piece of work.
+   */
+  sourceStatuses(): SourceStatus[] {
+    const merged = new Map<SourceName, SourceStatus>();
+    for (const one of this.#generatorStatuses().flatMap(({ sources }) => sources)) {
+      if (!isBackground(one.name)) merged.set(one.name, addStatus(merged.get(one.name), one));
+    }
+    return [...merged.values(), ...this.#background.map((source) => source.status())];
   }
 
   /** Ends the workers after what they have begun. The caller has stopped submitting. */
@@ -269,6 +275,10 @@ export class KeyService {
     for (const worker of this.#workers) worker.postMessage('close');
     await Promise.all(exits);
     await Promise.all(this.#background.map((source) => source.close()));
+  }
+
+  #generatorStatuses(): GeneratorStatus[] {
+    return [this.#keyWorkerStatus, ...this.#pool.statuses()];
   }
 
   #probe(): void {
@@ -337,6 +347,16 @@ function openBackground({ sources, onSourceEvent }: KeyServiceOptions): Backgrou
   return names.map(
     (name) => new BackgroundSource(name, sources.settings, (event) => onSourceEvent(name, event)),
   );
+}
+
+/** One source as two threads see it: healthy where it is for both. */
+function addStatus(sum: SourceStatus | undefined, one: SourceStatus): SourceStatus {
+  if (!sum) return one;
+  return {
+    ...(sum.healthy ? one : sum),
+    draws: sum.draws + one.draws,
+    failures: sum.failures + one.failures,
+  };
 }
 
 interface ReadyWorker {

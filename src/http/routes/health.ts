@@ -49,7 +49,7 @@ function alive({ clock }: RouteContext): Health {
 function readiness({ service, clock, isDraining }: RouteContext): Health {
   const { ready, sources } = service.checkReadiness();
   const status = isDraining() ? 'draining' : ready ? 'ok' : 'unavailable';
-  const bySource = [...sources].map(([name, healthy]) => [`entropy:${name}`, word(healthy)]);
+  const bySource = sources.map(({ name, healthy }) => [`entropy:${name}`, word(healthy)]);
   return {
     success: status === 'ok',
     status,
