@@ -6,7 +6,7 @@ import {
   type IbmQuantumSettings,
   openIbmQuantum,
 } from '../../src/entropy/sources/ibm-quantum.ts';
-import { type Answer, FakeService, type Received } from './fake-service.ts';
+import { type Answer, FakeService, type Received, type Scope } from './fake-service.ts';
 
 export type IbmRoute = 'token' | 'create' | 'state' | 'results' | 'cancel';
 
@@ -44,8 +44,8 @@ export class FakeIbm {
     service.handler = (request) => this.#handle(request);
   }
 
-  static async start(t: TestContext): Promise<FakeIbm> {
-    return new FakeIbm(await FakeService.start<IbmRoute>(t));
+  static async start(scope: Scope): Promise<FakeIbm> {
+    return new FakeIbm(await FakeService.start<IbmRoute>(scope));
   }
 
   /** A reader of this fake, closed when the test ends. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import type { QrngProfileName } from '../../src/config/index.ts';
 import { openQrng, type QrngSettings } from '../../src/entropy/sources/qrng.ts';
-import { type Answer, FakeService, type Received } from './fake-service.ts';
+import { type Answer, FakeService, type Received, type Scope } from './fake-service.ts';
 
 export type QrngRoute = 'health' | 'capabilities' | 'entropy';
 
@@ -28,8 +28,8 @@ export class FakeQrng {
     service.handler = (request) => this.#handle(request);
   }
 
-  static async start(t: TestContext, profile: QrngProfileName): Promise<FakeQrng> {
-    return new FakeQrng(await FakeService.start<QrngRoute>(t), profile);
+  static async start(scope: Scope, profile: QrngProfileName): Promise<FakeQrng> {
+    return new FakeQrng(await FakeService.start<QrngRoute>(scope), profile);
   }
 
   /** A reader of this fake, closed when the test ends. */

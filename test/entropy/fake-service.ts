@@ -1,8 +1,12 @@
 /** A local HTTP server that plays a remote source, and can be told to misbehave. */
 import assert from 'node:assert/strict';
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { TestContext } from 'node:test';
 import { NoiseFailure } from '../../src/entropy/noise.ts';
 
 export interface Received {
@@ -30,20 +34,29 @@ export type Handler<Route extends string> = (
   request: Received,
 ) => { readonly route: Route; readonly answer: () => Answer } | null;
 
+/** What the fake is for: a test, or a suite. Its end is the end of the fake. */
+export interface Scope {
+  after(end: () => void): void;
+}
+
 export class FakeService<Route extends string> {
   readonly url: string;
   /** What speaks the protocol. */
   handler: Handler<Route> = () => null;
   /** The requests of each route, in order. */
   readonly received: Partial<Record<Route, Received[]>> = {};
+  /** What every request of a route gets, until it is taken out, after what was planned. */
+  readonly broken: Partial<Record<Route, Answer | Misbehaviour>> = {};
+  readonly #server: Server;
   readonly #planned: Partial<Record<Route, (Answer | Misbehaviour)[]>> = {};
   #waiters: { readonly route: Route; readonly count: number; readonly resolve: () => void }[] = [];
 
-  private constructor(port: number) {
-    this.url = `http://127.0.0.1:${port}`;
+  private constructor(server: Server) {
+    this.#server = server;
+    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  static async start<Route extends string>(t: TestContext): Promise<FakeService<Route>> {
+  static async start<Route extends string>(scope: Scope): Promise<FakeService<Route>> {
     const server = createServer((request, response) => {
       const chunks: Buffer[] = [];
       request.on('error', () => {});
@@ -55,12 +68,21 @@ export class FakeService<Route extends string> {
       });
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const service = new FakeService<Route>((server.address() as AddressInfo).port);
-    t.after(() => {
-      server.close();
-      server.closeAllConnections();
-    });
+    const service = new FakeService<Route>(server);
+    scope.after(() => service.leave());
     return service;
+  }
+
+  /** Nobody listens any more. */
+  leave(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  /** Listens again, at the same address. */
+  async comeBack(): Promise<void> {
+    const { port } = new URL(this.url);
+    await new Promise<void>((resolve) => this.#server.listen(Number(port), '127.0.0.1', resolve));
   }
 
   /** What the next requests of a route get instead of the protocol's answer. */
@@ -93,7 +115,7 @@ export class FakeService<Route extends string> {
     const log = this.received[route] ?? [];
     log.push(received);
     this.received[route] = log;
-    const planned = this.#planned[route]?.shift();
+    const planned = this.#planned[route]?.shift() ?? this.broken[route];
     if (typeof planned === 'string') misbehave(response, planned);
     else send(response, planned ?? answer());
     const due = this.#waiters.filter((waiter) => this.count(waiter.route) >= waiter.count);

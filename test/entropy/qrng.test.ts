@@ -81,7 +81,7 @@ interface Failure {
   readonly message: RegExp;
 }
 
-const UNKNOWN_FORM = /in a form that is not known: check that PHM_QRNG_URL and PHM_QRNG_PROFILE/;
+const UNKNOWN_FORM = /in a form that is not known: check PHM_QRNG_URL and PHM_QRNG_PROFILE/;
 
 const FAILURES: readonly Failure[] = [
   {

@@ -102,7 +102,7 @@ export async function requestJson(request: JsonRequest): Promise<unknown> {
 
 /** The failure of an answer that is JSON, but not of this protocol. */
 export function unknownForm({ name, address }: Service, what: string): RequestFailure {
-  const advice = `check that ${address} is the address of this protocol`;
+  const advice = `check ${address}, and that the service speaks this protocol`;
   return new RequestFailure(`${name} answered ${what} in a form that is not known: ${advice}`, 200);
 }
 
