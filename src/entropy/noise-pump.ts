@@ -184,11 +184,12 @@ export class NoisePump {
     const material = this.#reader.extract?.(samples) ?? samples;
     const { bytesPerDraw } = this.#reader;
     if (material.length < bytesPerDraw) throw new NoiseFailure('a batch did not fill one draw');
-    this.#noteDelivery();
     for (let end = bytesPerDraw; end <= material.length; end += bytesPerDraw) {
       const draw = condition(material.subarray(end - bytesPerDraw, end));
       while (!this.#ended && !this.#filler.put(draw, jobId)) await this.#filler.taken(IDLE_MS);
       wipe(draw);
+      // Not before: who reads "delivering" may take a draw at once.
+      this.#noteDelivery();
     }
     wipe(material);
   }

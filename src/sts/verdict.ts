@@ -62,7 +62,7 @@ export function gate(report: SuiteReport): Gate {
   return { p, verdict: p >= GATE_ALPHA ? 'PASS' : 'FAIL' };
 }
 
-/** Labels of this service: a sound sample is `REVIEW` by chance about once in seven. */
+/** Labels of this service: a sound sample is `REVIEW` by chance about once in eight (docs/evidence). */
 export function complianceLevel(report: SuiteReport, { verdict }: Gate): ComplianceLevel {
   if (verdict === 'FAIL') return 'NON_COMPLIANT';
   return report.testsPassed === report.totalTests ? 'CERTIFICATION_READY' : 'REVIEW';

@@ -52,7 +52,7 @@ ${sentences.map((sentence) => markup`<p>${sentence}</p>`)}
 
 const SIGNS: Readonly<Record<Verdict['state'], string>> = { passed: '✓', failed: '✗', open: '–' };
 
-const ONE_SAYS_LITTLE = markup`With all 15 tests about one sound sequence in seven fails one or more by chance. One sequence says little about its source: the standard judges that by many (§4.2), and so does <code>--sequences</code>.`;
+const ONE_SAYS_LITTLE = markup`With all 15 tests about one sound sequence in eight fails one or more by chance. One sequence says little about its source: the standard judges that by many (§4.2), and so does <code>--sequences</code>.`;
 
 function verdictOnSequence({ tests, testsPassed, totalTests, bits }: SuiteReport): Verdict {
   const failed = tests.filter((test) => test.applicable && !test.passed).map(({ name }) => name);

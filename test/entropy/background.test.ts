@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import type { SourceSettings } from '../../src/config/index.ts';
+import {
+  BackgroundSource,
+  type Draw,
+  PooledSource,
+  type SourceEvent,
+} from '../../src/entropy/index.ts';
+import { AppError, SetupError } from '../../src/errors.ts';
+
+const SETTINGS: SourceSettings = {
+  jitterCredit: 'on',
+  remoteCredit: false,
+  device: null,
+  ibmQuantum: null,
+  qrng: null,
+};
+
+const slotBytes = (source: BackgroundSource) => new Uint8Array(source.pool.memory, 32);
+
+function drawIfAny(pooled: PooledSource): Draw[] {
+  try {
+    return [pooled.draw()];
+  } catch (error) {
+    assert.ok(error instanceof AppError);
+    return [];
+  }
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 2));
+}
+
+describe('a background source', { timeout: 30_000 }, () => {
+  it('fills its pool in a thread of its own, and leaves nothing in it at the end', async (t) => {
+    const events: SourceEvent[] = [];
+    const source = new BackgroundSource('jitter', SETTINGS, (event) => events.push(event));
+    t.after(() => source.close());
+    await until(() => source.status().healthy);
+    const pooled = new PooledSource(source.pool);
+    // The first one is there as soon as the source is healthy.
+    const draws = [pooled.draw()];
+    while (draws.length < 2) {
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      draws.push(...drawIfAny(pooled));
+    }
+    assert.notDeepEqual(draws[0].bytes, draws[1].bytes);
+    for (const { bytes, creditBits, jobId } of draws) {
+      assert.equal(bytes.length, 32);
+      assert.equal(creditBits, 192);
+      assert.equal(jobId, null);
+    }
+    await source.close();
+    assert.ok(slotBytes(source).every((byte) => byte === 0));
+    assert.throws(() => pooled.draw(), AppError);
+    assert.deepEqual(
+      events.map(({ kind }) => kind),
+      ['delivering'],
+    );
+  });
+
+  it('credits timing noise as it is told to', async () => {
+    for (const [jitterCredit, credit] of [
+      ['on', 192],
+      ['off', 0],
+    ] as const) {
+      const source = new BackgroundSource('jitter', { ...SETTINGS, jitterCredit }, () => {});
+      assert.equal(source.status().creditBitsPerDraw, credit);
+      await source.close();
+    }
+  });
+
+  it('is latched, and nothing else ends, when its thread dies', async () => {
+    const events: SourceEvent[] = [];
+    // Refused by the reader, in the thread: the configuration does not let such a claim through.
+    const device = { path: '/dev/zero', minEntropyPerByte: 9 };
+    const settings = { ...SETTINGS, device };
+    const source = new BackgroundSource('device', settings, (event) => events.push(event));
+    await until(() => events.length > 0);
+    assert.deepEqual(events, [{ kind: 'latched', detail: 'its thread ended' }]);
+    assert.equal(source.status().healthy, false);
+    assert.match(source.status().detail ?? '', /for good/);
+    await source.close();
+  });
+
+  it('is not started with a credential that cannot be read, which is not repeated', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'phm-test-'));
+    const file = join(directory, 'key');
+    const secret = 'two lines\nof a secret';
+    writeFileSync(file, secret);
+    const open = (apiKey: { file: string }) => () =>
+      new BackgroundSource(
+        'qrng',
+        { ...SETTINGS, qrng: { profile: 'anu', url: null, apiKey } },
+        () => {},
+      );
+    assert.throws(open({ file }), (error) => {
+      assert.ok(error instanceof SetupError);
+      assert.match(error.message, /not one line of printable ASCII/);
+      assert.ok(error.message.includes(file) && !error.message.includes('secret'));
+      return true;
+    });
+    assert.throws(open({ file: join(directory, 'missing') }), SetupError);
+    rmSync(directory, { recursive: true });
+  });
+});
