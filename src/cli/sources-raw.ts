@@ -1,6 +1,6 @@
 /** `phm sources raw` and `phm sources restarts`: samples for assessment with other tools. */
-import { spawnSync } from 'node:child_process';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { execFile } from 'node:child_process';
+import { resolve as resolvePath } from 'node:path';
 import { wipe } from '../bytes.ts';
 import { collectSamples, type SourceName } from '../entropy/index.ts';
 import { CommandError } from './command-error.ts';
@@ -42,22 +42,25 @@ export async function writeRestarts(
   signal: AbortSignal,
 ): Promise<void> {
   for (let row = 0; row < RESTARTS; row++) {
-    const samples = firstSamples(context, name);
+    const samples = await firstSamples(context, name, signal);
     await context.outBytes(samples);
     wipe(samples);
     if (process.stderr.isTTY) context.err(`\r\x1b[K${row + 1} of ${RESTARTS} restarts`);
-    await nextTurn();
     signal.throwIfAborted();
   }
   if (process.stderr.isTTY) context.err('\n');
 }
 
-function firstSamples({ env }: CliContext, name: SourceName): Buffer {
-  const main = new URL('../main.ts', import.meta.url).pathname;
+/** The samples of a process of its own, which ends when `signal` aborts. */
+function firstSamples({ env }: CliContext, name: SourceName, signal: AbortSignal): Promise<Buffer> {
+  const main = resolvePath(import.meta.dirname, '../main.ts');
   const args = [main, 'sources', 'raw', name, '--bytes', String(SAMPLES_PER_RESTART)];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { env: { ...env } });
-  if (status !== 0 || stdout.length !== SAMPLES_PER_RESTART) {
-    throw new CommandError(`a restart of "${name}" failed: ${String(stderr).trim()}`, 1);
-  }
-  return stdout;
+  const options = { env: { ...env }, encoding: 'buffer', signal } as const;
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, args, options, (error, stdout, stderr) => {
+      if (error === null && stdout.length === SAMPLES_PER_RESTART) return resolve(stdout);
+      wipe(stdout);
+      reject(new CommandError(`a restart of "${name}" failed: ${String(stderr).trim()}`, 1));
+    });
+  });
 }
