@@ -9,9 +9,7 @@ export const OUTPUT_GONE = 'the output cannot be written';
  * Runs `work` with a signal that Ctrl-C or SIGTERM sets off, or an output that nobody reads any more (as with
  * `| head`). A second Ctrl-C ends the process.
  */
-export async function untilInterrupted(
-  work: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
+export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const controller = new AbortController();
   const interrupt = (): void => controller.abort('interrupted');
   process.once('SIGINT', interrupt);
@@ -19,14 +17,15 @@ export async function untilInterrupted(
   // Stays for good: the error of a write comes after it, perhaps when the command has ended.
   process.stdout.on('error', () => controller.abort(OUTPUT_GONE));
   try {
-    const failure = await work(controller.signal).catch((error: unknown) => ({ error }));
-    // The last write may fail, too.
+    const [outcome] = await Promise.allSettled([work(controller.signal)]);
+    // The last write may fail, too; and Ctrl-C ends child processes before this one hears of it.
     await nextTurn();
-    const { reason } = controller.signal;
-    if (reason === OUTPUT_GONE || (failure && failure.error === reason)) {
+    const { aborted, reason } = controller.signal;
+    if (reason === OUTPUT_GONE || (aborted && outcome.status === 'rejected')) {
       throw new CommandError(reason, 1);
     }
-    if (failure) throw failure.error;
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
   } finally {
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);

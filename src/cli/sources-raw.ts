@@ -1,5 +1,4 @@
 /** `phm sources raw` and `phm sources restarts`: samples for assessment with other tools. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { wipe } from '../bytes.ts';
 import { collectSamples, RESTARTS, samplesAfterRestart } from '../entropy/index.ts';
 import { type CliContext, requireConfig } from './context.ts';
@@ -42,11 +41,10 @@ export async function writeRestarts(
   const { sourceSettings } = requireConfig(context);
   const progress = process.stderr.isTTY ? context.err : () => {};
   for (let row = 0; row < RESTARTS; row++) {
-    const samples = samplesAfterRestart(name, sourceSettings, SAMPLES_PER_RESTART);
+    const samples = await samplesAfterRestart(name, sourceSettings, SAMPLES_PER_RESTART, signal);
     await context.outBytes(samples);
     wipe(samples);
     progress(`\r\x1b[K${row + 1} of ${RESTARTS} restarts`);
-    await nextTurn();
     signal.throwIfAborted();
   }
   progress('\n');

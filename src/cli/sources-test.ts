@@ -3,6 +3,7 @@ import { wipe } from '../bytes.ts';
 import {
   assessNonIid,
   collectSamples,
+  MAX_ASSESSED_BITS,
   type NoiseReader,
   NoiseTests,
   type NoiseVerdict,
@@ -13,6 +14,7 @@ import { entropyJson, formatEntropyText } from './assess-entropy-report.ts';
 import { grouped } from './assess-table.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, writeJson } from './context.ts';
+import { untilInterrupted } from './interruption.ts';
 import type { OpenedSource } from './sources-open.ts';
 
 interface HealthResult {
@@ -23,15 +25,17 @@ interface HealthResult {
 
 /**
  * Draws samples and writes what the tests say of them. Throws `CommandError` (exit code 1) when a
- * health test fails or the estimate is below what the source claims.
+ * health test fails or the estimate is below what the source claims. Ctrl-C ends the process while
+ * it estimates, which leaves no turn to a handler.
  */
 export async function testSource(
   context: CliContext,
   { name, reader }: OpenedSource,
-  { samples: count, json }: { samples: number; json?: boolean },
-  signal: AbortSignal,
+  { samples: wanted, json }: { samples: number; json?: boolean },
 ): Promise<void> {
-  const samples = await collect(context, reader, Math.max(count, START_UP_SAMPLES), signal);
+  const count = Math.max(wanted, START_UP_SAMPLES);
+  requireAssessable(reader, count);
+  const samples = await untilInterrupted((signal) => collect(context, reader, count, signal));
   const progress = new CurrentEstimator(context.err);
   try {
     const health = testHealth(reader, samples);
@@ -60,6 +64,15 @@ export async function testSource(
     progress.clear();
     wipe(samples);
   }
+}
+
+function requireAssessable({ bitsPerSample }: NoiseReader, count: number): void {
+  const most = Math.floor(MAX_ASSESSED_BITS / bitsPerSample);
+  if (count <= most) return;
+  throw new CommandError(
+    `--samples is ${grouped(count)}: at most ${grouped(most)} samples of ${bitsPerSample} bits are assessed at once`,
+    2,
+  );
 }
 
 async function collect(

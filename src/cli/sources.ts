@@ -27,6 +27,8 @@ export function addSourcesCommands(program: Command, context: CliContext): void 
     .command('sources')
     .description('list the entropy sources: use, claim, health; remote ones are not asked')
     .option('--json', 'write the list as JSON')
+    // Else its --json takes that of the commands below it.
+    .enablePositionalOptions()
     .action((options: { json?: boolean }) =>
       untilInterrupted((signal) => list(context, options, signal)),
     );
@@ -34,11 +36,13 @@ export function addSourcesCommands(program: Command, context: CliContext): void 
     .command('test <name>')
     .description('draw raw samples, run the health tests and the SP 800-90B estimators on them')
     .addOption(
-      new Option('--samples <n>', 'samples to draw').argParser(parseCount).default(1_000_000),
+      new Option('--samples <n>', 'samples to draw, 1,024 at least')
+        .argParser(parseCount)
+        .default(1_000_000),
     )
     .option('--json', 'write the result as JSON')
     .action((name: string, options: { samples: number; json?: boolean }) =>
-      untilInterrupted((signal) => testSource(context, openByName(context, name), options, signal)),
+      testSource(context, openByName(context, name), options),
     );
   sources
     .command('raw <name>')

@@ -211,7 +211,7 @@ export class NoisePump {
     // The state first: a taker looks at it after taking.
     this.#filler.setState('latched', LATCHED_RETRY_SECONDS);
     this.#filler.drain();
-    this.#onEvent({ kind: 'latched', detail: reason });
+    this.#onEvent({ kind: 'latched', detail: `${reason}; it gives nothing more until a restart` });
   }
 }
 

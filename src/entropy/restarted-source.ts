@@ -5,7 +5,7 @@
  * As a program this file is that process: it reads its task from standard input, as settings may hold
  * credentials, and writes the samples to standard output.
  */
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { readFileSync, writeSync } from 'node:fs';
 import { wipe } from '../bytes.ts';
 import type { SourceSettings } from '../config/index.ts';
@@ -19,19 +19,32 @@ interface Task {
   readonly count: number;
 }
 
-/** Throws `NoiseFailure` when the process does not deliver `count` samples. The caller MUST wipe them. */
+/**
+ * Rejects with `NoiseFailure` when the process does not deliver `count` samples; it ends when `signal`
+ * aborts. The caller MUST wipe them.
+ */
 export function samplesAfterRestart(
   name: SourceName,
   settings: SourceSettings,
   count: number,
-): Uint8Array {
-  const input = JSON.stringify({ name, settings, count } satisfies Task);
-  const { status, stdout, stderr } = spawnSync(process.execPath, [import.meta.filename], {
-    input,
-    env: {},
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const options = { env: {}, encoding: 'buffer', signal } as const;
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      process.execPath,
+      [import.meta.filename],
+      options,
+      (error, stdout, stderr) => {
+        if (error === null && stdout.length === count) return resolve(stdout);
+        wipe(stdout);
+        reject(new NoiseFailure(`A restart of "${name}" failed: ${String(stderr).trim()}`));
+      },
+    );
+    // A process that ends before it has read is told of by its exit.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(JSON.stringify({ name, settings, count } satisfies Task));
   });
-  if (status === 0 && stdout.length === count) return stdout;
-  throw new NoiseFailure(`A restart of "${name}" failed: ${String(stderr).trim()}`);
 }
 
 async function main(): Promise<void> {

@@ -132,7 +132,7 @@ describe('the pump of a noise source', { timeout: 30_000 }, () => {
         await new Promise((resolve) => setTimeout(resolve, 1));
       }
     }
-    assert.equal(events.at(-1)?.detail, 'it delivered the same block twice');
+    assert.match(events.at(-1)?.detail ?? '', /^it delivered the same block twice; .+ restart$/);
     assert.throws(() => source.draw(), AppError);
   });
 
@@ -232,7 +232,9 @@ describe('the pump of a noise source', { timeout: 30_000 }, () => {
   it('latches on an error that no reader may have, and does not repeat its message', async () => {
     const { events, source } = pump(() => new TypeError('bytes: aabbcc'));
     await until(() => events.length > 0);
-    assert.deepEqual(events, [{ kind: 'latched', detail: 'an unexpected TypeError' }]);
+    assert.deepEqual(kinds(events), ['latched']);
+    assert.match(events[0].detail, /^an unexpected TypeError; .+ restart$/);
+    assert.ok(!events[0].detail.includes('aabbcc'));
     assert.throws(() => source.draw(), AppError);
   });
 

@@ -1,0 +1,286 @@
+/** `phm sources` and `phm stream` as their users meet them: stdout, stderr, exit code. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { SOURCE_NAMES } from '../../src/entropy/index.ts';
+import {
+  type CommandResult,
+  type Environment,
+  MAIN,
+  makeDataDir,
+  phmJson,
+  removeDataDir,
+  runPhm,
+} from '../support/server.ts';
+
+let dataDir: string;
+before(() => {
+  dataDir = makeDataDir();
+});
+after(() => removeDataDir(dataDir));
+
+const device = (path: string): Environment => ({
+  PHM_DEVICE_PATH: path,
+  PHM_DEVICE_MIN_ENTROPY: '4',
+});
+
+const skip = process.platform !== 'linux' && 'devices of Linux';
+
+/** Checks an exit code, and what stderr says; nothing is on stdout. */
+function assertEnds({ code, stdout, stderr }: CommandResult, expected: number, words: RegExp) {
+  assert.equal(code, expected, stderr);
+  assert.match(stderr, words);
+  assert.equal(stdout, '');
+}
+
+/** A command whose output is read in bytes, as far as the test wants. */
+class Running {
+  readonly #child: ChildProcess;
+  readonly #exit: Promise<unknown[]>;
+  readonly #chunks: Buffer[] = [];
+  #stderr = '';
+
+  constructor(args: readonly string[], stdout: 'pipe' | number = 'pipe') {
+    const env = { PATH: process.env.PATH ?? '', PHM_DATA_DIR: dataDir };
+    this.#child = spawn(process.execPath, [MAIN, ...args], {
+      env,
+      stdio: ['ignore', stdout, 'pipe'],
+    });
+    this.#exit = once(this.#child, 'close');
+    this.#child.stdout?.on('data', (chunk: Buffer) => this.#chunks.push(chunk));
+    this.#child.stderr?.on('data', (chunk) => {
+      this.#stderr += chunk;
+    });
+  }
+
+  async untilOutput(bytes: number): Promise<void> {
+    while (Buffer.concat(this.#chunks).length < bytes)
+      await once(this.#child.stdout ?? this.#child, 'data');
+  }
+
+  interrupt(): void {
+    this.#child.kill('SIGINT');
+  }
+
+  /** Nobody reads any more, as with `| head`. */
+  closeOutput(): void {
+    this.#child.stdout?.destroy();
+  }
+
+  async ended(): Promise<{ code: unknown; output: Buffer; stderr: string }> {
+    const [code] = await this.#exit;
+    return { code, output: Buffer.concat(this.#chunks), stderr: this.#stderr };
+  }
+}
+
+async function output(...args: string[]): Promise<Buffer> {
+  const { code, output: bytes, stderr } = await new Running(args).ended();
+  assert.equal(code, 0, stderr);
+  return bytes;
+}
+
+describe('phm sources', () => {
+  it('lists every source with its use, credit, state and assessment', async () => {
+    const { code, stdout, stderr } = await runPhm(['sources'], dataDir);
+    assert.equal(code, 0);
+    assert.equal(stderr, '');
+    const [heading, ...rows] = stdout.trimEnd().split('\n');
+    assert.match(heading, /^NAME +KIND +USE +CREDIT +STATUS +ASSESSMENT$/);
+    assert.deepEqual(
+      rows.map((row) => row.split(' ')[0]),
+      SOURCE_NAMES,
+    );
+    assert.match(rows[0], /^os +system +always, default, by request +256 +ok /);
+    assert.match(stdout, /^qrng .+ not set up /m);
+  });
+
+  it('lists them as JSON, and does not ask remote ones', async () => {
+    const rows = await phmJson<Record<string, unknown>[]>(['sources'], dataDir, {
+      PHM_ENTROPY_SOURCES: 'qrng',
+      PHM_ENTROPY_MIX: 'jitter',
+      PHM_QRNG_PROFILE: 'open-api',
+      PHM_QRNG_URL: 'http://127.0.0.1:9',
+    });
+    const of = (name: string) => rows.find((row) => row.name === name);
+    assert.deepEqual(Object.keys(rows[0]), [
+      'name',
+      'kind',
+      'use',
+      'credit_bits_per_draw',
+      'status',
+      'assessment',
+    ]);
+    assert.deepEqual([of('qrng')?.use, of('qrng')?.status], ['by request', 'set up, not asked']);
+    assert.equal(of('jitter')?.use, 'mixed in');
+  });
+
+  it('shows a device that is stuck or does not deliver', { skip }, async () => {
+    for (const [path, words] of [
+      ['/dev/zero', /failed: the repetition count test/],
+      ['/dev/null', /failed: .+ ended after 0 of 64 bytes/],
+      [dataDir, /failed: .+ is neither a character device nor a FIFO/],
+      [join(dataDir, 'missing'), /failed: .+ does not exist/],
+    ] as const) {
+      const { code, stdout } = await runPhm(['sources'], dataDir, device(path));
+      assert.equal(code, 0);
+      assert.match(stdout.split('\n').find((line) => line.startsWith('device')) ?? '', words);
+    }
+  });
+
+  it('names what is wrong with a source that it cannot open', async () => {
+    const commands = [['test'], ['raw', '--bytes', '10'], ['restarts']];
+    const file = join(dataDir, 'credential');
+    writeFileSync(file, 'a secret\nof two lines');
+    const credential = { PHM_QRNG_PROFILE: 'anu', PHM_QRNG_API_KEY_FILE: file };
+    await Promise.all(
+      commands.map(async ([command, ...options]) => {
+        const run = (name: string, more?: Environment) =>
+          runPhm(['sources', command, name, ...options], dataDir, more);
+        assertEnds(await run('nope'), 2, /^phm: there is no source "nope": use one of os, /);
+        assertEnds(await run('device'), 2, /^phm: the source "device" is not set up/);
+        const unreadable = await run('qrng', credential);
+        assertEnds(unreadable, 1, /^phm: the credential in .+ is not one line/);
+        assert.ok(!unreadable.stderr.includes('secret'));
+      }),
+    );
+  });
+
+  it('fails when the device does not deliver', { skip }, async () => {
+    for (const args of [
+      ['test', 'device'],
+      ['raw', 'device', '--bytes', '10'],
+    ]) {
+      const result = await runPhm(['sources', ...args], dataDir, device('/dev/null'));
+      assertEnds(result, 1, /^phm: \/dev\/null \(PHM_DEVICE_PATH\) ended after 0 of 64 bytes\.$/m);
+    }
+  });
+});
+
+describe('phm sources test', () => {
+  it('tells the verdicts and the estimate, in words and as JSON', { skip }, async () => {
+    const args = ['sources', 'test', 'device', '--samples', '3000'];
+    const env = device('/dev/urandom');
+    const { code, stdout, stderr } = await runPhm(args, dataDir, env);
+    assert.equal(code, 0, stderr);
+    assert.match(
+      stdout,
+      /^Start-up tests, 1,024 samples: passed\nHealth tests, 3,000 samples: passed$/m,
+    );
+    assert.match(stdout, /^Claimed for the health tests: 4 bits per symbol\.$/m);
+    const report = await phmJson<Record<string, unknown>>(args, dataDir, env);
+    assert.deepEqual(report.health, { start_up: { level: 'passed' }, all: { level: 'passed' } });
+    assert.deepEqual([report.source, report.meets_claim], ['device', true]);
+  });
+
+  it('leaves with 1 when a health test fails', { skip }, async () => {
+    const args = ['sources', 'test', 'device', '--samples', '2000'];
+    const { code, stdout, stderr } = await runPhm(args, dataDir, device('/dev/zero'));
+    assert.equal(code, 1);
+    assert.match(stdout, /FAILED \(permanent\): repetition count at sample 15/);
+    assert.equal(stderr, 'phm: a health test failed\n');
+  });
+
+  it('draws 1,024 samples at least, and no more than can be assessed', async () => {
+    const few = await runPhm(['sources', 'test', 'os', '--samples', '1'], dataDir);
+    assert.match(few.stdout, /^Health tests, 1,024 samples: passed$/m);
+    assert.match(few.stderr, /^warning: "os" has no raw noise to show/);
+    const many = ['sources', 'test', 'jitter', '--samples', '99999999999'];
+    assertEnds(
+      await runPhm(many, dataDir),
+      2,
+      /^phm: --samples .+ at most 16,777,216 samples of 8 bits/,
+    );
+    for (const samples of ['0', '-5', '1e6']) {
+      const wrong = await runPhm(['sources', 'test', 'os', '--samples', samples], dataDir);
+      assertEnds(wrong, 2, /use a whole number from 1 up/);
+    }
+  });
+});
+
+describe('phm sources raw', () => {
+  it('writes as many samples as asked for, and nothing else on stdout', async () => {
+    for (const length of [1, 1_000, 70_001]) {
+      const bytes = await output('sources', 'raw', 'jitter', '--bytes', String(length));
+      assert.equal(bytes.length, length);
+    }
+    assertEnds(await runPhm(['sources', 'raw', 'os', '--bytes', '0'], dataDir), 2, /whole number/);
+  });
+
+  it('ends when told to and when nobody reads, with one line', async () => {
+    const interrupted = new Running(['sources', 'raw', 'jitter', '--bytes', '1000000000']);
+    await interrupted.untilOutput(1);
+    interrupted.interrupt();
+    const { code, stderr } = await interrupted.ended();
+    assert.deepEqual([code, stderr], [1, 'phm: interrupted\n']);
+  });
+});
+
+describe('phm sources restarts', () => {
+  it('ends when told to, after whole rows that differ', async () => {
+    const running = new Running(['sources', 'restarts', 'jitter']);
+    await running.untilOutput(2_000);
+    running.interrupt();
+    const { code, output: rows, stderr } = await running.ended();
+    assert.deepEqual([code, stderr], [1, 'phm: interrupted\n']);
+    assert.equal(rows.length % 1_000, 0);
+    assert.notDeepEqual(rows.subarray(0, 1_000), rows.subarray(1_000, 2_000));
+  });
+});
+
+describe('phm stream', () => {
+  it('writes exactly the bits asked for, of two samples or of a part of one', async () => {
+    for (const bits of [8, 1_000, 2 ** 20 + 8]) {
+      assert.equal((await output('stream', '--bits', String(bits))).length, bits / 8);
+    }
+  });
+
+  it('takes multiples of 8 only', async () => {
+    for (const [bits, words] of [
+      ['7', /use a multiple of 8/],
+      ['0', /use a whole number from 1 up/],
+      ['-8', /use a whole number from 1 up/],
+    ] as const) {
+      assertEnds(await runPhm(['stream', '--bits', bits], dataDir), 2, words);
+    }
+    assertEnds(await runPhm(['stream'], dataDir), 2, /--bits/);
+  });
+
+  it('differs from run to run, with and without modulation', async () => {
+    const runs = await Promise.all(
+      ['phase', 'phase', 'none', 'none'].map((type) =>
+        output('stream', '--bits', '256', '--modulation', type),
+      ),
+    );
+    assert.equal(new Set(runs.map((bytes) => bytes.toString('hex'))).size, 4);
+  });
+
+  it('passes the suite', async () => {
+    const file = join(dataDir, 'sample.bin');
+    writeFileSync(file, await output('stream', '--bits', String(2 ** 20)));
+    const { code, stdout } = await runPhm(['assess', file, '--json'], dataDir);
+    assert.equal(code, 0, stdout);
+  });
+
+  it('ends with 1 and one line when told to, when nobody reads, and when the disk is full', async (t) => {
+    const ends: [RegExp, (running: Running) => void][] = [
+      [/^phm: interrupted\n$/, (running) => running.interrupt()],
+      [/^phm: the output cannot be written\n$/, (running) => running.closeOutput()],
+    ];
+    for (const [words, end] of ends) {
+      const running = new Running(['stream', '--bits', String(2 ** 40)]);
+      await running.untilOutput(1);
+      end(running);
+      const { code, stderr } = await running.ended();
+      assert.equal(code, 1);
+      assert.match(stderr, words);
+    }
+    if (skip) return;
+    const full = openSync('/dev/full', 'w');
+    t.after(() => closeSync(full));
+    const { code, stderr } = await new Running(['stream', '--bits', '8'], full).ended();
+    assert.deepEqual([code, stderr], [1, 'phm: the output cannot be written\n']);
+  });
+});
