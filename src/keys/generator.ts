@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
 import { concatBytes, wipe } from '../bytes.ts';
-import { CtrDrbg, MAX_REQUEST_BITS } from '../drbg/index.ts';
+import { CtrDrbg, drbgSelfTest, MAX_REQUEST_BITS } from '../drbg/index.ts';
 import {
   countOnes,
   type EntropySource,
@@ -25,7 +25,7 @@ import { AppError } from '../errors.ts';
 /** Length of the sample that a stream is judged by (design: 2^20 bits, two full DRBG requests). */
 export const SAMPLE_BITS = 2 ** 20;
 
-/** Reseeds after which the screen is taken anew: half a per cent of the work for as many keys. */
+/** Reseeds after which self-tests and screen are run anew: 2 % of the work for as many keys. */
 const SCREEN_INTERVAL = 4_096;
 
 /**
@@ -75,29 +75,39 @@ export interface Credit {
   readonly jobId: string | null;
 }
 
+/** What a generator is made of. */
+export interface GeneratorParts {
+  readonly os: EntropySource;
+  /** That a reseed may name. */
+  readonly extras: ReadonlyMap<SourceName, EntropySource>;
+  /** Those of them that are mixed into every reseed. */
+  readonly mix: readonly EntropySource[];
+  readonly drbg: BitGenerator;
+  /** 16 random bytes. */
+  readonly instanceId: Buffer;
+  /** The known-answer tests of the DRBG. */
+  readonly knownAnswers: () => readonly { readonly name: string; readonly passed: boolean }[];
+}
+
 export class Generator {
   readonly #os: EntropySource;
   readonly #extras: ReadonlyMap<SourceName, EntropySource>;
   readonly #mix: readonly EntropySource[];
   readonly #drbg: BitGenerator;
   readonly #instanceId: Buffer;
+  readonly #knownAnswers: GeneratorParts['knownAnswers'];
   #requests = 0;
   #reseedsSinceScreen = 0;
   #latched: string | null = null;
   #screen = 0;
 
-  constructor(
-    os: EntropySource,
-    extras: ReadonlyMap<SourceName, EntropySource>,
-    drbg: BitGenerator,
-    instanceId: Buffer,
-    mix: readonly EntropySource[] = [],
-  ) {
+  constructor({ os, extras, mix, drbg, instanceId, knownAnswers }: GeneratorParts) {
     this.#os = os;
     this.#extras = extras;
     this.#mix = mix;
     this.#drbg = drbg;
     this.#instanceId = instanceId;
+    this.#knownAnswers = knownAnswers;
   }
 
   /**
@@ -121,7 +131,8 @@ export class Generator {
       personalization: instanceId,
     });
     wipe(seed.bytes, nonce.bytes);
-    const generator = new Generator(os, extras, drbg, instanceId, mixed);
+    const knownAnswers = drbgSelfTest;
+    const generator = new Generator({ os, extras, mix: mixed, drbg, instanceId, knownAnswers });
     generator.takeScreen();
     return generator;
   }
@@ -190,9 +201,16 @@ export class Generator {
     for (const source of [this.#os, ...this.#extras.values()]) source.close();
   }
 
-  /** Takes the screen of a sample of its own, which is dropped; one that is plainly biased latches. */
+  /**
+   * Runs the known-answer tests of the DRBG (SP 800-90A §11.3) and takes the screen of a sample of its
+   * own, which is dropped. A test that fails, or a sample that is plainly biased, latches.
+   */
   takeScreen(): void {
     this.#reseedsSinceScreen = 0;
+    const failed = this.#knownAnswers().filter(({ passed }) => !passed);
+    if (failed.length > 0)
+      this.latch(`self-test failed: ${failed.map(({ name }) => name).join(', ')}`);
+    if (this.#latched !== null) return;
     this.reseed('os');
     const sample = this.requestSample();
     this.#screen = mostCommonValueMinEntropy(countOnes(sample), SAMPLE_BITS);

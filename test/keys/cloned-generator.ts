@@ -4,11 +4,11 @@
  */
 import { parentPort } from 'node:worker_threads';
 import { Generator } from '../../src/keys/generator.ts';
-import { fakeSource, RecordingDrbg } from './fakes.ts';
+import { parts } from './fakes.ts';
 
 /** Sources that repeat themselves: each copy is given the same "fresh" entropy. */
 export function frozenGenerator(): Generator {
-  return new Generator(fakeSource('os', 256), new Map(), new RecordingDrbg(), Buffer.alloc(16, 1));
+  return new Generator(parts({}));
 }
 
 export function firstBytes(generator: Generator): string {

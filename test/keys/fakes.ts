@@ -1,8 +1,7 @@
 /** Stand-ins for what a generator is made of, so that its defects can be staged. */
 import { CtrDrbg } from '../../src/drbg/index.ts';
 import type { EntropySource, SourceName } from '../../src/entropy/index.ts';
-import type { BitGenerator } from '../../src/keys/generator.ts';
-import { Generator } from '../../src/keys/generator.ts';
+import { type BitGenerator, Generator, type GeneratorParts } from '../../src/keys/generator.ts';
 import type { ServiceSources } from '../../src/keys/index.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
 import { Keyring } from '../../src/proof/index.ts';
@@ -76,11 +75,25 @@ export class RecordingDrbg implements BitGenerator {
   }
 }
 
+/** Parts of a generator, sound where nothing else is given. */
+export function parts(given: Partial<GeneratorParts>): GeneratorParts {
+  return {
+    os: fakeSource('os', 256),
+    extras: new Map(),
+    mix: [],
+    drbg: new RecordingDrbg(),
+    instanceId: Buffer.alloc(16, 7),
+    knownAnswers: () => [{ name: 'staged', passed: true }],
+    ...given,
+  };
+}
+
 export function fakeGenerator(drbg: BitGenerator, osCredit = 256, extraCredit = 0): Generator {
   const simulator = fakeSource('quantum-simulator', extraCredit, 'job-1');
   const extras = new Map([[simulator.name, simulator]]);
   const instanceId = Buffer.alloc(16, 7);
-  const generator = new Generator(fakeSource('os', osCredit), extras, drbg, instanceId);
+  const os = fakeSource('os', osCredit);
+  const generator = new Generator(parts({ os, extras, drbg, instanceId }));
   generator.takeScreen();
   return generator;
 }

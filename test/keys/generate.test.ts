@@ -8,7 +8,7 @@ import { entropyUnavailable, Generator } from '../../src/keys/generator.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import { Modulator } from '../../src/modulation/index.ts';
-import { fakeGenerator, fakeSource, keyring, order, RecordingDrbg } from './fakes.ts';
+import { fakeGenerator, fakeSource, keyring, order, parts, RecordingDrbg } from './fakes.ts';
 
 const START_UP = [65_536, 65_536];
 const SAMPLE = [65_536, 65_536];
@@ -145,13 +145,7 @@ describe('generate', () => {
       [[empty, mixed], 384, 384],
     ];
     for (const [mix, securityLevel, credited] of cases) {
-      const generator = new Generator(
-        fakeSource('os', 256),
-        new Map(),
-        new RecordingDrbg(),
-        Buffer.alloc(16),
-        mix,
-      );
+      const generator = new Generator(parts({ mix }));
       generator.takeScreen();
       const { entropyBits } = generateKey(generator, keyring, order({ securityLevel }), tally());
       assert.equal(entropyBits, Math.floor(generator.screen * credited * 100) / 100);
@@ -161,9 +155,7 @@ describe('generate', () => {
   it('draws once for a source that is named and in the mix as well', () => {
     const jitter = fakeSource('jitter', 192);
     const extras = new Map([[jitter.name, jitter]]);
-    const drbg = new RecordingDrbg();
-    const os = fakeSource('os', 256);
-    const generator = new Generator(os, extras, drbg, Buffer.alloc(16), [jitter]);
+    const generator = new Generator(parts({ extras, mix: [jitter] }));
     generateKey(generator, keyring, order({ source: 'jitter' }), tally());
     assert.equal(jitter.draws, 1);
   });
@@ -176,8 +168,7 @@ describe('generate', () => {
     };
     const make384 = (source: EntropySource) => {
       const extras = new Map([[source.name, source]]);
-      const os = fakeSource('os', 256);
-      const generator = new Generator(os, extras, new RecordingDrbg(), Buffer.alloc(16));
+      const generator = new Generator(parts({ extras }));
       const changes = { securityLevel: 384, source: 'ibm-quantum' } as const;
       return generateKey(generator, keyring, order(changes), tally()).entropyJobId;
     };
@@ -256,6 +247,20 @@ describe('generate with a defective generator', () => {
     assert.throws(() => generator.reseed('os'), unavailable);
     assert.equal(sampled(), 2 * START_UP);
     assert.match(generator.status().latched ?? '', /screened sample/);
+  });
+
+  it('goes into the error state when a self-test of the DRBG fails (SP 800-90A §11.3.6.2)', () => {
+    const drbg = new RecordingDrbg();
+    const answers = [true, false].map((passed) => [{ name: 'known answer', passed }]);
+    const knownAnswers = () => answers.shift() ?? assert.fail('a third run');
+    const generator = new Generator(parts({ drbg, knownAnswers }));
+    generator.takeScreen();
+    for (let i = 0; i < 4_095; i++) generator.reseed('os');
+    const before = drbg.requests.length;
+    assert.throws(() => generateKey(generator, keyring, order(), tally()), unavailable);
+    assert.equal(drbg.requests.length, before, 'nothing was asked of the DRBG any more');
+    assert.ok(drbg.destroyed);
+    assert.equal(generator.status().latched, 'self-test failed: known answer');
   });
 
   it('latches on a key that fails the exact tests', () => {

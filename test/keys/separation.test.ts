@@ -14,6 +14,7 @@ import { openSource } from '../../src/entropy/index.ts';
 import { allocatePool, PooledSource, PoolFiller } from '../../src/entropy/pool.ts';
 import { type BitGenerator, Generator } from '../../src/keys/generator.ts';
 import { firstBytes, frozenGenerator } from './cloned-generator.ts';
+import { parts } from './fakes.ts';
 
 const PROGRAM = new URL('./cloned-generator.ts', import.meta.url);
 
@@ -67,7 +68,7 @@ describe('copies of a generator', () => {
   it('are kept apart by fresh entropy alone, as after a snapshot is restored with its clock', () => {
     const os = openSource('os');
     const outputs = Array.from({ length: 50 }, () =>
-      firstBytes(new Generator(os, new Map(), new WithoutAdditionalInput(), Buffer.alloc(16))),
+      firstBytes(new Generator(parts({ os, drbg: new WithoutAdditionalInput() }))),
     );
     assert.equal(new Set(outputs).size, outputs.length);
     os.close();
@@ -87,7 +88,7 @@ describe('copies of a generator', () => {
         memory,
       });
       const extras = new Map([['jitter' as const, jitter]]);
-      return new Generator(os, extras, new WithoutAdditionalInput(), Buffer.alloc(16));
+      return new Generator(parts({ os, extras, drbg: new WithoutAdditionalInput() }));
     };
     const [a, b] = [restored(), restored()].map((generator) => {
       generator.reseed('jitter');
