@@ -39,6 +39,8 @@ function buildProgram(context: CliContext, onServed: (exitCode: number) => void)
     .version(PROJECT_VERSION, '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
+    // Else `sources --json` would take the option of `sources test --json`.
+    .enablePositionalOptions()
     .exitOverride()
     .showHelpAfterError('(--help after a command tells how to use it)')
     .configureOutput({ writeOut: context.out, writeErr: context.err })

@@ -27,8 +27,6 @@ export function addSourcesCommands(program: Command, context: CliContext): void 
     .command('sources')
     .description('list the entropy sources: use, claim, health; remote ones are not asked')
     .option('--json', 'write the list as JSON')
-    // Else its --json takes that of the commands below it.
-    .enablePositionalOptions()
     .action((options: { json?: boolean }) =>
       untilInterrupted((signal) => list(context, options, signal)),
     );

@@ -36,6 +36,9 @@ const LONGEST_WAIT_MS = 86_400_000;
 /** Longest wait for a taker, so that a closed pump is noticed whatever happens. */
 const IDLE_MS = 1_000;
 
+/** A job may be hours in a queue: whoever finds the pool empty meanwhile is told that nothing comes. */
+const LATE_MS = 10_000;
+
 /** A part of this is added to each wait at random, so that servers do not ask in step. */
 const SPREAD_MS = 250;
 
@@ -117,7 +120,7 @@ export class NoisePump {
     const batches: NoiseBatch[] = [];
     try {
       for (let samples = 0; samples < wanted; ) {
-        const batch = await this.#reader.read(this.#ending.signal);
+        const batch = await this.#readInTime();
         batches.push(batch);
         samples += batch.samples.length;
       }
@@ -125,6 +128,18 @@ export class NoisePump {
     } catch (error) {
       wipeBatches(batches);
       throw error;
+    }
+  }
+
+  /** After `LATE_MS` the source is as good as what waits in its pool, and goes on being waited for. */
+  async #readInTime(): Promise<NoiseBatch> {
+    const late = setTimeout(() => {
+      if (this.#started) this.#filler.setState('failing', LATE_MS / 1000);
+    }, LATE_MS);
+    try {
+      return await this.#reader.read(this.#ending.signal);
+    } finally {
+      clearTimeout(late);
     }
   }
 

@@ -21,7 +21,7 @@ export type PoolState = (typeof STATES)[number];
 const PROBLEMS: Readonly<Record<PoolState, string | null>> = {
   starting: 'the start-up tests have not ended yet',
   delivering: null,
-  failing: 'the last read failed',
+  failing: 'nothing comes from it at present',
   latched: 'it failed for good',
   closed: 'the source is closed',
 };

@@ -223,6 +223,30 @@ describe('the pump of a noise source', { timeout: 30_000 }, () => {
     assert.equal(source.status().healthy, false);
   });
 
+  it('is unhealthy once its pool is empty and nothing has come for 10 seconds', async (t) => {
+    const { source, filler, reader, events } = pump((i) => (i ? 'wait' : goodSamples(0)));
+    await until(() => filler.waiting === DRAWS);
+    // A loop of immediates would keep the pump from hearing that draws were taken.
+    const { setTimeout: pause } = globalThis;
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    for (let i = 0; i < DRAWS / 2; i++) source.draw();
+    while (reader.reads < 2) await new Promise((resolve) => pause(resolve, 1));
+    t.mock.timers.tick(9_999);
+    assert.equal(source.status().healthy, true);
+    t.mock.timers.tick(1);
+    // Of the eight draws that are left each is as good as before.
+    for (let i = 0; i < DRAWS / 2; i++) {
+      assert.equal(source.status().healthy, true);
+      source.draw();
+    }
+    assert.equal(source.status().healthy, false);
+    assert.throws(
+      () => source.draw(),
+      (error) => error instanceof AppError && error.details.retryAfterSeconds === 10,
+    );
+    assert.deepEqual(kinds(events), ['delivering']);
+  });
+
   it('backs off from batches that never fill a draw', async () => {
     const { events } = pump((i) => goodSamples(i), { bytesPerDraw: 2_048 });
     await until(() => events.length > 0);

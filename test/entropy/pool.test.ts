@@ -60,7 +60,7 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     const source = new PooledSource(pool);
     assert.throws(() => source.draw(), unavailable(/"jitter": its pool is empty/, 1));
     filler.setState('failing', 30);
-    assert.throws(() => source.draw(), unavailable(/the last read failed/, 30));
+    assert.throws(() => source.draw(), unavailable(/nothing comes from it at present/, 30));
   });
 
   it('gives out what is there while the source fails to deliver', () => {

@@ -35,7 +35,9 @@ export class ScriptedReader implements NoiseReader {
     await new Promise((resolve) => setImmediate(resolve));
     if (answer instanceof Error) throw answer;
     if (answer === 'wait') {
-      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      // It may have been told to end before it got here.
+      if (!signal.aborted)
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
       throw new NoiseFailure('aborted');
     }
     const samples = new Uint8Array(answer);
