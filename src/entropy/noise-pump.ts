@@ -10,6 +10,7 @@
  *   emptied, until the process is restarted.
  */
 import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { wipe } from '../bytes.ts';
 import { condition } from './conditioning.ts';
 import { NoiseTests, START_UP_SAMPLES } from './health/noise-tests.ts';
@@ -122,6 +123,7 @@ export class NoisePump {
       for (let samples = 0; samples < wanted; ) {
         const batch = await this.#readInTime();
         batches.push(batch);
+        this.#assertDraw(batch.samples);
         samples += batch.samples.length;
       }
       return batches;
@@ -198,7 +200,7 @@ export class NoisePump {
   async #pool({ samples, jobId }: NoiseBatch): Promise<void> {
     const material = this.#reader.extract?.(samples) ?? samples;
     const { bytesPerDraw } = this.#reader;
-    if (material.length < bytesPerDraw) throw new NoiseFailure('a batch did not fill one draw');
+    this.#assertDraw(material);
     for (let end = bytesPerDraw; end <= material.length; end += bytesPerDraw) {
       const draw = condition(material.subarray(end - bytesPerDraw, end));
       while (!this.#ended && !this.#filler.put(draw, jobId)) await this.#filler.taken(IDLE_MS);
@@ -207,6 +209,13 @@ export class NoisePump {
       this.#noteDelivery();
     }
     wipe(material);
+  }
+
+  /** A shorter block could also come twice by chance. */
+  #assertDraw(bytes: Uint8Array): void {
+    if (bytes.length < this.#reader.bytesPerDraw) {
+      throw new NoiseFailure('a batch did not fill one draw');
+    }
   }
 
   async #backOff(failure: NoiseFailure): Promise<void> {
@@ -218,7 +227,9 @@ export class NoisePump {
     this.#filler.countFailure();
     this.#filler.setState(this.#stateOfFailure, Math.ceil(waitMs / 1000));
     this.#onEvent({ kind: 'failing', detail: failure.message });
-    await pause(waitMs + randomInt(SPREAD_MS), this.#ending.signal);
+    const { signal } = this.#ending;
+    // Told to end, it resolves at once.
+    await sleep(waitMs + randomInt(SPREAD_MS), undefined, { signal }).catch(() => {});
   }
 
   #latch(reason: string): void {
@@ -239,18 +250,4 @@ function wipeBatches(batches: readonly NoiseBatch[]): void {
 
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : typeof error;
-}
-
-/** Resolves after `ms`, or as soon as `signal` aborts. */
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-    if (signal.aborted) done();
-  });
 }

@@ -23,7 +23,7 @@ import { FakeQrng } from '../entropy/fake-qrng.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 import { NoiseFifo } from '../support/noise-fifo.ts';
 import { DEMO_KEY, makeDataDir, removeDataDir } from '../support/server.ts';
-import { fakeSource, keyring, RecordingDrbg } from './fakes.ts';
+import { fakeSource, keyring, parts, RecordingDrbg } from './fakes.ts';
 
 /** A generator behind HTTP, without ledger and threads. */
 class Site {
@@ -38,7 +38,7 @@ class Site {
   static async open(t: TestContext, os: EntropySource, extra: EntropySource): Promise<Site> {
     const drbg = new RecordingDrbg();
     const extras = new Map([[extra.name, extra]]);
-    const generator = new Generator(os, extras, drbg, Buffer.alloc(16, 7));
+    const generator = new Generator(parts({ os, extras, drbg }));
     const generate = async (_: unknown, order: KeyOrder): Promise<GenerateOutcome> => {
       const generated = generateKey(generator, keyring, order, { streams: 0, streamsPassed: 0 });
       return { kind: 'generated', keyId: 'phm_1', generated, usage: NO_USAGE };
