@@ -21,11 +21,11 @@ export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise
     // The last write may fail, too; and Ctrl-C ends child processes before this one hears of it.
     await nextTurn();
     const { aborted, reason } = controller.signal;
-    if (reason === OUTPUT_GONE || (aborted && outcome.status === 'rejected')) {
-      throw new CommandError(reason, 1);
-    }
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
+    if (reason === OUTPUT_GONE) throw new CommandError(OUTPUT_GONE, 1);
+    if (outcome.status === 'fulfilled') return outcome.value;
+    // A command that has words of its own for its early end keeps them.
+    if (aborted && !(outcome.reason instanceof CommandError)) throw new CommandError(reason, 1);
+    throw outcome.reason;
   } finally {
     process.off('SIGINT', interrupt);
     process.off('SIGTERM', interrupt);
