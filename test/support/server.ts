@@ -4,14 +4,12 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { COMPILE_CACHE } from './compile-cache.ts';
 
 export const MAIN: string = resolve(import.meta.dirname, '../../src/main.ts');
 
 export const DEMO_KEY = 'phmsk_demo_ResearchDemoKeyNotSecret0001_1GUpEG';
 export const DEMO_PROFESSIONAL_KEY = 'phmsk_demo_ProfessionalDemoNotSecret002_2YdSrF';
-
-/** Hundreds of processes are started from the same sources: a third of their work is done once. */
-const COMPILE_CACHE = join(tmpdir(), 'phm-test-compile-cache');
 
 export type Environment = Record<string, string>;
 
