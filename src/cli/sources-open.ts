@@ -1,7 +1,7 @@
 /** A source by the name a user wrote. */
+import { missingSettings } from '../config/index.ts';
 import {
   givesRawNoise,
-  isSetUp,
   isSourceName,
   type NoiseReader,
   openRawReader,
@@ -28,9 +28,8 @@ export function openByName(context: CliContext, name: string): OpenedSource {
     );
   }
   const { sourceSettings } = requireConfig(context);
-  if (!isSetUp(name, sourceSettings)) {
-    throw new CommandError(`the source "${name}" is not set up: see docs/configuration.md`, 2);
-  }
+  const missing = missingSettings(name, sourceSettings);
+  if (missing) throw new CommandError(`the source "${name}" is not set up: set ${missing}`, 2);
   if (!givesRawNoise(name)) {
     context.err(
       `warning: "${name}" has no raw noise to show. This is the output of a generator, which looks ` +

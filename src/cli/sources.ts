@@ -1,11 +1,10 @@
 /** `phm sources`: what the entropy sources are, whether they work, and their raw noise. */
 import { type Command, Option } from 'commander';
 import { wipe } from '../bytes.ts';
-import type { Config } from '../config/index.ts';
+import { type Config, missingSettings } from '../config/index.ts';
 import {
   collectSamples,
   isRemote,
-  isSetUp,
   NoiseTests,
   openRawReader,
   SOURCE_NAMES,
@@ -107,7 +106,7 @@ function useOf(name: SourceName, config: Config): string {
 
 /** The start-up tests of a source that costs nothing to ask. */
 async function probe(name: SourceName, config: Config, signal: AbortSignal): Promise<string> {
-  if (!isSetUp(name, config.sourceSettings)) return 'not set up';
+  if (missingSettings(name, config.sourceSettings)) return 'not set up';
   if (isRemote(name)) return 'set up, not asked';
   const reader = openRawReader(name, config.sourceSettings);
   try {

@@ -19,6 +19,7 @@ export { ENVIRONMENT } from './environment.ts';
 export { type Credential, isLoopback, isServiceUrl } from './reader.ts';
 export {
   type IbmQuantumConfig,
+  missingSettings,
   QRNG_PROFILES,
   type QrngConfig,
   type QrngProfileName,

@@ -144,15 +144,19 @@ const NEEDED_SETTINGS: ReadonlyMap<string, [keyof SourceSettings, string]> = new
   ['qrng', ['qrng', 'PHM_QRNG_PROFILE']],
 ]);
 
+/** The variables that a source is missing, in words; null when it can be opened. */
+export function missingSettings(name: string, settings: SourceSettings): string | null {
+  const needed = NEEDED_SETTINGS.get(name);
+  return needed && settings[needed[0]] === null ? needed[1] : null;
+}
+
 export function requireSettings(
   { problems }: Reader,
   names: readonly string[],
   settings: SourceSettings,
 ): void {
   for (const name of new Set(names)) {
-    const needed = NEEDED_SETTINGS.get(name);
-    if (needed && settings[needed[0]] === null) {
-      problems.push(`the source "${name}" is enabled and not set up: set ${needed[1]}`);
-    }
+    const missing = missingSettings(name, settings);
+    if (missing) problems.push(`the source "${name}" is enabled and not set up: set ${missing}`);
   }
 }

@@ -4,9 +4,12 @@ import { Worker } from 'node:worker_threads';
 import type { SourceSettings } from '../config/index.ts';
 import type { SourceEvent } from './noise-pump.ts';
 import type { NoiseWorkerData } from './noise-worker.ts';
-import { allocatePool, type Pool, PooledSource, PoolFiller } from './pool.ts';
+import { allocatePool, type Pool, PooledSource, PoolFiller, type PoolState } from './pool.ts';
 import { backgroundRow } from './registry.ts';
 import type { BackgroundName, SourceStatus } from './source.ts';
+
+/** A submission to a service that does not answer may take longer; its job is then not cancelled. */
+const CLOSE_LIMIT_MS = 10_000;
 
 export class BackgroundSource {
   /** For the threads that take draws. */
@@ -39,9 +42,7 @@ export class BackgroundSource {
     this.#worker.on('error', () => {});
     this.#worker.on('exit', () => {
       if (this.#closing) return;
-      const filler = new PoolFiller(memory);
-      filler.setState('latched');
-      filler.drain();
+      emptyPool(this.pool, 'latched');
       onEvent({ kind: 'latched', detail: 'its thread ended' });
     });
   }
@@ -50,12 +51,22 @@ export class BackgroundSource {
     return this.#view.status();
   }
 
-  /** Ends the thread; what is left in the pool is wiped. */
+  /** Ends the thread, by force when it takes too long; what is left in the pool is wiped. */
   async close(): Promise<void> {
     this.#closing = true;
     if (this.#worker.threadId === -1) return;
     const exit = once(this.#worker, 'exit');
     this.#worker.postMessage('close');
+    const force = setTimeout(() => this.#worker.terminate(), CLOSE_LIMIT_MS);
     await exit;
+    clearTimeout(force);
+    emptyPool(this.pool, 'closed');
   }
+}
+
+/** For a thread that has ended: there is no other filler then. */
+function emptyPool({ memory }: Pool, state: PoolState): void {
+  const filler = new PoolFiller(memory);
+  filler.setState(state);
+  filler.drain();
 }

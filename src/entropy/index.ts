@@ -35,7 +35,6 @@ export {
   isBackground,
   isQuantum,
   isRemote,
-  isSetUp,
   isSourceName,
   openSource,
   SOURCE_NAMES,

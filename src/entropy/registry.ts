@@ -34,7 +34,6 @@ interface BackgroundRow extends CommonRow {
   readonly poolDraws: number;
   /** Asking it takes the network, and perhaps money. */
   readonly isRemote: boolean;
-  readonly isSetUp: (settings: SourceSettings) => boolean;
   /** What the source's thread needs to open it. Throws `SetupError` on an unreadable credential. */
   readonly prepare: (settings: SourceSettings) => ReaderSettings;
 }
@@ -79,7 +78,6 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
     creditBits: (settings) => (isJitterCredited(settings) ? POOLED_CREDIT_BITS : 0),
     poolDraws: 256,
     isRemote: false,
-    isSetUp: () => true,
     prepare: () => ({ name: 'jitter' }),
   },
   device: {
@@ -91,7 +89,6 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
     creditBits: ({ device }) => (device ? POOLED_CREDIT_BITS : 0),
     poolDraws: 256,
     isRemote: false,
-    isSetUp: ({ device }) => device !== null,
     prepare: ({ device }) => ({ name: 'device', ...required(device) }),
   },
   'ibm-quantum': {
@@ -100,7 +97,6 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
     creditBits: remoteCredit,
     poolDraws: 64,
     isRemote: true,
-    isSetUp: ({ ibmQuantum }) => ibmQuantum !== null,
     prepare: ({ ibmQuantum }) => {
       const { apiKey, ...rest } = required(ibmQuantum);
       return { name: 'ibm-quantum', ...rest, apiKey: readCredential(apiKey) };
@@ -112,7 +108,6 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
     creditBits: remoteCredit,
     poolDraws: 64,
     isRemote: true,
-    isSetUp: ({ qrng }) => qrng !== null,
     prepare: ({ qrng }) => {
       const { apiKey, ...rest } = required(qrng);
       return { name: 'qrng', ...rest, apiKey: apiKey && readCredential(apiKey) };
@@ -144,11 +139,6 @@ export function sourceAssessment(name: SourceName, settings: SourceSettings): st
 /** Min-entropy credited to each draw of a source, in bits. */
 export function sourceCreditBits(name: SourceName, settings: SourceSettings): number {
   return SOURCES[name].creditBits(settings);
-}
-
-/** Whether the configuration holds what the source needs. */
-export function isSetUp(name: SourceName, settings: SourceSettings): boolean {
-  return !isBackground(name) || BACKGROUND[name].isSetUp(settings);
 }
 
 /** Whether asking the source takes the network, and perhaps money. */
