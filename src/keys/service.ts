@@ -109,7 +109,7 @@ export class KeyService {
   /** Starts the workers and waits until each has passed its self-tests. Throws `SetupError`. */
   static async start(options: KeyServiceOptions): Promise<KeyService> {
     const { databasePath, secrets } = options;
-    const background = openBackground(options);
+    const background = await openBackground(options);
     const { names, mix } = options.sources;
     const sources = { names, mix, pools: background.map(({ pool }) => pool) };
     const keyWorkerData: KeyWorkerData = { databasePath, sources, secrets };
@@ -341,12 +341,23 @@ export class KeyService {
   }
 }
 
-/** Starts the threads of those sources that need one. */
-function openBackground({ sources, onSourceEvent }: KeyServiceOptions): BackgroundSource[] {
-  const names = [...new Set([...sources.names, ...sources.mix])].filter(isBackground);
-  return names.map(
-    (name) => new BackgroundSource(name, sources.settings, (event) => onSourceEvent(name, event)),
-  );
+/** Starts the threads of those sources that need one: all of them, or none and a `SetupError`. */
+async function openBackground({
+  sources,
+  onSourceEvent,
+}: KeyServiceOptions): Promise<BackgroundSource[]> {
+  const opened: BackgroundSource[] = [];
+  try {
+    for (const name of new Set([...sources.names, ...sources.mix])) {
+      if (!isBackground(name)) continue;
+      const onEvent = (event: SourceEvent) => onSourceEvent(name, event);
+      opened.push(new BackgroundSource(name, sources.settings, onEvent));
+    }
+    return opened;
+  } catch (error) {
+    await Promise.all(opened.map((source) => source.close()));
+    throw error;
+  }
 }
 
 /** One source as two threads see it: healthy where it is for both. */

@@ -100,6 +100,18 @@ describe('start', () => {
     await server.stop();
   });
 
+  it('ends when a credential cannot be read, though another source has begun', async () => {
+    const dataDir = freshFolder();
+    const { code, stderr } = await runPhm(['serve'], dataDir, {
+      PHM_PORT: '0',
+      PHM_ENTROPY_SOURCES: 'os,jitter,qrng',
+      PHM_QRNG_PROFILE: 'anu',
+      PHM_QRNG_API_KEY_FILE: join(dataDir, 'missing'),
+    });
+    assert.equal(code, 1);
+    assert.match(stderr, /^phm: the credential cannot be read: ENOENT/m);
+  });
+
   it('creates the master secret readable by its owner alone, and refuses another one', async () => {
     const dataDir = freshFolder();
     const server = await Server.start(dataDir);
