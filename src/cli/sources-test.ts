@@ -1,8 +1,10 @@
 /** `phm sources test`: health tests and estimators on samples drawn now. */
 import { wipe } from '../bytes.ts';
 import {
+  ASSESSMENT_SAMPLES,
   assessNonIid,
   collectSamples,
+  isRemote,
   MAX_ASSESSED_BITS,
   type NoiseReader,
   NoiseTests,
@@ -16,6 +18,9 @@ import { CommandError } from './command-error.ts';
 import { type CliContext, writeJson } from './context.ts';
 import { untilInterrupted } from './interruption.ts';
 import type { OpenedSource } from './sources-open.ts';
+
+/** One job of 4,096 shots of eight qubits: samples of a remote source may cost money. */
+const REMOTE_SAMPLES = 32_768;
 
 interface HealthResult {
   readonly startUp: NoiseVerdict;
@@ -31,9 +36,10 @@ interface HealthResult {
 export async function testSource(
   context: CliContext,
   { name, reader }: OpenedSource,
-  { samples: wanted, json }: { samples: number; json?: boolean },
+  { samples: wanted, json }: { samples?: number; json?: boolean },
 ): Promise<void> {
-  const count = Math.max(wanted, START_UP_SAMPLES);
+  const byDefault = isRemote(name) ? REMOTE_SAMPLES : ASSESSMENT_SAMPLES;
+  const count = Math.max(wanted ?? byDefault, START_UP_SAMPLES);
   requireAssessable(reader, count);
   const samples = await untilInterrupted((signal) => collect(context, reader, count, signal));
   const progress = new CurrentEstimator(context.err);

@@ -33,12 +33,13 @@ export function addSourcesCommands(program: Command, context: CliContext): void 
     .command('test <name>')
     .description('draw raw samples, run the health tests and the SP 800-90B estimators on them')
     .addOption(
-      new Option('--samples <n>', 'samples to draw, 1,024 at least')
-        .argParser(parseCount)
-        .default(1_000_000),
+      new Option(
+        '--samples <n>',
+        'samples to draw, 1,024 at least (default: 1,000,000, or 32,768 of a remote source)',
+      ).argParser(parseCount),
     )
     .option('--json', 'write the result as JSON')
-    .action((name: string, options: { samples: number; json?: boolean }) =>
+    .action((name: string, options: { samples?: number; json?: boolean }) =>
       testSource(context, openByName(context, name), options),
     );
   sources

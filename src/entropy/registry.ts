@@ -73,7 +73,7 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
     kind: 'noise',
     assessment: (settings) =>
       isJitterCredited(settings)
-        ? '1/8 bit a sample; estimates and restart tests in docs/entropy-assessment.md'
+        ? '1/8 bit a sample; estimates and restart tests in docs/jitter-assessment.md'
         : 'not credited: no assessment of this platform is published, or PHM_JITTER_CREDIT=off',
     creditBits: (settings) => (isJitterCredited(settings) ? POOLED_CREDIT_BITS : 0),
     poolDraws: 256,
@@ -174,7 +174,7 @@ export function openReader(settings: ReaderSettings): NoiseReader {
   }
 }
 
-/** Platforms whose assessment is published: docs/entropy-assessment.md#timing-noise. */
+/** Platforms whose assessment is published: docs/jitter-assessment.md. */
 const ASSESSED_FOR_JITTER: readonly string[] = ['linux x64'];
 
 function isJitterCredited({ jitterCredit }: SourceSettings): boolean {
