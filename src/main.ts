@@ -73,8 +73,8 @@ async function serve(config: Config, { json }: { json: boolean }): Promise<numbe
   const signal = await ended;
   lifecycle.draining = true;
   logger.info({ signal }, 'draining');
-  await drain(app, service, signal === 'SIGTERM' ? NOTICE_MS : 0);
-  logger.info({ sources: service.sourceStatuses() }, 'ended');
+  await drain(app, service, logger, signal === 'SIGTERM' ? NOTICE_MS : 0);
+  logger.info('ended');
   await log.flush(LOG_FLUSH_MS);
   return 0;
 }
@@ -203,10 +203,16 @@ function endSignal(): Promise<NodeJS.Signals> {
 }
 
 /** Gives notice, closes the listener, answers what is under way, ends the workers. */
-async function drain(app: FastifyInstance, service: KeyService, noticeMs: number): Promise<void> {
+async function drain(
+  app: FastifyInstance,
+  service: KeyService,
+  logger: Logger,
+  noticeMs: number,
+): Promise<void> {
   setTimeout(() => process.exit(1), noticeMs + DRAIN_LIMIT_MS).unref();
   await new Promise((resolve) => setTimeout(resolve, noticeMs));
   await app.close();
+  logger.info({ sources: service.sourceStatuses() }, 'every request is answered');
   await service.close();
 }
 

@@ -78,7 +78,7 @@ function inheritSettings(command: Command): void {
 function environmentHelp(): string {
   const rows = Object.entries(ENVIRONMENT).map(([name, { default: value, help }]) => {
     const given = value === '' ? '' : ` (${value})`;
-    return `  ${name.padEnd(22)}${help}${given}`;
+    return `  ${name.padEnd(24)}${help}${given}`;
   });
   return `\nEnvironment, for the server and every command:\n${rows.join('\n')}\n`;
 }

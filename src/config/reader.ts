@@ -68,7 +68,7 @@ export class Reader {
     if (!text) return null;
     if (!isServiceUrl(text)) {
       this.problems.push(
-        `${name} is not an address that can be used: write https://host/path, without user, query and fragment`,
+        `${name} is not an address that can be used: write https://host/path (http only for a loopback host), without user, query and fragment`,
       );
     }
     return text;

@@ -66,8 +66,8 @@ export function readSourceSettings(reader: Reader): SourceSettings {
 const MIN_IBM_SHOTS = 256;
 const MAX_IBM_SHOTS = 100_000;
 
-/** Bits a byte: below this, one draw would take more than 256 KiB. */
-const MIN_DEVICE_ENTROPY = 0.001;
+/** Bits a byte: below this, the health tests have no cutoff that an honest source keeps to. */
+const MIN_DEVICE_ENTROPY = 0.125;
 
 function readDevice(reader: Reader): SourceSettings['device'] {
   const path = reader.text('PHM_DEVICE_PATH');
@@ -77,7 +77,7 @@ function readDevice(reader: Reader): SourceSettings['device'] {
   if (!(minEntropyPerByte >= MIN_DEVICE_ENTROPY && minEntropyPerByte <= 8)) {
     reader.problems.push(
       `PHM_DEVICE_MIN_ENTROPY is "${printable(text)}": set the min-entropy that you claim for one byte ` +
-        'of the device, 0.001 to 8; "bin/phm sources test device" estimates it',
+        'of the device, 0.125 to 8; "bin/phm sources test device" estimates it',
     );
   }
   return { path: resolve(path), minEntropyPerByte };
@@ -103,6 +103,16 @@ function readIbmQuantum(reader: Reader): IbmQuantumConfig | null {
     );
     return null;
   }
+  for (const [name, text] of [
+    ['PHM_IBM_SERVICE_CRN', serviceCrn],
+    ['PHM_IBM_BACKEND', backend],
+  ]) {
+    if (!/^[\x21-\x7e]{1,512}$/.test(text)) {
+      reader.problems.push(
+        `${name} is not one word of printable ASCII: copy it from the dashboard`,
+      );
+    }
+  }
   return {
     apiKey,
     serviceCrn,
@@ -126,7 +136,8 @@ function readQrng(reader: Reader): QrngConfig | null {
     return null;
   }
   const profile = reader.choice('PHM_QRNG_PROFILE', QRNG_PROFILES);
-  if (profile === 'open-api' && !url) {
+  const isNamed = reader.text('PHM_QRNG_PROFILE') === profile;
+  if (isNamed && profile === 'open-api' && !url) {
     reader.problems.push('PHM_QRNG_URL is missing: the profile open-api has no public address');
   }
   if (profile !== 'open-api' && !apiKey) {
@@ -141,7 +152,7 @@ function readQrng(reader: Reader): QrngConfig | null {
 const NEEDED_SETTINGS: ReadonlyMap<string, [keyof SourceSettings, string]> = new Map([
   ['device', ['device', 'PHM_DEVICE_PATH and PHM_DEVICE_MIN_ENTROPY']],
   ['ibm-quantum', ['ibmQuantum', 'PHM_IBM_API_KEY, PHM_IBM_SERVICE_CRN and PHM_IBM_BACKEND']],
-  ['qrng', ['qrng', 'PHM_QRNG_PROFILE']],
+  ['qrng', ['qrng', 'PHM_QRNG_PROFILE, and PHM_QRNG_URL or PHM_QRNG_API_KEY as it asks for']],
 ]);
 
 /** The variables that a source is missing, in words; null when it can be opened. */

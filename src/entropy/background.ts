@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { SourceSettings } from '../config/index.ts';
-import type { SourceEvent } from './noise-pump.ts';
+import { LATCHED_RETRY_SECONDS, type SourceEvent } from './noise-pump.ts';
 import type { NoiseWorkerData } from './noise-worker.ts';
 import { allocatePool, type Pool, PooledSource, PoolFiller, type PoolState } from './pool.ts';
 import { backgroundRow } from './registry.ts';
@@ -39,11 +39,17 @@ export class BackgroundSource {
     });
     this.#worker.on('message', onEvent);
     // A thread that dies costs its source, not the process: nothing it made was used unasked.
-    this.#worker.on('error', () => {});
+    let cause = '';
+    this.#worker.on('error', (error) => {
+      cause = ` by an unexpected ${error instanceof Error ? error.name : typeof error}`;
+    });
     this.#worker.on('exit', () => {
       if (this.#closing) return;
       emptyPool(this.pool, 'latched');
-      onEvent({ kind: 'latched', detail: 'its thread ended' });
+      onEvent({
+        kind: 'latched',
+        detail: `its thread ended${cause}; it gives nothing more until a restart`,
+      });
     });
   }
 
@@ -67,6 +73,7 @@ export class BackgroundSource {
 /** For a thread that has ended: there is no other filler then. */
 function emptyPool({ memory }: Pool, state: PoolState): void {
   const filler = new PoolFiller(memory);
-  filler.setState(state);
+  if (state === 'latched') filler.countFailure();
+  filler.setState(state, LATCHED_RETRY_SECONDS);
   filler.drain();
 }

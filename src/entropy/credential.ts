@@ -6,22 +6,26 @@ import { SetupError } from '../errors.ts';
 const MAX_LENGTH = 4_096;
 
 /**
- * The text of a credential. Throws `SetupError` when its file cannot be read or when it is not one
+ * The text of a credential; `variable` names it in messages. Throws `SetupError` when its file cannot be read or when it is not one
  * line of printable ASCII; the message names the file and never quotes the text.
  */
-export function readCredential(credential: Credential): string {
-  const text = 'text' in credential ? credential.text : readText(credential.file);
+export function readCredential(variable: string, credential: Credential): string {
+  const text = 'text' in credential ? credential.text : readText(variable, credential.file);
   if (/^[\x21-\x7e]+$/.test(text) && text.length <= MAX_LENGTH) return text;
-  const place = 'file' in credential ? credential.file : 'the environment';
+  const place =
+    'file' in credential ? `the file of ${variable}_FILE, ${credential.file},` : variable;
   throw new SetupError(
-    `the credential in ${place} is not one line of printable ASCII of at most ${MAX_LENGTH} characters`,
+    `${place} is not a credential: it must be one line of printable ASCII, ${MAX_LENGTH} characters at most`,
   );
 }
 
-function readText(file: string): string {
+function readText(variable: string, file: string): string {
   try {
     return readFileSync(file, 'latin1').trim();
   } catch (cause) {
-    throw new SetupError(`the credential cannot be read: ${(cause as Error).message}`, { cause });
+    const reason = (cause as Error).message;
+    throw new SetupError(`the credential of ${variable}_FILE, ${file}, cannot be read: ${reason}`, {
+      cause,
+    });
   }
 }

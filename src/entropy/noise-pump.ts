@@ -6,15 +6,15 @@
  * - it does not deliver: tried again after a back-off, for ever, with start-up tests when it is back;
  * - a health test fails at the intermittent level: its samples are dropped and the start-up tests run
  *   again; three times within 100 batches count as permanent;
- * - a health test fails at the permanent level, or a block comes twice: it latches and the pool is
- *   emptied, until the process is restarted.
+ * - a health test fails at the permanent level, or the samples of a draw come twice: it latches and
+ *   the pool is emptied, until the process is restarted.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { wipe } from '../bytes.ts';
 import { condition } from './conditioning.ts';
-import { NoiseTests, START_UP_SAMPLES } from './health/noise-tests.ts';
-import { RepeatedBlockTest } from './health/repeated-block.ts';
+import { NoiseTests, type NoiseVerdict, START_UP_SAMPLES } from './health/noise-tests.ts';
+import { RepeatedDrawTest } from './health/repeated-draw.ts';
 import { type NoiseBatch, NoiseFailure, type NoiseReader } from './noise.ts';
 import type { PoolFiller, PoolState } from './pool.ts';
 
@@ -24,15 +24,15 @@ export interface SourceEvent {
   readonly detail: string;
 }
 
-/** Honest sources meet three intermittent failures in 100 batches with a chance below 10^-7. */
+/**
+ * Honest sources meet three intermittent failures in 100 batches with a chance below 10^-8, batches
+ * of 32,768 samples included.
+ */
 const INTERMITTENT_LIMIT = 3;
 const INTERMITTENT_WINDOW_BATCHES = 100;
 
 const FIRST_BACK_OFF_MS = 250;
 const LAST_BACK_OFF_MS = 60_000;
-
-/** A source that asks for more is asked again after this, so that one bad header costs a day at most. */
-const LONGEST_WAIT_MS = 86_400_000;
 
 /** Longest wait for a taker, so that a closed pump is noticed whatever happens. */
 const IDLE_MS = 1_000;
@@ -44,14 +44,14 @@ const LATE_MS = 10_000;
 const SPREAD_MS = 250;
 
 /** Seconds after which a client may ask a latched source again: an operator must restart it first. */
-const LATCHED_RETRY_SECONDS = 60;
+export const LATCHED_RETRY_SECONDS = 60;
 
 export class NoisePump {
   readonly #reader: NoiseReader;
   readonly #filler: PoolFiller;
   readonly #onEvent: (event: SourceEvent) => void;
   readonly #tests: NoiseTests;
-  readonly #repeats = new RepeatedBlockTest();
+  readonly #repeats = new RepeatedDrawTest();
   readonly #ending = new AbortController();
   #started = false;
   #batches = 0;
@@ -158,12 +158,12 @@ export class NoisePump {
   #passes(batches: readonly NoiseBatch[]): boolean {
     for (const { samples } of batches) {
       this.#batches += 1;
-      if (this.#repeats.sees(samples)) throw new Latch('it delivered the same block twice');
       const verdict = this.#tests.check(samples);
-      if (verdict.level === 'passed') continue;
-      const failure = `the ${verdict.test} test failed at sample ${verdict.sample}`;
-      if (verdict.level === 'permanent') throw new Latch(failure);
-      this.#noteIntermittent(failure);
+      if (verdict.level === 'permanent') throw new Latch(describe(verdict));
+      const finding =
+        verdict.level === 'intermittent' ? describe(verdict) : this.#reader.test?.(samples);
+      if (!finding) continue;
+      this.#noteIntermittent(finding);
       return false;
     }
     return true;
@@ -196,22 +196,34 @@ export class NoisePump {
     this.#filler.setState('delivering');
   }
 
-  /** Conditions whole draws; what is left of a batch is dropped. Waits while the pool is full. */
+  /** Conditions whole draws; what is left of a batch is dropped. */
   async #pool({ samples, jobId }: NoiseBatch): Promise<void> {
     const material = this.#reader.extract?.(samples) ?? samples;
-    const { bytesPerDraw } = this.#reader;
-    this.#assertDraw(material);
-    for (let end = bytesPerDraw; end <= material.length; end += bytesPerDraw) {
-      const draw = condition(material.subarray(end - bytesPerDraw, end));
-      while (!this.#ended && !this.#filler.put(draw, jobId)) await this.#filler.taken(IDLE_MS);
-      wipe(draw);
-      // Not before: who reads "delivering" may take a draw at once.
-      this.#noteDelivery();
+    try {
+      this.#assertDraw(material);
+      const { bytesPerDraw } = this.#reader;
+      for (let end = bytesPerDraw; end <= material.length && !this.#ended; end += bytesPerDraw) {
+        await this.#poolDraw(material.subarray(end - bytesPerDraw, end), jobId);
+        // Not before: who reads "delivering" may take a draw at once.
+        this.#noteDelivery();
+      }
+    } finally {
+      wipe(material);
     }
-    wipe(material);
   }
 
-  /** A shorter block could also come twice by chance. */
+  /** Waits while the pool is full. */
+  async #poolDraw(samples: Uint8Array, jobId: string | null): Promise<void> {
+    if (this.#repeats.sees(samples)) throw new Latch('it delivered the samples of a draw twice');
+    const draw = condition(samples);
+    try {
+      while (!this.#ended && !this.#filler.put(draw, jobId)) await this.#filler.taken(IDLE_MS);
+    } finally {
+      wipe(draw);
+    }
+  }
+
+  /** Shorter samples could also come twice by chance. */
   #assertDraw(bytes: Uint8Array): void {
     if (bytes.length < this.#reader.bytesPerDraw) {
       throw new NoiseFailure('a batch did not fill one draw');
@@ -220,7 +232,7 @@ export class NoisePump {
 
   async #backOff(failure: NoiseFailure): Promise<void> {
     const backOffMs = Math.min(FIRST_BACK_OFF_MS * 2 ** this.#failuresInRow, LAST_BACK_OFF_MS);
-    const waitMs = Math.min(Math.max(backOffMs, failure.retryAfterMs ?? 0), LONGEST_WAIT_MS);
+    const waitMs = Math.max(backOffMs, failure.retryAfterMs ?? 0);
     this.#failuresInRow += 1;
     // What comes back may be another device: §4.3 asks for start-up tests after each start.
     this.#startAnew();
@@ -243,6 +255,10 @@ export class NoisePump {
 
 /** Ends a source for good. */
 class Latch extends Error {}
+
+function describe({ test, sample }: Exclude<NoiseVerdict, { level: 'passed' }>): string {
+  return `the ${test} test failed at sample ${sample}`;
+}
 
 function wipeBatches(batches: readonly NoiseBatch[]): void {
   for (const { samples } of batches) wipe(samples);

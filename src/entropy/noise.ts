@@ -28,6 +28,11 @@ export interface NoiseReader {
    * settle soon after `signal` aborts, and calls never overlap.
    */
   read(signal: AbortSignal): Promise<NoiseBatch>;
+  /**
+   * A test of the source's own (SP 800-90B §4.5): what is wrong with a batch that passed the others,
+   * or null. It counts as an intermittent failure.
+   */
+  test?(samples: Uint8Array): string | null;
   /** An extractor between health tests and conditioning, in memory of its own. */
   extract?(samples: Uint8Array): Uint8Array;
   /** Releases what is held; cancels a job under way. */
@@ -39,7 +44,7 @@ export interface NoiseReader {
  * MUST NOT hold credentials, samples or what a remote server wrote.
  */
 export class NoiseFailure extends Error {
-  /** How long the source asked to be left alone, if it did. */
+  /** How long the source asked to be left alone, if it did: an hour at most. */
   readonly retryAfterMs: number | null;
 
   constructor(message: string, { retryAfterMs = null, cause }: NoiseFailureOptions = {}) {

@@ -2,8 +2,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { wipe } from '../bytes.ts';
 import type { SourceSettings } from '../config/index.ts';
+import { DRAW_BYTES } from './monitored-source.ts';
 import type { NoiseBatch, NoiseReader } from './noise.ts';
-import { backgroundRow, isBackground, openReader, openSource } from './registry.ts';
+import {
+  backgroundRow,
+  isBackground,
+  openReader,
+  openSource,
+  type ReaderSettings,
+} from './registry.ts';
 import type { DirectName, SourceName } from './source.ts';
 
 /**
@@ -11,8 +18,22 @@ import type { DirectName, SourceName } from './source.ts';
  * read, `RangeError` on settings that cannot be used, `TypeError` on a source that is not set up.
  */
 export function openRawReader(name: SourceName, settings: SourceSettings): NoiseReader {
-  if (!isBackground(name)) return new DirectReader(name);
-  return openReader(backgroundRow(name).prepare(settings));
+  return openPrepared(prepareRawReader(name, settings));
+}
+
+/** What opens one source, and holds nothing of the others: it may be handed to another process. */
+export type RawReaderTask = ReaderSettings | { readonly name: DirectName };
+
+export function prepareRawReader(name: SourceName, settings: SourceSettings): RawReaderTask {
+  return isBackground(name) ? backgroundRow(name).prepare(settings) : { name };
+}
+
+export function openPrepared(task: RawReaderTask): NoiseReader {
+  return isDirectTask(task) ? new DirectReader(task.name) : openReader(task);
+}
+
+function isDirectTask(task: RawReaderTask): task is { readonly name: DirectName } {
+  return !isBackground(task.name);
 }
 
 /** Whether samples come before any conditioning. The others look perfect whatever is behind them. */
@@ -35,10 +56,10 @@ export async function collectSamples(
   try {
     while (length < count) {
       const { samples } = await reader.read(signal);
-      signal.throwIfAborted();
       collected.set(samples.subarray(0, count - length), length);
       length = Math.min(count, length + samples.length);
       wipe(samples);
+      signal.throwIfAborted();
       onProgress(length);
     }
     return collected;
@@ -54,7 +75,7 @@ class DirectReader implements NoiseReader {
   readonly bitsPerSample = 8;
   /** Half of what a sound generator gives: the tests here are for gross faults. */
   readonly minEntropyPerSample = 4;
-  readonly bytesPerDraw = 64;
+  readonly bytesPerDraw = DRAW_BYTES;
   readonly #source: ReturnType<typeof openSource>;
 
   constructor(name: DirectName) {

@@ -99,7 +99,7 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
     isRemote: true,
     prepare: ({ ibmQuantum }) => {
       const { apiKey, ...rest } = required(ibmQuantum);
-      return { name: 'ibm-quantum', ...rest, apiKey: readCredential(apiKey) };
+      return { name: 'ibm-quantum', ...rest, apiKey: readCredential('PHM_IBM_API_KEY', apiKey) };
     },
   },
   qrng: {
@@ -110,7 +110,11 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
     isRemote: true,
     prepare: ({ qrng }) => {
       const { apiKey, ...rest } = required(qrng);
-      return { name: 'qrng', ...rest, apiKey: apiKey && readCredential(apiKey) };
+      return {
+        name: 'qrng',
+        ...rest,
+        apiKey: apiKey && readCredential('PHM_QRNG_API_KEY', apiKey),
+      };
     },
   },
 };

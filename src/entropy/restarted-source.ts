@@ -10,14 +10,16 @@ import { readFileSync, writeSync } from 'node:fs';
 import { wipe } from '../bytes.ts';
 import type { SourceSettings } from '../config/index.ts';
 import { NoiseFailure } from './noise.ts';
-import { collectSamples, openRawReader } from './raw.ts';
+import { collectSamples, openPrepared, prepareRawReader, type RawReaderTask } from './raw.ts';
 import type { SourceName } from './source.ts';
 
 interface Task {
-  readonly name: SourceName;
-  readonly settings: SourceSettings;
+  readonly source: RawReaderTask;
   readonly count: number;
 }
+
+/** A process that fails says why in a line; more than this is not taken over. */
+const MAX_REASON_LENGTH = 300;
 
 /**
  * Rejects with `NoiseFailure` when the process does not deliver `count` samples; it ends when `signal`
@@ -38,18 +40,23 @@ export function samplesAfterRestart(
       (error, stdout, stderr) => {
         if (error === null && stdout.length === count) return resolve(stdout);
         wipe(stdout);
-        reject(new NoiseFailure(`A restart of "${name}" failed: ${String(stderr).trim()}`));
+        reject(
+          new NoiseFailure(
+            `A restart of "${name}" failed: ${String(stderr).trim().slice(0, MAX_REASON_LENGTH)}`,
+          ),
+        );
       },
     );
     // A process that ends before it has read is told of by its exit.
     child.stdin?.on('error', () => {});
-    child.stdin?.end(JSON.stringify({ name, settings, count } satisfies Task));
+    const task: Task = { source: prepareRawReader(name, settings), count };
+    child.stdin?.end(JSON.stringify(task));
   });
 }
 
 async function main(): Promise<void> {
-  const { name, settings, count } = JSON.parse(readFileSync(0, 'utf8')) as Task;
-  const reader = openRawReader(name, settings);
+  const { source, count } = JSON.parse(readFileSync(0, 'utf8')) as Task;
+  const reader = openPrepared(source);
   try {
     const samples = await collectSamples(reader, count, new AbortController().signal);
     writeSync(1, samples);

@@ -122,15 +122,7 @@ export class Generator {
     }
     const mixed = [...extras.values()].filter(({ name }) => mix.includes(name));
     const instanceId = concatBytes(randomBytes(16));
-    const seed = gatherSeed(os, []);
-    const nonce = os.draw();
-    const drbg = CtrDrbg.instantiate({
-      entropyInput: seed.bytes,
-      // §8.6.7: a nonce of at least half the security strength, here fresh random bits.
-      nonce: nonce.bytes.subarray(0, 16),
-      personalization: instanceId,
-    });
-    wipe(seed.bytes, nonce.bytes);
+    const drbg = instantiate(os, instanceId);
     const knownAnswers = drbgSelfTest;
     const generator = new Generator({ os, extras, mix: mixed, drbg, instanceId, knownAnswers });
     generator.takeScreen();
@@ -155,11 +147,7 @@ export class Generator {
       throw new RangeError(`"source" expected one of the opened sources, got ${source}`);
     }
     const mixed = this.#mix.filter(({ name }) => name !== source);
-    const seed = gatherSeed(this.#os, named ? [named] : [], mixed);
-    this.#drbg.reseed(seed.bytes, this.#additionalInput());
-    this.#reseedsSinceScreen += 1;
-    wipe(seed.bytes);
-    return { osBits: seed.osCreditBits, extraBits: seed.extraCreditBits, jobId: seed.jobId };
+    return this.#mixIn(named ? [named] : [], mixed);
   }
 
   /** The output of one DRBG request, in memory of its own. The caller MUST wipe it. */
@@ -206,16 +194,28 @@ export class Generator {
    * own, which is dropped. A test that fails, or a sample that is plainly biased, latches.
    */
   takeScreen(): void {
-    this.#reseedsSinceScreen = 0;
     const failed = this.#knownAnswers().filter(({ passed }) => !passed);
     if (failed.length > 0)
       this.latch(`self-test failed: ${failed.map(({ name }) => name).join(', ')}`);
     if (this.#latched !== null) return;
-    this.reseed('os');
+    this.#mixIn([], []);
     const sample = this.requestSample();
     this.#screen = mostCommonValueMinEntropy(countOnes(sample), SAMPLE_BITS);
     wipe(sample);
+    // Not before: what could not be taken is tried again at the next reseed.
+    this.#reseedsSinceScreen = 0;
     if (this.#screen < MIN_SCREEN) this.latch('a screened sample is biased');
+  }
+
+  #mixIn(required: readonly EntropySource[], optional: readonly EntropySource[]): Credit {
+    const seed = gatherSeed(this.#os, required, optional);
+    try {
+      this.#drbg.reseed(seed.bytes, this.#additionalInput());
+    } finally {
+      wipe(seed.bytes);
+    }
+    this.#reseedsSinceScreen += 1;
+    return { osBits: seed.osCreditBits, extraBits: seed.extraCreditBits, jobId: seed.jobId };
   }
 
   #refuseWhenLatched(): void {
@@ -233,6 +233,21 @@ export class Generator {
     input.writeBigUInt64BE(process.hrtime.bigint(), 32);
     input.writeBigUInt64BE(BigInt(Date.now()), 40);
     return input;
+  }
+}
+
+/** SP 800-90A §10.2.1.3.2, from two draws of the system source. */
+function instantiate(os: EntropySource, personalization: Buffer): CtrDrbg {
+  const seed = gatherSeed(os, []);
+  const nonce = Buffer.alloc(16);
+  try {
+    const draw = os.draw();
+    // §8.6.7: a nonce of at least half the security strength, here fresh random bits.
+    nonce.set(draw.bytes.subarray(0, 16));
+    wipe(draw.bytes);
+    return CtrDrbg.instantiate({ entropyInput: seed.bytes, nonce, personalization });
+  } finally {
+    wipe(seed.bytes, nonce);
   }
 }
 

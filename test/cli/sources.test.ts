@@ -142,7 +142,11 @@ describe('phm sources', () => {
         assertEnds(await run('nope'), 2, /^phm: there is no source "nope": use one of os, /);
         assertEnds(await run('device'), 2, /^phm: the source "device" is not set up/);
         const unreadable = await run('qrng', credential);
-        assertEnds(unreadable, 1, /^phm: the credential in .+ is not one line/);
+        assertEnds(
+          unreadable,
+          1,
+          /^phm: the file of PHM_.+ is not a credential: it must be one line/,
+        );
         assert.ok(!unreadable.stderr.includes('secret'));
       }),
     );

@@ -9,6 +9,7 @@ import {
   type Draw,
   PooledSource,
   type SourceEvent,
+  sourceCreditBits,
 } from '../../src/entropy/index.ts';
 import { AppError, SetupError } from '../../src/errors.ts';
 
@@ -74,6 +75,15 @@ describe('a background source', { timeout: 30_000 }, () => {
     }
   });
 
+  it('credits a remote source only when the operator says so', () => {
+    for (const name of ['ibm-quantum', 'qrng'] as const) {
+      assert.equal(sourceCreditBits(name, SETTINGS), 0);
+      assert.equal(sourceCreditBits(name, { ...SETTINGS, remoteCredit: true }), 192);
+    }
+    assert.equal(sourceCreditBits('os', SETTINGS), 256);
+    assert.equal(sourceCreditBits('quantum-simulator', { ...SETTINGS, remoteCredit: true }), 0);
+  });
+
   it('is latched, and nothing else ends, when its thread dies', async () => {
     const events: SourceEvent[] = [];
     // Refused by the reader, in the thread: the configuration does not let such a claim through.
@@ -81,7 +91,11 @@ describe('a background source', { timeout: 30_000 }, () => {
     const settings = { ...SETTINGS, device };
     const source = new BackgroundSource('device', settings, (event) => events.push(event));
     await until(() => events.length > 0);
-    assert.deepEqual(events, [{ kind: 'latched', detail: 'its thread ended' }]);
+    const detail =
+      'its thread ended by an unexpected RangeError; it gives nothing more until a restart';
+    assert.deepEqual(events, [{ kind: 'latched', detail }]);
+    assert.equal(source.status().failures, 1);
+    assert.ok(slotBytes(source).every((byte) => byte === 0));
     assert.equal(source.status().healthy, false);
     assert.match(source.status().detail ?? '', /for good/);
     await source.close();
@@ -100,7 +114,7 @@ describe('a background source', { timeout: 30_000 }, () => {
       );
     assert.throws(open({ file }), (error) => {
       assert.ok(error instanceof SetupError);
-      assert.match(error.message, /not one line of printable ASCII/);
+      assert.match(error.message, /PHM_QRNG_API_KEY_FILE.+one line of printable ASCII/);
       assert.ok(error.message.includes(file) && !error.message.includes('secret'));
       return true;
     });

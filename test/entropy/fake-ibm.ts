@@ -62,7 +62,7 @@ export class FakeIbm {
         backend: 'ibm_fake',
         url: `${url}/api/v1`,
         iamUrl: `${url}/identity/token`,
-        shots: 128,
+        shots: 256,
         ...settings,
       },
       { ...LIMITS, ...limits },

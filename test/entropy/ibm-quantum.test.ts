@@ -63,35 +63,35 @@ describe('the results of the sampler', () => {
 });
 
 describe('the ibm-quantum reader', () => {
-  it('claims half a bit of each raw bit, and 256 extracted bits a draw', async (t) => {
+  it('claims half a bit of each raw bit, and 320 extracted bits a draw', async (t) => {
     const reader = (await FakeIbm.start(t)).open(t);
     assert.equal(reader.bitsPerSample, 1);
     assert.equal(reader.minEntropyPerSample, 0.5);
-    assert.equal(reader.bytesPerDraw, 32);
+    assert.equal(reader.bytesPerDraw, 40);
   });
 
   it('reads the shots of one job, a stuck qubit as one run', async (t) => {
     const fake = await FakeIbm.start(t);
-    fake.shots = Array.from({ length: 128 }, (_, i) => 0b0100_0000 | (i % 2));
+    fake.shots = Array.from({ length: 256 }, (_, i) => 0b0100_0000 | (i % 2));
     const { samples, jobId } = await fake.open(t).read(never);
     assert.equal(jobId, 'job-1');
-    assert.equal(samples.length, 1024);
-    assert.equal(samples.subarray(0, 128).join(''), '01'.repeat(64));
-    assert.equal(samples.subarray(6 * 128, 7 * 128).join(''), '1'.repeat(128));
-    assert.equal(samples.subarray(7 * 128).join(''), '0'.repeat(128));
+    assert.equal(samples.length, 2048);
+    assert.equal(samples.subarray(0, 256).join(''), '01'.repeat(128));
+    assert.equal(samples.subarray(6 * 256, 7 * 256).join(''), '1'.repeat(256));
+    assert.equal(samples.subarray(7 * 256).join(''), '0'.repeat(256));
     assert.equal(fake.service.count('cancel'), 0);
   });
 
   it('asks for the native circuit as a private job of limited cost', async (t) => {
     const fake = await FakeIbm.start(t);
-    await fake.open(t, { shots: 130 }).read(never);
+    await fake.open(t, { shots: 258 }).read(never);
     const { headers, body } = lastOf(fake.service.received.create);
     assert.deepEqual(JSON.parse(body), {
       program_id: 'sampler',
       backend: 'ibm_fake',
       cost: 60,
       private: true,
-      params: { version: 2, pubs: [[NATIVE_CIRCUIT, null, 130]] },
+      params: { version: 2, pubs: [[NATIVE_CIRCUIT, null, 258]] },
     });
     assert.equal(headers['content-type'], 'application/json');
     assert.equal(headers['service-crn'], CRN);
@@ -101,11 +101,11 @@ describe('the ibm-quantum reader', () => {
   it('extracts pairs of one qubit, in memory of its own', async (t) => {
     const fake = await FakeIbm.start(t);
     // Qubit 0 alternates 10, qubit 1 alternates 01, the others are stuck.
-    fake.shots = Array.from({ length: 128 }, (_, i) => (i % 2 === 0 ? 0b1101 : 0b1110));
+    fake.shots = Array.from({ length: 256 }, (_, i) => (i % 2 === 0 ? 0b1101 : 0b1110));
     const reader = fake.open(t);
     const { samples } = await reader.read(never);
     const extracted = reader.extract?.(samples);
-    assert.deepEqual(extracted, Uint8Array.from([...Array(8).fill(0xff), ...Array(8).fill(0)]));
+    assert.deepEqual(extracted, Uint8Array.from([...Array(16).fill(0xff), ...Array(16).fill(0)]));
     samples.fill(0);
     assert.equal(extracted?.[0], 0xff);
   });
@@ -125,7 +125,7 @@ describe('the ibm-quantum reader', () => {
 
   it('hands on a block that repeats: to find it is the task of the health tests', async (t) => {
     const fake = await FakeIbm.start(t);
-    fake.shots = Array.from({ length: 128 }, (_, i) => i);
+    fake.shots = Array.from({ length: 256 }, (_, i) => i);
     const reader = fake.open(t);
     const { samples: first } = await reader.read(never);
     const { samples: second } = await reader.read(never);
@@ -290,7 +290,7 @@ const FAILURES: readonly Failure[] = [
   {
     name: 'the results have too few shots',
     route: 'results',
-    answers: [{ body: sampleResult(Array(127).fill('0x1')) }],
+    answers: [{ body: sampleResult(Array(255).fill('0x1')) }],
     message: /answered the results of a job in a form that is not known/,
     cancels: false,
   },
@@ -305,7 +305,7 @@ const FAILURES: readonly Failure[] = [
     name: 'the results do not end',
     route: 'results',
     answers: ['endless'],
-    message: /answered with more than 67584 bytes/,
+    message: /answered with more than 69632 bytes/,
     cancels: false,
   },
   {
@@ -361,7 +361,7 @@ describe('a job of the ibm-quantum reader', () => {
     });
     fake.service.plan('results', { status: 502 });
     const { samples } = await fake.open(t).read(never);
-    assert.equal(samples.length, 1024);
+    assert.equal(samples.length, 2048);
     assert.equal(fake.service.count('cancel'), 0);
   });
 
@@ -489,7 +489,7 @@ describe('openIbmQuantum', () => {
   });
 
   it('takes an even number of shots, that pairs are of one qubit', () => {
-    for (const shots of [0, 126, 129, 1024.5, Number.NaN, MAX_SHOTS + 2]) {
+    for (const shots of [0, 254, 257, 1024.5, Number.NaN, MAX_SHOTS + 2]) {
       assert.throws(opening({ shots }), RangeError);
     }
     assert.doesNotThrow(opening({ shots: MAX_SHOTS }));

@@ -132,8 +132,48 @@ describe('the pump of a noise source', { timeout: 30_000 }, () => {
         await new Promise((resolve) => setTimeout(resolve, 1));
       }
     }
-    assert.match(events.at(-1)?.detail ?? '', /^it delivered the same block twice; .+ restart$/);
+    assert.match(
+      events.at(-1)?.detail ?? '',
+      /^it delivered the samples of a draw twice; .+ restart$/,
+    );
     assert.throws(() => source.draw(), AppError);
+  });
+
+  it('latches when two draws of one batch rest on the same samples', async () => {
+    const block = goodSamples(0, 64);
+    const twice = Buffer.concat([goodSamples(1, 960), block, goodSamples(2, 960), block]);
+    const { source, events } = pump(() => twice, { bytesPerDraw: 64 });
+    while (kinds(events).at(-1) !== 'latched') {
+      try {
+        source.draw();
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+    }
+    assert.match(events.at(-1)?.detail ?? '', /the samples of a draw twice/);
+    assert.throws(() => source.draw(), AppError);
+  });
+
+  it("counts a failure of the source's own test as intermittent (§4.5)", async () => {
+    const { events, reader } = pump(goodSamples, { finding: 'too regular' });
+    await until(() => kinds(events).includes('latched'));
+    assert.deepEqual(kinds(events), ['intermittent', 'intermittent', 'latched']);
+    assert.equal(events[0].detail, 'too regular');
+    assert.equal(reader.reads, 3);
+  });
+
+  it('begins with clean tests after a failure: a run does not go on across it', async () => {
+    // H = 4: a run of 9 fails. Eight before the failure and eight behind it are two runs.
+    const ending = goodSamples(0);
+    ending.fill(3, 1024 - 8);
+    const beginning = goodSamples(2);
+    beginning.fill(3, 0, 8);
+    const script = [ending, new NoiseFailure('the device is gone'), beginning];
+    const { filler, events, source } = pump((i) => script[i] ?? 'wait');
+    await until(() => filler.waiting === DRAWS);
+    for (let i = 0; i < DRAWS; i++) source.draw();
+    await until(() => filler.waiting === DRAWS);
+    assert.deepEqual(kinds(events), ['delivering', 'failing', 'delivering']);
   });
 
   it('drops a batch that fails at the intermittent level, and tests anew', async () => {

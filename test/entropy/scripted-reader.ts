@@ -23,10 +23,20 @@ export class ScriptedReader implements NoiseReader {
   readonly #script: Script;
   readonly #jobId: string | null;
 
-  constructor(script: Script, { bytesPerDraw = 64, jobId = null as string | null } = {}) {
+  readonly #finding: string | null;
+
+  constructor(
+    script: Script,
+    { bytesPerDraw = 64, jobId = null as string | null, finding = null as string | null } = {},
+  ) {
     this.#script = script;
     this.bytesPerDraw = bytesPerDraw;
     this.#jobId = jobId;
+    this.#finding = finding;
+  }
+
+  test(): string | null {
+    return this.#finding;
   }
 
   async read(signal: AbortSignal): Promise<NoiseBatch> {

@@ -109,7 +109,10 @@ describe('start', () => {
       PHM_QRNG_API_KEY_FILE: join(dataDir, 'missing'),
     });
     assert.equal(code, 1);
-    assert.match(stderr, /^phm: the credential cannot be read: ENOENT/m);
+    assert.match(
+      stderr,
+      /^phm: the credential of PHM_QRNG_API_KEY_FILE, .+missing, cannot be read: ENOENT/m,
+    );
   });
 
   it('creates the master secret readable by its owner alone, and refuses another one', async () => {

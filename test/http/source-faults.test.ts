@@ -21,7 +21,7 @@ import { type Environment, makeDataDir, removeDataDir, Server } from '../support
 import { assertRefused, SourceWatch } from '../support/source-watch.ts';
 
 /** Few, so that the source is always hungry and meets a fault with its next job. */
-const SHOTS = 256;
+const SHOTS = 512;
 
 // Suites take over the concurrency of the one around them.
 const IN_ORDER = { concurrency: 1 };
@@ -152,7 +152,7 @@ const PERMANENT: readonly PermanentFault[] = [
     device: (honest) => honest,
     qrng: (honest) => honest,
     ibm: (honest) => honest,
-    detail: /it delivered the same block twice/,
+    detail: /it delivered the samples of a draw twice/,
   },
 ];
 
@@ -262,7 +262,7 @@ const IBM_OUTAGES: readonly IbmOutage[] = [
 function jobsOfDraws(delivered: readonly (readonly number[])[]): string[] {
   return delivered.flatMap((shots, i) => {
     const bytes = extractVonNeumann(toQubitMajor(Uint8Array.from(shots))).length;
-    return new Array<string>(Math.floor(bytes / 32)).fill(`job-${i + 1}`);
+    return new Array<string>(Math.floor(bytes / 40)).fill(`job-${i + 1}`);
   });
 }
 

@@ -237,16 +237,51 @@ describe('generate with a defective generator', () => {
   it('takes its screen anew after 4,096 reseeds, and latches on a bias that came later', () => {
     const START_UP = 65_536 * 2;
     const drbg = new RecordingDrbg((output, reseeds) => {
-      if (reseeds > 4_096) bias(output);
+      if (reseeds > 4_097) bias(output);
     });
     const generator = fakeGenerator(drbg);
     const sampled = () => drbg.requests.filter((length) => length === 65_536).length * 65_536;
-    // The first reseed of the interval was that of the start-up sample.
-    for (let i = 0; i < 4_095; i++) generator.reseed('os');
+    for (let i = 0; i < 4_096; i++) generator.reseed('os');
     assert.equal(sampled(), START_UP);
     assert.throws(() => generator.reseed('os'), unavailable);
     assert.equal(sampled(), 2 * START_UP);
     assert.match(generator.status().latched ?? '', /screened sample/);
+  });
+
+  it('takes the screen at the next reseed when the first try had no entropy', () => {
+    const drbg = new RecordingDrbg();
+    const os = fakeSource('os', 256);
+    let fails = false;
+    const draw = () => {
+      if (fails) throw entropyUnavailable('staged');
+      return os.draw();
+    };
+    const generator = new Generator(parts({ drbg, os: { ...os, draw } }));
+    generator.takeScreen();
+    for (let i = 0; i < 4_096; i++) generator.reseed('os');
+    fails = true;
+    assert.throws(() => generator.reseed('os'), unavailable);
+    fails = false;
+    assert.equal(drbg.requests.length, 2);
+    generator.reseed('os');
+    assert.equal(drbg.requests.length, 4);
+  });
+
+  it('latches on a sample of 51 % ones, of which a bit has 0.97 bits of min-entropy', () => {
+    const noise = independentBits(0.51, 2 ** 20);
+    let at = 0;
+    const drbg = new RecordingDrbg((output) => {
+      output.set(noise.subarray(at, at + output.length));
+      at += output.length;
+    });
+    const generator = fakeGenerator(drbg);
+    assert.match(generator.status().latched ?? '', /screened sample/);
+  });
+
+  it('draws nothing of the mix for a screen', () => {
+    const jitter = fakeSource('jitter', 192);
+    new Generator(parts({ mix: [jitter] })).takeScreen();
+    assert.equal(jitter.draws, 0);
   });
 
   it('goes into the error state when a self-test of the DRBG fails (SP 800-90A §11.3.6.2)', () => {
@@ -255,7 +290,7 @@ describe('generate with a defective generator', () => {
     const knownAnswers = () => answers.shift() ?? assert.fail('a third run');
     const generator = new Generator(parts({ drbg, knownAnswers }));
     generator.takeScreen();
-    for (let i = 0; i < 4_095; i++) generator.reseed('os');
+    for (let i = 0; i < 4_096; i++) generator.reseed('os');
     const before = drbg.requests.length;
     assert.throws(() => generateKey(generator, keyring, order(), tally()), unavailable);
     assert.equal(drbg.requests.length, before, 'nothing was asked of the DRBG any more');

@@ -158,33 +158,49 @@ async function pumped(t: TestContext, name: SourceName, reader: NoiseReader): Pr
   return { site, events };
 }
 
-/** Takes what there is until nothing comes any more; then it stays so until `mend`. */
-async function assertFailsAndRecovers(
+/** Takes what there is until nothing comes any more, for the reason given. */
+async function assertFails(
   { site, events }: Pumped,
   name: SourceName,
+  kind: SourceEvent['kind'],
   detail: RegExp,
-  mend: () => void,
 ): Promise<void> {
-  while (!events.some((event) => event.kind === 'failing' && detail.test(event.detail))) {
+  while (!events.some((event) => event.kind === kind && detail.test(event.detail))) {
     await site.generate(name);
     await setTimeout(1);
   }
   while ((await site.generate(name)) === 200);
   for (let i = 0; i < 5; i++) await site.assertRefuses(name);
   assert.equal(await site.generate('os'), 200);
+}
+
+async function assertFailsAndRecovers(
+  pumpedSource: Pumped,
+  name: SourceName,
+  detail: RegExp,
+  mend: () => void,
+): Promise<void> {
+  const { site } = pumpedSource;
+  await assertFails(pumpedSource, name, 'failing', detail);
   mend();
   while ((await site.generate(name)) !== 200) await setTimeout(5);
 }
 
 describe('the source jitter', { timeout: 60_000 }, () => {
-  const faults: [string, RegExp, (now: bigint, reading: number) => bigint][] = [
-    ['stands still', /too regular|stood still/, (now) => now],
-    ['ticks evenly', /too regular/, (now) => now + 800n],
-    ['ticks in a pattern', /too regular/, (now, i) => now + BigInt(700 + (i % 16) ** 2)],
-    ['runs backwards', /ran backwards/, (now) => now - 1n],
+  const faults: [string, SourceEvent['kind'], RegExp, (now: bigint, i: number) => bigint][] = [
+    ['stands still', 'latched', /repetition count test failed/, (now) => now],
+    ['ticks evenly', 'latched', /repetition count test failed/, (now) => now + 800n],
+    [
+      'ticks in a pattern',
+      'latched',
+      /too regular.*, and twice before/,
+      (now, i) => now + BigInt(700 + (i % 16) ** 2),
+    ],
+    ['runs backwards', 'failing', /ran backwards/, (now) => now - 1n],
   ];
-  for (const [what, detail, next] of faults) {
-    it(`yields no key while its clock ${what}, and recovers`, async (t) => {
+  for (const [what, kind, detail, next] of faults) {
+    const lasts = kind === 'latched';
+    it(`yields no key while its clock ${what}, and ${lasts ? 'latches' : 'recovers'}`, async (t) => {
       let faulty = false;
       let now = 0n;
       let reading = 0;
@@ -196,9 +212,10 @@ describe('the source jitter', { timeout: 60_000 }, () => {
       const source = await pumped(t, 'jitter', openJitter({ clock }));
       while ((await source.site.generate('jitter')) !== 200) await setTimeout(1);
       faulty = true;
-      await assertFailsAndRecovers(source, 'jitter', detail, () => {
-        faulty = false;
-      });
+      await assertFails(source, 'jitter', kind, detail);
+      faulty = false;
+      if (lasts) await source.site.assertRefuses('jitter');
+      else while ((await source.site.generate('jitter')) !== 200) await setTimeout(5);
     });
   }
 });
@@ -230,7 +247,11 @@ describe('a source that is slow', { timeout: 60_000 }, () => {
   it('ibm-quantum: yields no key, and recovers', async (t) => {
     const fake = await FakeIbm.start(t);
     fake.service.broken.create = 'silent';
-    const source = await pumped(t, 'ibm-quantum', fake.open(t, { shots: 256 }, { requestMs: 200 }));
+    const source = await pumped(
+      t,
+      'ibm-quantum',
+      fake.open(t, { shots: 1024 }, { requestMs: 200 }),
+    );
     await assertFailsAndRecovers(source, 'ibm-quantum', /did not answer within 200 ms/, () => {
       delete fake.service.broken.create;
     });

@@ -10,20 +10,21 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { wipe } from '../../bytes.ts';
 import { monotonicMs } from '../../clock.ts';
+import { CONDITIONED_INPUT_BITS } from '../conditioning.ts';
 import { type NoiseBatch, NoiseFailure, type NoiseReader } from '../noise.ts';
 
-/** Entropy behind one draw: 192 bits to be credited and 64 of headroom. */
-const BITS_PER_DRAW = 256;
-
-/** A draw takes 256 KiB then; a source with less is none. */
-const LEAST_ENTROPY_PER_BYTE = 1 / 1024;
+/**
+ * Below it the cutoff of the adaptive proportion test would be the whole window, which an honest
+ * source meets with a probability far above 2^-60.
+ */
+const LEAST_ENTROPY_PER_BYTE = 1 / 8;
 
 const DEFAULT_TIMEOUT_MS = 10_000;
 const POLL_MS = 5;
 
 export interface DeviceOptions {
   readonly path: string;
-  /** Min-entropy in bits a byte, 1/1024…8: the claim of the device's assessment. */
+  /** Min-entropy in bits a byte, 1/8…8: the claim of the device's assessment. */
   readonly minEntropyPerByte: number;
   /** How long one batch may take. */
   readonly timeoutMs?: number;
@@ -52,13 +53,13 @@ class DeviceReader implements NoiseReader {
   constructor(options: DeviceOptions) {
     const { path, minEntropyPerByte: H, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
     if (!(H >= LEAST_ENTROPY_PER_BYTE && H <= 8)) {
-      throw new RangeError(`"minEntropyPerByte" expected a number from 1/1024 to 8, got ${H}`);
+      throw new RangeError(`"minEntropyPerByte" expected a number from 1/8 to 8, got ${H}`);
     }
     if (!(timeoutMs > 0 && timeoutMs < Infinity)) {
       throw new RangeError(`"timeoutMs" expected a number above 0, got ${timeoutMs}`);
     }
     this.minEntropyPerSample = H;
-    this.bytesPerDraw = Math.ceil(BITS_PER_DRAW / H);
+    this.bytesPerDraw = Math.ceil(CONDITIONED_INPUT_BITS / H);
     this.#path = path;
     this.#timeoutMs = timeoutMs;
     this.#allowRegularFile = options.allowRegularFile ?? false;

@@ -19,8 +19,8 @@ export const IBM_IAM_URL = 'https://iam.cloud.ibm.com/identity/token';
 /** The newest version in the changelog of the REST API, and the one that IBM's own client sends. */
 export const IBM_API_VERSION = '2026-04-15';
 
-/** Fewest shots that make one draw: half the pairs of an even coin are dropped. */
-export const MIN_SHOTS = 128;
+/** Fewest shots that make a draw for certain: half the pairs of an even coin are dropped. */
+export const MIN_SHOTS = 256;
 /** The most that the service takes for one circuit is a property of the processor; this is usual. */
 export const MAX_SHOTS = 100_000;
 
@@ -83,8 +83,11 @@ class IbmQuantumReader implements NoiseReader {
    * half a bit the qubit is defective, and the health tests are to find it.
    */
   readonly minEntropyPerSample = 0.5;
-  /** 256 bits that are even coins, if the shots of one qubit are independent. */
-  readonly bytesPerDraw = 32;
+  /**
+   * 320 bits, even coins if the shots of one qubit are independent and its bias stays. A bias that
+   * drifts by δ between two shots costs some 3 δ bit of each: the 64 bits more are for that.
+   */
+  readonly bytesPerDraw = 40;
   readonly #jobs: IbmJobs;
   readonly #limits: IbmQuantumLimits;
   readonly #closed = new AbortController();

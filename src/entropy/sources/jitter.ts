@@ -55,6 +55,10 @@ class JitterReader implements NoiseReader {
     return { samples: takeSamples(this.#walk, this.#stepNs), jobId: null };
   }
 
+  test(samples: Uint8Array): string | null {
+    return findPredictor(samples);
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#walk.wipe();
@@ -131,11 +135,7 @@ function takeSamples(walk: TimedWalk, stepNs: number): Uint8Array {
   try {
     walk.time(timesNs);
     for (let i = 0; i < BATCH_SAMPLES; i++) samples[i] = Math.floor(timesNs[i] / stepNs) & 0xff;
-    assertUnpredictable(samples);
     return samples;
-  } catch (error) {
-    wipe(samples);
-    throw error;
   } finally {
     wipe(timesNs);
   }
@@ -146,18 +146,19 @@ function takeSamples(walk: TimedWalk, stepNs: number): Uint8Array {
  * with a coarse step nor one that ticks in a pattern: no predictor may be right about more than half
  * of a batch, as it would be at 1 bit a sample, eight times the claim.
  */
-function assertUnpredictable(samples: Uint8Array): void {
+function findPredictor(samples: Uint8Array): string | null {
   for (let lag = 1; lag <= MAX_LAG; lag++) {
-    assertSeldomRight(countRepeats(samples, lag), `repeated the one ${lag} before`);
+    if (isOftenRight(countRepeats(samples, lag), samples)) {
+      return `its clock is too coarse or too regular: samples repeat those ${lag} before`;
+    }
   }
-  assertSeldomRight(countOnLine(samples), 'lay on a line with the two before');
+  return isOftenRight(countOnLine(samples), samples)
+    ? 'its clock is too regular: samples lie on a line with the two before'
+    : null;
 }
 
-function assertSeldomRight(right: number, finding: string): void {
-  if (2 * right <= BATCH_SAMPLES) return;
-  throw new NoiseFailure(
-    `The clock of the jitter source is too coarse or too regular: ${right} of ${BATCH_SAMPLES} samples ${finding}.`,
-  );
+function isOftenRight(right: number, { length }: Uint8Array): boolean {
+  return 2 * right > length;
 }
 
 function countRepeats(samples: Uint8Array, lag: number): number {
