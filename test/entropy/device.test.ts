@@ -231,11 +231,11 @@ describe('the claim of a device', () => {
     const bytes = [8, 7.5, 1, 1 / 8].map(
       (minEntropyPerByte) => openDevice({ path: '/dev/hwrng', minEntropyPerByte }).bytesPerDraw,
     );
-    assert.deepEqual(bytes, [32, 35, 256, 2048, 262_144]);
+    assert.deepEqual(bytes, [32, 35, 256, 2048]);
   });
 
   it('is refused outside of its range', () => {
-    for (const minEntropyPerByte of [0, -1, 1 / 1025, 8.01, Number.NaN]) {
+    for (const minEntropyPerByte of [0, -1, 1 / 9, 8.01, Number.NaN]) {
       assert.throws(() => openDevice({ path: '/dev/hwrng', minEntropyPerByte }), {
         name: 'RangeError',
         message: `"minEntropyPerByte" expected a number from 1/8 to 8, got ${minEntropyPerByte}`,

@@ -53,6 +53,14 @@ async function until(what: string, limitMs: number, check: () => Promise<boolean
   }
 }
 
+/** The log comes by another pipe than the answer, and may come after it. */
+async function untilLogged(server: Server, words: RegExp): Promise<void> {
+  for (let i = 0; i < 500 && !words.test(server.log); i++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  assert.match(server.log, words);
+}
+
 describe('start', () => {
   it('prints a banner with the address, a demo key and a curl line that works', async () => {
     const server = await Server.start(freshFolder());
@@ -167,7 +175,7 @@ describe('a data directory that disappears', () => {
     assert.equal(body.code, 'ledger_unavailable');
     assert.equal(headers.get('retry-after'), '5');
     assert.equal(body.key, undefined);
-    assert.match(server.log, /database file was removed or replaced/);
+    await untilLogged(server, /database file was removed or replaced/);
     renameSync(join(dataDir, 'away.db'), join(dataDir, 'phm.db'));
     assert.equal((await server.generate({ security_level: 128 })).status, 200);
     await server.stop();
