@@ -70,10 +70,12 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
   ): Promise<CommitOutcome[]> {
     const outcomes = this.#idle.then(() =>
       this.connection.guarded(async () => {
-        const batch = JSON.stringify({
-          requests: requests.map(requestColumns),
-          failures: failures.map(failureColumns),
-        });
+        const batch = [
+          [...new Set([...requests, ...failures].map(({ accountId }) => accountId))],
+          JSON.stringify(requests.map(requestColumns)),
+          JSON.stringify(failures.map(failureColumns)),
+          JSON.stringify(this.quotas),
+        ];
         return outcomesOf(requests, await this.#commitBatch(batch));
       }),
     );
@@ -81,14 +83,14 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
     return outcomes;
   }
 
-  async #commitBatch(batch: string): Promise<Decision> {
+  async #commitBatch(batch: readonly unknown[]): Promise<Decision> {
     await this.#register();
     const turn = ++this.#turn;
     for (let attempt = 1; ; attempt++) {
       try {
         const { rows } = await this.connection.run(
-          'SELECT commit_batch($1, $2, $3, $4) AS decision',
-          [this.#writerId, turn, batch, JSON.stringify(this.quotas)],
+          'SELECT commit_batch($1, $2, $3, $4, $5, $6) AS decision',
+          [this.#writerId, turn, ...batch],
         );
         return rows[0]?.decision as Decision;
       } catch (error) {

@@ -291,10 +291,7 @@ describe('PostgreSQL store whose answer to a batch is lost', () => {
       'UPDATE writers SET turn = turn + 1 RETURNING writer_id, turn::integer',
     )) as [{ writer_id: string; turn: number }];
     await assert.rejects(
-      postgres.query(
-        'doubt',
-        `SELECT commit_batch('${writer}', ${turn}, '{"requests":[],"failures":[]}', '{}')`,
-      ),
+      postgres.query('doubt', `SELECT commit_batch('${writer}', ${turn}, '{}', '[]', '[]', '{}')`),
       /given this batch up/,
     );
   });

@@ -94,9 +94,10 @@ CREATE TABLE writers (
 
 -- Commits a batch in one statement and returns what was decided: the usage of each account and month
 -- before the batch with its quota, the positions of repeated keys, and how many were committed.
--- Requests are decided in order of their position. A repeated key takes no place of a quota.
+-- `holders` are the accounts of requests and failures. Requests are decided in order of position. A repeated key takes no place of a quota.
 -- No sequential scans: the plan is kept, and must not be the one that suits an empty ledger.
-CREATE FUNCTION commit_batch(of_writer uuid, at_turn bigint, batch json, quotas jsonb) RETURNS json
+CREATE FUNCTION commit_batch(of_writer uuid, at_turn bigint, holders text[],
+  metered_requests json, failed_requests json, quotas jsonb) RETURNS json
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
   unknown text;
@@ -106,21 +107,17 @@ DECLARE
 BEGIN
   -- Whoever changes an account's counter or sums holds its row. One order for all, so no deadlock; the
   -- statements that follow see what earlier holders have committed.
-  PERFORM FROM accounts
-  WHERE account_id IN (
-    SELECT account_id FROM json_to_recordset(batch->'requests') AS r (account_id text)
-    UNION SELECT account_id FROM json_to_recordset(batch->'failures') AS f (account_id text))
-  ORDER BY account_id FOR NO KEY UPDATE;
+  PERFORM FROM accounts WHERE account_id = ANY (holders) ORDER BY account_id FOR NO KEY UPDATE;
 
   WITH request AS MATERIALIZED (
-    SELECT * FROM json_to_recordset(batch->'requests') AS r (
+    SELECT * FROM json_to_recordset(metered_requests) AS r (
       position integer, account_id text, api_key_id text, at_ms bigint, month integer,
       streams bigint, streams_passed bigint, key_id bytea, fingerprint bigint, commitment bytea,
       secret_version integer, security_level integer, modulation text, source text,
       created_ms bigint, latency_us bigint, entropy_bits double precision, entropy_job_id text,
       gate_p double precision, tests_passed integer, total_tests integer)
   ), failure AS MATERIALIZED (
-    SELECT * FROM json_to_recordset(batch->'failures') AS f (
+    SELECT * FROM json_to_recordset(failed_requests) AS f (
       account_id text, at_ms bigint, streams bigint, streams_passed bigint)
   ), counter AS MATERIALIZED (
     SELECT asked.account_id, asked.month, coalesce(usage.used, 0) AS used,
