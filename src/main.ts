@@ -85,7 +85,7 @@ async function startService(
   withDemo: boolean,
 ): Promise<{ service: KeyService; demoApiKey: string | null }> {
   const location = storeLocation(config);
-  const store = await openStore(location, MONTHLY_QUOTAS);
+  const store = await openStore(location, MONTHLY_QUOTAS, (message) => logger.warn(message));
   let secrets: MasterSecretVersion[];
   let demoApiKey: string | null;
   try {

@@ -1,7 +1,7 @@
 /** Connections to one PostgreSQL database: a bounded pool, bounded waiting, failures told apart. */
 import pg from 'pg';
 import { AppError, SetupError } from '../errors.ts';
-import { migrate } from './postgres-schema.ts';
+import { losesCommits, migrate, requireServer } from './postgres-schema.ts';
 
 /** Seconds a client should wait when the database cannot do its part. */
 const RETRY_AFTER_SECONDS = 5;
@@ -25,6 +25,9 @@ const SESSION = `
   SET default_transaction_isolation = 'read committed';
   SET statement_timeout = ${STATEMENT_TIMEOUT_MS};
   SET lock_timeout = ${LOCK_TIMEOUT_MS}`;
+
+const FSYNC_WARNING =
+  'the PostgreSQL server runs with fsync off: a crash of its machine loses keys that were answered';
 
 /** int8 as a number: all of ours stay below 2^53, but for fingerprints, which are never read. */
 const TYPES = new pg.TypeOverrides();
@@ -51,10 +54,17 @@ export class PostgresConnection {
   }
 
   /** Connects and brings the schema up to date. Throws `SetupError`, which never holds the password. */
-  static async open(url: string): Promise<PostgresConnection> {
+  static async open(
+    url: string,
+    warn: (message: string) => void = () => {},
+  ): Promise<PostgresConnection> {
     const connection = new PostgresConnection(url);
     try {
-      await connection.#with((client) => migrate(client));
+      await connection.#with(async (client) => {
+        await requireServer(client);
+        await migrate(client);
+        if (await losesCommits(client)) warn(FSYNC_WARNING);
+      });
       return connection;
     } catch (cause) {
       await connection.close();

@@ -1,11 +1,11 @@
-/** Brings the schema of a PostgreSQL database to the version this program knows. */
+/** Holds a PostgreSQL server to what the ledger needs, and brings its schema up to date. */
 import { readdirSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
 import { SetupError } from '../errors.ts';
 
 const MIGRATIONS = new URL('./migrations/postgres/', import.meta.url);
 
-/** PostgreSQL 15, the oldest release this is tested on. */
+/** PostgreSQL 15. */
 const OLDEST_SERVER = 150_000;
 
 /** Names the lock under which schemas are changed: "phm led" in ASCII. */
@@ -28,10 +28,9 @@ function readMigrations(): Migration[] {
 
 /**
  * Applies the missing migrations in one transaction; servers that start at once take turns.
- * Throws `SetupError` when the server is too old or the schema newer than this program.
+ * Throws `SetupError` when the schema is newer than this program.
  */
 export async function migrate(client: pg.ClientBase): Promise<void> {
-  await requireServer(client);
   const migrations = readMigrations();
   const newest = migrations.at(-1)?.version ?? 0;
   if ((await schemaVersion(client)) === newest) return;
@@ -78,11 +77,18 @@ async function schemaVersion(client: pg.ClientBase): Promise<number> {
   return Number(found.rows[0]?.version ?? 0);
 }
 
-async function requireServer(client: pg.ClientBase): Promise<void> {
+/** Throws `SetupError` when the server is too old. */
+export async function requireServer(client: pg.ClientBase): Promise<void> {
   const found = await client.query(
     "SELECT current_setting('server_version_num')::integer AS number, version() AS name",
   );
   const { number, name } = found.rows[0];
   if (number >= OLDEST_SERVER) return;
   throw new SetupError(`the ledger needs PostgreSQL 15 or newer, and this is ${name}`);
+}
+
+/** True when the server may lose what it has committed: it runs without `fsync`. */
+export async function losesCommits(client: pg.ClientBase): Promise<boolean> {
+  const found = await client.query("SELECT current_setting('fsync') AS fsync");
+  return found.rows[0]?.fsync !== 'on';
 }

@@ -30,11 +30,16 @@ export interface PostgresStoreOptions {
   readonly url: string;
   /** Monthly quota by plan name; null is unlimited. */
   readonly quotas: Readonly<Record<string, number | null>>;
+  /** Told what an operator should know of the server. */
+  readonly warn?: (message: string) => void;
 }
 
 /** Connects and brings the schema up to date. Throws `SetupError` when the database cannot be used. */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<LedgerStore> {
-  return new PostgresStore(await PostgresConnection.open(options.url), options.quotas);
+  return new PostgresStore(
+    await PostgresConnection.open(options.url, options.warn),
+    options.quotas,
+  );
 }
 
 /** Attempts at a batch that loses against those of other servers. */

@@ -323,6 +323,22 @@ describe('PostgreSQL schema', () => {
     }
   });
 
+  it('is opened with a warning on a server that runs without fsync', async () => {
+    const url = await postgres.createDatabase('unsynced');
+    const warnings: string[] = [];
+    const openAndClose = async () =>
+      (
+        await openPostgresStore({ url, quotas: QUOTAS, warn: (text) => warnings.push(text) })
+      ).close();
+    await openAndClose();
+    assert.deepEqual(warnings, []);
+    await postgres.query('postgres', 'ALTER SYSTEM SET fsync = off');
+    await postgres.stop('INT');
+    await postgres.restart();
+    await openAndClose();
+    assert.match(warnings.join(), /fsync off/);
+  });
+
   it('keeps commits synchronous, whatever the address or the database says', async () => {
     const url = await postgres.createDatabase('settings');
     await postgres.query('postgres', 'ALTER DATABASE settings SET synchronous_commit = off');
