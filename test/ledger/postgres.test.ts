@@ -204,8 +204,12 @@ class WayToServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  close(): void {
+  cutAll(): void {
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  close(): void {
+    this.cutAll();
     this.#server.close();
   }
 
@@ -283,6 +287,24 @@ describe('PostgreSQL store whose answer to a batch is lost', () => {
       ['committed', 'quota_exceeded'],
     );
     assert.equal((await readBooks('doubt')).used, 3);
+  });
+
+  it('gives up a batch that is still at work, which then leaves nothing', async () => {
+    const waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    const row = makeRow();
+    const enterprise = await addAccount(store, 'enterprise');
+    const holder = await postgres.connect('doubt');
+    await holder.query('BEGIN; SELECT FROM accounts FOR UPDATE');
+    const refused = assert.rejects(store.commit([keyRequest(enterprise, row)], []), isUnavailable);
+    while ((await postgres.query('doubt', waits)).length === 0);
+    way.cutAll();
+    await refused;
+    assert.equal((await postgres.query('doubt', waits)).length, 1, 'it is still at work');
+    await holder.end();
+    while ((await postgres.query('doubt', waits)).length > 0);
+    const [next] = await store.commit([keyRequest(enterprise)], []);
+    assert.equal(next?.kind === 'committed' && next.usage.used, 1);
+    assert.deepEqual(await store.lookup([row.keyId]), [false]);
   });
 
   it('never commits a batch that it has given up, even if it arrives later', async () => {

@@ -102,11 +102,17 @@ export class Postgres {
     return this.url(name);
   }
 
-  /** Runs statements on a connection of their own. */
-  async query(database: string, sql: string): Promise<Record<string, unknown>[]> {
+  /** A connection beside the store's; the caller ends it. */
+  async connect(database: string): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: this.url(database) });
     client.on('error', () => {});
     await client.connect();
+    return client;
+  }
+
+  /** Runs statements on a connection of their own. */
+  async query(database: string, sql: string): Promise<Record<string, unknown>[]> {
+    const client = await this.connect(database);
     try {
       return (await client.query(sql)).rows;
     } finally {
