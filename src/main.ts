@@ -18,7 +18,7 @@ import {
 } from './accounts/index.ts';
 import { announce } from './banner.ts';
 import { wipe } from './bytes.ts';
-import { databasePath, runCli } from './cli/index.ts';
+import { runCli, storeLocation } from './cli/index.ts';
 import { systemClock } from './clock.ts';
 import { type Config, isLoopback } from './config/index.ts';
 import { isSourceName } from './entropy/index.ts';
@@ -31,7 +31,7 @@ import {
   readMasterSecret,
   type ServiceSources,
 } from './keys/index.ts';
-import { type LedgerStore, openSqliteStore } from './ledger/index.ts';
+import { type LedgerStore, openStore } from './ledger/index.ts';
 import { LogWriter } from './log-writer.ts';
 import type { MasterSecretVersion } from './proof/index.ts';
 
@@ -84,8 +84,8 @@ async function startService(
   logger: Logger,
   withDemo: boolean,
 ): Promise<{ service: KeyService; demoApiKey: string | null }> {
-  const path = databasePath(config);
-  const store = openSqliteStore({ path, quotas: MONTHLY_QUOTAS });
+  const location = storeLocation(config);
+  const store = await openStore(location, MONTHLY_QUOTAS, (message) => logger.warn(message));
   let secrets: MasterSecretVersion[];
   let demoApiKey: string | null;
   try {
@@ -99,7 +99,7 @@ async function startService(
   }
   try {
     const service = await KeyService.start({
-      databasePath: path,
+      store: location,
       sources: enabledSources(config),
       secrets,
       suiteWorkers: config.suiteWorkers,

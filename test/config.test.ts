@@ -72,8 +72,23 @@ describe('configuration', () => {
     assert.ok(!text.includes(secret));
   });
 
-  it('says that PostgreSQL is not there yet instead of ignoring the variable', () => {
-    assert.match(problems({ PHM_DATABASE_URL: 'postgres://x' }), /PHM_DATABASE_URL .* unset it/);
+  it('takes a whole PostgreSQL address with a master secret, and never repeats it', () => {
+    const PHM_DATABASE_URL = 'postgres://phm:not-for-any-log@db.example/phm?sslmode=verify-full';
+    assert.equal(
+      accept({ PHM_DATABASE_URL, PHM_MASTER_KEY_FILE: '/k' }).databaseUrl,
+      PHM_DATABASE_URL,
+    );
+    assert.match(problems({ PHM_DATABASE_URL }), /set PHM_MASTER_KEY or PHM_MASTER_KEY_FILE/);
+    for (const url of [
+      'mysql://phm:not-for-any-log@db.example/phm',
+      'postgres://phm:not-for-any-log@db.example',
+      'postgres://db.example/not-for-any-log',
+      'not-for-any-log',
+    ]) {
+      const text = problems({ PHM_DATABASE_URL: url, PHM_MASTER_KEY_FILE: '/k' });
+      assert.match(text, /PHM_DATABASE_URL is not the address/);
+      assert.ok(!text.includes('not-for-any-log'));
+    }
   });
 
   it('warns of a misspelt variable', () => {

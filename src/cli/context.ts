@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { MONTHLY_QUOTAS } from '../accounts/index.ts';
 import { type Config, readConfig } from '../config/index.ts';
 import { SOURCE_NAMES } from '../entropy/index.ts';
-import { type LedgerStore, openSqliteStore } from '../ledger/index.ts';
+import { type LedgerStore, openStore, type StoreLocation } from '../ledger/index.ts';
 import { CommandError } from './command-error.ts';
 
 export interface CliContext {
@@ -30,9 +30,11 @@ export function requireConfig({ env, err }: CliContext): Config {
   return result.config;
 }
 
-/** Path of the embedded database. */
-export function databasePath(config: Config): string {
-  return join(config.dataDir, 'phm.db');
+/** Where the ledger is: in PostgreSQL, or in the embedded database. */
+export function storeLocation({ databaseUrl, dataDir }: Config): StoreLocation {
+  return databaseUrl === null
+    ? { kind: 'sqlite', path: join(dataDir, 'phm.db') }
+    : { kind: 'postgres', url: databaseUrl };
 }
 
 /** Runs work on the configured store and closes it whatever happens. */
@@ -40,8 +42,7 @@ export async function withStore<T>(
   context: CliContext,
   work: (store: LedgerStore) => Promise<T>,
 ): Promise<T> {
-  const path = databasePath(requireConfig(context));
-  const store = openSqliteStore({ path, quotas: MONTHLY_QUOTAS });
+  const store = await openStore(storeLocation(requireConfig(context)), MONTHLY_QUOTAS);
   try {
     return await work(store);
   } finally {

@@ -17,7 +17,7 @@ import { addSourcesCommands } from './sources.ts';
 import { addStreamCommand } from './stream.ts';
 
 export type { CliContext } from './context.ts';
-export { databasePath } from './context.ts';
+export { storeLocation } from './context.ts';
 
 /** Runs one command line (without program and script) and resolves with the exit code: 0, 1 or 2. */
 export async function runCli(args: readonly string[], context: CliContext): Promise<number> {

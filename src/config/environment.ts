@@ -4,7 +4,7 @@ export const ENVIRONMENT = {
   PHM_HOST: { default: '127.0.0.1', help: 'address to listen on' },
   PHM_PORT: { default: '8080', help: 'port to listen on; 0 takes a free one' },
   PHM_DATA_DIR: { default: './data', help: 'directory of the database and the master secret' },
-  PHM_DATABASE_URL: { default: '', help: 'unset: SQLite in the data directory' },
+  PHM_DATABASE_URL: { default: '', help: 'postgres://user:password@host/db; unset: SQLite' },
   PHM_MASTER_KEY: { default: '', help: 'the master secret: 64 hex digits, or "version:hex" list' },
   PHM_MASTER_KEY_FILE: { default: '', help: 'file that holds the master secret' },
   PHM_ENTROPY_SOURCE: { default: 'os', help: 'source of keys whose request names none' },

@@ -72,7 +72,7 @@ export function readConfig(
   const host = reader.text('PHM_HOST').replace(/^\[|\]$/g, '');
   const allowCleartext = reader.flag('PHM_ALLOW_CLEARTEXT');
   const dataDir = resolve(reader.text('PHM_DATA_DIR'));
-  const databaseUrl = reader.text('PHM_DATABASE_URL') || null;
+  const databaseUrl = readDatabaseUrl(reader);
   const tls = readTls(reader);
   if (!tls && !isLoopback(host) && !allowCleartext) {
     problems.push(
@@ -80,9 +80,11 @@ export function readConfig(
         'PHM_TLS_CERT_FILE and PHM_TLS_KEY_FILE, or PHM_ALLOW_CLEARTEXT=on behind a proxy that ends TLS',
     );
   }
-  if (databaseUrl !== null) {
+  const masterSecret = readMasterSecretOrigin(reader, dataDir);
+  if (databaseUrl !== null && masterSecret.kind === 'managed') {
     problems.push(
-      'PHM_DATABASE_URL is set, but this version keeps its ledger in SQLite only: unset it',
+      'PHM_DATABASE_URL is set and the master secret is not: set PHM_MASTER_KEY or ' +
+        'PHM_MASTER_KEY_FILE, the same on every server of this database',
     );
   }
   const sourceSettings = readSourceSettings(reader);
@@ -93,7 +95,7 @@ export function readConfig(
     port: reader.integer('PHM_PORT', 0, 65_535),
     dataDir,
     databaseUrl,
-    masterSecret: readMasterSecretOrigin(reader, dataDir),
+    masterSecret,
     ...sources,
     sourceSettings,
     tls,
@@ -118,6 +120,24 @@ function readTls(reader: Reader): Config['tls'] {
     reader.problems.push(`${missing} is missing: a certificate and its key go together`);
   }
   return { certFile, keyFile };
+}
+
+/**
+ * The user and the database are asked for, because the driver would take missing ones from variables
+ * that worker threads do not see. The value may hold a password: it is never quoted.
+ */
+function readDatabaseUrl(reader: Reader): string | null {
+  const text = reader.text('PHM_DATABASE_URL');
+  if (!text) return null;
+  const url = URL.parse(text);
+  const isPostgres = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:';
+  if (!url || !isPostgres || !url.username || !url.hostname || url.pathname.length < 2) {
+    reader.problems.push(
+      'PHM_DATABASE_URL is not the address of a PostgreSQL database: write it as ' +
+        'postgres://user:password@host:5432/database, or unset it for SQLite',
+    );
+  }
+  return text;
 }
 
 function readMasterSecretOrigin(reader: Reader, dataDir: string): MasterSecretOrigin {

@@ -13,7 +13,8 @@ import {
   type LedgerRow,
   type LedgerStore,
   type MeteredRequest,
-  openSqliteStore,
+  openStore,
+  type StoreLocation,
   type StreamCounts,
 } from '../ledger/index.ts';
 import type { Keyring, MasterSecretVersion } from '../proof/index.ts';
@@ -35,7 +36,7 @@ import { requireSelfTests } from './self-test.ts';
 import { concludeExamination, examineKey, type ValidationVerdict } from './validate.ts';
 
 export interface KeyWorkerData {
-  readonly databasePath: string;
+  readonly store: StoreLocation;
   readonly sources: GeneratorSources;
   readonly secrets: readonly MasterSecretVersion[];
 }
@@ -236,7 +237,7 @@ async function main(data: KeyWorkerData): Promise<void> {
   try {
     requireSelfTests();
     const keyring = takeSecrets(data.secrets);
-    const store = openSqliteStore({ path: data.databasePath, quotas: MONTHLY_QUOTAS });
+    const store = await openStore(data.store, MONTHLY_QUOTAS);
     const generator = Generator.start(data.sources);
     const worker = new KeyWorker(generator, keyring, store);
     let turn = Promise.resolve();

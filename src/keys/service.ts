@@ -18,7 +18,13 @@ import {
   type SourceStatus,
 } from '../entropy/index.ts';
 import { AppError, ERRORS, SetupError } from '../errors.ts';
-import type { AccountMetrics, Principal, StreamCounts, Usage } from '../ledger/index.ts';
+import type {
+  AccountMetrics,
+  Principal,
+  StoreLocation,
+  StreamCounts,
+  Usage,
+} from '../ledger/index.ts';
 import type { MasterSecretVersion } from '../proof/index.ts';
 import { ApiKeyCache } from './api-key-cache.ts';
 import type { GeneratorStatus } from './generator.ts';
@@ -42,7 +48,7 @@ export interface ServiceSources {
 }
 
 export interface KeyServiceOptions {
-  readonly databasePath: string;
+  readonly store: StoreLocation;
   readonly sources: ServiceSources;
   readonly secrets: readonly MasterSecretVersion[];
   readonly suiteWorkers: number;
@@ -108,11 +114,11 @@ export class KeyService {
 
   /** Starts the workers and waits until each has passed its self-tests. Throws `SetupError`. */
   static async start(options: KeyServiceOptions): Promise<KeyService> {
-    const { databasePath, secrets } = options;
+    const { store, secrets } = options;
     const background = await openBackground(options);
     const { names, mix } = options.sources;
     const sources = { names, mix, pools: background.map(({ pool }) => pool) };
-    const keyWorkerData: KeyWorkerData = { databasePath, sources, secrets };
+    const keyWorkerData: KeyWorkerData = { store, sources, secrets };
     const suiteWorkerData: SuiteWorkerData = { sources, secrets };
     const workers = [
       spawn('./key-worker.ts', keyWorkerData),

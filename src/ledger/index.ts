@@ -2,6 +2,7 @@
  * Stage 6 of 7. In: records and digests, in batches. Out: one outcome a request, after it is durable.
  * Standard: none; the guarantees are in `store.ts` and `docs/ledger.md`.
  */
+export { openStore, type StoreLocation } from './open.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite.ts';
 export type {
   Account,

@@ -16,6 +16,16 @@ export interface RollupDelta {
   failures: number;
 }
 
+/**
+ * Where a period from `sinceMs` to now begins: whole hours come from the hour sums, the leading part
+ * of an hour from the minutes. The current hour's sum holds everything up to now, so nothing is
+ * counted twice or left out.
+ */
+export function splitPeriod(sinceMs: number): { firstMinute: number; firstHour: number } {
+  const firstMinute = Math.floor(sinceMs / MINUTE_MS);
+  return { firstMinute, firstHour: Math.ceil((firstMinute * MINUTE_MS) / HOUR_MS) };
+}
+
 /** Collects the deltas of a batch for one period length. */
 export class Rollup {
   readonly #periodMs: number;

@@ -4,7 +4,7 @@
  * `BEGIN IMMEDIATE` takes the write lock first, so what a transaction reads of counters and plans
  * stays true until it commits, whatever other processes (the command line, a second server) do.
  */
-import { HOUR_MS, MINUTE_MS, Rollup } from './rollup.ts';
+import { HOUR_MS, MINUTE_MS, Rollup, splitPeriod } from './rollup.ts';
 import { SqliteAccountStore } from './sqlite-accounts.ts';
 import { SqliteConnection, unavailable } from './sqlite-connection.ts';
 import type {
@@ -186,14 +186,9 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
     );
   }
 
-  /**
-   * Whole hours come from the hour sums, the leading part of an hour from the minutes. The current
-   * hour's sum holds everything up to now, so nothing is counted twice or left out.
-   */
   async metrics(accountId: string, sinceMs: number): Promise<AccountMetrics> {
     return this.connection.guarded(() => {
-      const firstMinute = Math.floor(sinceMs / MINUTE_MS);
-      const firstHour = Math.ceil((firstMinute * MINUTE_MS) / HOUR_MS);
+      const { firstMinute, firstHour } = splitPeriod(sinceMs);
       const sums = this.connection.get(
         `SELECT coalesce(sum(keys), 0) AS keys, coalesce(sum(latency_us), 0) AS latencyUs,
            coalesce(sum(streams), 0) AS streams,

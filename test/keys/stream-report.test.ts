@@ -128,7 +128,7 @@ describe('the report on its way through the threads', () => {
     principal = (await store.authenticate(keyHash, quotaMonth(createdMs))) as Principal;
     await store.close();
     service = await KeyService.start({
-      databasePath,
+      store: { kind: 'sqlite', path: databasePath },
       sources: OS_ALONE,
       secrets: [{ version: 1, secret: Buffer.alloc(32, 9) }],
       suiteWorkers: 1,

@@ -1,0 +1,214 @@
+-- Accounts and their API keys. An API key is stored as the SHA-256 of its text, never as itself.
+CREATE TABLE accounts (
+  account_id text PRIMARY KEY,
+  name text NOT NULL,
+  plan text NOT NULL,
+  demo boolean NOT NULL,
+  created_ms bigint NOT NULL
+);
+
+CREATE TABLE api_keys (
+  api_key_id text PRIMARY KEY,
+  account_id text NOT NULL REFERENCES accounts (account_id),
+  key_hash bytea NOT NULL UNIQUE CHECK (length(key_hash) = 32),
+  hint text NOT NULL,
+  created_ms bigint NOT NULL,
+  revoked_ms bigint
+);
+
+CREATE INDEX api_keys_account ON api_keys (account_id);
+
+-- Metered requests by account and UTC calendar month (months since year 0).
+CREATE TABLE usage (
+  account_id text NOT NULL REFERENCES accounts (account_id),
+  month integer NOT NULL,
+  used bigint NOT NULL CHECK (used >= 0),
+  PRIMARY KEY (account_id, month)
+);
+
+-- One row a generated key, in time order: key_id is a UUIDv7. No column holds key bytes; the
+-- commitment is a keyed digest, and fingerprint is its first 64 bits. Its index is unique, because
+-- two servers that commit one key at the same moment do not see each other's rows.
+CREATE TABLE ledger (
+  key_id bytea PRIMARY KEY CHECK (length(key_id) = 16),
+  fingerprint bigint NOT NULL,
+  commitment bytea NOT NULL CHECK (length(commitment) = 32),
+  secret_version integer NOT NULL,
+  account_id text NOT NULL,
+  api_key_id text NOT NULL,
+  security_level integer NOT NULL CHECK (security_level IN (128, 256, 384)),
+  modulation text NOT NULL,
+  source text NOT NULL,
+  created_ms bigint NOT NULL,
+  latency_us bigint NOT NULL,
+  entropy_bits double precision NOT NULL,
+  entropy_job_id text,
+  gate_p double precision,
+  tests_passed integer,
+  total_tests integer
+);
+
+CREATE UNIQUE INDEX ledger_commitment ON ledger (fingerprint, commitment, secret_version);
+
+-- Sums by account and minute or hour (epoch milliseconds divided by 60,000 or 3,600,000). They move
+-- in the transaction of the rows they count. failures are generate calls answered 5xx.
+CREATE TABLE rollup_minute (
+  account_id text NOT NULL,
+  period bigint NOT NULL,
+  keys bigint NOT NULL,
+  latency_us bigint NOT NULL,
+  streams bigint NOT NULL,
+  streams_passed bigint NOT NULL,
+  metered bigint NOT NULL,
+  failures bigint NOT NULL,
+  PRIMARY KEY (account_id, period)
+);
+
+CREATE TABLE rollup_hour (
+  account_id text NOT NULL,
+  period bigint NOT NULL,
+  keys bigint NOT NULL,
+  latency_us bigint NOT NULL,
+  streams bigint NOT NULL,
+  streams_passed bigint NOT NULL,
+  metered bigint NOT NULL,
+  failures bigint NOT NULL,
+  PRIMARY KEY (account_id, period)
+);
+
+-- One check value a version of the master secret: start refuses when the secret does not fit.
+CREATE TABLE secret_checks (
+  version integer PRIMARY KEY,
+  check_value bytea NOT NULL CHECK (length(check_value) = 32),
+  registered_ms bigint NOT NULL
+);
+
+-- One row a process that commits: the number of its latest batch and what was decided in it. The
+-- number moves with the batch, so it tells afterwards whether the batch was committed; moving it
+-- without the batch makes sure that it never will be.
+CREATE TABLE writers (
+  writer_id uuid PRIMARY KEY,
+  turn bigint NOT NULL,
+  decision json
+);
+
+-- Commits a batch in one statement and returns what was decided: the usage of each account and month
+-- before the batch with its quota, the positions of repeated keys, and how many were committed.
+-- `holders` are the accounts of requests and failures. Requests are decided in order of position. A repeated key takes no place of a quota.
+-- No sequential scans: the plan is kept, and must not be the one that suits an empty ledger.
+CREATE FUNCTION commit_batch(of_writer uuid, at_turn bigint, holders text[],
+  metered_requests json, failed_requests json, quotas jsonb) RETURNS json
+LANGUAGE plpgsql SET enable_seqscan = off AS $$
+DECLARE
+  unknown text;
+  wanted bigint;
+  written bigint;
+  answer json;
+BEGIN
+  -- Whoever changes an account's counter or sums holds its row. One order for all, so no deadlock; the
+  -- statements that follow see what earlier holders have committed.
+  PERFORM FROM accounts WHERE account_id = ANY (holders) ORDER BY account_id FOR NO KEY UPDATE;
+
+  WITH request AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(metered_requests) AS r (
+      position integer, account_id text, api_key_id text, at_ms bigint, month integer,
+      streams bigint, streams_passed bigint, key_id bytea, fingerprint bigint, commitment bytea,
+      secret_version integer, security_level integer, modulation text, source text,
+      created_ms bigint, latency_us bigint, entropy_bits double precision, entropy_job_id text,
+      gate_p double precision, tests_passed integer, total_tests integer)
+  ), failure AS MATERIALIZED (
+    SELECT * FROM json_to_recordset(failed_requests) AS f (
+      account_id text, at_ms bigint, streams bigint, streams_passed bigint)
+  ), counter AS MATERIALIZED (
+    SELECT asked.account_id, asked.month, coalesce(usage.used, 0) AS used,
+      (quotas->>accounts.plan)::bigint AS quota,
+      coalesce(quotas ? accounts.plan, false) AS has_plan
+    FROM (SELECT DISTINCT account_id, month FROM request) AS asked
+    LEFT JOIN accounts USING (account_id)
+    LEFT JOIN usage USING (account_id, month)
+  ), judged AS MATERIALIZED (
+    SELECT request.*, counter.used, counter.quota,
+      request.key_id IS NOT NULL AND (earlier.found IS NOT NULL OR 1 < row_number() OVER (
+        PARTITION BY request.commitment, request.secret_version ORDER BY request.position
+      )) AS repeated
+    FROM request
+    JOIN counter USING (account_id, month)
+    LEFT JOIN LATERAL (
+      SELECT true AS found FROM ledger
+      WHERE ledger.fingerprint = request.fingerprint AND ledger.commitment = request.commitment
+        AND ledger.secret_version = request.secret_version
+      LIMIT 1) AS earlier ON true
+  ), placed AS MATERIALIZED (
+    SELECT *, used + count(*) FILTER (WHERE NOT repeated) OVER (
+        PARTITION BY account_id, month ORDER BY position
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS used_before
+    FROM judged
+  ), committed AS MATERIALIZED (
+    SELECT * FROM placed WHERE NOT repeated AND (quota IS NULL OR used_before < quota)
+  ), row_written AS (
+    INSERT INTO ledger (key_id, fingerprint, commitment, secret_version, account_id, api_key_id,
+      security_level, modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id,
+      gate_p, tests_passed, total_tests)
+    SELECT key_id, fingerprint, commitment, secret_version, account_id, api_key_id,
+      security_level, modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id,
+      gate_p, tests_passed, total_tests
+    FROM committed WHERE key_id IS NOT NULL ORDER BY position
+    ON CONFLICT (fingerprint, commitment, secret_version) DO NOTHING
+    RETURNING 1
+  ), usage_written AS (
+    INSERT INTO usage (account_id, month, used)
+    SELECT account_id, month, max(used) + count(*) FROM committed GROUP BY account_id, month
+    ON CONFLICT (account_id, month) DO UPDATE SET used = excluded.used
+  ), addition AS MATERIALIZED (
+    SELECT account_id, at_ms, (key_id IS NOT NULL)::integer AS keys,
+      coalesce(latency_us, 0) AS latency_us, streams, streams_passed, 1 AS metered, 0 AS failures
+    FROM committed
+    UNION ALL SELECT account_id, at_ms, 0, 0, streams, streams_passed, 0, 1 FROM failure
+  ), minute_written AS (
+    INSERT INTO rollup_minute AS kept (account_id, period, keys, latency_us, streams,
+      streams_passed, metered, failures)
+    SELECT account_id, at_ms / 60000, sum(keys), sum(latency_us), sum(streams),
+      sum(streams_passed), sum(metered), sum(failures)
+    FROM addition GROUP BY 1, 2
+    ON CONFLICT (account_id, period) DO UPDATE SET
+      keys = kept.keys + excluded.keys, latency_us = kept.latency_us + excluded.latency_us,
+      streams = kept.streams + excluded.streams,
+      streams_passed = kept.streams_passed + excluded.streams_passed,
+      metered = kept.metered + excluded.metered, failures = kept.failures + excluded.failures
+  ), hour_written AS (
+    INSERT INTO rollup_hour AS kept (account_id, period, keys, latency_us, streams,
+      streams_passed, metered, failures)
+    SELECT account_id, at_ms / 3600000, sum(keys), sum(latency_us), sum(streams),
+      sum(streams_passed), sum(metered), sum(failures)
+    FROM addition GROUP BY 1, 2
+    ON CONFLICT (account_id, period) DO UPDATE SET
+      keys = kept.keys + excluded.keys, latency_us = kept.latency_us + excluded.latency_us,
+      streams = kept.streams + excluded.streams,
+      streams_passed = kept.streams_passed + excluded.streams_passed,
+      metered = kept.metered + excluded.metered, failures = kept.failures + excluded.failures
+  )
+  SELECT
+    (SELECT min(account_id) FROM counter WHERE NOT has_plan),
+    (SELECT count(*) FROM committed WHERE key_id IS NOT NULL),
+    (SELECT count(*) FROM row_written),
+    json_build_object(
+      'counters', (SELECT coalesce(json_agg(json_build_object('accountId', account_id,
+        'month', month, 'used', used, 'quota', quota)), '[]') FROM counter),
+      'repeated', (SELECT coalesce(json_agg(position), '[]') FROM judged WHERE repeated),
+      'committed', (SELECT count(*) FROM committed))
+  INTO unknown, wanted, written, answer;
+
+  IF unknown IS NOT NULL THEN
+    RAISE EXCEPTION 'account % is unknown or has a plan without a quota', unknown;
+  END IF;
+  -- Another server committed one of these keys since this statement began: the next attempt sees it.
+  IF written <> wanted THEN
+    RAISE EXCEPTION 'a key was committed elsewhere' USING ERRCODE = 'serialization_failure';
+  END IF;
+  UPDATE writers SET turn = at_turn, decision = answer
+  WHERE writer_id = of_writer AND turn < at_turn;
+  IF NOT FOUND THEN
+    RAISE EXCEPTION 'the database does not know this server, or has given this batch up';
+  END IF;
+  RETURN answer;
+END $$;

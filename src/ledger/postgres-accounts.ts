@@ -1,0 +1,118 @@
+/** The administrative half of the PostgreSQL store: accounts, API keys, usage and secret check values. */
+import type { PostgresConnection } from './postgres-connection.ts';
+import type { Account, AccountStore, ApiKeyRecord, Principal } from './store.ts';
+
+export class PostgresAccountStore implements AccountStore {
+  protected readonly connection: PostgresConnection;
+  protected readonly quotas: Readonly<Record<string, number | null>>;
+
+  constructor(connection: PostgresConnection, quotas: Readonly<Record<string, number | null>>) {
+    this.connection = connection;
+    this.quotas = quotas;
+  }
+
+  async authenticate(keyHash: Uint8Array, month: number): Promise<Principal | undefined> {
+    const found = await this.connection.get(
+      `SELECT api_keys.api_key_id AS "apiKeyId", accounts.account_id AS "accountId",
+         accounts.plan AS plan, accounts.demo AS demo, coalesce(usage.used, 0) AS used
+       FROM api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
+       LEFT JOIN usage ON usage.account_id = accounts.account_id AND usage.month = $2
+       WHERE api_keys.key_hash = $1 AND api_keys.revoked_ms IS NULL`,
+      keyHash,
+      month,
+    );
+    if (!found) return undefined;
+    const { used, ...principal } = found;
+    return {
+      ...(principal as unknown as Omit<Principal, 'usage'>),
+      usage: { month, used: Number(used), quota: this.#quota(principal) },
+    };
+  }
+
+  async addAccount(account: Account): Promise<boolean> {
+    return this.connection.changes(
+      `INSERT INTO accounts (account_id, name, plan, demo, created_ms) VALUES ($1, $2, $3, $4, $5)
+       ON CONFLICT (account_id) DO NOTHING`,
+      account.accountId,
+      account.name,
+      account.plan,
+      account.demo,
+      account.createdMs,
+    );
+  }
+
+  async listAccounts(): Promise<Account[]> {
+    return (await this.connection.all(
+      `SELECT account_id AS "accountId", name, plan, demo, created_ms AS "createdMs"
+       FROM accounts ORDER BY created_ms, account_id`,
+    )) as unknown as Account[];
+  }
+
+  async setPlan(accountId: string, plan: string): Promise<boolean> {
+    return this.connection.changes(
+      'UPDATE accounts SET plan = $1 WHERE account_id = $2',
+      plan,
+      accountId,
+    );
+  }
+
+  async addApiKey(record: ApiKeyRecord, keyHash: Uint8Array): Promise<boolean> {
+    return this.connection.changes(
+      `INSERT INTO api_keys (api_key_id, account_id, key_hash, hint, created_ms, revoked_ms)
+       SELECT $1, account_id, $2, $3, $4, $5 FROM accounts WHERE account_id = $6
+       ON CONFLICT DO NOTHING`,
+      record.apiKeyId,
+      keyHash,
+      record.hint,
+      record.createdMs,
+      record.revokedMs,
+      record.accountId,
+    );
+  }
+
+  async listApiKeys(accountId?: string): Promise<ApiKeyRecord[]> {
+    return (await this.connection.all(
+      `SELECT api_key_id AS "apiKeyId", account_id AS "accountId", hint,
+         created_ms AS "createdMs", revoked_ms AS "revokedMs"
+       FROM api_keys WHERE $1::text IS NULL OR account_id = $1 ORDER BY created_ms, api_key_id`,
+      accountId ?? null,
+    )) as unknown as ApiKeyRecord[];
+  }
+
+  async revokeApiKey(apiKeyId: string, atMs: number): Promise<boolean> {
+    return this.connection.changes(
+      'UPDATE api_keys SET revoked_ms = coalesce(revoked_ms, $1) WHERE api_key_id = $2',
+      atMs,
+      apiKeyId,
+    );
+  }
+
+  async secretChecks(): Promise<ReadonlyMap<number, Uint8Array>> {
+    const rows = await this.connection.all(
+      'SELECT version, check_value FROM secret_checks ORDER BY version',
+    );
+    return new Map(rows.map((row) => [Number(row.version), row.check_value as Uint8Array]));
+  }
+
+  async registerSecret(version: number, checkValue: Uint8Array, atMs: number): Promise<void> {
+    await this.connection.changes(
+      `INSERT INTO secret_checks (version, check_value, registered_ms) VALUES ($1, $2, $3)
+       ON CONFLICT (version) DO NOTHING`,
+      version,
+      checkValue,
+      atMs,
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.connection.close();
+  }
+
+  #quota({ accountId, plan }: Record<string, unknown>): number | null {
+    const quota = this.quotas[String(plan)];
+    if (quota === undefined) {
+      throw new Error(`account ${accountId} has the plan ${String(plan)}, which has no quota`);
+    }
+    return quota;
+  }
+}

