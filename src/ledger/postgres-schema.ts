@@ -1,9 +1,7 @@
 /** Holds a PostgreSQL server to what the ledger needs, and brings its schema up to date. */
-import { readdirSync, readFileSync } from 'node:fs';
 import type pg from 'pg';
 import { SetupError } from '../errors.ts';
-
-const MIGRATIONS = new URL('./migrations/postgres/', import.meta.url);
+import { type Migration, readMigrations } from './migrations.ts';
 
 /** PostgreSQL 15. */
 const OLDEST_SERVER = 150_000;
@@ -11,27 +9,12 @@ const OLDEST_SERVER = 150_000;
 /** Names the lock under which schemas are changed: "phm led" in ASCII. */
 const MIGRATION_LOCK = 31_640_015_296_292_196n;
 
-interface Migration {
-  readonly version: number;
-  readonly sql: string;
-}
-
-function readMigrations(): Migration[] {
-  return readdirSync(MIGRATIONS)
-    .filter((file) => /^\d{4}-.+\.sql$/.test(file))
-    .sort()
-    .map((file) => ({
-      version: Number(file.slice(0, 4)),
-      sql: readFileSync(new URL(file, MIGRATIONS), 'utf8'),
-    }));
-}
-
 /**
  * Applies the missing migrations in one transaction; servers that start at once take turns.
  * Throws `SetupError` when the schema is newer than this program.
  */
 export async function migrate(client: pg.ClientBase): Promise<void> {
-  const migrations = readMigrations();
+  const migrations = readMigrations('postgres');
   const newest = migrations.at(-1)?.version ?? 0;
   if ((await schemaVersion(client)) === newest) return;
   await client.query('BEGIN');

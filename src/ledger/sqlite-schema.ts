@@ -1,10 +1,9 @@
 /** Opens the SQLite database and brings its schema to the version this program knows. */
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SetupError } from '../errors.ts';
-
-const MIGRATIONS = new URL('./migrations/sqlite/', import.meta.url);
+import { readMigrations } from './migrations.ts';
 
 /** How long a writer waits for another process's transaction before it gives up. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -33,24 +32,9 @@ export function openDatabase(path: string): DatabaseSync {
   }
 }
 
-interface Migration {
-  readonly version: number;
-  readonly sql: string;
-}
-
-function readMigrations(): Migration[] {
-  return readdirSync(MIGRATIONS)
-    .filter((file) => /^\d{4}-.+\.sql$/.test(file))
-    .sort()
-    .map((file) => ({
-      version: Number(file.slice(0, 4)),
-      sql: readFileSync(new URL(file, MIGRATIONS), 'utf8'),
-    }));
-}
-
 /** Applies the missing migrations in one transaction; two processes at once take turns. */
 function migrate(database: DatabaseSync, path: string): void {
-  const migrations = readMigrations();
+  const migrations = readMigrations('sqlite');
   const newest = migrations.at(-1)?.version ?? 0;
   if (schemaVersion(database) === newest) return;
   database.exec('BEGIN IMMEDIATE');
