@@ -24,6 +24,6 @@ export {
   KeyService,
   type KeyServiceOptions,
   type Readiness,
-  type ServiceSources,
   type ValidateOutcome,
 } from './service.ts';
+export type { ServiceSources } from './sources.ts';

@@ -9,14 +9,7 @@ import { Worker } from 'node:worker_threads';
 import { isExhausted, quotaMonth } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
 import { type Clock, monotonicMs } from '../clock.ts';
-import type { SourceSettings } from '../config/index.ts';
-import {
-  BackgroundSource,
-  isBackground,
-  type SourceEvent,
-  type SourceName,
-  type SourceStatus,
-} from '../entropy/index.ts';
+import type { BackgroundSource, SourceEvent, SourceName, SourceStatus } from '../entropy/index.ts';
 import { AppError, ERRORS, SetupError } from '../errors.ts';
 import type {
   AccountMetrics,
@@ -32,20 +25,10 @@ import type { KeyWorkerData } from './key-worker.ts';
 import type { Failure, KeyTask, KeyTaskResult, Requester, WorkerReady } from './messages.ts';
 import type { GeneratedKey, KeyOrder } from './order.ts';
 import { KeyQueue } from './queue.ts';
+import { mergeStatuses, openBackground, type ServiceSources } from './sources.ts';
 import { SuitePool } from './suite-pool.ts';
 import type { SuiteWorkerData } from './suite-worker.ts';
 import { parseKey, type ValidationVerdict } from './validate.ts';
-
-/** Which entropy sources take part, and what they need to be opened. */
-export interface ServiceSources {
-  /** That a request may name. */
-  readonly names: readonly SourceName[];
-  /** The one of requests that name none: without it the service is not ready. */
-  readonly default: SourceName;
-  /** Mixed into every key while they deliver. */
-  readonly mix: readonly SourceName[];
-  readonly settings: SourceSettings;
-}
 
 export interface KeyServiceOptions {
   readonly store: StoreLocation;
@@ -115,7 +98,7 @@ export class KeyService {
   /** Starts the workers and waits until each has passed its self-tests. Throws `SetupError`. */
   static async start(options: KeyServiceOptions): Promise<KeyService> {
     const { store, secrets } = options;
-    const background = await openBackground(options);
+    const background = await openBackground(options.sources, options.onSourceEvent);
     const { names, mix } = options.sources;
     const sources = { names, mix, pools: background.map(({ pool }) => pool) };
     const keyWorkerData: KeyWorkerData = { store, sources, secrets };
@@ -266,11 +249,7 @@ export class KeyService {
    * as they saw it with their last piece of work.
    */
   sourceStatuses(): SourceStatus[] {
-    const merged = new Map<SourceName, SourceStatus>();
-    for (const one of this.#generatorStatuses().flatMap(({ sources }) => sources)) {
-      if (!isBackground(one.name)) merged.set(one.name, addStatus(merged.get(one.name), one));
-    }
-    return [...merged.values(), ...this.#background.map((source) => source.status())];
+    return mergeStatuses(this.#generatorStatuses(), this.#background);
   }
 
   /** Ends the workers after what they have begun. The caller has stopped submitting. */
@@ -345,35 +324,6 @@ export class KeyService {
       if (!this.#closing) this.#options.onFatal(Object.assign(new Error(), { name }));
     });
   }
-}
-
-/** Starts the threads of those sources that need one: all of them, or none and a `SetupError`. */
-async function openBackground({
-  sources,
-  onSourceEvent,
-}: KeyServiceOptions): Promise<BackgroundSource[]> {
-  const opened: BackgroundSource[] = [];
-  try {
-    for (const name of new Set([...sources.names, ...sources.mix])) {
-      if (!isBackground(name)) continue;
-      const onEvent = (event: SourceEvent) => onSourceEvent(name, event);
-      opened.push(new BackgroundSource(name, sources.settings, onEvent));
-    }
-    return opened;
-  } catch (error) {
-    await Promise.all(opened.map((source) => source.close()));
-    throw error;
-  }
-}
-
-/** One source as two threads see it: healthy where it is for both. */
-function addStatus(sum: SourceStatus | undefined, one: SourceStatus): SourceStatus {
-  if (!sum) return one;
-  return {
-    ...(sum.healthy ? one : sum),
-    draws: sum.draws + one.draws,
-    failures: sum.failures + one.failures,
-  };
 }
 
 interface ReadyWorker {
