@@ -2,9 +2,9 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { SourceSettings } from '../config/index.ts';
-import { LATCHED_RETRY_SECONDS, type SourceEvent } from './noise-pump.ts';
+import { latchedEvent, type SourceEvent } from './noise-pump.ts';
 import type { NoiseWorkerData } from './noise-worker.ts';
-import { allocatePool, type Pool, PooledSource, PoolFiller, type PoolState } from './pool.ts';
+import { allocatePool, type Pool, PooledSource, PoolFiller } from './pool.ts';
 import { backgroundRow } from './registry.ts';
 import type { BackgroundName, SourceStatus } from './source.ts';
 
@@ -45,11 +45,8 @@ export class BackgroundSource {
     });
     this.#worker.on('exit', () => {
       if (this.#closing) return;
-      emptyPool(this.pool, 'latched');
-      onEvent({
-        kind: 'latched',
-        detail: `its thread ended${cause}; it gives nothing more until a restart`,
-      });
+      new PoolFiller(memory).end('latched');
+      onEvent(latchedEvent(`its thread ended${cause}`));
     });
   }
 
@@ -66,14 +63,7 @@ export class BackgroundSource {
     const force = setTimeout(() => this.#worker.terminate(), CLOSE_LIMIT_MS);
     await exit;
     clearTimeout(force);
-    emptyPool(this.pool, 'closed');
+    // The thread has ended: there is no other filler.
+    new PoolFiller(this.pool.memory).end('closed');
   }
-}
-
-/** For a thread that has ended: there is no other filler then. */
-function emptyPool({ memory }: Pool, state: PoolState): void {
-  const filler = new PoolFiller(memory);
-  if (state === 'latched') filler.countFailure();
-  filler.setState(state, LATCHED_RETRY_SECONDS);
-  filler.drain();
 }

@@ -24,6 +24,11 @@ export interface SourceEvent {
   readonly detail: string;
 }
 
+/** What is told of a source that has ended for good, and what an operator can do. */
+export function latchedEvent(reason: string): SourceEvent {
+  return { kind: 'latched', detail: `${reason}; it gives nothing more until a restart` };
+}
+
 /**
  * Honest sources meet three intermittent failures in 100 batches with a chance below 10^-8, batches
  * of 32,768 samples included.
@@ -42,9 +47,6 @@ const LATE_MS = 10_000;
 
 /** A part of this is added to each wait at random, so that servers do not ask in step. */
 const SPREAD_MS = 250;
-
-/** Seconds after which a client may ask a latched source again: an operator must restart it first. */
-export const LATCHED_RETRY_SECONDS = 60;
 
 export class NoisePump {
   readonly #reader: NoiseReader;
@@ -79,8 +81,7 @@ export class NoisePump {
     this.#ending.abort();
     await this.#stopped;
     await this.#reader.close();
-    this.#filler.setState('closed');
-    this.#filler.drain();
+    this.#filler.end('closed');
     this.#tests.reset();
   }
 
@@ -245,11 +246,8 @@ export class NoisePump {
   }
 
   #latch(reason: string): void {
-    this.#filler.countFailure();
-    // The state first: a taker looks at it after taking.
-    this.#filler.setState('latched', LATCHED_RETRY_SECONDS);
-    this.#filler.drain();
-    this.#onEvent({ kind: 'latched', detail: `${reason}; it gives nothing more until a restart` });
+    this.#filler.end('latched');
+    this.#onEvent(latchedEvent(reason));
   }
 }
 

@@ -42,6 +42,9 @@ const RETRY_AFTER_SECONDS = 3;
 const FAILURES = 4;
 const HEADER_WORDS = 8;
 
+/** Seconds after which a client may ask a latched source again: an operator must restart it first. */
+const LATCHED_RETRY_SECONDS = 60;
+
 const SLOT_BYTES = 8 + POOLED_DRAW_BYTES + MAX_JOB_ID_LENGTH;
 
 // The first word of a slot.
@@ -169,6 +172,18 @@ export class PoolFiller {
     const { header } = this.#memory;
     const seen = Atomics.load(header, HEAD);
     await Atomics.waitAsync(header, HEAD, seen, timeoutMs).value;
+  }
+
+  /** Ends the pool: nothing is given out any more, and what waits is wiped. */
+  end(state: 'latched' | 'closed'): void {
+    // The state first: a taker looks at it after taking.
+    if (state === 'latched') {
+      this.countFailure();
+      this.setState(state, LATCHED_RETRY_SECONDS);
+    } else {
+      this.setState(state);
+    }
+    this.drain();
   }
 
   /** Takes every waiting draw away and wipes it. */
