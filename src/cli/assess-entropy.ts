@@ -20,6 +20,7 @@ import { inputName, openInput } from './assess-input.ts';
 import { grouped } from './assess-table.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, writeJson } from './context.ts';
+import { terminalLine } from './status-line.ts';
 
 interface EntropyFlags {
   readonly bitsPerSymbol?: number;
@@ -29,8 +30,6 @@ interface EntropyFlags {
 }
 
 const MAX_BITS_PER_SYMBOL = 8;
-
-const CLEAR_LINE = '\r\x1b[K';
 
 const HELP = `
 One sample a byte, in its low bits, as the program of NIST takes them: raw samples of a noise source,
@@ -64,8 +63,8 @@ async function run(file: string, flags: EntropyFlags, context: CliContext): Prom
     throw new CommandError('--restart and --initial-entropy need each other', 2);
   }
   const samples = await readSamples(file, flags.bitsPerSymbol);
-  const progress = new CurrentEstimator(context.err);
-  const onProgress = (state: EstimatorProgress): void => progress.show(state);
+  const progress = terminalLine(context.err);
+  const onProgress = (state: EstimatorProgress): void => progress.show(estimatorText(state));
   const bits = flags.bitsPerSymbol === undefined ? {} : { bitsPerSymbol: flags.bitsPerSymbol };
   try {
     refuseTooWide(file, samples, flags.bitsPerSymbol);
@@ -150,27 +149,9 @@ function assertMatrix(
   }
 }
 
-/** The line that says what runs now, on a terminal only. */
-export class CurrentEstimator {
-  readonly #write: (text: string) => void;
-  #visible = false;
-
-  constructor(write: (text: string) => void) {
-    this.#write = write;
-  }
-
-  show({ estimator, input, finished, total }: EstimatorProgress): void {
-    if (!process.stderr.isTTY) return;
-    this.#visible = true;
-    const name = estimator.replaceAll('_', ' ');
-    this.#write(`${CLEAR_LINE}${finished + 1} of ${total}: ${name}, on ${input}`);
-  }
-
-  /** Takes the line away, before the report and at the end. */
-  clear(): void {
-    if (this.#visible) this.#write(CLEAR_LINE);
-    this.#visible = false;
-  }
+/** What runs now, as a line. */
+export function estimatorText({ estimator, input, finished, total }: EstimatorProgress): string {
+  return `${finished + 1} of ${total}: ${estimator.replaceAll('_', ' ')}, on ${input}`;
 }
 
 function parseBitsPerSymbol(text: string): number {

@@ -1,13 +1,12 @@
 /** The progress bar of `phm assess`, for a terminal only. */
 import type { AssessProgress } from './assess.ts';
 import { grouped } from './assess-table.ts';
+import { StatusLine } from './status-line.ts';
 
 const BAR_WIDTH = 24;
 
 /** Often enough to look alive, seldom enough to cost nothing. */
 const REDRAW_MS = 100;
-
-const CLEAR_LINE = '\r\x1b[K';
 
 /** One line: a bar where the number of sequences is known, the rate, and the time left. */
 export function progressLine(
@@ -34,17 +33,16 @@ function timeText(seconds: number): string {
 }
 
 export class ProgressBar {
-  readonly #write: (text: string) => void;
+  readonly #line: StatusLine;
   readonly #now: () => number;
   readonly #bits: number;
   readonly #startMs: number;
   #drawnMs: number;
-  #visible = false;
 
   /** `now` counts milliseconds. */
   constructor(bits: number, write: (text: string) => void, now: () => number) {
     this.#bits = bits;
-    this.#write = write;
+    this.#line = new StatusLine(write);
     this.#now = now;
     this.#startMs = now();
     this.#drawnMs = this.#startMs;
@@ -54,13 +52,11 @@ export class ProgressBar {
     const nowMs = this.#now();
     if (nowMs - this.#drawnMs < REDRAW_MS) return;
     this.#drawnMs = nowMs;
-    this.#visible = true;
-    this.#write(CLEAR_LINE + progressLine(progress, this.#bits, nowMs - this.#startMs));
+    this.#line.show(progressLine(progress, this.#bits, nowMs - this.#startMs));
   }
 
   /** Takes the bar away, before other output and at the end. */
   clear(): void {
-    if (this.#visible) this.#write(CLEAR_LINE);
-    this.#visible = false;
+    this.#line.clear();
   }
 }

@@ -3,6 +3,7 @@ import { wipe } from '../bytes.ts';
 import { collectSamples, RESTARTS, samplesAfterRestart } from '../entropy/index.ts';
 import { type CliContext, requireConfig } from './context.ts';
 import type { OpenedSource } from './sources-open.ts';
+import { terminalLine } from './status-line.ts';
 
 /** Samples collected before they are written. */
 const PART_SAMPLES = 65_536;
@@ -39,13 +40,16 @@ export async function writeRestarts(
 ): Promise<void> {
   await reader.close();
   const { sourceSettings } = requireConfig(context);
-  const progress = process.stderr.isTTY ? context.err : () => {};
-  for (let row = 0; row < RESTARTS; row++) {
-    const samples = await samplesAfterRestart(name, sourceSettings, SAMPLES_PER_RESTART, signal);
-    await context.outBytes(samples);
-    wipe(samples);
-    progress(`\r\x1b[K${row + 1} of ${RESTARTS} restarts`);
-    signal.throwIfAborted();
+  const progress = terminalLine(context.err);
+  try {
+    for (let row = 0; row < RESTARTS; row++) {
+      const samples = await samplesAfterRestart(name, sourceSettings, SAMPLES_PER_RESTART, signal);
+      await context.outBytes(samples);
+      wipe(samples);
+      progress.show(`${row + 1} of ${RESTARTS} restarts`);
+      signal.throwIfAborted();
+    }
+  } finally {
+    progress.clear();
   }
-  progress('\n');
 }

@@ -11,13 +11,14 @@ import {
   type NoiseVerdict,
   START_UP_SAMPLES,
 } from '../entropy/index.ts';
-import { CurrentEstimator } from './assess-entropy.ts';
+import { estimatorText } from './assess-entropy.ts';
 import { entropyJson, formatEntropyText } from './assess-entropy-report.ts';
 import { grouped } from './assess-table.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, writeJson } from './context.ts';
 import { untilInterrupted } from './interruption.ts';
 import type { OpenedSource } from './sources-open.ts';
+import { terminalLine } from './status-line.ts';
 
 /** One job of 4,096 shots of eight qubits: samples of a remote source may cost money. */
 const REMOTE_SAMPLES = 32_768;
@@ -42,13 +43,13 @@ export async function testSource(
   const count = Math.max(wanted ?? byDefault, START_UP_SAMPLES);
   requireAssessable(reader, count);
   const samples = await untilInterrupted((signal) => collect(context, reader, count, signal));
-  const progress = new CurrentEstimator(context.err);
+  const progress = terminalLine(context.err);
   try {
     const health = testHealth(reader, samples);
     const { bitsPerSample: bitsPerSymbol, minEntropyPerSample: claim } = reader;
     const assessment = assessNonIid(samples, {
       bitsPerSymbol,
-      onProgress: (state) => progress.show(state),
+      onProgress: (state) => progress.show(estimatorText(state)),
     });
     progress.clear();
     const meetsClaim = assessment.minEntropyPerSymbol >= claim;
@@ -87,13 +88,13 @@ async function collect(
   count: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const showsProgress = process.stderr.isTTY;
+  const progress = terminalLine(err);
   try {
     return await collectSamples(reader, count, signal, (collected) => {
-      if (showsProgress) err(`\r\x1b[K${grouped(collected)} of ${grouped(count)} samples`);
+      progress.show(`${grouped(collected)} of ${grouped(count)} samples`);
     });
   } finally {
-    if (showsProgress) err('\r\x1b[K');
+    progress.clear();
     await reader.close();
   }
 }
