@@ -10,11 +10,15 @@ const MAX_WAITING_BYTES = 2 ** 20;
 /** Pause before a descriptor that was not ready is tried again. */
 const RETRY_MS = 50;
 
+/** How long lines gather after a write: under load a write for each request would cost as much as it. */
+const GATHER_MS = 20;
+
 export class LogWriter {
   readonly #descriptor: number;
   #waiting = '';
   #busy = false;
   #dropped = 0;
+  #gathering: NodeJS.Timeout | undefined;
   #onIdle: (() => void) | undefined;
 
   constructor(descriptor: number) {
@@ -30,6 +34,7 @@ export class LogWriter {
 
   /** Resolves when all lines are out, or after `limitMs`. */
   flush(limitMs: number): Promise<void> {
+    this.#endGathering();
     if (!this.#busy) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, limitMs);
@@ -40,8 +45,9 @@ export class LogWriter {
     });
   }
 
+  /** Writes what waits, unless a write is under way or was a moment ago. */
   #pump(): void {
-    if (this.#busy) return;
+    if (this.#busy || this.#gathering) return;
     if (this.#waiting === '') {
       this.#onIdle?.();
       return;
@@ -65,8 +71,15 @@ export class LogWriter {
       if (error) this.#dropped += 1;
       else this.#reportDropped();
       this.#busy = false;
-      this.#pump();
+      if (this.#onIdle) this.#pump();
+      else this.#gathering = setTimeout(() => this.#endGathering(), GATHER_MS);
     });
+  }
+
+  #endGathering(): void {
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
+    this.#pump();
   }
 
   #reportDropped(): void {
