@@ -134,6 +134,11 @@ export class Generator {
     return this.#screen;
   }
 
+  /** Why no key is made any more, or null. */
+  get latched(): string | null {
+    return this.#latched;
+  }
+
   /**
    * Mixes in entropy drawn now (SP 800-90A §10.2.1.4.2): the operating system always, the named
    * source as well when it is another, and those of the mix that deliver. The additional input sets

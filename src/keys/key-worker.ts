@@ -2,13 +2,15 @@
  * The key worker thread: makes plain keys, validates, and is the only writer of the ledger.
  *
  * It takes work in batches. A batch's keys are made first, then one transaction records them all;
- * only after that commit are they posted back. A key whose row was refused is wiped here.
+ * only after that commit are they posted back. A key whose row was refused is wiped here. While a
+ * database elsewhere commits one batch, the next is made ready.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { MONTHLY_QUOTAS, quotaMonth } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
 import { AppError } from '../errors.ts';
 import {
+  type CommitmentQuery,
   type CommitOutcome,
   type LedgerRow,
   type LedgerStore,
@@ -19,7 +21,7 @@ import {
 } from '../ledger/index.ts';
 import type { Keyring, MasterSecretVersion } from '../proof/index.ts';
 import { generateKey } from './generate.ts';
-import { Generator, type GeneratorSources } from './generator.ts';
+import { entropyUnavailable, Generator, type GeneratorSources } from './generator.ts';
 import { formatKeyId, newKeyId } from './key-id.ts';
 import { takeSecrets } from './master-secret.ts';
 import {
@@ -33,7 +35,7 @@ import {
 } from './messages.ts';
 import type { KeyOrder, RecordedKey } from './order.ts';
 import { requireSelfTests } from './self-test.ts';
-import { concludeExamination, examineKey, type ValidationVerdict } from './validate.ts';
+import { concludeExamination, type Examination, examineKey } from './validate.ts';
 
 export interface KeyWorkerData {
   readonly store: StoreLocation;
@@ -57,8 +59,31 @@ interface LateRead {
   readonly read: () => Promise<KeyTaskResult>;
 }
 
-function isDraft(one: Draft | LateRead | KeyTaskResult): one is Draft {
+/** Everything of a task but its commit: a draft, a read for after it, or the result. */
+type Prepared = Draft | LateRead | KeyTaskResult;
+
+function isDraft(one: Prepared): one is Draft {
   return 'request' in one;
+}
+
+/** Gathers what the validations of a batch ask of the ledger into one question. */
+class BatchLookup {
+  readonly #store: LedgerStore;
+  readonly #queries: CommitmentQuery[] = [];
+  #answer: Promise<boolean[]> | undefined;
+
+  constructor(store: LedgerStore) {
+    this.#store = store;
+  }
+
+  /** Which of these commitments have a row. Asked when every task of the batch has had its say. */
+  async find(queries: readonly CommitmentQuery[]): Promise<boolean[]> {
+    if (queries.length === 0) return [];
+    const first = this.#queries.length;
+    this.#queries.push(...queries);
+    this.#answer ??= Promise.resolve().then(() => this.#store.findCommitments(this.#queries));
+    return (await this.#answer).slice(first, first + queries.length);
+  }
 }
 
 const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
@@ -67,6 +92,8 @@ export class KeyWorker {
   readonly #generator: Generator;
   readonly #keyring: Keyring;
   readonly #store: LedgerStore;
+  /** Ends when the commits before have: batches are committed in their order, one at a time. */
+  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(generator: Generator, keyring: Keyring, store: LedgerStore) {
     this.#generator = generator;
@@ -76,9 +103,14 @@ export class KeyWorker {
 
   /** Works through a batch. Never rejects: what fails, fails in its own task's result. */
   async run(batch: KeyBatch): Promise<KeyBatchReply> {
-    const prepared = await Promise.all(batch.tasks.map((task) => this.#prepare(task)));
-    const drafts = prepared.filter((one) => isDraft(one));
-    const { outcomes, failuresRecorded } = await this.#commit(drafts, batch);
+    const lookups = new BatchLookup(this.#store);
+    const preparing = Promise.all(batch.tasks.map((task) => this.#prepare(task, lookups)));
+    const committing = this.#turn.then(async () => {
+      const prepared = (await preparing).map((one) => this.#refuseIfLatched(one));
+      return { prepared, ...(await this.#commit(prepared.filter(isDraft), batch)) };
+    });
+    this.#turn = committing;
+    const { prepared, outcomes, failuresRecorded } = await committing;
     let next = 0;
     const results: KeyTaskResult[] = [];
     for (const one of prepared) {
@@ -86,6 +118,13 @@ export class KeyWorker {
       else results.push('read' in one ? await one.read() : one);
     }
     return { id: batch.id, results, failuresRecorded, status: this.#generator.status() };
+  }
+
+  /** A batch before may have shown the generator broken after this key was made. */
+  #refuseIfLatched(one: Prepared): Prepared {
+    if (!isDraft(one) || !one.ownKey || this.#generator.latched === null) return one;
+    one.discard();
+    return { kind: 'failed', failure: toFailure(entropyUnavailable(this.#generator.latched)) };
   }
 
   /** Commits the drafts in one transaction and settles each. */
@@ -122,8 +161,7 @@ export class KeyWorker {
     return { kind: 'failed', failure: toFailure(error, true) };
   }
 
-  /** Everything of a task but its commit: a draft, a read for after it, or the result. */
-  async #prepare(task: KeyTask): Promise<Draft | LateRead | KeyTaskResult> {
+  async #prepare(task: KeyTask, lookups: BatchLookup): Promise<Prepared> {
     try {
       switch (task.kind) {
         case 'generate':
@@ -131,7 +169,7 @@ export class KeyWorker {
         case 'record':
           return this.#record(task);
         case 'validate':
-          return await this.#validate(task);
+          return await this.#validate(task, lookups);
         case 'metrics':
           return { read: () => this.#metrics(task.accountId, task.sinceMs) };
         case 'probe':
@@ -158,14 +196,20 @@ export class KeyWorker {
 
   #generate(requester: Requester, order: KeyOrder): Draft {
     const generated = generateKey(this.#generator, this.#keyring, order, { ...NO_STREAMS });
+    const { commitment: _, ...released } = generated;
     const keyId = newKeyId();
     return {
       request: metered(requester, {
         row: ledgerRow(keyId, requester, order, generated),
         counts: NO_STREAMS,
       }),
-      finish: ({ usage }) => ({ kind: 'generated', keyId: formatKeyId(keyId), generated, usage }),
-      discard: () => wipe(generated.key),
+      finish: ({ usage }) => ({
+        kind: 'generated',
+        keyId: formatKeyId(keyId),
+        generated: released,
+        usage,
+      }),
+      discard: () => wipe(released.key),
       ownKey: true,
     };
   }
@@ -180,15 +224,18 @@ export class KeyWorker {
     };
   }
 
-  async #validate({ requester, key, proof }: KeyTask & { kind: 'validate' }): Promise<Draft> {
-    let verdict: ValidationVerdict;
+  async #validate(
+    { requester, key, proof }: KeyTask & { kind: 'validate' },
+    lookups: BatchLookup,
+  ): Promise<Draft> {
+    let examination: Examination;
     try {
-      const examination = examineKey(this.#keyring, key, proof);
-      const found = await this.#store.findCommitments(examination.queries);
-      verdict = concludeExamination(examination, found);
+      examination = examineKey(this.#keyring, key, proof);
     } finally {
       if (key) wipe(key);
     }
+    const found = await lookups.find(examination.queries);
+    const verdict = concludeExamination(examination, found);
     return {
       request: metered(requester, null),
       finish: ({ usage }) => ({ kind: 'validated', verdict, usage }),
@@ -240,18 +287,20 @@ async function main(data: KeyWorkerData): Promise<void> {
     const store = await openStore(data.store, MONTHLY_QUOTAS);
     const generator = Generator.start(data.sources);
     const worker = new KeyWorker(generator, keyring, store);
-    let turn = Promise.resolve();
+    let answered: Promise<unknown> = Promise.resolve();
     port.on('message', (message: KeyBatch | 'close') => {
-      turn = turn.then(async () => {
-        if (message === 'close') {
-          generator.close();
-          keyring.destroy();
-          await store.close();
-          port.close();
-          return;
-        }
-        const reply = await worker.run(message);
-        port.postMessage(reply, transferList(reply));
+      if (message !== 'close') {
+        const answering = worker
+          .run(message)
+          .then((reply) => port.postMessage(reply, transferList(reply)));
+        answered = Promise.all([answered, answering]);
+        return;
+      }
+      answered.then(async () => {
+        generator.close();
+        keyring.destroy();
+        await store.close();
+        port.close();
       });
     });
     port.postMessage({ kind: 'ready', status: generator.status() } satisfies WorkerReady);

@@ -11,7 +11,7 @@ import type {
   Usage,
 } from '../ledger/index.ts';
 import type { GeneratorStatus } from './generator.ts';
-import type { GeneratedKey, KeyOrder, RecordedKey } from './order.ts';
+import type { GeneratedKey, KeyOrder, RecordedKey, ReleasedKey } from './order.ts';
 import type { ValidationVerdict } from './validate.ts';
 
 /** Who asks, and when, for the counters. */
@@ -49,7 +49,7 @@ export type KeyTaskResult =
   | {
       readonly kind: 'generated';
       readonly keyId: string;
-      readonly generated: GeneratedKey;
+      readonly generated: ReleasedKey;
       readonly usage: Usage;
     }
   | { readonly kind: 'recorded'; readonly keyId: string; readonly usage: Usage }

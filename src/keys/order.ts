@@ -51,6 +51,9 @@ export interface GeneratedKey {
   readonly latencyMs: number;
 }
 
+/** What leaves with a key once it is recorded. */
+export type ReleasedKey = Omit<GeneratedKey, 'commitment'>;
+
 /** What the ledger is told of a key: neither the key nor more than a summary of the report. */
 export type RecordedKey = Omit<GeneratedKey, 'key' | 'report'>;
 

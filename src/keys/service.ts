@@ -23,7 +23,7 @@ import { ApiKeyCache } from './api-key-cache.ts';
 import type { GeneratorStatus } from './generator.ts';
 import type { KeyWorkerData } from './key-worker.ts';
 import type { Failure, KeyTask, KeyTaskResult, Requester, WorkerReady } from './messages.ts';
-import type { GeneratedKey, KeyOrder } from './order.ts';
+import type { GeneratedKey, KeyOrder, ReleasedKey } from './order.ts';
 import { KeyQueue } from './queue.ts';
 import { mergeStatuses, openBackground, type ServiceSources } from './sources.ts';
 import { SuitePool } from './suite-pool.ts';
@@ -54,7 +54,7 @@ export type GenerateOutcome =
   | {
       readonly kind: 'generated';
       readonly keyId: string;
-      readonly generated: GeneratedKey;
+      readonly generated: ReleasedKey;
       readonly usage: Usage;
     }
   | { readonly kind: 'quota_exceeded'; readonly usage: Usage };

@@ -1,10 +1,16 @@
 /** The key worker's promise: no key without its row, whatever the ledger answers. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { AppError } from '../../src/errors.ts';
 import { KeyWorker } from '../../src/keys/key-worker.ts';
 import type { KeyBatch, KeyTask } from '../../src/keys/messages.ts';
-import type { CommitOutcome, LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
+import type {
+  CommitmentQuery,
+  CommitOutcome,
+  LedgerStore,
+  MeteredRequest,
+} from '../../src/ledger/index.ts';
 import type { Keyring } from '../../src/proof/index.ts';
 import { fakeGenerator, keyring, order, RecordingDrbg } from './fakes.ts';
 
@@ -16,6 +22,21 @@ function store(commit: (requests: readonly MeteredRequest[]) => CommitOutcome[])
     commit: async (requests: readonly MeteredRequest[]) => commit(requests),
     findCommitments: async (queries: readonly unknown[]) => queries.map(() => false),
   } as unknown as LedgerStore;
+}
+
+/** A store whose commits wait until they are told their outcome. */
+function pendingStore() {
+  const commits: { size: number; answer: (kind?: 'committed' | 'repeated_key') => void }[] = [];
+  const ledger = {
+    commit: (requests: readonly MeteredRequest[]) =>
+      new Promise<CommitOutcome[]>((resolve) => {
+        commits.push({
+          size: requests.length,
+          answer: (kind = 'committed') => resolve(requests.map(() => ({ kind, usage }))),
+        });
+      }),
+  } as unknown as LedgerStore;
+  return { ledger, commits };
 }
 
 const batch = (...tasks: KeyTask[]): KeyBatch => ({ id: 1, tasks, failures: [] });
@@ -131,6 +152,69 @@ describe('key worker', () => {
     assert.ok(
       key.every((byte) => byte === 0),
       'the validated key is wiped',
+    );
+  });
+
+  it('makes the next batch ready while one is being committed, and commits them in order', async () => {
+    const { ledger, commits } = pendingStore();
+    const { spy, shown } = spyingKeyring();
+    const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), spy, ledger);
+    const first = worker.run(batch(generateTask));
+    const second = worker.run(batch(generateTask, generateTask));
+    await setImmediate();
+    assert.equal(shown.length, 3, 'the keys of both batches are made');
+    assert.deepEqual(
+      commits.map(({ size }) => size),
+      [1],
+      'one commit is under way',
+    );
+    commits[0]?.answer();
+    assert.equal((await first).results[0]?.kind, 'generated');
+    await setImmediate();
+    assert.deepEqual(
+      commits.map(({ size }) => size),
+      [1, 2],
+    );
+    commits[1]?.answer();
+    assert.equal((await second).results.length, 2);
+  });
+
+  it('does not release a key that was ready when the batch before latched its generator', async () => {
+    const { ledger, commits } = pendingStore();
+    const { spy, shown } = spyingKeyring();
+    const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), spy, ledger);
+    const first = worker.run(batch(generateTask));
+    const second = worker.run(batch(generateTask));
+    await setImmediate();
+    commits[0]?.answer('repeated_key');
+    await first;
+    const { results } = await second;
+    assert.ok(results[0]?.kind === 'failed');
+    assert.equal(results[0].failure.code, 'entropy_unavailable');
+    assert.equal(commits.length, 1, 'it was not even offered to the ledger');
+    assert.ok(shown[1]?.every((byte) => byte === 0));
+  });
+
+  it('asks the ledger once for all validations of a batch', async () => {
+    const known = Buffer.alloc(32, 0x5a);
+    const { digest } = keyring.commit(known);
+    const asked: number[] = [];
+    const ledger = {
+      ...store((requests) => requests.map(() => ({ kind: 'committed', usage }))),
+      findCommitments: async (queries: readonly CommitmentQuery[]) => {
+        asked.push(queries.length);
+        return queries.map((query) => digest.equals(query.digest));
+      },
+    } as unknown as LedgerStore;
+    const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), keyring, ledger);
+    const validate = (byte: number): KeyTask => {
+      return { kind: 'validate', requester, key: Buffer.alloc(32, byte), proof: undefined };
+    };
+    const { results } = await worker.run(batch(validate(1), validate(0x5a), validate(2)));
+    assert.deepEqual(asked, [3]);
+    assert.deepEqual(
+      results.map((one) => one.kind === 'validated' && one.verdict.proofVerification),
+      ['failed', 'passed', 'failed'],
     );
   });
 });

@@ -9,7 +9,7 @@ import { systemClock } from '../../src/clock.ts';
 import { STREAM_LABELS } from '../../src/keys/evidence.ts';
 import { generateKey } from '../../src/keys/generate.ts';
 import type { KeyBatch } from '../../src/keys/messages.ts';
-import type { GeneratedKey, KeyOrder } from '../../src/keys/order.ts';
+import type { GeneratedKey, KeyOrder, ReleasedKey } from '../../src/keys/order.ts';
 import { KeyService } from '../../src/keys/service.ts';
 import { openSqliteStore, type Principal } from '../../src/ledger/index.ts';
 import { Modulator } from '../../src/modulation/index.ts';
@@ -143,7 +143,7 @@ describe('the report on its way through the threads', () => {
     removeDataDir(dataDir);
   });
 
-  async function generated(changes: Partial<KeyOrder>): Promise<GeneratedKey> {
+  async function generated(changes: Partial<KeyOrder>): Promise<ReleasedKey> {
     const outcome = await service.generate(principal, order(changes), () => false);
     assert.ok(outcome.kind === 'generated');
     return outcome.generated;
