@@ -145,6 +145,11 @@ export function isConflict(error: unknown): boolean {
   return /^40(001|P01)$/.test(stateOf(error));
 }
 
+/** The batch was refused because this store has no row among the writers (any more). */
+export function isUnknownWriter(error: unknown): boolean {
+  return stateOf(error) === 'P0002';
+}
+
 /**
  * True when the server answered that it did not do the work: the data or the statement is wrong (classes
  * 22, 23, 42, P0), a conflict (40), a lock that was not to be had (55), a read-only server (25006) or

@@ -14,7 +14,13 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../clock.ts';
 import { PostgresAccountStore } from './postgres-accounts.ts';
-import { isConflict, isRefusal, NotSentError, PostgresConnection } from './postgres-connection.ts';
+import {
+  isConflict,
+  isRefusal,
+  isUnknownWriter,
+  NotSentError,
+  PostgresConnection,
+} from './postgres-connection.ts';
 import { HOUR_MS, MINUTE_MS, splitPeriod } from './rollup.ts';
 import type {
   AccountMetrics,
@@ -89,7 +95,7 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
   }
 
   async #commitBatch(batch: readonly unknown[]): Promise<Decision> {
-    await this.#register();
+    if (!this.#registered) await this.#register();
     const turn = ++this.#turn;
     for (let attempt = 1; ; attempt++) {
       try {
@@ -100,18 +106,24 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
         return rows[0]?.decision as Decision;
       } catch (error) {
         if (isConflict(error) && attempt < MAX_ATTEMPTS) continue;
+        if (isUnknownWriter(error) && attempt < MAX_ATTEMPTS) {
+          await this.#register();
+          continue;
+        }
         if (isRefusal(error) || error instanceof NotSentError) throw error;
         return await this.#resolve(turn, error);
       }
     }
   }
 
-  /** Adds this store's row among the writers; the command line, which commits nothing, has none. */
+  /**
+   * Adds this store's row among the writers, before its first batch, or again when maintenance took it
+   * for one of a server that is gone. The command line, which commits nothing, has none.
+   */
   async #register(): Promise<void> {
-    if (this.#registered) return;
     await this.connection.run(
-      'INSERT INTO writers (writer_id, turn) VALUES ($1, 0) ON CONFLICT (writer_id) DO NOTHING',
-      [this.#writerId],
+      'INSERT INTO writers (writer_id, turn) VALUES ($1, $2) ON CONFLICT (writer_id) DO NOTHING',
+      [this.#writerId, Math.max(0, this.#turn - 1)],
     );
     this.#registered = true;
   }

@@ -13,10 +13,19 @@ export const QUOTAS = { research: 1_000, tiny: 3, enterprise: null };
 export const MONTH = 2026 * 12 + 10;
 export const NOW = Date.UTC(2026, 10, 21, 12, 34, 56, 789);
 
+/** A UUIDv7 of a time, as the service makes them. */
+export function makeKeyId(atMs = NOW): Uint8Array {
+  const keyId = randomBytes(16);
+  keyId.writeUIntBE(atMs, 0, 6);
+  keyId[6] = 0x70 | (keyId[6] & 0x0f);
+  keyId[8] = 0x80 | (keyId[8] & 0x3f);
+  return keyId;
+}
+
 export function makeRow(changes: Partial<LedgerRow> = {}): LedgerRow {
   const commitment = randomBytes(32);
   return {
-    keyId: randomBytes(16),
+    keyId: makeKeyId(),
     commitment,
     secretVersion: 1,
     fingerprint: commitment.readBigInt64BE(0),

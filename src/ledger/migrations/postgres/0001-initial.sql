@@ -26,9 +26,9 @@ CREATE TABLE usage (
   PRIMARY KEY (account_id, month)
 );
 
--- One row a generated key, in time order: key_id is a UUIDv7. No column holds key bytes; the
--- commitment is a keyed digest, and fingerprint is its first 64 bits. Its index is unique, because
--- two servers that commit one key at the same moment do not see each other's rows.
+-- One row a generated key, in time order: key_id is a UUIDv7, whose first 48 bits are milliseconds. No
+-- column holds key bytes; the commitment is a keyed digest, and fingerprint is its first 64 bits.
+-- A month of UTC is a partition, which goes in one piece when it is out of date.
 CREATE TABLE ledger (
   key_id bytea PRIMARY KEY CHECK (length(key_id) = 16),
   fingerprint bigint NOT NULL,
@@ -46,9 +46,37 @@ CREATE TABLE ledger (
   gate_p double precision,
   tests_passed integer,
   total_tests integer
-);
+) PARTITION BY RANGE (key_id);
 
-CREATE UNIQUE INDEX ledger_commitment ON ledger (fingerprint, commitment, secret_version);
+-- Makes the partition of a month that has none. The index of commitments is each partition's own, as one
+-- over all would have to hold key_id. It is unique, because two servers that commit one key at the same
+-- moment do not see each other's rows. ATTACH waits for no running command and none waits for it, unlike
+-- with CREATE TABLE … PARTITION OF. Those who come at once take turns ("phm part" in ASCII).
+CREATE FUNCTION ensure_ledger_partition(at_ms bigint) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  starts timestamp := date_trunc('month', to_timestamp(at_ms / 1000) AT TIME ZONE 'UTC');
+  partition text := 'ledger_' || to_char(starts, 'YYYYMM');
+  bounds text[];
+BEGIN
+  IF at_ms NOT BETWEEN 0 AND 253402300799999 THEN
+    RAISE EXCEPTION 'the time % ms is not within the years 1970 to 9999', at_ms;
+  END IF;
+  FOR turn IN 1..2 LOOP
+    PERFORM FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+    WHERE inhparent = 'ledger'::regclass AND relname = partition;
+    IF FOUND THEN
+      RETURN;
+    END IF;
+    PERFORM pg_advisory_xact_lock(8099843915917652596);
+  END LOOP;
+  SELECT array_agg('\x' || lpad(to_hex((extract(epoch FROM bound) * 1000)::bigint), 12, '0') ORDER BY bound)
+  INTO bounds FROM unnest(ARRAY[starts, starts + interval '1 month']) AS bound;
+  EXECUTE format('CREATE TABLE %I (LIKE ledger INCLUDING ALL)', partition);
+  EXECUTE format('CREATE UNIQUE INDEX %I ON %I (fingerprint, commitment, secret_version)',
+    partition || '_commitment', partition);
+  EXECUTE format('ALTER TABLE ledger ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',
+    partition, bounds[1], bounds[2]);
+END $$;
 
 -- Sums by account and minute or hour (epoch milliseconds divided by 60,000 or 3,600,000). They move
 -- in the transaction of the rows they count. failures are generate calls answered 5xx.
@@ -89,14 +117,15 @@ CREATE TABLE secret_checks (
 CREATE TABLE writers (
   writer_id uuid PRIMARY KEY,
   turn bigint NOT NULL,
-  decision json
+  decision json,
+  used_at timestamptz NOT NULL DEFAULT now()
 );
 
--- Commits a batch in one statement and returns what was decided: the usage of each account and month
+-- Writes a batch in one statement and returns what was decided: the usage of each account and month
 -- before the batch with its quota, the positions of repeated keys, and how many were committed.
 -- `holders` are the accounts of requests and failures. Requests are decided in order of position. A repeated key takes no place of a quota.
 -- No sequential scans: the plan is kept, and must not be the one that suits an empty ledger.
-CREATE FUNCTION commit_batch(of_writer uuid, at_turn bigint, holders text[],
+CREATE FUNCTION write_batch(of_writer uuid, at_turn bigint, holders text[],
   metered_requests json, failed_requests json, quotas jsonb) RETURNS json
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
@@ -153,7 +182,8 @@ BEGIN
       security_level, modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id,
       gate_p, tests_passed, total_tests
     FROM committed WHERE key_id IS NOT NULL ORDER BY position
-    ON CONFLICT (fingerprint, commitment, secret_version) DO NOTHING
+    -- Without a target: the index is that of the row's partition.
+    ON CONFLICT DO NOTHING
     RETURNING 1
   ), usage_written AS (
     INSERT INTO usage (account_id, month, used)
@@ -205,10 +235,30 @@ BEGIN
   IF written <> wanted THEN
     RAISE EXCEPTION 'a key was committed elsewhere' USING ERRCODE = 'serialization_failure';
   END IF;
-  UPDATE writers SET turn = at_turn, decision = answer
+  UPDATE writers SET turn = at_turn, decision = answer, used_at = now()
   WHERE writer_id = of_writer AND turn < at_turn;
   IF NOT FOUND THEN
-    RAISE EXCEPTION 'the database does not know this server, or has given this batch up';
+    PERFORM FROM writers WHERE writer_id = of_writer;
+    IF FOUND THEN
+      RAISE EXCEPTION 'this server has given this batch up';
+    END IF;
+    RAISE EXCEPTION 'the database does not know this server' USING ERRCODE = 'no_data_found';
   END IF;
   RETURN answer;
+END $$;
+
+-- Commits a batch: what servers call. Months are made ahead of time; the one of a key whose month has
+-- no partition, for whatever a server's clock says, is made here.
+CREATE FUNCTION commit_batch(of_writer uuid, at_turn bigint, holders text[],
+  metered_requests json, failed_requests json, quotas jsonb) RETURNS json
+LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN write_batch(of_writer, at_turn, holders, metered_requests, failed_requests, quotas);
+EXCEPTION WHEN check_violation THEN
+  PERFORM ensure_ledger_partition(at_ms)
+  FROM (
+    SELECT DISTINCT ('x' || encode(substring(key_id FOR 6), 'hex'))::bit(48)::bigint AS at_ms
+    FROM json_to_recordset(metered_requests) AS r (key_id bytea) WHERE key_id IS NOT NULL
+  ) AS asked;
+  RETURN write_batch(of_writer, at_turn, holders, metered_requests, failed_requests, quotas);
 END $$;
