@@ -104,9 +104,9 @@ export class KeyService {
     const keyWorkerData: KeyWorkerData = { store, sources, secrets };
     const suiteWorkerData: SuiteWorkerData = { sources, secrets };
     const workers = [
-      spawn('./key-worker.ts', keyWorkerData),
+      spawn('phm-keys', './key-worker.ts', keyWorkerData),
       ...Array.from({ length: options.suiteWorkers }, () =>
-        spawn('./suite-worker.ts', suiteWorkerData),
+        spawn('phm-suite', './suite-worker.ts', suiteWorkerData),
       ),
     ];
     try {
@@ -331,9 +331,12 @@ interface ReadyWorker {
   readonly status: GeneratorStatus;
 }
 
-/** Workers see no environment: what they need of the configuration they are given. */
-function spawn(file: string, workerData: unknown): Worker {
-  return new Worker(new URL(file, import.meta.url), { workerData, env: {} });
+/**
+ * Workers see no environment: what they need of the configuration they are given. The name is the
+ * thread's in the operating system's lists.
+ */
+function spawn(name: string, file: string, workerData: unknown): Worker {
+  return new Worker(new URL(file, import.meta.url), { name, workerData, env: {} });
 }
 
 async function whenReady(worker: Worker): Promise<ReadyWorker> {

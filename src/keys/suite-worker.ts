@@ -3,6 +3,7 @@
  * Each has its own generator. The key and its evidence go to the main thread, which holds the key
  * until the key worker has recorded it.
  */
+import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Keyring, MasterSecretVersion } from '../proof/index.ts';
 import { generateKey } from './generate.ts';
@@ -40,9 +41,26 @@ function answer(generator: Generator, keyring: Keyring, job: SuiteJob): SuiteRep
   }
 }
 
+/** How far suite workers stand back (setpriority(2)) when cores are scarce. */
+const NICENESS = 10;
+
+/**
+ * The suite takes milliseconds of a core, a plain key some microseconds: on a machine that is full,
+ * validated keys wait first. On Linux the priority is the thread's own, elsewhere the process's.
+ */
+function standBack(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(NICENESS);
+  } catch {
+    // A sandbox that forbids it costs plain requests some of their speed and nothing else.
+  }
+}
+
 function main(data: SuiteWorkerData): void {
   const port = parentPort;
   if (!port) throw new Error('a suite worker runs as a worker thread only');
+  standBack();
   try {
     requireSelfTests();
     requireSuiteSelfTest();
