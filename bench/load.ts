@@ -1,0 +1,257 @@
+/** What the benchmarks over HTTP share: servers to drive, the driving, and checks of what they answer. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
+import autocannon from 'autocannon';
+import { median } from './results.ts';
+
+const MAIN = resolve(import.meta.dirname, '../src/main.ts');
+const BARE = resolve(import.meta.dirname, 'bare-server.ts');
+
+export const PLAIN: string = JSON.stringify({ security_level: 256 });
+export const VALIDATED: string = JSON.stringify({
+  security_level: 256,
+  enable_nist_validation: true,
+});
+
+/** Spread of the rounds, (max − min) / median, above which a figure is not to be trusted. */
+export const NOISE_LIMIT = 0.1;
+
+const CHECKED_KEYS = 20;
+const TMPFS_MAGIC = 0x0102_1994;
+
+/** A process that serves, and what is needed to talk to it. */
+export interface Target {
+  readonly address: string;
+  readonly pid: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What is asked of a target. */
+export interface Load {
+  readonly path: string;
+  readonly body: string;
+  readonly connections: number;
+  /** Requests a second, spread evenly; as many as there can be when it is left out. */
+  readonly perSecond?: number;
+}
+
+/** What came of some seconds of load. */
+export interface Round {
+  /** 2xx answers. */
+  readonly perSecond: number;
+  /** Ascending. */
+  readonly latenciesMs: Float64Array;
+  /** What makes the round worthless; no text, no problem. */
+  readonly problems: readonly string[];
+}
+
+type LoadResult = Parameters<Parameters<typeof autocannon>[1]>[1];
+
+export type Environment = Readonly<Record<string, string>>;
+
+const children: ChildProcess[] = [];
+
+/** The number of a command-line flag. */
+export function positive(flag: string, text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new RangeError(`${flag} takes a whole number from 1`);
+  return Number(text);
+}
+
+/** Starts a program that writes one JSON line with its address. Its stderr goes to a file. */
+async function start(
+  args: string[],
+  env: Environment,
+  log: string,
+): Promise<{ address: string; pid: number }> {
+  const stderr = openSync(log, 'a');
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', stderr] });
+  closeSync(stderr);
+  children.push(child);
+  let text = '';
+  for await (const chunk of child.stdout ?? []) {
+    text += chunk;
+    if (text.includes('\n')) return { address: JSON.parse(text).address, pid: child.pid ?? 0 };
+  }
+  throw new Error(`${args[0]} did not start:\n${readFileSync(log, 'utf8')}`);
+}
+
+export async function stopAll(): Promise<void> {
+  for (const child of children) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    const exit = once(child, 'exit');
+    child.kill('SIGINT');
+    await exit;
+  }
+}
+
+/** Ctrl-C ends what was started, too. */
+export function endOnSignal(folder: string): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      for (const child of children) child.kill('SIGKILL');
+      rmSync(folder, { recursive: true, force: true });
+      process.exit(1);
+    });
+  }
+}
+
+/** The environment of a server on its own folder, without quota, rate limit and demo keys. */
+export function serverEnvironment(folder: string, extra: Environment = {}): Environment {
+  return {
+    PATH: process.env.PATH ?? '',
+    PHM_DATA_DIR: folder,
+    PHM_PORT: '0',
+    PHM_RATE_LIMITS: 'off',
+    PHM_DEMO_KEYS: 'off',
+    ...extra,
+  };
+}
+
+/** Runs a command of `phm` and parses its answer. */
+export function phm(env: Environment, ...args: string[]): Record<string, string> {
+  const text = execFileSync(process.execPath, [MAIN, ...args, '--json'], { env, encoding: 'utf8' });
+  return JSON.parse(text);
+}
+
+/** Adds an Enterprise account, which has no quota, and returns the headers of its requests. */
+export function addAccount(env: Environment): Target['headers'] {
+  const account = phm(env, 'account', 'create', '--name', 'bench', '--plan', 'enterprise');
+  const { api_key: apiKey } = phm(env, 'key', 'issue', '--account', account.account_id);
+  return { 'content-type': 'application/json', 'x-api-key': apiKey };
+}
+
+export async function startServer(
+  env: Environment,
+  headers: Target['headers'],
+  log: string,
+): Promise<Target> {
+  return { ...(await start([MAIN, 'serve', '--json'], env, log)), headers };
+}
+
+/** The yardstick: a Fastify route that answers with an object like that of a plain generate. */
+export async function startBare(headers: Target['headers'], log: string): Promise<Target> {
+  return { ...(await start([BARE], { PATH: process.env.PATH ?? '' }, log)), headers };
+}
+
+/** Posts one request and returns the parsed answer; throws when it is not a 200. */
+export async function post(
+  { address, headers }: Target,
+  path: string,
+  body: string,
+): Promise<Record<string, unknown>> {
+  const response = await fetch(`${address}${path}`, { method: 'POST', headers, body });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${text}`);
+  return JSON.parse(text);
+}
+
+export function check(holds: boolean, claim: string): void {
+  if (!holds) throw new Error(`the answers are wrong, nothing was timed: ${claim}`);
+}
+
+/** Holds answers of every kind against what they should be; returns a key to validate. */
+export async function verify(server: Target, bare: Target): Promise<string> {
+  const keys = new Set<string>();
+  let plain: Record<string, unknown> = {};
+  for (let i = 0; i < CHECKED_KEYS; i++) {
+    plain = await post(server, '/api/v2/generate', PLAIN);
+    check(/^[0-9a-f]{64}$/.test(String(plain.key)), 'a key has 64 hexadecimal digits');
+    keys.add(String(plain.key));
+  }
+  check(keys.size === CHECKED_KEYS, 'keys differ');
+  const validated = await post(server, '/api/v2/generate', VALIDATED);
+  const evidence = validated.nist_validation as Record<string, unknown>;
+  check(evidence.certification_status === 'PASS', 'a validated key has passed the gate');
+  check(Number(evidence.total_tests) >= 13, 'at least 13 tests were run');
+  for (const { key } of [plain, validated]) {
+    const verdict = await post(server, '/api/v2/validate', JSON.stringify({ key }));
+    check(verdict.valid === true, 'a generated key is valid');
+  }
+  const unknown = JSON.stringify({ key: '0123456789abcdef'.repeat(4) });
+  const refused = await post(server, '/api/v2/validate', unknown);
+  check(refused.valid === false, 'a key from elsewhere is not valid');
+  const fields = Object.keys(await post(bare, '/api/v2/generate', PLAIN));
+  check(fields.join() === Object.keys(plain).join(), 'the bare route has the same fields');
+  return String(validated.key);
+}
+
+/** Drives a target for some seconds. What is not a 2xx is a problem, not a request. */
+export async function drive(target: Target, load: Load, seconds: number): Promise<Round> {
+  const latencies: number[] = [];
+  const result = await new Promise<LoadResult>((done, fail) => {
+    const run = autocannon(
+      {
+        url: `${target.address}${load.path}`,
+        method: 'POST',
+        headers: target.headers,
+        body: load.body,
+        connections: load.connections,
+        duration: seconds,
+        excludeErrorStats: true,
+        ...(load.perSecond && { overallRate: Math.round(load.perSecond) }),
+      },
+      (error, finished) => (error ? fail(error) : done(finished)),
+    );
+    run.on('response', (_client, status: number, _bytes, ms: number) => {
+      if (status >= 200 && status < 300) latencies.push(ms);
+    });
+  });
+  return {
+    perSecond: result['2xx'] / result.duration,
+    latenciesMs: Float64Array.from(latencies).sort(),
+    problems: problemsOf(result),
+  };
+}
+
+function problemsOf({ non2xx, errors, timeouts, statusCodeStats }: LoadResult): string[] {
+  const problems: string[] = [];
+  const codes = Object.entries(statusCodeStats).filter(([status]) => !status.startsWith('2'));
+  const list = codes.map(([status, { count }]) => `${count} × ${status}`).join(', ');
+  if (non2xx > 0) problems.push(`${non2xx} answers were not 2xx (${list})`);
+  if (errors > 0) problems.push(`${errors} connection errors`);
+  if (timeouts > 0) problems.push(`${timeouts} timeouts`);
+  return problems;
+}
+
+/** What the server itself has counted for the account. */
+export async function usage({ address, headers }: Target): Promise<number> {
+  const response = await fetch(`${address}/api/v2/metrics?hours=24`, { headers });
+  const { metrics } = (await response.json()) as { metrics: { usage: { total_usage: number } } };
+  return metrics.usage.total_usage;
+}
+
+export function percentile({ latenciesMs }: Round, share: number): number {
+  const index = Math.min(latenciesMs.length - 1, Math.floor(latenciesMs.length * share));
+  return latenciesMs[index] ?? Number.NaN;
+}
+
+/** (max − min) / median. */
+export function spread(values: readonly number[]): number {
+  return (Math.max(...values) - Math.min(...values)) / median(values);
+}
+
+/** One small write with its sync where the database stands, median of 50, in words. */
+export function describeDisk(folder: string): string {
+  const file = openSync(join(folder, 'sync-probe'), 'w');
+  const block = Buffer.alloc(4096);
+  const times = Array.from({ length: 50 }, () => {
+    const from = performance.now();
+    writeSync(file, block);
+    fsyncSync(file);
+    return performance.now() - from;
+  });
+  closeSync(file);
+  const isMemory = statfsSync(folder).type === TMPFS_MAGIC;
+  const warning = ' (WARNING: tmpfs, a sync costs nothing; choose --data-dir on a disk)';
+  return `disk sync of 4 KiB beside the database: ${median(times).toFixed(3)} ms${isMemory ? warning : ''}`;
+}
