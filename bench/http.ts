@@ -14,7 +14,6 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import {
   addAccount,
-  describeDisk,
   drive,
   endOnSignal,
   type Load,
@@ -34,7 +33,7 @@ import {
   VALIDATED,
   verify,
 } from './load.ts';
-import { machine, median, saveResult } from './results.ts';
+import { diskSync, machine, median, saveResult } from './results.ts';
 
 /** A suite worker takes one request at a time: more connections only lengthen the queue. */
 const VALIDATED_CONNECTIONS = 8;
@@ -150,7 +149,7 @@ function heading({ seconds, rounds }: Options, folder: string): string {
     machine(),
     `${rounds} rounds of ${seconds} s, in turns`,
     `server: default settings but for rate limits (off) and demo keys (off); its log goes to a file`,
-    describeDisk(folder),
+    `disk sync of 4 KiB beside the database: ${diskSync(folder)}`,
     `The load generator shares the ${cores} cores with what it drives` +
       (cores < 4 ? ': with so few, all rates are lower than a server alone would reach.' : '.'),
     '',

@@ -1,15 +1,7 @@
 /** What the benchmarks over HTTP share: servers to drive, the driving, and checks of what they answer. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import autocannon from 'autocannon';
 import { median } from './results.ts';
@@ -27,7 +19,6 @@ export const VALIDATED: string = JSON.stringify({
 export const NOISE_LIMIT = 0.1;
 
 const CHECKED_KEYS = 20;
-const TMPFS_MAGIC = 0x0102_1994;
 
 /** A process that serves, and what is needed to talk to it. */
 export interface Target {
@@ -238,20 +229,4 @@ export function percentile({ latenciesMs }: Round, share: number): number {
 /** (max − min) / median. */
 export function spread(values: readonly number[]): number {
   return (Math.max(...values) - Math.min(...values)) / median(values);
-}
-
-/** One small write with its sync where the database stands, median of 50, in words. */
-export function describeDisk(folder: string): string {
-  const file = openSync(join(folder, 'sync-probe'), 'w');
-  const block = Buffer.alloc(4096);
-  const times = Array.from({ length: 50 }, () => {
-    const from = performance.now();
-    writeSync(file, block);
-    fsyncSync(file);
-    return performance.now() - from;
-  });
-  closeSync(file);
-  const isMemory = statfsSync(folder).type === TMPFS_MAGIC;
-  const warning = ' (WARNING: tmpfs, a sync costs nothing; choose --data-dir on a disk)';
-  return `disk sync of 4 KiB beside the database: ${median(times).toFixed(3)} ms${isMemory ? warning : ''}`;
 }

@@ -11,6 +11,8 @@ import { addAssessEntropyCommand } from './assess-entropy.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, requireConfig } from './context.ts';
 import { addKeyCommands } from './key.ts';
+import { addLedgerCommands } from './ledger.ts';
+import { addMigrateCommand } from './migrate.ts';
 import { addSecretCommands } from './secret.ts';
 import { addSelfTestCommand } from './selftest.ts';
 import { addSourcesCommands } from './sources.ts';
@@ -55,6 +57,8 @@ function buildProgram(context: CliContext, onServed: (exitCode: number) => void)
   addAccountCommands(program, context);
   addKeyCommands(program, context);
   addSecretCommands(program, context);
+  addMigrateCommand(program, context);
+  addLedgerCommands(program, context);
   addAssessCommand(program, context);
   addAssessEntropyCommand(program, context);
   addSourcesCommands(program, context);

@@ -2,7 +2,9 @@
  * Stage 6 of 7. In: records and digests, in batches. Out: one outcome a request, after it is durable.
  * Standard: none; the guarantees are in `store.ts` and `docs/ledger.md`.
  */
-export { openStore, type StoreLocation } from './open.ts';
+export { DAY_MS, Maintenance, type MaintenanceOptions } from './maintenance.ts';
+export type { SchemaChange } from './migrations.ts';
+export { migrateStore, openStore, type StoreLocation } from './open.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite.ts';
 export type {
   Account,
@@ -16,6 +18,7 @@ export type {
   LedgerStore,
   MeteredRequest,
   Principal,
+  PruneReport,
   StreamCounts,
   Usage,
   ValidationSummary,
