@@ -112,11 +112,13 @@ export class KeyWorker {
     this.#turn = committing;
     const { prepared, outcomes, failuresRecorded } = await committing;
     let next = 0;
-    const results: KeyTaskResult[] = [];
-    for (const one of prepared) {
-      if (isDraft(one)) results.push(outcomes[next++]);
-      else results.push('read' in one ? await one.read() : one);
-    }
+    // Reads at once, not in turn: a database that hangs would let them wait for each other.
+    const results: KeyTaskResult[] = await Promise.all(
+      prepared.map((one) => {
+        if (isDraft(one)) return outcomes[next++];
+        return 'read' in one ? one.read() : one;
+      }),
+    );
     return { id: batch.id, results, failuresRecorded, status: this.#generator.status() };
   }
 

@@ -3,6 +3,7 @@
  * batch, so that many requests share one transaction and one crossing of threads.
  */
 import type { Worker } from 'node:worker_threads';
+import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { FailedRequest } from '../ledger/index.ts';
 import type { GeneratorStatus } from './generator.ts';
@@ -10,6 +11,12 @@ import type { KeyBatch, KeyBatchReply, KeyTask, KeyTaskResult } from './messages
 
 /** Tasks that may wait. Beyond it the answer is `overloaded`: memory and waiting stay bounded. */
 const MAX_WAITING = 8_192;
+
+/** How long a task may wait to be sent. Nothing but a database that hangs holds the worker up so long. */
+const MAX_WAIT_MS = 10_000;
+
+/** Seconds a client should wait when the ledger hangs. */
+const RETRY_AFTER_SECONDS = 5;
 
 /** Tasks of one batch: bounds the time that a transaction holds the write lock. */
 const MAX_BATCH = 1_024;
@@ -22,7 +29,11 @@ const MAX_FAILURES = 10_000;
 
 interface Waiting {
   readonly task: KeyTask;
+  readonly untilMs: number;
+  /** True when nobody waits for the result any more: a task not yet sent is then dropped. */
+  readonly abandoned: () => boolean;
   readonly resolve: (result: KeyTaskResult) => void;
+  readonly reject: (error: AppError) => void;
 }
 
 interface InFlight {
@@ -38,6 +49,7 @@ export class KeyQueue {
   readonly #inFlight = new Map<number, InFlight>();
   #nextId = 1;
   #flushPlanned = false;
+  #expiry: NodeJS.Timeout | null = null;
 
   constructor(worker: Worker, onStatus: (status: GeneratorStatus) => void) {
     this.#worker = worker;
@@ -45,21 +57,26 @@ export class KeyQueue {
     worker.on('message', (reply: KeyBatchReply) => this.#settle(reply));
   }
 
-  /** Resolves with the task's result. Rejects with `AppError('overloaded')` when the queue is full. */
-  async submit(task: KeyTask): Promise<KeyTaskResult> {
+  /**
+   * Resolves with the task's result. Rejects with `overloaded` when the queue is full, with
+   * `ledger_unavailable` when the task has waited too long, and when it was abandoned.
+   */
+  async submit(task: KeyTask, abandoned = () => false): Promise<KeyTaskResult> {
     if (this.#waiting.length >= MAX_WAITING) {
       throw new AppError('overloaded', { retryAfterSeconds: 1 });
     }
-    return new Promise((resolve) => {
-      this.#waiting.push({ task, resolve });
+    const untilMs = monotonicMs() + MAX_WAIT_MS;
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ task, untilMs, abandoned, resolve, reject });
       this.#planFlush();
+      this.#planExpiry();
     });
   }
 
   /** Has a failed request counted with the next commit. */
   recordFailure(failure: FailedRequest): void {
     this.#failures.push(failure);
-    if (this.#failures.length > MAX_FAILURES) this.#failures.shift();
+    this.#boundFailures();
   }
 
   /** Has what is still to be counted committed, if the ledger takes it. */
@@ -77,12 +94,36 @@ export class KeyQueue {
     });
   }
 
+  /** One timer, for the task that has waited longest. */
+  #planExpiry(): void {
+    const [oldest] = this.#waiting;
+    if (this.#expiry || !oldest) return;
+    const expire = () => {
+      this.#expiry = null;
+      this.#expire();
+      this.#planExpiry();
+    };
+    this.#expiry = setTimeout(expire, oldest.untilMs - monotonicMs()).unref();
+  }
+
+  #expire(): void {
+    const nowMs = monotonicMs();
+    const kept = this.#waiting.findIndex(({ untilMs }) => untilMs > nowMs);
+    const reason = `the ledger has taken nothing for ${MAX_WAIT_MS / 1000} s`;
+    for (const { reject } of this.#waiting.splice(0, kept === -1 ? this.#waiting.length : kept)) {
+      reject(
+        new AppError('ledger_unavailable', { reason, retryAfterSeconds: RETRY_AFTER_SECONDS }),
+      );
+    }
+  }
+
   #flush(): void {
     while (this.#waiting.length > 0 && this.#inFlight.size < MAX_IN_FLIGHT) this.#send();
   }
 
   #send(): void {
-    const waiting = this.#waiting.splice(0, MAX_BATCH);
+    const waiting = this.#waiting.splice(0, MAX_BATCH).filter(isWanted);
+    if (waiting.length === 0) return;
     const failures = this.#failures;
     this.#failures = [];
     const id = this.#nextId++;
@@ -96,13 +137,25 @@ export class KeyQueue {
     if (!batch)
       throw new Error(`the key worker answered batch ${reply.id}, which is not under way`);
     this.#inFlight.delete(reply.id);
-    if (!reply.failuresRecorded) this.#failures.unshift(...batch.failures);
+    if (!reply.failuresRecorded) this.#failures = [...batch.failures, ...this.#failures];
+    this.#boundFailures();
     this.#onStatus(reply.status);
     batch.waiting.forEach(({ resolve }, i) => {
       resolve(reply.results[i]);
     });
     this.#planFlush();
   }
+
+  #boundFailures(): void {
+    const excess = this.#failures.length - MAX_FAILURES;
+    if (excess > 0) this.#failures.splice(0, excess);
+  }
+}
+
+function isWanted({ abandoned, reject }: Waiting): boolean {
+  if (!abandoned()) return true;
+  reject(new AppError('request_timeout', { detail: 'The client has gone.' }));
+  return false;
 }
 
 /** Keys to validate travel by transfer: no copy stays on the main thread. */

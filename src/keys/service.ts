@@ -120,7 +120,7 @@ export class KeyService {
 
   /**
    * Generates and records a key. `abandoned` tells whether the client has gone while the request
-   * waited for a suite worker.
+   * waited.
    */
   async generate(
     principal: Principal,
@@ -132,7 +132,9 @@ export class KeyService {
     if (exhausted) return exhausted;
     let counts = NO_STREAMS;
     try {
-      if (!order.validate) return await this.#generatePlain({ kind: 'generate', requester, order });
+      if (!order.validate) {
+        return await this.#generatePlain({ kind: 'generate', requester, order }, abandoned);
+      }
       const { accountId } = principal;
       const { reply, latchSource } = await this.#pool.submit({ order }, accountId, abandoned);
       counts = reply.counts;
@@ -149,8 +151,8 @@ export class KeyService {
     }
   }
 
-  async #generatePlain(task: KeyTask): Promise<GenerateOutcome> {
-    const result = await this.#submit(task);
+  async #generatePlain(task: KeyTask, abandoned: () => boolean): Promise<GenerateOutcome> {
+    const result = await this.#submit(task, abandoned);
     if (result.kind !== 'generated' && result.kind !== 'quota_exceeded') throw unexpected(result);
     return result;
   }
@@ -200,8 +202,8 @@ export class KeyService {
     const key = parseKey(keyText);
     const result = await this.#submit({ kind: 'validate', requester, key, proof }).catch(
       (error) => {
-        // After its transfer the buffer is empty; refused by the queue it is still here.
-        if (key) wipe(key);
+        // After its transfer the buffer is empty and cannot be filled; refused by the queue it is still here.
+        if (key && key.length > 0) wipe(key);
         throw error;
       },
     );
@@ -304,8 +306,11 @@ export class KeyService {
     return isExhausted(usage, nowMs) ? { kind: 'quota_exceeded', usage } : undefined;
   }
 
-  async #submit(task: KeyTask): Promise<Exclude<KeyTaskResult, { kind: 'failed' }>> {
-    const result = await this.#queue.submit(task);
+  async #submit(
+    task: KeyTask,
+    abandoned?: () => boolean,
+  ): Promise<Exclude<KeyTaskResult, { kind: 'failed' }>> {
+    const result = await this.#queue.submit(task, abandoned);
     if (result.kind === 'failed') throw this.#toError(result.failure);
     if ('usage' in result && 'requester' in task) {
       this.#apiKeys.noteUsage(task.requester.accountId, result.usage);

@@ -128,6 +128,20 @@ describe('key worker', () => {
     );
   });
 
+  it('asks for all metrics of a batch at once, so that none waits for another', async () => {
+    const asked: (() => void)[] = [];
+    const metrics = () => new Promise<void>((resolve) => asked.push(resolve));
+    const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), keyring, {
+      metrics,
+    } as unknown as LedgerStore);
+    const task: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
+    const reply = worker.run(batch(task, task, task));
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(asked.length, 3);
+    for (const answer of asked) answer();
+    assert.equal((await reply).results.length, 3);
+  });
+
   it('latches its generator when the ledger finds a key repeated', async () => {
     const ledger = store((requests) => requests.map(() => ({ kind: 'repeated_key' })));
     const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), keyring, ledger);

@@ -88,6 +88,65 @@ describe('key queue', () => {
   });
 });
 
+describe('key queue while the ledger hangs', () => {
+  it('refuses what has waited ten seconds, and later what came later', async (test) => {
+    let nowMs = 1_000_000;
+    test.mock.method(process.hrtime, 'bigint', () => BigInt(nowMs) * 1_000_000n);
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const pass = (ms: number) => {
+      nowMs += ms;
+      test.mock.timers.tick(ms);
+    };
+    const { queue } = makeQueue();
+    const codes: string[] = [];
+    const submit = (name: string) =>
+      queue.submit(task).catch(({ code, details }) => {
+        codes.push(`${name} ${code} ${details.retryAfterSeconds}`);
+      });
+    for (let i = 0; i < 2; i++) {
+      void submit('sent');
+      await turn();
+    }
+    void submit('first');
+    pass(6_000);
+    void submit('second');
+    pass(4_000);
+    await turn();
+    assert.deepEqual(codes, ['first ledger_unavailable 5']);
+    pass(6_000);
+    await turn();
+    assert.deepEqual(codes, ['first ledger_unavailable 5', 'second ledger_unavailable 5']);
+  });
+
+  it('does not send what nobody waits for any more', async () => {
+    const { worker, queue } = makeQueue();
+    const outcomes = Promise.allSettled(
+      [true, false, true].map((abandoned) => queue.submit(task, () => abandoned)),
+    );
+    await turn();
+    worker.answer(worker.batches[0] as KeyBatch);
+    assert.deepEqual(
+      (await outcomes).map((one) => (one.status === 'fulfilled' ? 'answered' : one.reason.code)),
+      ['request_timeout', 'answered', 'request_timeout'],
+    );
+  });
+
+  it('keeps a bounded number of failures, however long it lasts', async () => {
+    const { worker, queue } = makeQueue();
+    for (let round = 0; round < 20; round++) {
+      for (let i = 0; i < 10_000; i++) queue.recordFailure(failure);
+      void queue.submit(task);
+      await turn();
+      if (round % 2 === 1) {
+        for (const batch of worker.batches.splice(0)) worker.answer(batch, false);
+      }
+    }
+    void queue.submit(task);
+    await turn();
+    assert.equal(worker.batches[0]?.failures.length, 10_000);
+  });
+});
+
 describe('API key cache', () => {
   const usage = { month: 1, used: 0, quota: 10 };
   const principal: Principal = {
