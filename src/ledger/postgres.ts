@@ -100,6 +100,8 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
         return rows[0]?.decision as Decision;
       } catch (error) {
         if (isConflict(error) && attempt < MAX_ATTEMPTS) continue;
+        // A database that was put back to an earlier state has lost the row of this writer.
+        this.#registered = false;
         if (isRefusal(error) || error instanceof NotSentError) throw error;
         return await this.#resolve(turn, error);
       }
@@ -198,7 +200,7 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
 
   override async close(): Promise<void> {
     await this.#idle;
-    if (this.#registered) {
+    if (this.#turn > 0) {
       const gone = 'DELETE FROM writers WHERE writer_id = $1';
       await this.connection.run(gone, [this.#writerId]).catch(() => {});
     }
