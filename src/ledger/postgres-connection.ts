@@ -26,6 +26,9 @@ const REQUEST_LIMITS: Limits = { lockMs: 4_000, statementMs: 6_000, answerMs: 8_
  */
 export const MAINTENANCE_LIMITS: Limits = { lockMs: 500, statementMs: 0, answerMs: 3_600_000 };
 
+/** SQLSTATE of a transaction that wanted to write and may not. */
+const READ_ONLY = '25006';
+
 /**
  * What a session must be set to. A role or a database may have other defaults: with synchronous
  * commit off, a committed row would not survive a crash of the server.
@@ -114,7 +117,10 @@ export class PostgresConnection {
     await this.#pool.end();
   }
 
-  /** A connection on which something failed is not used again, unless the server itself said why. */
+  /**
+   * A connection on which something failed is not used again, unless the server itself said why. A
+   * read-only one may stay so when its server does not: it was made while that was read-only.
+   */
   async #with<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#connect();
     const ignore = () => {};
@@ -125,7 +131,7 @@ export class PostgresConnection {
       failed = false;
       return result;
     } catch (error) {
-      failed = !isRefusal(error);
+      failed = !isRefusal(error) || stateOf(error) === READ_ONLY;
       throw error;
     } finally {
       client.off('error', ignore);
@@ -168,11 +174,14 @@ export function isUndefinedTable(error: unknown): boolean {
 
 /**
  * True when the server answered that it did not do the work: the data or the statement is wrong (classes
- * 22, 23, 42, P0), a conflict (40), a lock that was not to be had (55), a read-only server (25006) or
- * a time-out (57014). Any other failure, and a lost connection above all, leaves it open.
+ * 22, 23, 42, P0), a conflict (40), no room on its disk or in its memory (53), a lock that was not to be had
+ * (55), a read-only server (25006) or a time-out (57014). Any other failure, and a lost connection above
+ * all, leaves it open; so does a server that ends itself because its log finds no room.
  */
 export function isRefusal(error: unknown): boolean {
-  return /^(22|23|40|42|55|P0)|^(25006|57014)$/.test(stateOf(error));
+  const state = stateOf(error);
+  if (state.startsWith('53')) return (error as pg.DatabaseError).severity === 'ERROR';
+  return /^(22|23|40|42|55|P0)/.test(state) || state === READ_ONLY || state === '57014';
 }
 
 function stateOf(error: unknown): string {

@@ -275,7 +275,7 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
 
   override async close(): Promise<void> {
     await this.#idle;
-    if (this.#registered) {
+    if (this.#turn > 0) {
       const gone = 'DELETE FROM writers WHERE writer_id = $1';
       await this.connection.run(gone, [this.#writerId]).catch(() => {});
     }

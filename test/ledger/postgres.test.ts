@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import type pg from 'pg';
 import { AppError } from '../../src/errors.ts';
 import type { LedgerStore } from '../../src/ledger/index.ts';
 import { openPostgresStore } from '../../src/ledger/postgres.ts';
 import { PASSWORD, Postgres } from '../support/postgres.ts';
+import { WayToServer } from '../support/way.ts';
 import { keyRequest, ledgerContract, MONTH, makeRow, NOW, QUOTAS } from './contract.ts';
 
 const postgres = await Postgres.start();
@@ -179,66 +179,100 @@ describe('PostgreSQL store that loses its server', () => {
     const store = await open(url);
     await assert.rejects(store.commit([keyRequest(id)], []), isUnavailable);
     assert.deepEqual((await writable.commit([keyRequest(id)], [])).length, 1);
+    // Its sessions were made read-only for good: it needs others.
+    await postgres.query(
+      'postgres',
+      'ALTER DATABASE read_only RESET default_transaction_read_only',
+    );
+    await store.lookup([]);
+    assert.equal((await store.commit([keyRequest(id)], [])).length, 1);
     await Promise.all([store.close(), writable.close()]);
   });
-});
 
-/** A way to the server that can be cut once: as a batch goes out, or as its answer comes back. */
-class WayToServer {
-  cut: 'answer' | 'request' | null = null;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-
-  private constructor() {
-    this.#server = createServer((near) => this.#join(near));
-  }
-
-  static async start(): Promise<WayToServer> {
-    const way = new WayToServer();
-    way.#server.listen(0, '127.0.0.1');
-    await once(way.#server, 'listening');
-    return way;
-  }
-
-  get port(): number {
-    return (this.#server.address() as AddressInfo).port;
-  }
-
-  cutAll(): void {
-    for (const socket of this.#sockets) socket.destroy();
-  }
-
-  close(): void {
-    this.cutAll();
-    this.#server.close();
-  }
-
-  #join(near: Socket): void {
-    const far = connect(postgres.port, '127.0.0.1');
-    const end = () => {
-      near.destroy();
-      far.destroy();
+  it('answers ledger_unavailable while others hold all connections', async () => {
+    const url = await postgres.createDatabase('crowded');
+    const store = await open(url);
+    const id = await addAccount(store, 'enterprise');
+    await terminateAll('crowded');
+    const others: pg.Client[] = [];
+    const crowd = async () => {
+      for (;;) others.push(await postgres.connect('crowded'));
     };
-    let isCommit = false;
-    for (const socket of [near, far]) {
-      this.#sockets.add(socket);
-      socket.on('error', () => {}).on('close', end);
-    }
-    near.on('data', (chunk: Buffer) => {
-      isCommit = chunk.includes('SELECT commit_batch(');
-      if (isCommit && this.cut === 'request') {
-        this.cut = null;
-        end();
-      } else far.write(chunk);
+    await assert.rejects(crowd, { code: '53300' });
+    await assert.rejects(store.commit([keyRequest(id)], []), isUnavailable);
+    await Promise.all(others.map((other) => other.end()));
+    assert.deepEqual(await readBooks('crowded'), { rows: 0, used: 0, keys: 0 });
+    assert.equal((await store.commit([keyRequest(id)], [])).length, 1);
+    await store.close();
+  });
+
+  it('answers ledger_unavailable while its password is not the right one, and names neither', async () => {
+    const url = await postgres.createDatabase('password');
+    const store = await open(url);
+    const id = await addAccount(store, 'enterprise');
+    const keeper = await postgres.connect('password');
+    await keeper.query("ALTER ROLE phm PASSWORD 'another'");
+    await keeper.query(
+      'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()',
+    );
+    await assert.rejects(store.lookup([]), isUnavailable);
+    const refused = assert.rejects(store.commit([keyRequest(id)], []), (error: AppError) => {
+      const reason = (error.cause as Error).message;
+      assert.match(reason, /password authentication failed/);
+      assert.ok(!reason.includes(PASSWORD));
+      return isUnavailable(error);
     });
-    far.on('data', (chunk: Buffer) => {
-      if (isCommit && this.cut === 'answer') {
-        this.cut = null;
-        end();
-      } else near.write(chunk);
-    });
-  }
-}
+    await refused.finally(() => keeper.query(`ALTER ROLE phm PASSWORD '${PASSWORD}'`));
+    await keeper.end();
+    assert.equal((await store.commit([keyRequest(id)], [])).length, 1);
+    await store.close();
+  });
+
+  it('counts nothing of a batch that is cancelled, or finds no room on the disk', async () => {
+    const url = await postgres.createDatabase('refused');
+    const store = await open(url);
+    const id = await addAccount(store, 'enterprise');
+    const holder = await postgres.connect('refused');
+    await holder.query('BEGIN; SELECT FROM accounts FOR UPDATE');
+    const cancelled = assert.rejects(store.commit([keyRequest(id)], []), isUnavailable);
+    const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+      WHERE wait_event_type = 'Lock' AND datname = current_database()`;
+    while ((await postgres.query('refused', cancel)).length === 0);
+    await cancelled;
+    await holder.end();
+    // What a full disk says, raised by a trigger.
+    await postgres.query(
+      'refused',
+      `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql
+         AS $$ BEGIN RAISE 'no space left' USING ERRCODE = '53100'; END $$;
+       CREATE TRIGGER full_disk BEFORE INSERT ON ledger EXECUTE FUNCTION full_disk()`,
+    );
+    const turn = () => postgres.query('refused', 'SELECT turn FROM writers');
+    const before = await turn();
+    await assert.rejects(store.commit([keyRequest(id)], []), isUnavailable);
+    assert.deepEqual(
+      await turn(),
+      before,
+      'there was no doubt to resolve, by writing to that disk',
+    );
+    await postgres.query('refused', 'DROP TRIGGER full_disk ON ledger');
+    assert.deepEqual(await readBooks('refused'), { rows: 0, used: 0, keys: 0 });
+    assert.equal((await store.commit([keyRequest(id)], [])).length, 1);
+    await store.close();
+  });
+
+  it('goes on with a database that was put back to a state before it knew this server', async () => {
+    const url = await postgres.createDatabase('put_back');
+    const store = await open(url);
+    const id = await addAccount(store, 'enterprise');
+    await store.commit([keyRequest(id)], []);
+    await postgres.query('put_back', 'DELETE FROM writers');
+    await assert.rejects(store.commit([keyRequest(id)], []), isUnavailable);
+    assert.equal((await store.commit([keyRequest(id)], [])).length, 1);
+    assert.deepEqual(await readBooks('put_back'), { rows: 2, used: 2, keys: 2 });
+    await store.close();
+  });
+});
 
 describe('PostgreSQL store whose answer to a batch is lost', () => {
   let store: LedgerStore;
@@ -247,7 +281,7 @@ describe('PostgreSQL store whose answer to a batch is lost', () => {
 
   before(async () => {
     await postgres.createLedger('doubt');
-    way = await WayToServer.start();
+    way = await WayToServer.start(postgres.port);
     store = await open(postgres.url('doubt', way.port));
     id = await addAccount(store, 'tiny');
   });
@@ -305,6 +339,19 @@ describe('PostgreSQL store whose answer to a batch is lost', () => {
     const [next] = await store.commit([keyRequest(enterprise)], []);
     assert.equal(next?.kind === 'committed' && next.usage.used, 1);
     assert.deepEqual(await store.lookup([row.keyId]), [false]);
+  });
+
+  it('leaves nothing of a batch that arrives after it was given up', async () => {
+    const enterprise = await addAccount(store, 'enterprise');
+    const row = makeRow();
+    const books = await readBooks('doubt');
+    way.cut = 'delay';
+    await assert.rejects(store.commit([keyRequest(enterprise, row)], []), isUnavailable);
+    assert.ok(way.deliver, 'it was kept');
+    await way.deliver();
+    assert.deepEqual(await store.lookup([row.keyId]), [false]);
+    assert.deepEqual(await readBooks('doubt'), books);
+    assert.equal((await store.commit([keyRequest(enterprise)], []))[0]?.kind, 'committed');
   });
 
   it('never commits a batch that it has given up, even if it arrives later', async () => {

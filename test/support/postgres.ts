@@ -78,8 +78,11 @@ export class Postgres {
     await ready;
   }
 
-  /** Stops the server: INT closes connections first, QUIT leaves it to recover at its next start. */
-  async stop(signal: 'INT' | 'QUIT'): Promise<void> {
+  /**
+   * Stops the server: INT closes connections first, QUIT leaves it to recover at its next start. KILL
+   * leaves it no last word: its children notice by themselves, and end.
+   */
+  async stop(signal: 'INT' | 'QUIT' | 'KILL'): Promise<void> {
     const watcher = this.#watcher;
     if (!watcher || watcher.exitCode !== null) return;
     const exit = once(watcher, 'exit');

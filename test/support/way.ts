@@ -1,0 +1,90 @@
+/** A way to PostgreSQL that can be cut, shut or stalled while something is on it. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+
+export class WayToServer {
+  /**
+   * Cuts the way of the next batch, once: as it goes out, as its answer comes back, or as it goes out with
+   * the batch kept to be delivered later.
+   */
+  cut: 'answer' | 'request' | 'delay' | null = null;
+  /** Delivers the batch that was kept; resolves when the server has answered it. */
+  deliver: (() => Promise<void>) | null = null;
+  /** Shut: connections are ended as they come. Stalled: nothing passes, and nobody is told. */
+  state: 'open' | 'shut' | 'stalled' = 'open';
+  readonly #serverPort: number;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+
+  private constructor(serverPort: number) {
+    this.#serverPort = serverPort;
+    this.#server = createServer((near) => this.#join(near));
+  }
+
+  /** Opens a way to a server on this machine. */
+  static async start(serverPort: number): Promise<WayToServer> {
+    const way = new WayToServer(serverPort);
+    way.#server.listen(0, '127.0.0.1');
+    await once(way.#server, 'listening');
+    return way;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  cutAll(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  close(): void {
+    this.cutAll();
+    this.#server.close();
+  }
+
+  #join(near: Socket): void {
+    if (this.state === 'shut') {
+      near.destroy();
+      return;
+    }
+    const far = connect(this.#serverPort, '127.0.0.1');
+    const end = () => {
+      near.destroy();
+      far.destroy();
+    };
+    let isCommit = false;
+    for (const socket of [near, far]) {
+      this.#sockets.add(socket);
+      socket.on('error', () => {}).on('close', () => this.#sockets.delete(socket));
+    }
+    near.on('close', () => this.deliver ?? end());
+    far.on('close', end);
+    near.on('data', (chunk: Buffer) => {
+      isCommit = chunk.includes('SELECT commit_batch(');
+      if (isCommit && this.cut === 'request') {
+        this.cut = null;
+        end();
+      } else if (isCommit && this.cut === 'delay') {
+        this.cut = null;
+        this.#keep(chunk, far);
+        near.destroy();
+      } else if (this.state !== 'stalled') far.write(chunk);
+    });
+    far.on('data', (chunk: Buffer) => {
+      if (isCommit && this.cut === 'answer') {
+        this.cut = null;
+        end();
+      } else if (this.state !== 'stalled') near.write(chunk);
+    });
+  }
+
+  #keep(chunk: Buffer, far: Socket): void {
+    this.deliver = async () => {
+      this.deliver = null;
+      const answered = once(far, 'data');
+      far.write(chunk);
+      await answered;
+      far.destroy();
+    };
+  }
+}
