@@ -11,6 +11,8 @@ import { addAssessEntropyCommand } from './assess-entropy.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, requireConfig } from './context.ts';
 import { addKeyCommands } from './key.ts';
+import { addBackupCommands } from './ledger-backup.ts';
+import { addMoveCommands } from './move.ts';
 import { addSecretCommands } from './secret.ts';
 import { addSelfTestCommand } from './selftest.ts';
 import { addSourcesCommands } from './sources.ts';
@@ -60,6 +62,11 @@ function buildProgram(context: CliContext, onServed: (exitCode: number) => void)
   addSourcesCommands(program, context);
   addStreamCommand(program, context);
   addSelfTestCommand(program, context);
+  addBackupCommands(
+    program.command('ledger').description('back up and restore the ledger'),
+    context,
+  );
+  addMoveCommands(program, context);
   inheritSettings(program);
   return program;
 }

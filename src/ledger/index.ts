@@ -2,6 +2,11 @@
  * Stage 6 of 7. In: records and digests, in batches. Out: one outcome a request, after it is durable.
  * Standard: none; the guarantees are in `store.ts` and `docs/ledger.md`.
  */
+export { type CopyReport, copyDatabase } from './backup.ts';
+export { exportLedger, type MoveReport } from './export.ts';
+export { importLedger } from './import.ts';
+export { openMovableStore } from './move.ts';
+export { writeNewFile } from './new-file.ts';
 export { openStore, type StoreLocation } from './open.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite.ts';
 export type {
@@ -20,3 +25,4 @@ export type {
   Usage,
   ValidationSummary,
 } from './store.ts';
+export type { RowCounts } from './tables.ts';

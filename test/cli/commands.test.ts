@@ -28,6 +28,10 @@ const COMMANDS = [
   ['sources'],
   ['sources', 'test'],
   ['selftest'],
+  ['ledger', 'backup'],
+  ['ledger', 'restore'],
+  ['export'],
+  ['import'],
 ];
 
 describe('phm', () => {
