@@ -9,23 +9,13 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import autocannon from 'autocannon';
-import { machine, median, saveResult } from './results.ts';
+import { diskSync, machine, median, saveResult } from './results.ts';
 
 const MAIN = resolve(import.meta.dirname, '../src/main.ts');
 const BARE = resolve(import.meta.dirname, 'bare-server.ts');
@@ -38,7 +28,6 @@ const VALIDATED_CONNECTIONS = 8;
 
 const CHECKED_KEYS = 20;
 const SETTLE_MS = 300;
-const TMPFS_MAGIC = 0x0102_1994;
 
 interface Options {
   readonly seconds: number;
@@ -308,29 +297,13 @@ function summarise(one: Case, rounds: readonly Round[], bare: readonly Round[]):
   };
 }
 
-/** Milliseconds of one small write with its sync where the database stands, median of 50. */
-function syncMs(folder: string): number {
-  const file = openSync(join(folder, 'sync-probe'), 'w');
-  const block = Buffer.alloc(4096);
-  const times = Array.from({ length: 50 }, () => {
-    const from = performance.now();
-    writeSync(file, block);
-    fsyncSync(file);
-    return performance.now() - from;
-  });
-  closeSync(file);
-  return median(times);
-}
-
 function heading({ seconds, rounds }: Options, folder: string): string {
   const cores = availableParallelism();
-  const isMemory = statfsSync(folder).type === TMPFS_MAGIC;
   return [
     machine(),
     `${rounds} rounds of ${seconds} s, in turns`,
     `server: default settings but for rate limits (off) and demo keys (off); its log goes to a file`,
-    `disk sync of 4 KiB beside the database: ${syncMs(folder).toFixed(3)} ms` +
-      (isMemory ? ' (WARNING: tmpfs, a sync costs nothing; choose --data-dir on a disk)' : ''),
+    `disk sync of 4 KiB beside the database: ${diskSync(folder)}`,
     `The load generator shares the ${cores} cores with what it drives` +
       (cores < 4 ? ': with so few, all rates are lower than a server alone would reach.' : '.'),
     '',

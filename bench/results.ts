@@ -1,7 +1,18 @@
 /** What all benchmarks share: medians, the machine they ran on, and a file for each run that is kept. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { basename, join, resolve } from 'node:path';
+
+const TMPFS_MAGIC = 0x0102_1994;
 
 const RESULTS = resolve(import.meta.dirname, 'results');
 
@@ -17,6 +28,24 @@ export function machine(): string {
     `${new Date().toISOString()}  Node ${process.version}, V8 ${process.versions.v8}  ${process.platform} ${process.arch}`,
     `${cpus()[0]?.model ?? 'unknown processor'}, ${availableParallelism()} cores`,
   ].join('\n');
+}
+
+/** What one small write with its sync costs in a folder, median of 50, and a warning where it costs nothing. */
+export function diskSync(folder: string): string {
+  const path = join(folder, 'sync-probe');
+  const file = openSync(path, 'w');
+  const block = Buffer.alloc(4096);
+  const times = Array.from({ length: 50 }, () => {
+    const from = performance.now();
+    writeSync(file, block);
+    fsyncSync(file);
+    return performance.now() - from;
+  });
+  closeSync(file);
+  rmSync(path);
+  const isMemory = statfsSync(folder).type === TMPFS_MAGIC;
+  const warning = ' (WARNING: tmpfs, a sync costs nothing; choose --data-dir on a disk)';
+  return `${median(times).toFixed(3)} ms${isMemory ? warning : ''}`;
 }
 
 /** Writes a run, with the command that repeats it, to `bench/results/`. */

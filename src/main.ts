@@ -31,7 +31,7 @@ import {
   readMasterSecret,
   type ServiceSources,
 } from './keys/index.ts';
-import { type LedgerStore, openStore } from './ledger/index.ts';
+import { type LedgerStore, Maintenance, migrateStore, openStore } from './ledger/index.ts';
 import { LogWriter } from './log-writer.ts';
 import type { MasterSecretVersion } from './proof/index.ts';
 
@@ -70,10 +70,14 @@ async function serve(config: Config, { json }: { json: boolean }): Promise<numbe
   const ended = endSignal();
   const address = await listen(app, config, service);
   announce({ address, json, demoApiKey });
+  const maintenance = startMaintenance(config, logger);
   const signal = await ended;
   lifecycle.draining = true;
   logger.info({ signal }, 'draining');
-  await drain(app, service, logger, signal === 'SIGTERM' ? NOTICE_MS : 0);
+  await Promise.all([
+    drain(app, service, logger, signal === 'SIGTERM' ? NOTICE_MS : 0),
+    maintenance.stop(),
+  ]);
   logger.info('ended');
   await log.flush(LOG_FLUSH_MS);
   return 0;
@@ -85,6 +89,7 @@ async function startService(
   withDemo: boolean,
 ): Promise<{ service: KeyService; demoApiKey: string | null }> {
   const location = storeLocation(config);
+  if (config.migrate === 'auto') await migrateStore(location);
   const store = await openStore(location, MONTHLY_QUOTAS, (message) => logger.warn(message));
   let secrets: MasterSecretVersion[];
   let demoApiKey: string | null;
@@ -93,6 +98,9 @@ async function startService(
     const isNew = (await store.secretChecks()).size === 0;
     secrets = isNew ? loadMasterSecret(config.masterSecret) : readMasterSecret(config.masterSecret);
     await checkMasterSecret(store, secrets, Date.now());
+    await store.maintain(Date.now()).catch(({ message }: Error) => {
+      logger.warn({ reason: message }, 'the upkeep of the ledger failed');
+    });
     demoApiKey = withDemo ? await addDemoAccounts(store) : null;
   } finally {
     await store.close();
@@ -115,6 +123,15 @@ async function startService(
   } finally {
     wipe(...secrets.map(({ secret }) => secret));
   }
+}
+
+function startMaintenance(config: Config, logger: Logger): Maintenance {
+  return new Maintenance({
+    store: storeLocation(config),
+    retentionDays: config.retentionDays,
+    onPruned: (removed) => logger.info(removed, 'old rows were removed from the ledger'),
+    onFailure: (reason) => logger.error({ reason }, 'the upkeep of the ledger failed'),
+  });
 }
 
 function enabledSources(config: Config): ServiceSources {

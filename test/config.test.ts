@@ -27,6 +27,8 @@ describe('configuration', () => {
     assert.equal(config.suiteWorkers, 3);
     assert.equal(config.rateLimits, true);
     assert.equal(config.demoKeys, 'auto');
+    assert.equal(config.migrate, 'off');
+    assert.equal(config.retentionDays, null);
     assert.equal(config.masterSecret.kind, 'managed');
   });
 
@@ -39,6 +41,8 @@ describe('configuration', () => {
       PHM_ENTROPY_SOURCES: 'os,dice',
       PHM_LOG_LEVEL: 'loud',
       PHM_RATE_LIMITS: 'maybe',
+      PHM_MIGRATE: 'on',
+      PHM_RETENTION_DAYS: '0',
     });
     assert.match(text, /PHM_PORT is "80a": use a whole number from 0 to 65535/);
     assert.match(text, /PHM_DEMO_KEYS is "yes": use one of auto, on, off/);
@@ -47,6 +51,8 @@ describe('configuration', () => {
     assert.match(text, /PHM_ENTROPY_SOURCES names "dice"/);
     assert.match(text, /PHM_LOG_LEVEL is "loud"/);
     assert.match(text, /PHM_RATE_LIMITS is "maybe": use one of on, off/);
+    assert.match(text, /PHM_MIGRATE is "on": use one of auto, off/);
+    assert.match(text, /PHM_RETENTION_DAYS is "0": use a whole number from 1 to 36500/);
   });
 
   it('listens beyond loopback only with a certificate or an explicit flag', () => {

@@ -11,7 +11,8 @@ import { addAssessEntropyCommand } from './assess-entropy.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, requireConfig } from './context.ts';
 import { addKeyCommands } from './key.ts';
-import { addBackupCommands } from './ledger-backup.ts';
+import { addLedgerCommands } from './ledger.ts';
+import { addMigrateCommand } from './migrate.ts';
 import { addMoveCommands } from './move.ts';
 import { addSecretCommands } from './secret.ts';
 import { addSelfTestCommand } from './selftest.ts';
@@ -57,15 +58,13 @@ function buildProgram(context: CliContext, onServed: (exitCode: number) => void)
   addAccountCommands(program, context);
   addKeyCommands(program, context);
   addSecretCommands(program, context);
+  addMigrateCommand(program, context);
+  addLedgerCommands(program, context);
   addAssessCommand(program, context);
   addAssessEntropyCommand(program, context);
   addSourcesCommands(program, context);
   addStreamCommand(program, context);
   addSelfTestCommand(program, context);
-  addBackupCommands(
-    program.command('ledger').description('back up and restore the ledger'),
-    context,
-  );
   addMoveCommands(program, context);
   inheritSettings(program);
   return program;

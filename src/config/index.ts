@@ -41,6 +41,10 @@ export interface Config extends EnabledSources {
   readonly dataDir: string;
   /** PostgreSQL address, or null for SQLite in `dataDir`. */
   readonly databaseUrl: string | null;
+  /** Whether a server's start changes the schema of a PostgreSQL database. */
+  readonly migrate: 'auto' | 'off';
+  /** Days that ledger rows are kept; null is for ever. */
+  readonly retentionDays: number | null;
   readonly masterSecret: MasterSecretOrigin;
   readonly sourceSettings: SourceSettings;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
@@ -61,6 +65,9 @@ export type ConfigResult =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 const MAX_WORKERS = 64;
+
+/** A hundred years. */
+export const MAX_RETENTION_DAYS = 36_500;
 
 /** Reads the configuration from an environment. Problems are values: the caller prints them. */
 export function readConfig(
@@ -95,6 +102,10 @@ export function readConfig(
     port: reader.integer('PHM_PORT', 0, 65_535),
     dataDir,
     databaseUrl,
+    migrate: reader.choice('PHM_MIGRATE', ['auto', 'off']),
+    retentionDays: reader.text('PHM_RETENTION_DAYS')
+      ? reader.integer('PHM_RETENTION_DAYS', 1, MAX_RETENTION_DAYS)
+      : null,
     masterSecret,
     ...sources,
     sourceSettings,

@@ -7,7 +7,7 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { SetupError } from '../errors.ts';
-import { readMigrations } from './migrations.ts';
+import { newestVersion, readMigrations } from './migrations.ts';
 import { writeNewFile } from './new-file.ts';
 import { countRows } from './sqlite-move.ts';
 import type { RowCounts } from './tables.ts';
@@ -90,7 +90,7 @@ function checkCopy(path: string): Contents {
 /** Schema and rows. Throws `SetupError` when this is not a ledger that this program can read. */
 function readContents(database: DatabaseSync, path: string): Contents {
   const schema = Number(database.prepare('PRAGMA user_version').get()?.user_version);
-  const newest = readMigrations('sqlite').at(-1)?.version ?? 0;
+  const newest = newestVersion(readMigrations('sqlite'));
   if (schema > newest) {
     throw new SetupError(
       `${path} has schema version ${schema}, newer than this program's ${newest}; use the newer release`,

@@ -215,7 +215,9 @@ class Section {
     this.#width = names.length;
     this.#places = columnsOf(table).map((column) => [column, names.indexOf(column.name)] as const);
     const known = this.#places.filter(([, place]) => place >= 0).length;
-    const missing = this.#places.find(([column, place]) => place < 0 && !column.nullable);
+    const missing = this.#places.find(
+      ([column, place]) => place < 0 && column.absent === undefined,
+    );
     if (missing) refuse(`the column "${missing[0].name}" is missing`);
     if (known !== names.length) {
       refuse(
@@ -229,7 +231,7 @@ class Section {
   read(json: readonly unknown[]): Value[] {
     if (json.length !== this.#width) this.#refuse(`a row of ${this.#width} values must be here`);
     const row = this.#places.map(([column, place]): Value => {
-      const value = column.read(place < 0 ? null : json[place]);
+      const value = place < 0 ? column.absent : column.read(json[place]);
       return value === undefined
         ? this.#refuse(`${column.name} must be ${column.expected}`)
         : value;

@@ -5,9 +5,11 @@
 export { type CopyReport, copyDatabase } from './backup.ts';
 export { exportLedger, type MoveReport } from './export.ts';
 export { importLedger } from './import.ts';
+export { DAY_MS, Maintenance, type MaintenanceOptions } from './maintenance.ts';
+export type { SchemaChange } from './migrations.ts';
 export { openMovableStore } from './move.ts';
 export { writeNewFile } from './new-file.ts';
-export { openStore, type StoreLocation } from './open.ts';
+export { migrateStore, openStore, type StoreLocation } from './open.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite.ts';
 export type {
   Account,
@@ -21,6 +23,7 @@ export type {
   LedgerStore,
   MeteredRequest,
   Principal,
+  PruneReport,
   StreamCounts,
   Usage,
   ValidationSummary,

@@ -6,6 +6,17 @@ export interface Migration {
   readonly sql: string;
 }
 
+/** The versions of a schema before and after its migration; equal when there was nothing to do. */
+export interface SchemaChange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The version that a list of migrations leads to. */
+export function newestVersion(migrations: readonly Migration[]): number {
+  return migrations.at(-1)?.version ?? 0;
+}
+
 /** The migrations of one kind of store, oldest first. */
 export function readMigrations(store: 'postgres' | 'sqlite'): Migration[] {
   const folder = new URL(`./migrations/${store}/`, import.meta.url);

@@ -1,5 +1,7 @@
 /** Opens the store that the configuration names. */
+import type { SchemaChange } from './migrations.ts';
 import { openSqliteStore } from './sqlite.ts';
+import { migrateDatabase } from './sqlite-schema.ts';
 import type { LedgerStore } from './store.ts';
 
 /** Where the ledger is kept. */
@@ -10,7 +12,8 @@ export type StoreLocation =
 
 /**
  * Opens the store; `quotas` are monthly, by plan, null for unlimited. `warn` is told what an operator
- * should know. Throws `SetupError`.
+ * should know. SQLite brings its schema up to date by itself; on PostgreSQL one that is not is refused.
+ * Throws `SetupError`.
  */
 export async function openStore(
   location: StoreLocation,
@@ -21,4 +24,11 @@ export async function openStore(
   // The driver is loaded by those who use it only.
   const { openPostgresStore } = await import('./postgres.ts');
   return openPostgresStore({ url: location.url, quotas, warn });
+}
+
+/** Brings the schema of the store up to date. Throws `SetupError`. */
+export async function migrateStore(location: StoreLocation): Promise<SchemaChange> {
+  if (location.kind === 'sqlite') return migrateDatabase(location.path);
+  const { migratePostgres } = await import('./postgres.ts');
+  return migratePostgres(location.url);
 }

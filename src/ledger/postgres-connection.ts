@@ -1,7 +1,6 @@
 /** Connections to one PostgreSQL database: a bounded pool, bounded waiting, failures told apart. */
 import pg from 'pg';
 import { AppError, SetupError } from '../errors.ts';
-import { losesCommits, migrate, requireServer } from './postgres-schema.ts';
 
 /** Seconds a client should wait when the database cannot do its part. */
 const RETRY_AFTER_SECONDS = 5;
@@ -10,24 +9,32 @@ const RETRY_AFTER_SECONDS = 5;
 const MAX_CONNECTIONS = 4;
 
 const CONNECT_TIMEOUT_MS = 5_000;
-const LOCK_TIMEOUT_MS = 4_000;
-const STATEMENT_TIMEOUT_MS = 6_000;
+/** How long work may take; zero is without limit. */
+export interface Limits {
+  readonly lockMs: number;
+  readonly statementMs: number;
+  /** For an answer that never comes because the way to the server is cut. */
+  readonly answerMs: number;
+}
 
-/** For an answer that never comes because the way to the server is cut. */
-const ANSWER_TIMEOUT_MS = 8_000;
+/** Of a server's requests: somebody waits for the answer. */
+const REQUEST_LIMITS: Limits = { lockMs: 4_000, statementMs: 6_000, answerMs: 8_000 };
+
+/**
+ * Of migrations and maintenance: nobody waits, and nobody may be made to. While one waits for the lock
+ * of a table, all others wait behind it.
+ */
+export const MAINTENANCE_LIMITS: Limits = { lockMs: 500, statementMs: 0, answerMs: 3_600_000 };
 
 /**
  * What a session must be set to. A role or a database may have other defaults: with synchronous
  * commit off, a committed row would not survive a crash of the server.
  */
-const SESSION = `
+const sessionSettings = ({ statementMs, lockMs }: Limits) => `
   SET synchronous_commit = on;
   SET default_transaction_isolation = 'read committed';
-  SET statement_timeout = ${STATEMENT_TIMEOUT_MS};
-  SET lock_timeout = ${LOCK_TIMEOUT_MS}`;
-
-const FSYNC_WARNING =
-  'the PostgreSQL server runs with fsync off: a crash of its machine loses keys that were answered';
+  SET statement_timeout = ${statementMs};
+  SET lock_timeout = ${lockMs}`;
 
 /** int8 as a number: all of ours stay below 2^53, but for fingerprints, which are never read. */
 const TYPES = new pg.TypeOverrides();
@@ -38,33 +45,33 @@ export type Row = Record<string, unknown>;
 export class PostgresConnection {
   readonly #pool: pg.Pool;
 
-  private constructor(url: string) {
+  private constructor(url: string, limits: Limits) {
     this.#pool = new pg.Pool({
       connectionString: url,
       max: MAX_CONNECTIONS,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: ANSWER_TIMEOUT_MS,
+      query_timeout: limits.answerMs,
       keepAlive: true,
       application_name: 'phm',
       types: TYPES,
-      onConnect: (client) => client.query(SESSION),
+      onConnect: (client) => client.query(sessionSettings(limits)),
     });
     // A connection that breaks while it is idle leaves the pool by itself.
     this.#pool.on('error', () => {});
   }
 
-  /** Connects and brings the schema up to date. Throws `SetupError`, which never holds the password. */
+  /**
+   * Connects, and has `prepare` see to what the caller needs of the database. Throws `SetupError`, which
+   * never holds the password.
+   */
   static async open(
     url: string,
-    warn: (message: string) => void = () => {},
+    prepare: (client: pg.ClientBase) => Promise<void> = async () => {},
+    limits: Limits = REQUEST_LIMITS,
   ): Promise<PostgresConnection> {
-    const connection = new PostgresConnection(url);
+    const connection = new PostgresConnection(url, limits);
     try {
-      await connection.#with(async (client) => {
-        await requireServer(client);
-        await migrate(client);
-        if (await losesCommits(client)) warn(FSYNC_WARNING);
-      });
+      await connection.#with(prepare);
       return connection;
     } catch (cause) {
       await connection.close();
@@ -148,6 +155,15 @@ export function isConflict(error: unknown): boolean {
 /** The batch was refused because this store has no row among the writers (any more). */
 export function isUnknownWriter(error: unknown): boolean {
   return stateOf(error) === 'P0002';
+}
+
+/** A lock was not to be had in the time allowed. */
+export function isLockTimeout(error: unknown): boolean {
+  return stateOf(error) === '55P03';
+}
+
+export function isUndefinedTable(error: unknown): boolean {
+  return stateOf(error) === '42P01';
 }
 
 /**

@@ -1,7 +1,9 @@
 /** Holds a PostgreSQL server to what the ledger needs, and brings its schema up to date. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { SetupError } from '../errors.ts';
-import { type Migration, readMigrations } from './migrations.ts';
+import { type Migration, newestVersion, type SchemaChange } from './migrations.ts';
+import { isLockTimeout } from './postgres-connection.ts';
 
 /** PostgreSQL 15. */
 const OLDEST_SERVER = 150_000;
@@ -10,44 +12,100 @@ const OLDEST_SERVER = 150_000;
 const MIGRATION_LOCK = 31_640_015_296_292_196n;
 
 /**
- * Applies the missing migrations in one transaction; servers that start at once take turns.
- * Throws `SetupError` when the schema is newer than this program.
+ * How long one attempt at a migration waits for a lock. Whoever waits for a table has everybody else wait
+ * behind him: so it is short, and tried again after a pause in which the others go on.
  */
-export async function migrate(client: pg.ClientBase): Promise<void> {
-  const migrations = readMigrations('postgres');
-  const newest = migrations.at(-1)?.version ?? 0;
-  if ((await schemaVersion(client)) === newest) return;
+const LOCK_TIMEOUT_MS = 1_000;
+const PAUSE_MS = 2_000;
+const MAX_ATTEMPTS = 100;
+
+/**
+ * Applies the missing migrations, each in a transaction of its own; programs that do it at once take
+ * turns. Throws `SetupError` when the schema is newer than these migrations, or a lock is not to be had.
+ */
+export async function migrate(
+  client: pg.ClientBase,
+  migrations: readonly Migration[],
+): Promise<SchemaChange> {
+  const newest = newestVersion(migrations);
+  let version = await schemaVersion(client);
+  let from: number | undefined;
+  while (version !== newest) {
+    refuseNewer(version, newest);
+    const step = await applyNext(client, migrations);
+    from ??= step.from;
+    version = step.to;
+  }
+  return { from: from ?? newest, to: newest };
+}
+
+/** Throws `SetupError` when the schema is not the one of these migrations. */
+export async function requireSchema(
+  client: pg.ClientBase,
+  migrations: readonly Migration[],
+): Promise<void> {
+  const newest = newestVersion(migrations);
+  const version = await schemaVersion(client);
+  refuseNewer(version, newest);
+  if (version === newest) return;
+  const found = version === 0 ? 'has no ledger yet' : `has schema version ${version}`;
+  throw new SetupError(
+    `the database ${found}, and this program needs version ${newest}; run 'phm migrate', or start the ` +
+      'server with PHM_MIGRATE=auto',
+  );
+}
+
+function refuseNewer(version: number, newest: number): void {
+  if (version <= newest) return;
+  throw new SetupError(
+    `the database has schema version ${version}, newer than this program's ${newest}; ` +
+      'start the newer release instead',
+  );
+}
+
+/** Applies the first missing migration, with as many attempts as its locks take. */
+async function applyNext(
+  client: pg.ClientBase,
+  migrations: readonly Migration[],
+): Promise<SchemaChange> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await attemptNext(client, migrations);
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      if (attempt === MAX_ATTEMPTS) {
+        throw new SetupError(
+          'the schema was not changed: other transactions held its tables all the time; end long ones ' +
+            '(a backup, an open session), then try again',
+        );
+      }
+      await delay(PAUSE_MS);
+    }
+  }
+}
+
+async function attemptNext(
+  client: pg.ClientBase,
+  migrations: readonly Migration[],
+): Promise<SchemaChange> {
   await client.query('BEGIN');
   try {
-    await client.query("SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '60s'");
+    await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-    await apply(client, migrations, newest);
+    const from = await schemaVersion(client);
+    const next = migrations.find(({ version }) => version > from);
+    if (next) {
+      await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
+      await client.query(next.sql);
+      await client.query('DELETE FROM schema_version');
+      await client.query('INSERT INTO schema_version (version) VALUES ($1)', [next.version]);
+    }
     await client.query('COMMIT');
+    return { from, to: next?.version ?? from };
   } catch (error) {
     await client.query('ROLLBACK');
     throw error;
   }
-}
-
-async function apply(
-  client: pg.ClientBase,
-  migrations: readonly Migration[],
-  newest: number,
-): Promise<void> {
-  const current = await schemaVersion(client);
-  if (current > newest) {
-    throw new SetupError(
-      `the database has schema version ${current}, newer than this program's ${newest}; ` +
-        'start the newer release instead',
-    );
-  }
-  if (current === newest) return;
-  await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
-  for (const migration of migrations) {
-    if (migration.version > current) await client.query(migration.sql);
-  }
-  await client.query('DELETE FROM schema_version');
-  await client.query('INSERT INTO schema_version (version) VALUES ($1)', [newest]);
 }
 
 async function schemaVersion(client: pg.ClientBase): Promise<number> {

@@ -13,14 +13,18 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../clock.ts';
+import { type Migration, readMigrations, type SchemaChange } from './migrations.ts';
 import { PostgresAccountStore } from './postgres-accounts.ts';
 import {
   isConflict,
   isRefusal,
   isUnknownWriter,
+  MAINTENANCE_LIMITS,
   NotSentError,
   PostgresConnection,
 } from './postgres-connection.ts';
+import { makeMonthsAhead, prunePostgres, removeUnusedWriters } from './postgres-maintenance.ts';
+import { losesCommits, migrate, requireSchema, requireServer } from './postgres-schema.ts';
 import { HOUR_MS, MINUTE_MS, splitPeriod } from './rollup.ts';
 import type {
   AccountMetrics,
@@ -29,6 +33,8 @@ import type {
   FailedRequest,
   LedgerStore,
   MeteredRequest,
+  PruneOrder,
+  PruneReport,
 } from './store.ts';
 
 export interface PostgresStoreOptions {
@@ -38,14 +44,48 @@ export interface PostgresStoreOptions {
   readonly quotas: Readonly<Record<string, number | null>>;
   /** Told what an operator should know of the server. */
   readonly warn?: (message: string) => void;
+  /** What the schema must be made of; left out: all that this program knows. */
+  readonly migrations?: readonly Migration[];
 }
 
-/** Connects and brings the schema up to date. Throws `SetupError` when the database cannot be used. */
-export async function openPostgresStore(options: PostgresStoreOptions): Promise<LedgerStore> {
-  return new PostgresStore(
-    await PostgresConnection.open(options.url, options.warn),
-    options.quotas,
+const FSYNC_WARNING =
+  'the PostgreSQL server runs with fsync off: a crash of its machine loses keys that were answered';
+
+/** Connects. Throws `SetupError` when the database cannot be used, or its schema is another one. */
+export async function openPostgresStore({
+  url,
+  quotas,
+  warn = () => {},
+  migrations = readMigrations('postgres'),
+}: PostgresStoreOptions): Promise<LedgerStore> {
+  const connection = await PostgresConnection.open(url, async (client) => {
+    await requireServer(client);
+    await requireSchema(client, migrations);
+    if (await losesCommits(client)) warn(FSYNC_WARNING);
+  });
+  return new PostgresStore(connection, quotas, url);
+}
+
+/** Brings the schema up to date. Throws `SetupError` when that cannot be done. */
+export async function migratePostgres(
+  url: string,
+  migrations: readonly Migration[] = readMigrations('postgres'),
+): Promise<SchemaChange> {
+  let change: SchemaChange | undefined;
+  const connection = await PostgresConnection.open(
+    url,
+    async (client) => {
+      await requireServer(client);
+      change = await migrate(client, migrations);
+    },
+    MAINTENANCE_LIMITS,
   );
+  try {
+    await makeMonthsAhead(connection, Date.now());
+  } finally {
+    await connection.close();
+  }
+  return change as SchemaChange;
 }
 
 /** Attempts at a batch that loses against those of other servers. */
@@ -69,11 +109,21 @@ interface Decision {
 }
 
 class PostgresStore extends PostgresAccountStore implements LedgerStore {
+  readonly #url: string;
   readonly #writerId: string = randomUUID();
   #registered = false;
   #turn = 0;
   /** Ends when the commits before have: a writer has one batch under way. */
   #idle: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    connection: PostgresConnection,
+    quotas: Readonly<Record<string, number | null>>,
+    url: string,
+  ) {
+    super(connection, quotas);
+    this.#url = url;
+  }
 
   commit(
     requests: readonly MeteredRequest[],
@@ -206,6 +256,21 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
       (firstHour * HOUR_MS) / MINUTE_MS,
     );
     return sums as unknown as AccountMetrics;
+  }
+
+  async maintain(nowMs: number): Promise<void> {
+    await makeMonthsAhead(this.connection, nowMs);
+    await removeUnusedWriters(this.connection);
+  }
+
+  /** On a connection of its own, whose statements may take long and wait for locks only shortly. */
+  async prune(order: PruneOrder): Promise<PruneReport> {
+    const connection = await PostgresConnection.open(this.#url, undefined, MAINTENANCE_LIMITS);
+    try {
+      return await connection.guarded(() => prunePostgres(connection, order));
+    } finally {
+      await connection.close();
+    }
   }
 
   override async close(): Promise<void> {

@@ -26,6 +26,14 @@ export function splitPeriod(sinceMs: number): { firstMinute: number; firstHour: 
   return { firstMinute, firstHour: Math.ceil((firstMinute * MINUTE_MS) / HOUR_MS) };
 }
 
+/** The longest period that metrics are asked for is 8,760 hours; servers' clocks may differ by one. */
+const MINUTES_KEPT_MS = 8_761 * HOUR_MS;
+
+/** The first minute whose sums some request may still need: minutes lead the longest period only. */
+export function firstMinuteKept(nowMs: number): number {
+  return Math.floor((nowMs - MINUTES_KEPT_MS) / MINUTE_MS);
+}
+
 /** Collects the deltas of a batch for one period length. */
 export class Rollup {
   readonly #periodMs: number;

@@ -55,13 +55,14 @@ export class SqliteConnection {
     return this.#statement(sql).all(...values);
   }
 
-  run(sql: string, ...values: SQLInputValue[]): void {
-    this.#statement(sql).run(...values);
+  /** Runs a statement and returns how many rows it changed. */
+  run(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#statement(sql).run(...values).changes);
   }
 
   /** Runs a statement that changes one row or none; true when it changed one. */
   changes(sql: string, ...values: SQLInputValue[]): boolean {
-    return this.#statement(sql).run(...values).changes === 1;
+    return this.run(sql, ...values) === 1;
   }
 
   /** Runs `work`, turning every failure of the database into `ledger_unavailable`. */

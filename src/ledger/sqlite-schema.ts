@@ -3,25 +3,35 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { SetupError } from '../errors.ts';
-import { readMigrations } from './migrations.ts';
+import { newestVersion, readMigrations, type SchemaChange } from './migrations.ts';
 
 /** How long a writer waits for another process's transaction before it gives up. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 /**
- * Opens (and creates) the database file. WAL with `synchronous=FULL` syncs the log at every commit,
- * so a committed transaction survives power loss, not only a crash of the process.
- * Throws `SetupError` when the file cannot be opened or holds a newer schema.
+ * Opens (and creates) the database file and brings its schema up to date. WAL with `synchronous=FULL`
+ * syncs the log at every commit, so a committed transaction survives power loss, not only a crash of the
+ * process. Throws `SetupError` when the file cannot be opened or holds a newer schema.
  */
 export function openDatabase(path: string): DatabaseSync {
+  return openMigrated(path).database;
+}
+
+/** Brings the schema up to date and says from which version to which. Throws like `openDatabase`. */
+export function migrateDatabase(path: string): SchemaChange {
+  const { database, change } = openMigrated(path);
+  database.close();
+  return change;
+}
+
+function openMigrated(path: string): { database: DatabaseSync; change: SchemaChange } {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     database.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;',
     );
-    migrate(database, path);
-    return database;
+    return { database, change: migrate(database, path) };
   } catch (cause) {
     if (cause instanceof SetupError) throw cause;
     throw new SetupError(
@@ -33,10 +43,10 @@ export function openDatabase(path: string): DatabaseSync {
 }
 
 /** Applies the missing migrations in one transaction; two processes at once take turns. */
-function migrate(database: DatabaseSync, path: string): void {
+function migrate(database: DatabaseSync, path: string): SchemaChange {
   const migrations = readMigrations('sqlite');
-  const newest = migrations.at(-1)?.version ?? 0;
-  if (schemaVersion(database) === newest) return;
+  const newest = newestVersion(migrations);
+  if (schemaVersion(database) === newest) return { from: newest, to: newest };
   database.exec('BEGIN IMMEDIATE');
   try {
     const current = schemaVersion(database);
@@ -51,6 +61,7 @@ function migrate(database: DatabaseSync, path: string): void {
     }
     database.exec(`PRAGMA user_version = ${newest}`);
     database.exec('COMMIT');
+    return { from: current, to: newest };
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;

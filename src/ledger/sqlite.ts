@@ -7,6 +7,7 @@
 import { HOUR_MS, MINUTE_MS, Rollup, splitPeriod } from './rollup.ts';
 import { SqliteAccountStore } from './sqlite-accounts.ts';
 import { SqliteConnection, unavailable } from './sqlite-connection.ts';
+import { pruneSqlite } from './sqlite-maintenance.ts';
 import type {
   AccountMetrics,
   CommitmentQuery,
@@ -14,6 +15,8 @@ import type {
   FailedRequest,
   LedgerStore,
   MeteredRequest,
+  PruneOrder,
+  PruneReport,
 } from './store.ts';
 
 export interface SqliteStoreOptions {
@@ -184,6 +187,12 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
         version,
       ) !== undefined
     );
+  }
+
+  async maintain(): Promise<void> {}
+
+  async prune(order: PruneOrder): Promise<PruneReport> {
+    return pruneSqlite(this.connection, order);
   }
 
   async metrics(accountId: string, sinceMs: number): Promise<AccountMetrics> {

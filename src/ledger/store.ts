@@ -107,6 +107,25 @@ export interface CommitmentQuery {
   readonly fingerprint: bigint;
 }
 
+/** What is to be removed. */
+export interface PruneOrder {
+  /** Rows of keys made before this time go; the time is the one in their key id. */
+  readonly beforeMs: number;
+  /** Sums by minute that no request for metrics can ask for any more at this time go as well. */
+  readonly nowMs: number;
+  /** Counts what would go and removes nothing. */
+  readonly dryRun: boolean;
+  /** Ends the work early, at the end of a small piece. */
+  readonly signal?: AbortSignal;
+}
+
+export interface PruneReport {
+  readonly rows: number;
+  readonly minuteSums: number;
+  /** Months that went as a whole, with PostgreSQL, by the names of their tables. */
+  readonly partitions: readonly string[];
+}
+
 export interface AccountStore {
   /** The principal of an active API key by the key's hash; undefined when unknown or revoked. */
   authenticate(keyHash: Uint8Array, month: number): Promise<Principal | undefined>;
@@ -146,4 +165,8 @@ export interface LedgerStore extends AccountStore {
   findCommitments(queries: readonly CommitmentQuery[]): Promise<boolean[]>;
   /** Sums of an account from a whole minute (`sinceMs`, rounded down) to now. */
   metrics(accountId: string, sinceMs: number): Promise<AccountMetrics>;
+  /** What a day needs of upkeep, cheap and safe to repeat: months ahead, traces of servers that are gone. */
+  maintain(nowMs: number): Promise<void>;
+  /** Removes old rows in small pieces, beside running servers and beside another that does the same. */
+  prune(order: PruneOrder): Promise<PruneReport>;
 }

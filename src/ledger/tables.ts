@@ -1,7 +1,7 @@
 /**
  * The tables that a move takes from one store to another, as both stores have them: columns, types, and
- * what a value read from outside must be. A column that a migration adds is one line here; it has to be
- * nullable, because files made before do not have it.
+ * what a value read from outside must be. A column that a migration adds is one line here, with
+ * the value of rows from files made before.
  */
 
 export type Value = string | number | boolean | Uint8Array | null;
@@ -12,7 +12,8 @@ export interface Column {
   /** The value that JSON holds, read; undefined when it is not what `expected` says. */
   readonly read: (json: unknown) => Value | undefined;
   readonly expected: string;
-  readonly nullable?: true;
+  /** What a row has when the file is older than the column; a column without it is in every file. */
+  readonly absent?: Value;
   /** Its sum is compared when a move is done. */
   readonly summed?: true;
 }
@@ -209,10 +210,10 @@ function bytes(name: string, length: number): Column {
   };
 }
 
-function nullable(column: Column): Column {
+function nullable(column: Column, absent: Value = null): Column {
   return {
     ...column,
-    nullable: true,
+    absent,
     read: (json) => (json === null ? null : column.read(json)),
     expected: `${column.expected}, or null`,
   };

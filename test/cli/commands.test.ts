@@ -23,6 +23,8 @@ const COMMANDS = [
   ['secret', 'new'],
   ['secret', 'rotate'],
   ['secret', 'list'],
+  ['migrate'],
+  ['ledger', 'prune'],
   ['assess'],
   ['assess-entropy'],
   ['sources'],
@@ -137,6 +139,33 @@ describe('phm', () => {
       const { code, stderr } = await runPhm(args, dataDir);
       assert.equal(code, 1, args.join(' '));
       assert.match(stderr, /there is no/);
+    }
+  });
+});
+
+describe('phm migrate and phm ledger', () => {
+  it('make the schema once, and prune by what is asked or configured', async () => {
+    const folder = makeDataDir();
+    try {
+      const { from, to, store } = await phmJson(['migrate'], folder);
+      assert.deepEqual({ from, store }, { from: 0, store: 'sqlite' });
+      assert.deepEqual(await phmJson(['migrate'], folder), { store: 'sqlite', from: to, to });
+      const prune = ['ledger', 'prune'];
+      const nothing = { dry_run: true, rows: 0, minute_sums: 0, partitions: [] };
+      const [asked, configured, unknown, tooLong] = await Promise.all([
+        phmJson([...prune, '--older-than', '90', '--dry-run'], folder),
+        runPhm(prune, folder, { PHM_RETENTION_DAYS: '30' }),
+        runPhm(prune, folder),
+        runPhm([...prune, '--older-than', '36501'], folder),
+      ]);
+      assert.deepEqual(asked, { days: 90, ...nothing });
+      assert.equal(configured.code, 0);
+      assert.match(configured.stderr, /Removed 0 rows older than 30 days/);
+      assert.equal(unknown.code, 2);
+      assert.match(unknown.stderr, /--older-than.*PHM_RETENTION_DAYS/);
+      assert.equal(tooLong.code, 2);
+    } finally {
+      removeDataDir(folder);
     }
   });
 });

@@ -42,15 +42,30 @@ describe('server on PostgreSQL', () => {
       PHM_MASTER_KEY: MASTER_KEY,
       PHM_RATE_LIMITS: 'off',
     };
-    const create = ['account', 'create', '--name', 'pg', '--plan', 'research'];
-    accountId = (await phmJson<{ account_id: string }>(create, folders[0], env)).account_id;
-    const issue = ['key', 'issue', '--account', accountId];
-    apiKey = (await phmJson<{ api_key: string }>(issue, folders[0], env)).api_key;
   });
   after(async () => {
     await Promise.all(servers.map((server) => server.stop('SIGKILL')));
     await postgres.remove();
     folders.forEach(removeDataDir);
+  });
+
+  it('is refused while it is empty, and made by servers that start together with PHM_MIGRATE=auto', async () => {
+    for (const args of [['serve'], ['account', 'list']]) {
+      const { code, stderr } = await runPhm(args, folders[0], env);
+      assert.equal(code, 1);
+      assert.match(stderr, /no ledger yet.*run 'phm migrate'.*PHM_MIGRATE=auto/);
+    }
+    const auto = { ...env, PHM_MIGRATE: 'auto' };
+    const together = await Promise.all(folders.map((folder) => Server.start(folder, auto)));
+    servers.push(...together);
+    assert.deepEqual(await Promise.all(together.map((server) => server.stop())), [0, 0]);
+    const done = await phmJson(['migrate'], folders[0], env);
+    assert.deepEqual(done.from, done.to);
+    assert.equal(done.store, 'postgres');
+    const create = ['account', 'create', '--name', 'pg', '--plan', 'research'];
+    accountId = (await phmJson<{ account_id: string }>(create, folders[0], env)).account_id;
+    const issue = ['key', 'issue', '--account', accountId];
+    apiKey = (await phmJson<{ api_key: string }>(issue, folders[0], env)).api_key;
   });
 
   it('generates, validates and counts, keeps both across a restart, and shares them with a second server', async () => {

@@ -25,7 +25,7 @@ after(() => postgres.remove());
 
 ledgerContract(
   'PostgreSQL',
-  async () => open(await postgres.createDatabase('contract')),
+  async () => open(await postgres.createLedger('contract')),
   async () => {},
 );
 
@@ -65,7 +65,7 @@ async function terminateAll(database: string): Promise<number> {
 
 describe('PostgreSQL store shared by several servers', () => {
   it('gives exactly the quota when two stores race for its last places', async () => {
-    const url = await postgres.createDatabase('race');
+    const url = await postgres.createLedger('race');
     const stores = await Promise.all([open(url), open(url)]);
     const id = await addAccount(stores[0], 'research');
     const batches = Array.from({ length: 300 }, (_, i) =>
@@ -85,7 +85,7 @@ describe('PostgreSQL store shared by several servers', () => {
   });
 
   it('does not deadlock on accounts that batches name in different orders', async () => {
-    const url = await postgres.createDatabase('orders');
+    const url = await postgres.createLedger('orders');
     const stores = await Promise.all([open(url), open(url)]);
     const ids = await Promise.all(
       ['enterprise', 'research'].map((plan) => addAccount(stores[0], plan)),
@@ -106,7 +106,7 @@ describe('PostgreSQL store shared by several servers', () => {
   });
 
   it('releases one of two equal keys that two stores commit at the same moment', async () => {
-    const url = await postgres.createDatabase('twins');
+    const url = await postgres.createLedger('twins');
     const stores = await Promise.all([open(url), open(url)]);
     const ids = await Promise.all(
       ['enterprise', 'research'].map((plan) => addAccount(stores[0], plan)),
@@ -128,7 +128,7 @@ describe('PostgreSQL store shared by several servers', () => {
 
 describe('PostgreSQL store that loses its server', () => {
   it('has a row for each answer and a counter equal to the rows when connections are cut under load', async () => {
-    const url = await postgres.createDatabase('cut');
+    const url = await postgres.createLedger('cut');
     const store = await open(url);
     const id = await addAccount(store, 'enterprise');
     const answered: Uint8Array[] = [];
@@ -164,7 +164,7 @@ describe('PostgreSQL store that loses its server', () => {
   });
 
   it('answers ledger_unavailable while the server is down and goes on when it is back', async () => {
-    const url = await postgres.createDatabase('restarted');
+    const url = await postgres.createLedger('restarted');
     const store = await open(url);
     const id = await addAccount(store, 'enterprise');
     const kept = makeRow();
@@ -181,7 +181,7 @@ describe('PostgreSQL store that loses its server', () => {
   });
 
   it('answers ledger_unavailable on a server that can only be read', async () => {
-    const url = await postgres.createDatabase('read_only');
+    const url = await postgres.createLedger('read_only');
     const writable = await open(url);
     const id = await addAccount(writable, 'enterprise');
     await postgres.query(
@@ -258,7 +258,7 @@ describe('PostgreSQL store whose answer to a batch is lost', () => {
   let id: string;
 
   before(async () => {
-    await postgres.createDatabase('doubt');
+    await postgres.createLedger('doubt');
     way = await WayToServer.start();
     store = await open(postgres.url('doubt', way.port));
     id = await addAccount(store, 'tiny');
@@ -332,20 +332,6 @@ describe('PostgreSQL store whose answer to a batch is lost', () => {
 });
 
 describe('PostgreSQL schema', () => {
-  it('is made once by stores that open at the same moment', async () => {
-    const url = await postgres.createDatabase('together');
-    const stores = await Promise.all([open(url), open(url), open(url)]);
-    const versions = await postgres.query('together', 'SELECT version FROM schema_version');
-    assert.deepEqual(versions, [{ version: 1 }]);
-    await Promise.all(stores.map((store) => store.close()));
-  });
-
-  it('of a newer release is refused', async () => {
-    const url = await postgres.createDatabase('newer');
-    await postgres.query('newer', 'CREATE TABLE schema_version AS SELECT 999 AS version');
-    await assert.rejects(open(url), { name: 'SetupError', message: /schema version 999, newer/ });
-  });
-
   it('cannot be had without a connection: the message names the database and no password', async () => {
     for (const url of [postgres.url('missing'), `postgres://phm:${PASSWORD}@127.0.0.1:1/phm`]) {
       await assert.rejects(open(url), (error: Error) => {
@@ -358,7 +344,7 @@ describe('PostgreSQL schema', () => {
   });
 
   it('is opened with a warning on a server that runs without fsync', async () => {
-    const url = await postgres.createDatabase('unsynced');
+    const url = await postgres.createLedger('unsynced');
     const warnings: string[] = [];
     const openAndClose = async () =>
       (
@@ -374,7 +360,7 @@ describe('PostgreSQL schema', () => {
   });
 
   it('keeps commits synchronous, whatever the address or the database says', async () => {
-    const url = await postgres.createDatabase('settings');
+    const url = await postgres.createLedger('settings');
     await postgres.query('postgres', 'ALTER DATABASE settings SET synchronous_commit = off');
     const { PostgresConnection } = await import('../../src/ledger/postgres-connection.ts');
     const connection = await PostgresConnection.open(`${url}?options=-csynchronous_commit%3Doff`);
@@ -411,7 +397,7 @@ describe('move to and from PostgreSQL', () => {
     const source = openSqliteStore({ path: from, quotas: QUOTAS });
     const filled = await fillStore(source, 2_500);
     const exported = await exportChunks({ kind: 'sqlite', path: from });
-    const url = await postgres.createDatabase('moved');
+    const url = await postgres.createLedger('moved');
     const target = await open(url);
     await importChunks({ kind: 'postgres', url }, exported);
     const again = await exportChunks({ kind: 'postgres', url });
@@ -428,7 +414,7 @@ describe('move to and from PostgreSQL', () => {
   });
 
   it('exports one state while a server writes', async () => {
-    const url = await postgres.createDatabase('busy');
+    const url = await postgres.createLedger('busy');
     const store = await open(url);
     await fillStore(store, 50);
     const location = { kind: 'postgres', url } as const;
@@ -445,7 +431,7 @@ describe('move to and from PostgreSQL', () => {
   });
 
   it('keeps nothing of a file that is cut off, not even its partitions', async () => {
-    const url = await postgres.createDatabase('cut');
+    const url = await postgres.createLedger('cut');
     const store = await open(url);
     const path = join(directory, 'whole.db');
     const source = openSqliteStore({ path, quotas: QUOTAS });

@@ -5,10 +5,15 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { AppError } from '../../src/errors.ts';
-import { type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
+import {
+  type LedgerStore,
+  Maintenance,
+  openSqliteStore,
+  type PruneReport,
+} from '../../src/ledger/index.ts';
 import { SqliteStore } from '../../src/ledger/sqlite.ts';
 import { SqliteConnection } from '../../src/ledger/sqlite-connection.ts';
-import { keyRequest, ledgerContract, makeRow, NOW, QUOTAS } from './contract.ts';
+import { keyRequest, ledgerContract, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'phm-ledger-'));
 const removeDirectory = async () => rmSync(directory, { recursive: true, force: true });
@@ -155,4 +160,115 @@ describe('SQLite store with a COMMIT that fails', () => {
       await store.close();
     });
   }
+});
+
+describe('SQLite store over months and releases', () => {
+  const DAY_MS = 86_400_000;
+
+  it('removes old rows and minute sums in pieces, and keeps newer ones and the sums by hour', async () => {
+    const [store, other] = [open('pruned.db'), open('pruned.db')];
+    const id = await addEnterprise(store);
+    const beforeMs = NOW - 30 * DAY_MS;
+    const rowAt = (atMs: number) => makeRow({ keyId: makeKeyId(atMs), createdMs: atMs });
+    const old = Array.from({ length: 1_200 }, (_, i) => rowAt(beforeMs - 1 - i));
+    const kept = [rowAt(beforeMs), rowAt(NOW)];
+    await store.commit(
+      [...old, ...kept].map((row) => keyRequest(id, row)),
+      [],
+    );
+    await store.commit([keyRequest(id, rowAt(NOW), NOW - 400 * DAY_MS)], []);
+    const order = { beforeMs, nowMs: NOW, dryRun: true };
+    const expected = { rows: old.length, minuteSums: 1, partitions: [] };
+    assert.deepEqual(await store.prune(order), expected);
+    // Another writer gets its turn between the pieces.
+    const pruned = store.prune({ ...order, dryRun: false });
+    const [outcome] = await other.commit([keyRequest(id)], []);
+    assert.equal(outcome?.kind, 'committed');
+    assert.deepEqual(await pruned, expected);
+    assert.ok((await store.lookup(old.map(({ keyId }) => keyId))).every((found) => !found));
+    assert.deepEqual(await store.lookup(kept.map(({ keyId }) => keyId)), [true, true]);
+    assert.equal((await store.metrics(id, NOW - 500 * DAY_MS)).keys, old.length + 4);
+    await Promise.all([store.close(), other.close()]);
+  });
+
+  it('stops pruning at the end of a piece when it is told to', async () => {
+    const store = open('stopped.db');
+    const id = await addEnterprise(store);
+    const rows = Array.from({ length: 1_000 }, () => makeRow());
+    await store.commit(
+      rows.map((row) => keyRequest(id, row)),
+      [],
+    );
+    const stop = new AbortController();
+    const order = { beforeMs: NOW + 1, nowMs: NOW, dryRun: false, signal: stop.signal };
+    const pruned = store.prune(order);
+    stop.abort();
+    const report = await pruned;
+    assert.ok(report.rows > 0 && report.rows < rows.length, `${report.rows}`);
+    await store.close();
+  });
+
+  it('goes on while the next release adds to the schema, and is not opened again after it', async () => {
+    const path = join(directory, 'rolling.db');
+    const store = open('rolling.db');
+    const id = await addEnterprise(store);
+    await store.commit([keyRequest(id)], []);
+    const next = new DatabaseSync(path);
+    next.exec(
+      'BEGIN; ALTER TABLE ledger ADD COLUMN tomorrow TEXT; CREATE TABLE tomorrow (id INTEGER); PRAGMA user_version = 900; COMMIT',
+    );
+    next.close();
+    assert.equal((await store.commit([keyRequest(id)], []))[0]?.kind, 'committed');
+    await store.close();
+    assert.throws(() => open('rolling.db'), { name: 'SetupError', message: /900, newer/ });
+  });
+
+  it('reads the sums of a year through the primary keys', () => {
+    const database = new DatabaseSync(join(directory, 'restart.db'));
+    for (const table of ['rollup_hour', 'rollup_minute']) {
+      const plan = database
+        .prepare(
+          `EXPLAIN QUERY PLAN SELECT sum(keys) FROM ${table} WHERE account_id = 'a' AND period >= 1`,
+        )
+        .all();
+      assert.match(
+        JSON.stringify(plan),
+        /SEARCH \w+ USING PRIMARY KEY \(account_id=\? AND period>\?\)/,
+      );
+    }
+    database.close();
+  });
+});
+
+describe('upkeep of a ledger', () => {
+  const store = { kind: 'sqlite', path: join(directory, 'upkeep.db') } as const;
+
+  it('removes what is out of date in a thread that ends, and says what', async () => {
+    const ledger = open('upkeep.db');
+    const id = await addEnterprise(ledger);
+    await ledger.commit([keyRequest(id, makeRow({ keyId: makeKeyId(1) }))], []);
+    await ledger.close();
+    let maintenance: Maintenance | undefined;
+    const report = await new Promise<PruneReport>((onPruned, fail) => {
+      const onFailure = (message: string) => fail(new Error(message));
+      maintenance = new Maintenance({ store, retentionDays: 1, onPruned, onFailure, firstMs: 0 });
+    });
+    assert.deepEqual(report, { rows: 1, minuteSums: 0, partitions: [] });
+    await maintenance?.stop();
+  });
+
+  it('says why it failed and leaves the process alone', async () => {
+    let maintenance: Maintenance | undefined;
+    const message = await new Promise<string>((onFailure) => {
+      maintenance = new Maintenance({
+        store: { kind: 'sqlite', path: join(directory, 'text.db') },
+        retentionDays: 1,
+        onPruned: () => {},
+        onFailure,
+        firstMs: 0,
+      });
+    });
+    assert.match(message, /cannot open the database .*text\.db/);
+    await maintenance?.stop();
+  });
 });

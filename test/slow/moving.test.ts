@@ -24,7 +24,7 @@ import {
 const run = promisify(execFile);
 
 const MASTER_KEY = '5a'.repeat(32);
-const COMMON = { PHM_MASTER_KEY: MASTER_KEY, PHM_RATE_LIMITS: 'off', PHM_MIGRATE: 'auto' };
+const COMMON = { PHM_MASTER_KEY: MASTER_KEY, PHM_RATE_LIMITS: 'off' };
 
 const folders: string[] = [];
 const servers: Server[] = [];
@@ -204,6 +204,7 @@ describe('move between SQLite and PostgreSQL', () => {
     assert.equal(await first.stop(), 0);
 
     const shared = { ...COMMON, PHM_DATABASE_URL: await postgres.createDatabase('service') };
+    await phmJson(['migrate'], embedded, shared);
     await pipe(embedded, COMMON, newFolder(), shared);
     const second = await start(newFolder(), shared);
     assert.deepEqual(await metricsOf(second, apiKey), metrics);
@@ -271,6 +272,7 @@ describe('pg_dump and pg_restore', {
     clusters.push(postgres);
     const dataDir = newFolder();
     const env = { ...COMMON, PHM_DATABASE_URL: await postgres.createDatabase('original') };
+    await phmJson(['migrate'], dataDir, env);
     const apiKey = await issueApiKey(dataDir, env, 'research');
     const first = await start(dataDir, env);
     const made = await makeKeys(first, apiKey, 5);

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
+import { migratePostgres } from '../../src/ledger/postgres.ts';
 
 export const PASSWORD = 'not-for-any-log';
 
@@ -99,6 +100,13 @@ export class Postgres {
   async createDatabase(name: string): Promise<string> {
     await this.query('postgres', `CREATE DATABASE ${name}`);
     return this.url(name);
+  }
+
+  /** Makes a database with the schema in it and returns its address. */
+  async createLedger(name: string): Promise<string> {
+    const url = await this.createDatabase(name);
+    await migratePostgres(url);
+    return url;
   }
 
   /** A connection beside the store's; the caller ends it. */

@@ -1,0 +1,39 @@
+/** The thread of one turn of maintenance: opens the store, does the work, answers, ends. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { AppError } from '../errors.ts';
+import type { MaintenanceData, MaintenanceResult } from './maintenance.ts';
+import { openStore } from './open.ts';
+import type { PruneReport } from './store.ts';
+
+async function work(
+  { store: location, nowMs, beforeMs }: MaintenanceData,
+  signal: AbortSignal,
+): Promise<PruneReport | null> {
+  // Nothing is committed here, so no plan's quota is asked for.
+  const store = await openStore(location, {});
+  try {
+    await store.maintain(nowMs);
+    if (beforeMs === null) return null;
+    return await store.prune({ beforeMs, nowMs, dryRun: false, signal });
+  } finally {
+    await store.close();
+  }
+}
+
+/** What the database or the set-up says; neither holds a password. */
+function reasonOf(error: unknown): string {
+  const cause = error instanceof AppError ? error.cause : error;
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
+const port = parentPort;
+if (port) {
+  const stop = new AbortController();
+  port.once('message', () => stop.abort());
+  const result: MaintenanceResult = await work(workerData, stop.signal).then(
+    (pruned) => ({ kind: 'done', pruned }),
+    (error) => ({ kind: 'failed', message: reasonOf(error) }),
+  );
+  port.postMessage(result);
+  port.close();
+}

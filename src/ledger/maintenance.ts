@@ -1,0 +1,108 @@
+/**
+ * The daily upkeep of a server's ledger, in a thread that lives as long as the work does: SQLite's calls
+ * would hold up whatever thread they are made on. Servers that share a database may do it at once.
+ */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { StoreLocation } from './open.ts';
+import type { PruneReport } from './store.ts';
+
+export interface MaintenanceOptions {
+  readonly store: StoreLocation;
+  /** Days that ledger rows are kept; null: for ever. */
+  readonly retentionDays: number | null;
+  /** Told what was removed, for the log. */
+  readonly onPruned: (report: PruneReport) => void;
+  /** Told why a turn failed; there will be another. */
+  readonly onFailure: (message: string) => void;
+  /** Milliseconds to the first turn; left out: a minute, after what a start has to do. */
+  readonly firstMs?: number;
+}
+
+/** What the thread is told. */
+export interface MaintenanceData {
+  readonly store: StoreLocation;
+  readonly nowMs: number;
+  /** Null: nothing is removed. */
+  readonly beforeMs: number | null;
+}
+
+/** What it answers, once. */
+export type MaintenanceResult =
+  | { readonly kind: 'done'; readonly pruned: PruneReport | null }
+  | { readonly kind: 'failed'; readonly message: string };
+
+export const DAY_MS = 86_400_000;
+
+const FIRST_MS = 60_000;
+const AFTER_FAILURE_MS = 3_600_000;
+
+/** How long the piece that is under way may take at the end. */
+const STOP_LIMIT_MS = 5_000;
+
+export class Maintenance {
+  readonly #options: MaintenanceOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #worker: Worker | null = null;
+  #stopped = false;
+
+  constructor(options: MaintenanceOptions) {
+    this.#options = options;
+    this.#plan(options.firstMs ?? FIRST_MS);
+  }
+
+  /** Ends it: at the end of a small piece if it is at work, by force if that takes too long. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    const worker = this.#worker;
+    if (!worker) return;
+    const exit = once(worker, 'exit');
+    worker.postMessage('stop');
+    const limit = setTimeout(() => worker.terminate(), STOP_LIMIT_MS);
+    await exit;
+    clearTimeout(limit);
+  }
+
+  #plan(afterMs: number): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => this.#begin(), afterMs);
+    this.#timer.unref();
+  }
+
+  #begin(): void {
+    const { store, retentionDays } = this.#options;
+    const nowMs = Date.now();
+    const beforeMs = retentionDays === null ? null : nowMs - retentionDays * DAY_MS;
+    const workerData: MaintenanceData = { store, nowMs, beforeMs };
+    const worker = new Worker(new URL('./maintenance-worker.ts', import.meta.url), {
+      workerData,
+      env: {},
+    });
+    this.#worker = worker;
+    let result: MaintenanceResult = { kind: 'failed', message: 'it ended without a result' };
+    worker.on('message', (message: MaintenanceResult) => {
+      result = message;
+    });
+    worker.on('error', (error) => {
+      result = { kind: 'failed', message: (error as Error).name };
+    });
+    worker.on('exit', () => {
+      this.#worker = null;
+      this.#end(result);
+    });
+  }
+
+  #end(result: MaintenanceResult): void {
+    if (result.kind === 'failed') {
+      if (!this.#stopped) this.#options.onFailure(result.message);
+      this.#plan(AFTER_FAILURE_MS);
+      return;
+    }
+    const { pruned } = result;
+    if (pruned && (pruned.rows > 0 || pruned.minuteSums > 0 || pruned.partitions.length > 0)) {
+      this.#options.onPruned(pruned);
+    }
+    this.#plan(DAY_MS);
+  }
+}

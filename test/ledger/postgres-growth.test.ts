@@ -1,0 +1,321 @@
+/** The ledger in PostgreSQL over months and releases: partitions, pruning, migrations, plans. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { type LedgerStore, Maintenance, type PruneReport } from '../../src/ledger/index.ts';
+import { type Migration, readMigrations } from '../../src/ledger/migrations.ts';
+import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres.ts';
+import { Postgres } from '../support/postgres.ts';
+import { keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
+
+const postgres = await Postgres.start();
+after(() => postgres.remove());
+
+const DAY_MS = 86_400_000;
+const open = (url: string, migrations?: readonly Migration[]): Promise<LedgerStore> =>
+  openPostgresStore({ url, quotas: QUOTAS, ...(migrations && { migrations }) });
+
+async function addAccount(store: LedgerStore): Promise<string> {
+  const accountId = 'acct_e';
+  await store.addAccount({ accountId, name: 'e', plan: 'enterprise', demo: false, createdMs: NOW });
+  return accountId;
+}
+
+const rowAt = (atMs: number) => makeRow({ keyId: makeKeyId(atMs), createdMs: atMs });
+
+async function partitionsOf(database: string): Promise<string[]> {
+  const rows = await postgres.query(
+    database,
+    `SELECT relname FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
+     WHERE inhparent = 'ledger'::regclass ORDER BY relname`,
+  );
+  return rows.map(({ relname }) => String(relname));
+}
+
+async function explain(database: string, sql: string): Promise<string> {
+  const lines = await postgres.query(database, `EXPLAIN (ANALYZE, COSTS OFF) ${sql}`);
+  return lines.map((line) => line['QUERY PLAN']).join('\n');
+}
+
+describe('PostgreSQL partitions', () => {
+  const database = 'months';
+  let store: LedgerStore;
+  let id: string;
+
+  before(async () => {
+    store = await open(await postgres.createLedger(database));
+    id = await addAccount(store);
+  });
+  after(() => store.close());
+
+  it('are there for this month and the next two after a migration, and kept ahead', async () => {
+    assert.equal((await partitionsOf(database)).length, 3);
+    await store.maintain(Date.UTC(2031, 10, 30));
+    const names = await partitionsOf(database);
+    assert.deepEqual(names.slice(-3), ['ledger_203111', 'ledger_203112', 'ledger_203201']);
+    await store.maintain(Date.UTC(2031, 10, 30));
+    assert.equal((await partitionsOf(database)).length, 6);
+  });
+
+  it('take the first and the last millisecond of a month, which a commit makes when it is missing', async () => {
+    const [first, last] = [Date.UTC(2001, 1, 1), Date.UTC(2001, 2, 1) - 1];
+    const rows = [rowAt(first), rowAt(last), rowAt(last + 1), rowAt(0)];
+    const outcomes = await store.commit(
+      rows.map((row) => keyRequest(id, row)),
+      [],
+    );
+    assert.ok(outcomes.every(({ kind }) => kind === 'committed'));
+    const counts = await postgres.query(
+      database,
+      `SELECT (SELECT count(*)::integer FROM ledger_200102) AS february,
+         (SELECT count(*)::integer FROM ledger_200103) AS march,
+         (SELECT count(*)::integer FROM ledger_197001) AS first`,
+    );
+    assert.deepEqual(counts, [{ february: 2, march: 1, first: 1 }]);
+  });
+
+  it('are made once when several stores need the same month at once', async () => {
+    const stores = await Promise.all([1, 2, 3].map(() => open(postgres.url(database))));
+    const months = Array.from({ length: 12 }, (_, month) => Date.UTC(2040, month, 5));
+    const outcomes = await Promise.all(
+      stores.flatMap((one) => months.map((at) => one.commit([keyRequest(id, rowAt(at))], []))),
+    );
+    assert.ok(outcomes.flat().every(({ kind }) => kind === 'committed'));
+    await Promise.all(stores.map((one) => one.close()));
+    const made = (await partitionsOf(database)).filter((name) => name.startsWith('ledger_2040'));
+    assert.equal(made.length, 12);
+  });
+
+  it('are made while a transaction that has written to the ledger is open, and hold up none', async () => {
+    const busy = await postgres.connect(database);
+    await busy.query('BEGIN; DELETE FROM ledger WHERE false');
+    await postgres.query(database, `SELECT ensure_ledger_partition(${Date.UTC(2050, 0)})`);
+    await busy.query('COMMIT');
+    const maker = await postgres.connect(database);
+    await maker.query(`BEGIN; SELECT ensure_ledger_partition(${Date.UTC(2051, 0)})`);
+    assert.equal((await store.commit([keyRequest(id, rowAt(NOW))], [])).length, 1);
+    await maker.query('ROLLBACK');
+    await maker.end();
+    await busy.end();
+  });
+
+  it('refuse a key of another month whose commitment is there', async () => {
+    const first = rowAt(Date.UTC(2001, 1, 3));
+    const { commitment, fingerprint } = first;
+    await store.commit([keyRequest(id, first)], []);
+    const again = { ...rowAt(NOW), commitment, fingerprint };
+    const [outcome] = await store.commit([keyRequest(id, again)], []);
+    assert.equal(outcome?.kind, 'repeated_key');
+  });
+
+  it('are looked up by key id in one, by commitment through the index of each', async () => {
+    const keyId = Buffer.from(makeKeyId(NOW)).toString('hex');
+    const byId = await explain(
+      database,
+      `SELECT EXISTS (SELECT FROM ledger WHERE ledger.key_id = asked.key_id)
+       FROM unnest('{"\\\\x${keyId}"}'::bytea[]) AS asked (key_id)`,
+    );
+    const executed = byId.split('\n').filter((line) => /ledger_\d{6}/.test(line));
+    assert.equal(executed.filter((line) => !line.includes('never executed')).length, 1, byId);
+    const byCommitment = await explain(
+      database,
+      `SELECT EXISTS (SELECT FROM ledger WHERE ledger.fingerprint = asked.f
+         AND ledger.commitment = '\\x00' AND ledger.secret_version = 1)
+       FROM unnest('{1}'::bigint[]) AS asked (f)`,
+    );
+    const scans = byCommitment.match(/\w+ Scan using ledger_\d{6}_commitment/g) ?? [];
+    assert.equal(scans.length, (await partitionsOf(database)).length, byCommitment);
+  });
+
+  it('keep a store whose row among the writers was removed', async () => {
+    assert.equal((await store.commit([keyRequest(id)], [])).length, 1);
+    await postgres.query(database, "UPDATE writers SET used_at = now() - interval '40 days'");
+    await store.maintain(NOW);
+    assert.deepEqual(await postgres.query(database, 'SELECT FROM writers'), []);
+    const [outcome] = await store.commit([keyRequest(id)], []);
+    assert.equal(outcome?.kind, 'committed');
+    await store.maintain(NOW);
+    assert.equal((await postgres.query(database, 'SELECT FROM writers')).length, 1);
+  });
+});
+
+describe('PostgreSQL pruning', () => {
+  const database = 'pruned';
+  const beforeMs = Date.UTC(2026, 8, 15, 7);
+  let store: LedgerStore;
+
+  /** Rows of June to September, three of them of the boundary month after the time. */
+  async function fill(): Promise<Uint8Array[]> {
+    const id = await addAccount(store);
+    const times = [
+      Date.UTC(2026, 5, 1),
+      Date.UTC(2026, 6, 9),
+      beforeMs - 10 * DAY_MS,
+      beforeMs - 1,
+    ];
+    const kept = [beforeMs, beforeMs + 1, beforeMs + DAY_MS];
+    const rows = [...times, ...kept].map(rowAt);
+    const requests = rows.map((row) => keyRequest(id, row, row.createdMs));
+    await store.commit([...requests, keyRequest(id, rowAt(NOW), NOW - 400 * DAY_MS)], []);
+    return rows.map(({ keyId }) => keyId);
+  }
+
+  before(async () => {
+    store = await open(await postgres.createLedger(database));
+  });
+  after(() => store.close());
+
+  it('counts first, then drops whole months and deletes the rest up to the time', async () => {
+    const keyIds = await fill();
+    const order = { beforeMs, nowMs: NOW, dryRun: true };
+    const expected = { rows: 4, minuteSums: 1, partitions: ['ledger_202606', 'ledger_202607'] };
+    assert.deepEqual(await store.prune(order), expected);
+    assert.ok((await store.lookup(keyIds)).every((found) => found));
+    assert.deepEqual(await store.prune({ ...order, dryRun: false }), expected);
+    assert.deepEqual(await store.lookup(keyIds), [false, false, false, false, true, true, true]);
+    const nothing = { rows: 0, minuteSums: 0, partitions: [] };
+    assert.deepEqual(await store.prune({ ...order, dryRun: false }), nothing);
+    assert.equal((await store.metrics('acct_e', NOW - 500 * DAY_MS)).keys, 8, 'hour sums stay');
+  });
+
+  it('is done by several servers at once, each row by one', async () => {
+    const stores = await Promise.all([1, 2].map(() => open(postgres.url(database))));
+    const rows = Array.from({ length: 9_000 }, () => rowAt(beforeMs - 1));
+    for (let i = 0; i < rows.length; i += 1_000) {
+      await store.commit(
+        rows.slice(i, i + 1_000).map((row) => keyRequest('acct_e', row)),
+        [],
+      );
+    }
+    const reports = await Promise.all(
+      stores.map((one) => one.prune({ beforeMs, nowMs: NOW, dryRun: false })),
+    );
+    assert.equal(
+      reports.reduce((sum, report) => sum + report.rows, 0),
+      rows.length,
+    );
+    await Promise.all(stores.map((one) => one.close()));
+  });
+
+  it('is done by the upkeep of a server', async () => {
+    const row = rowAt(beforeMs - DAY_MS);
+    await store.commit([keyRequest('acct_e', row)], []);
+    const { report, maintenance } = await new Promise<{
+      report: PruneReport;
+      maintenance: Maintenance;
+    }>((done, fail) => {
+      const maintenance: Maintenance = new Maintenance({
+        store: { kind: 'postgres', url: postgres.url(database) },
+        retentionDays: Math.floor((Date.now() - beforeMs) / DAY_MS),
+        onPruned: (report) => done({ report, maintenance }),
+        onFailure: (message) => fail(new Error(message)),
+        firstMs: 0,
+      });
+    });
+    await maintenance.stop();
+    assert.ok(report.rows > 0);
+    assert.deepEqual(await store.lookup([row.keyId]), [false]);
+  });
+});
+
+/** What a later release could bring: it adds, and changes nothing that this one uses. */
+const NEXT: Migration[] = [
+  ...readMigrations('postgres'),
+  {
+    version: 900,
+    sql: `ALTER TABLE ledger ADD COLUMN tomorrow text;
+      CREATE TABLE tomorrow (id integer PRIMARY KEY);
+      CREATE FUNCTION tomorrow() RETURNS integer LANGUAGE sql AS 'SELECT 1'`,
+  },
+];
+
+describe('PostgreSQL migrations', () => {
+  it('are made once by programs that come at the same moment', async () => {
+    const url = await postgres.createDatabase('together');
+    await assert.rejects(open(url), { name: 'SetupError', message: /no ledger yet.*phm migrate/ });
+    const changes = await Promise.all([1, 2, 3].map(() => migratePostgres(url)));
+    const { version } = readMigrations('postgres').at(-1) ?? { version: 0 };
+    assert.ok(changes.every(({ to }) => to === version));
+    assert.ok(changes.some(({ from }) => from === 0));
+    const versions = await postgres.query('together', 'SELECT version FROM schema_version');
+    assert.deepEqual(versions, [{ version }]);
+    assert.deepEqual(await migratePostgres(url), { from: version, to: version });
+    await (await open(url)).close();
+  });
+
+  it('of a newer release refuse this program, and so does an older schema', async () => {
+    const url = await postgres.createLedger('newer');
+    await assert.rejects(open(url, NEXT), {
+      name: 'SetupError',
+      message: /needs version 900; run 'phm migrate'.*PHM_MIGRATE=auto/,
+    });
+    await migratePostgres(url, NEXT);
+    const refusal = { name: 'SetupError', message: /schema version 900, newer/ };
+    await assert.rejects(open(url), refusal);
+    await assert.rejects(migratePostgres(url), refusal);
+  });
+
+  it('run beside servers of the release before, which go on with those of the next', async () => {
+    const url = await postgres.createLedger('rolling');
+    const old = await open(url);
+    const id = await addAccount(old);
+    let running = true;
+    const committed: Uint8Array[] = [];
+    const load = async (store: LedgerStore) => {
+      while (running) {
+        const rows = [makeRow(), makeRow()];
+        const outcomes = await store.commit(
+          rows.map((row) => keyRequest(id, row)),
+          [],
+        );
+        assert.ok(outcomes.every(({ kind }) => kind === 'committed'));
+        committed.push(...rows.map(({ keyId }) => keyId));
+      }
+    };
+    const loads = [load(old)];
+    const until = async (count: number) => {
+      while (committed.length < count) await new Promise((resolve) => setTimeout(resolve, 5));
+    };
+    await until(20);
+    assert.deepEqual(await migratePostgres(url, NEXT), {
+      from: readMigrations('postgres').at(-1)?.version,
+      to: 900,
+    });
+    const next = await open(url, NEXT);
+    loads.push(load(next), load(old));
+    await until(committed.length + 60);
+    running = false;
+    await Promise.all(loads);
+    assert.ok((await old.lookup(committed)).every((found) => found));
+    const [books] = await postgres.query(
+      'rolling',
+      `SELECT (SELECT count(*) FROM ledger)::integer AS rows, used::integer FROM usage`,
+    );
+    assert.deepEqual(books, { rows: committed.length, used: committed.length });
+    await Promise.all([old.close(), next.close()]);
+  });
+});
+
+describe('PostgreSQL sums', () => {
+  it('of a year are read through the primary keys', async () => {
+    await postgres.createLedger('sums');
+    const columns =
+      'account_id, period, keys, latency_us, streams, streams_passed, metered, failures';
+    await postgres.query(
+      'sums',
+      `INSERT INTO rollup_hour (${columns}) SELECT 'acct_' || a, p, 1, 1, 0, 0, 1, 0
+       FROM generate_series(1, 4) AS a, generate_series(1, 8760) AS p;
+       INSERT INTO rollup_minute (${columns}) SELECT 'acct_' || a, p, 1, 1, 0, 0, 1, 0
+       FROM generate_series(1, 4) AS a, generate_series(1, 9000) AS p; ANALYZE`,
+    );
+    const plan = await explain(
+      'sums',
+      `SELECT sum(keys) FROM (
+         SELECT keys FROM rollup_hour WHERE account_id = 'acct_3' AND period >= 1
+         UNION ALL SELECT keys FROM rollup_minute
+         WHERE account_id = 'acct_3' AND period >= 1 AND period < 60) AS sums`,
+    );
+    assert.match(plan, /rollup_hour_pkey/);
+    assert.match(plan, /rollup_minute_pkey/);
+    assert.doesNotMatch(plan, /Seq Scan/);
+  });
+});

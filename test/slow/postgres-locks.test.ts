@@ -1,0 +1,52 @@
+/** What needs a lock of the whole ledger waits for it shortly and comes again, and commits go on. */
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { readMigrations } from '../../src/ledger/migrations.ts';
+import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres.ts';
+import { keyRequest, NOW, QUOTAS } from '../ledger/contract.ts';
+import { Postgres } from '../support/postgres.ts';
+
+const postgres = await Postgres.start();
+after(() => postgres.remove());
+
+/** A store on a ledger that a long transaction reads, which `end` ends. */
+async function openHeld(database: string) {
+  const url = await postgres.createLedger(database);
+  const store = await openPostgresStore({ url, quotas: QUOTAS });
+  const accountId = 'acct_e';
+  await store.addAccount({ accountId, name: 'e', plan: 'enterprise', demo: false, createdMs: NOW });
+  const oldest = Date.UTC(2020, 0);
+  await postgres.query(database, `SELECT ensure_ledger_partition(${oldest})`);
+  const reader = await postgres.connect(database);
+  await reader.query('BEGIN; SELECT FROM ledger LIMIT 1');
+  return { url, store, accountId, end: () => reader.end() };
+}
+
+/** Waits until something waits for a lock. */
+async function whenWaiting(database: string): Promise<void> {
+  const waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+  while ((await postgres.query(database, waits)).length === 0);
+}
+
+describe('PostgreSQL ledger that a long transaction holds', () => {
+  it('is pruned when it is free again', async () => {
+    const { store, accountId, end } = await openHeld('pruned');
+    const pruned = store.prune({ beforeMs: Date.UTC(2020, 6), nowMs: NOW, dryRun: false });
+    await whenWaiting('pruned');
+    assert.equal((await store.commit([keyRequest(accountId)], [])).length, 1);
+    await end();
+    assert.deepEqual((await pruned).partitions, ['ledger_202001']);
+    await store.close();
+  });
+
+  it('is migrated when it is free again', async () => {
+    const { url, store, accountId, end } = await openHeld('migrated');
+    const sql = 'ALTER TABLE ledger ADD COLUMN tomorrow text';
+    const migrated = migratePostgres(url, [...readMigrations('postgres'), { version: 900, sql }]);
+    await whenWaiting('migrated');
+    assert.equal((await store.commit([keyRequest(accountId)], [])).length, 1);
+    await end();
+    assert.equal((await migrated).to, 900);
+    await store.close();
+  });
+});
