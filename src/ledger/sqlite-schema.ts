@@ -9,6 +9,12 @@ import { newestVersion, readMigrations, type SchemaChange } from './migrations.t
 const BUSY_TIMEOUT_MS = 5_000;
 
 /**
+ * Pages of the log (32 MiB) after which it goes into the database. Commitments fall on pages at random: a
+ * longer log writes a page that several batches have changed once, not each time.
+ */
+const CHECKPOINT_PAGES = 8_000;
+
+/**
  * Opens (and creates) the database file and brings its schema up to date. WAL with `synchronous=FULL`
  * syncs the log at every commit, so a committed transaction survives power loss, not only a crash of the
  * process. Throws `SetupError` when the file cannot be opened or holds a newer schema.
@@ -29,7 +35,8 @@ function openMigrated(path: string): { database: DatabaseSync; change: SchemaCha
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     database.exec(
-      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;',
+      'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;' +
+        `PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
     );
     return { database, change: migrate(database, path) };
   } catch (cause) {

@@ -121,6 +121,7 @@ describe('SQLite store', () => {
     assert.equal(read('journal_mode'), 'wal');
     assert.equal(read('synchronous'), 2, 'FULL');
     assert.equal(read('foreign_keys'), 1);
+    assert.equal(read('wal_autocheckpoint'), 8_000);
     connection.close();
   });
 });
