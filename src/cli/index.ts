@@ -108,7 +108,7 @@ function report(error: unknown, { err }: CliContext): number {
     error instanceof KernelsError ||
     error instanceof NoiseFailure
   ) {
-    err(`phm: ${error.message}\n`);
+    err(`phm: ${printable(error.message)}\n`);
     return 1;
   }
   if (error instanceof AppError) {

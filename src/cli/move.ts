@@ -1,5 +1,4 @@
 /** `phm export` and `phm import`: the contents of one store, for another. */
-
 import { once } from 'node:events';
 import { createReadStream, existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -94,7 +93,8 @@ async function runImport(
   const report = await untilInterrupted(async (signal) => {
     await updateSchema(location);
     const store = await openMovableStore(location);
-    return importLedger(store, addAbortSignal(signal, source), PLAN_NAMES, signal);
+    const chunks = chunksOf(addAbortSignal(signal, source), file);
+    return importLedger(store, chunks, PLAN_NAMES, signal);
   });
   tell(context, report, 'Imported and compared', json);
 }
@@ -104,9 +104,22 @@ async function openFile(path: string): Promise<Readable> {
   try {
     await once(stream, 'open');
     return stream;
-  } catch (error) {
-    throw new CommandError(`cannot read ${path}: ${(error as Error).message}`, 1);
+  } catch (cause) {
+    throw unreadable(path, cause);
   }
+}
+
+async function* chunksOf(stream: Readable, path: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream;
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+}
+
+function unreadable(path: string, cause: unknown): unknown {
+  const { syscall, message } = cause as NodeJS.ErrnoException;
+  return syscall ? new CommandError(`cannot read ${path}: ${message}`, 1) : cause;
 }
 
 /** As every command does: opening the store applies missing migrations, or says what is to be done. */
