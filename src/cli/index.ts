@@ -13,6 +13,7 @@ import { type CliContext, requireConfig } from './context.ts';
 import { addKeyCommands } from './key.ts';
 import { addLedgerCommands } from './ledger.ts';
 import { addMigrateCommand } from './migrate.ts';
+import { addMoveCommands } from './move.ts';
 import { addSecretCommands } from './secret.ts';
 import { addSelfTestCommand } from './selftest.ts';
 import { addSourcesCommands } from './sources.ts';
@@ -64,6 +65,7 @@ function buildProgram(context: CliContext, onServed: (exitCode: number) => void)
   addSourcesCommands(program, context);
   addStreamCommand(program, context);
   addSelfTestCommand(program, context);
+  addMoveCommands(program, context);
   inheritSettings(program);
   return program;
 }
@@ -106,7 +108,7 @@ function report(error: unknown, { err }: CliContext): number {
     error instanceof KernelsError ||
     error instanceof NoiseFailure
   ) {
-    err(`phm: ${error.message}\n`);
+    err(`phm: ${printable(error.message)}\n`);
     return 1;
   }
   if (error instanceof AppError) {

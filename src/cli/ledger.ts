@@ -4,6 +4,7 @@ import { MAX_RETENTION_DAYS } from '../config/index.ts';
 import { DAY_MS, openStore, type PruneReport } from '../ledger/index.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, requireConfig, storeLocation, writeJson } from './context.ts';
+import { addBackupCommands } from './ledger-backup.ts';
 import { parseCount } from './parse-count.ts';
 
 interface PruneOptions {
@@ -13,7 +14,7 @@ interface PruneOptions {
 }
 
 export function addLedgerCommands(program: Command, context: CliContext): void {
-  const ledger = program.command('ledger').description('remove old rows of the ledger');
+  const ledger = program.command('ledger').description('back up, restore and prune the ledger');
   ledger
     .command('prune')
     .description('remove rows of old keys, for good; servers may run meanwhile')
@@ -21,6 +22,7 @@ export function addLedgerCommands(program: Command, context: CliContext): void {
     .option('--dry-run', 'count what would go, and remove nothing')
     .option('--json', 'write the result as JSON')
     .action((options) => prune(context, options));
+  addBackupCommands(ledger, context);
 }
 
 async function prune(context: CliContext, options: PruneOptions): Promise<void> {

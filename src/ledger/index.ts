@@ -2,8 +2,13 @@
  * Stage 6 of 7. In: records and digests, in batches. Out: one outcome a request, after it is durable.
  * Standard: none; the guarantees are in `store.ts` and `docs/ledger.md`.
  */
+export { type CopyReport, copyDatabase } from './backup.ts';
+export { exportLedger, type MoveReport } from './export.ts';
+export { importLedger } from './import.ts';
 export { DAY_MS, Maintenance, type MaintenanceOptions } from './maintenance.ts';
 export type { SchemaChange } from './migrations.ts';
+export { openMovableStore } from './move.ts';
+export { writeNewFile } from './new-file.ts';
 export { migrateStore, openStore, type StoreLocation } from './open.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite.ts';
 export type {
@@ -23,3 +28,4 @@ export type {
   Usage,
   ValidationSummary,
 } from './store.ts';
+export type { RowCounts } from './tables.ts';

@@ -30,6 +30,10 @@ const COMMANDS = [
   ['sources'],
   ['sources', 'test'],
   ['selftest'],
+  ['ledger', 'backup'],
+  ['ledger', 'restore'],
+  ['export'],
+  ['import'],
 ];
 
 describe('phm', () => {
@@ -60,6 +64,8 @@ describe('phm', () => {
       [['serve', '--port', '1'], /unknown option/],
       [['assess', 'x', '--bits', 'many'], /--bits/],
       [['assess', 'x', '--format', 'morse'], /binary, ascii/],
+      [['export', '--json'], /--json needs a file/],
+      [['import'], /missing required argument 'file'/],
     ];
     const results = await Promise.all(wrong.map(([args]) => runPhm(args, dataDir)));
     for (const [i, { code, stdout, stderr }] of results.entries()) {

@@ -1,12 +1,24 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { after, before, describe, it } from 'node:test';
 import type pg from 'pg';
 import { AppError } from '../../src/errors.ts';
-import type { LedgerStore } from '../../src/ledger/index.ts';
+import {
+  exportLedger,
+  importLedger,
+  type LedgerStore,
+  openMovableStore,
+  openSqliteStore,
+  type StoreLocation,
+} from '../../src/ledger/index.ts';
 import { openPostgresStore } from '../../src/ledger/postgres.ts';
 import { PASSWORD, Postgres } from '../support/postgres.ts';
 import { WayToServer } from '../support/way.ts';
 import { keyRequest, ledgerContract, MONTH, makeRow, NOW, QUOTAS } from './contract.ts';
+import { assertSameStore, fillStore } from './filled-store.ts';
 
 const postgres = await Postgres.start();
 after(() => postgres.remove());
@@ -403,5 +415,84 @@ describe('PostgreSQL schema', () => {
       { synchronous_commit: 'on' },
     ]);
     await connection.close();
+  });
+});
+
+describe('move to and from PostgreSQL', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'phm-move-'));
+  after(() => rmSync(directory, { recursive: true, force: true }));
+  const never = new AbortController().signal;
+  const plans = Object.keys(QUOTAS);
+
+  async function exportChunks(location: StoreLocation): Promise<Uint8Array[]> {
+    const chunks: Uint8Array[] = [];
+    const put = async (bytes: Uint8Array) => void chunks.push(bytes);
+    await exportLedger(await openMovableStore(location), NOW, put, never);
+    return chunks;
+  }
+
+  async function importChunks(location: StoreLocation, chunks: Uint8Array[]): Promise<void> {
+    const store = await openMovableStore(location);
+    await importLedger(store, Readable.from(chunks), plans, never);
+  }
+
+  it('brings everything from SQLite to PostgreSQL and back, in the same file', async () => {
+    const [from, back] = ['from.db', 'back.db'].map((file) => join(directory, file)) as [
+      string,
+      string,
+    ];
+    const source = openSqliteStore({ path: from, quotas: QUOTAS });
+    const filled = await fillStore(source, 2_500);
+    const exported = await exportChunks({ kind: 'sqlite', path: from });
+    const url = await postgres.createLedger('moved');
+    const target = await open(url);
+    await importChunks({ kind: 'postgres', url }, exported);
+    const again = await exportChunks({ kind: 'postgres', url });
+    assert.equal(String(Buffer.concat(again)), String(Buffer.concat(exported)));
+    const returned = openSqliteStore({ path: back, quotas: QUOTAS });
+    await importChunks({ kind: 'sqlite', path: back }, again);
+    await assertSameStore(source, target, filled);
+    await assertSameStore(source, returned, filled);
+    await assert.rejects(
+      importChunks({ kind: 'postgres', url }, exported),
+      /needs an empty ledger/,
+    );
+    for (const store of [source, target, returned]) await store.close();
+  });
+
+  it('exports one state while a server writes', async () => {
+    const url = await postgres.createLedger('busy');
+    const store = await open(url);
+    await fillStore(store, 50);
+    const location = { kind: 'postgres', url } as const;
+    const before = String(Buffer.concat(await exportChunks(location)));
+    const chunks: Uint8Array[] = [];
+    const put = async (bytes: Uint8Array) => {
+      chunks.push(bytes);
+      const [outcome] = await store.commit([keyRequest('acct_a')], []);
+      assert.equal(outcome?.kind, 'committed');
+    };
+    await exportLedger(await openMovableStore(location), NOW, put, never);
+    assert.equal(String(Buffer.concat(chunks)), before);
+    await store.close();
+  });
+
+  it('keeps nothing of a file that is cut off, not even its partitions', async () => {
+    const url = await postgres.createLedger('cut');
+    const store = await open(url);
+    const path = join(directory, 'whole.db');
+    const source = openSqliteStore({ path, quotas: QUOTAS });
+    await fillStore(source);
+    const partitions = () =>
+      postgres.query('cut', 'SELECT inhrelid::regclass::text FROM pg_inherits ORDER BY 1');
+    const before = await partitions();
+    const chunks = await exportChunks({ kind: 'sqlite', path });
+    const cut = chunks.slice(0, -1);
+    await assert.rejects(importChunks({ kind: 'postgres', url }, cut), /cut off/);
+    assert.deepEqual(await store.listAccounts(), []);
+    assert.deepEqual(await partitions(), before);
+    await importChunks({ kind: 'postgres', url }, chunks);
+    await store.close();
+    await source.close();
   });
 });

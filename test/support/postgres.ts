@@ -33,9 +33,8 @@ export class Postgres {
     this.port = port;
   }
 
-  /** Makes a cluster and starts it. */
-  static async start(): Promise<Postgres> {
-    const bin = findBinaries();
+  /** Makes a cluster and starts it; `bin` is the folder of the server's programs. */
+  static async start(bin: string = findBinaries()): Promise<Postgres> {
     const folder = mkdtempSync(join(tmpdir(), 'phm-postgres-'));
     const passwordFile = join(folder, 'password');
     writeFileSync(passwordFile, PASSWORD, { mode: 0o600 });

@@ -1,0 +1,73 @@
+/** `phm ledger backup` and `phm ledger restore`: copies of the embedded database. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { type CopyReport, copyDatabase } from '../ledger/index.ts';
+import { CommandError } from './command-error.ts';
+import { type CliContext, requireConfig, storeLocation, writeJson } from './context.ts';
+import { untilInterrupted } from './interruption.ts';
+import { describeRows } from './row-counts.ts';
+
+const BACKUP_HELP = `
+The server may run. FILE is one complete database, readable by its owner only, and must not exist yet.
+Keep the master secret apart from it. PostgreSQL is backed up with pg_dump.
+
+Example:
+  phm ledger backup /backup/phm-monday.db
+`;
+
+const RESTORE_HELP = `
+Stop the server and move the old database away first, with the files beside it: phm.db, phm.db-wal and
+phm.db-shm belong together. Nothing is overwritten.
+
+Example:
+  mkdir /var/lib/phm/before && mv /var/lib/phm/phm.db* /var/lib/phm/before/
+  phm ledger restore /backup/phm-monday.db
+`;
+
+/** Adds the commands to `phm ledger`. */
+export function addBackupCommands(ledger: Command, context: CliContext): void {
+  ledger
+    .command('backup <file>')
+    .description('copy the database to a new file, and check the copy; the server may run')
+    .option('--json', 'write the result as JSON')
+    .addHelpText('after', BACKUP_HELP)
+    .action((file: string, options: { json?: boolean }) => {
+      const database = embeddedDatabase(context, 'back it up with: pg_dump -Fc');
+      return copy(context, database, file, options, 'Backed up to');
+    });
+  ledger
+    .command('restore <file>')
+    .description('put a backup in the place of the database; the server must not run')
+    .option('--json', 'write the result as JSON')
+    .addHelpText('after', RESTORE_HELP)
+    .action((file: string, options: { json?: boolean }) => {
+      const database = embeddedDatabase(context, 'restore it with: pg_restore');
+      return copy(context, file, database, options, 'Restored to');
+    });
+}
+
+function embeddedDatabase(context: CliContext, instead: string): string {
+  const location = storeLocation(requireConfig(context));
+  if (location.kind === 'sqlite') return location.path;
+  throw new CommandError(
+    `the ledger is in PostgreSQL: ${instead} (docs/operations.md, "Backup and restore")`,
+    1,
+  );
+}
+
+async function copy(
+  context: CliContext,
+  from: string,
+  to: string,
+  { json }: { json?: boolean },
+  verb: string,
+): Promise<void> {
+  const path = resolve(to);
+  const report = await untilInterrupted((signal) => copyDatabase(from, path, signal));
+  if (json) writeJson(context, { file: path, checked: true, ...report });
+  else context.err(`${verb} ${path}: ${describe(report)}. The copy was checked.\n`);
+}
+
+function describe({ bytes, rows }: CopyReport): string {
+  return `${bytes.toLocaleString('en')} bytes, ${describeRows(rows)}`;
+}

@@ -1,0 +1,101 @@
+/**
+ * Backup and restore of the embedded store: the same copy, from the database to a file or back.
+ *
+ * The copy is made page by page within one read transaction. In WAL mode that holds no writer up, and
+ * without it each commit of another process would make the copy begin again.
+ */
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { SetupError } from '../errors.ts';
+import { newestVersion, readMigrations } from './migrations.ts';
+import { writeNewFile } from './new-file.ts';
+import { countRows } from './sqlite-move.ts';
+import type { RowCounts } from './tables.ts';
+
+export interface CopyReport {
+  readonly bytes: number;
+  readonly schema: number;
+  readonly rows: RowCounts;
+}
+
+/** Pages between two looks at the signal: 4 MB. */
+const STEP_PAGES = 1_000;
+
+/** What SQLite keeps beside a database, and would apply to any file of that name. */
+const SIDE_FILES = ['-wal', '-shm', '-journal'];
+
+/**
+ * Copies a database, which may be in use, to a new file, mode 0600: one state between two transactions,
+ * without a write-ahead log, synced, and checked. When it fails, nothing is left. Rejects with `SetupError`, and with the
+ * reason of `signal`.
+ */
+export async function copyDatabase(
+  from: string,
+  to: string,
+  signal: AbortSignal,
+): Promise<CopyReport> {
+  if (!statSync(from, { throwIfNoEntry: false })?.isFile()) {
+    throw new SetupError(`there is no database ${from}`);
+  }
+  for (const side of SIDE_FILES) {
+    if (!existsSync(to + side)) continue;
+    throw new SetupError(
+      `${to}${side} is there, which belongs to another database and would damage this one: move it ` +
+        'away, together with the database it belongs to',
+    );
+  }
+  return writeNewFile(to, async (temporary) => {
+    try {
+      const counted = await copySnapshot(from, temporary, signal);
+      const copy = checkCopy(temporary);
+      if (JSON.stringify(copy) !== JSON.stringify(counted)) throw new Error('rows are missing');
+      return { bytes: statSync(temporary).size, ...copy };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof SetupError || (error as NodeJS.ErrnoException).syscall) throw error;
+      throw new SetupError(`cannot copy ${from} to ${to}: ${(error as Error).message}`);
+    } finally {
+      for (const side of SIDE_FILES) rmSync(temporary + side, { force: true });
+    }
+  });
+}
+
+type Contents = Pick<CopyReport, 'schema' | 'rows'>;
+
+async function copySnapshot(from: string, to: string, signal: AbortSignal): Promise<Contents> {
+  const source = new DatabaseSync(from, { timeout: 5_000 });
+  try {
+    source.exec('BEGIN');
+    const contents = readContents(source, from);
+    await backup(source, to, { rate: STEP_PAGES, progress: () => signal.throwIfAborted() });
+    return contents;
+  } finally {
+    source.close();
+  }
+}
+
+/** The copy is no database of a server yet: it stands without a log. */
+function checkCopy(path: string): Contents {
+  const copy = new DatabaseSync(path);
+  try {
+    copy.exec('PRAGMA journal_mode = DELETE');
+    const found = copy.prepare('PRAGMA integrity_check(1)').get()?.integrity_check;
+    if (found !== 'ok') throw new SetupError(`the database is damaged: ${found}`);
+    return readContents(copy, path);
+  } finally {
+    copy.close();
+  }
+}
+
+/** Schema and rows. Throws `SetupError` when this is not a ledger that this program can read. */
+function readContents(database: DatabaseSync, path: string): Contents {
+  const schema = Number(database.prepare('PRAGMA user_version').get()?.user_version);
+  const newest = newestVersion(readMigrations('sqlite'));
+  if (schema > newest) {
+    throw new SetupError(
+      `${path} has schema version ${schema}, newer than this program's ${newest}; use the newer release`,
+    );
+  }
+  if (schema === 0) throw new SetupError(`${path} holds no ledger`);
+  return { schema, rows: countRows(database) };
+}

@@ -1,0 +1,46 @@
+/**
+ * The file of a move, newline-delimited JSON:
+ *
+ *   {"format":"phm-ledger","version":1,"taken_at":…,"rows":{"accounts":2,…}}     what it is
+ *   {"table":"accounts","columns":["account_id",…]}                              then, for each table,
+ *   ["acct_1",…]                                                                 a line for each row
+ *   {"end":"phm-ledger","rows":{"accounts":2,…},"sha256":…}                      of all lines before
+ *
+ * Bytes are lower-case hexadecimal. The digest finds damage; it is no signature.
+ */
+import { type RowCounts, TABLE_NAMES, type Value } from './tables.ts';
+
+export const FORMAT = 'phm-ledger';
+export const FORMAT_VERSION = 1;
+
+/** No line of ours is longer, its line end included. */
+export const MAX_LINE_BYTES = 16_384;
+
+export interface Header {
+  readonly format: typeof FORMAT;
+  readonly version: typeof FORMAT_VERSION;
+  /** When the snapshot was taken, ISO 8601. */
+  readonly taken_at: string;
+  readonly rows: RowCounts;
+}
+
+export interface Trailer {
+  readonly end: typeof FORMAT;
+  readonly rows: RowCounts;
+  readonly sha256: string;
+}
+
+export function writeValue(value: Value): string | number | boolean | null {
+  return value instanceof Uint8Array
+    ? Buffer.from(value.buffer, value.byteOffset, value.length).toString('hex')
+    : value;
+}
+
+/** True when both tell the same number of rows of every table. */
+export function sameCounts(one: RowCounts, other: RowCounts): boolean {
+  return TABLE_NAMES.every((table) => one[table] === other[table]);
+}
+
+export function noRows(): RowCounts {
+  return Object.fromEntries(TABLE_NAMES.map((table) => [table, 0])) as RowCounts;
+}

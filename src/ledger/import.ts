@@ -1,0 +1,259 @@
+/**
+ * Reads what `export.ts` has written into an empty store, in one transaction: it is committed when the
+ * trailer fits, and the store holds the rows and sums of the file.
+ */
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { SetupError } from '../errors.ts';
+import type { MoveReport } from './export.ts';
+import { FORMAT, FORMAT_VERSION, noRows, sameCounts } from './format.ts';
+import { readLines } from './lines.ts';
+import type { EmptyStore, MovableStore } from './move.ts';
+import {
+  accountColumn,
+  type Column,
+  columnsOf,
+  type RowCounts,
+  TABLE_NAMES,
+  TABLES,
+  type TableName,
+  type Value,
+} from './tables.ts';
+import { Tally } from './tally.ts';
+
+const BATCH_ROWS = 5_000;
+
+/**
+ * `plans` are those an account may have. Rejects with `SetupError`, which names the line, when the file is
+ * not whole or a value is not allowed, and with the reason of `signal`; the store is then as it was.
+ */
+export async function importLedger(
+  store: MovableStore,
+  source: AsyncIterable<Uint8Array>,
+  plans: readonly string[],
+  signal: AbortSignal,
+): Promise<MoveReport> {
+  return store.load(async (empty) => {
+    const reader = new Import(empty, plans);
+    for await (const lines of readLines(source)) {
+      signal.throwIfAborted();
+      for (const line of lines) {
+        reader.take(line);
+        if (reader.isFull) await reader.flush();
+      }
+    }
+    return reader.finish();
+  });
+}
+
+/** One file, line by line. */
+class Import {
+  readonly #store: EmptyStore;
+  readonly #plans: ReadonlySet<string>;
+  readonly #hash = createHash('sha256');
+  readonly #rows = noRows();
+  readonly #tallies = new Map<TableName, Tally>();
+  readonly #accounts = new Set<string>();
+  #line = 0;
+  #announced: RowCounts | null = null;
+  #section: Section | null = null;
+  #sha256: string | null = null;
+  #batch: Value[][] = [];
+  #batchTable: TableName = 'accounts';
+  /** The batch before, on its way. */
+  #inserted: Promise<void> = Promise.resolve();
+
+  constructor(store: EmptyStore, plans: readonly string[]) {
+    this.#store = store;
+    this.#plans = new Set(plans);
+  }
+
+  /** True when `flush` has to come before the next line. */
+  get isFull(): boolean {
+    return this.#batch.length >= BATCH_ROWS || this.#batchTable !== this.#section?.table;
+  }
+
+  take(line: Uint8Array): void {
+    this.#line += 1;
+    if (this.#sha256 !== null) this.#refuse('there is more after the last line of the format');
+    const json = this.#parse(line);
+    if (!this.#announced) this.#takeHeader(json);
+    else if (Array.isArray(json)) this.#takeRow(json);
+    else if (isRecord(json) && Object.hasOwn(json, 'end')) this.#takeTrailer(json);
+    else this.#takeSection(json);
+    if (this.#sha256 === null) this.#hash.update(line).update('\n');
+  }
+
+  /** Hands over what was gathered, when the batch before is in. */
+  async flush(): Promise<void> {
+    await this.#inserted;
+    const [table, rows, last] = [this.#batchTable, this.#batch, this.#line];
+    if (this.#section) this.#batchTable = this.#section.table;
+    if (rows.length === 0) return;
+    this.#batch = [];
+    this.#inserted = this.#store.insert(table, rows).catch((cause: unknown) => {
+      const words = cause instanceof Error ? cause.message : String(cause);
+      throw new SetupError(`the rows up to line ${last} (${rows.length} of ${table}): ${words}`);
+    });
+    // The next flush hears of it.
+    this.#inserted.catch(() => {});
+  }
+
+  /** Holds the store against the file. */
+  async finish(): Promise<MoveReport> {
+    if (this.#sha256 === null) {
+      throw new SetupError(
+        `the file ends at line ${this.#line} without its last line: it was cut off; export it again`,
+      );
+    }
+    await this.flush();
+    await this.#inserted;
+    for (const table of TABLE_NAMES) {
+      const tally = this.#tallies.get(table);
+      if (tally?.equals(await this.#store.tally(table))) continue;
+      throw new SetupError(`the table ${table} does not add up to what the file has`);
+    }
+    return { rows: this.#rows, sha256: this.#sha256 };
+  }
+
+  #parse(line: Uint8Array): unknown {
+    if (!isUtf8(line)) this.#refuse('this is not UTF-8');
+    try {
+      return JSON.parse(Buffer.from(line.buffer, line.byteOffset, line.length).toString());
+    } catch {
+      return this.#refuse('this is not JSON');
+    }
+  }
+
+  #takeHeader(json: unknown): void {
+    if (!isRecord(json) || json.format !== FORMAT) {
+      this.#refuse(`this is not the first line of an export, {"format":"${FORMAT}",…}`);
+    }
+    if (json.version !== FORMAT_VERSION) {
+      this.#refuse(`this program reads version ${FORMAT_VERSION} of the format, not this one`);
+    }
+    this.#announced = this.#readCounts(json.rows);
+  }
+
+  #takeSection(json: unknown): void {
+    const table = TABLE_NAMES[this.#tallies.size];
+    if (!isRecord(json) || table === undefined || json.table !== table) {
+      this.#refuse(table ? `the table "${table}" must come here` : 'the last line must come here');
+    }
+    this.#section = new Section(table, json.columns, (problem) => this.#refuse(problem));
+    this.#tallies.set(table, this.#section.tally);
+  }
+
+  #takeRow(json: readonly unknown[]): void {
+    const section = this.#section ?? this.#refuse('the name of a table must come before its rows');
+    const row = section.read(json);
+    if (section.table === 'accounts') this.#takeAccount(row);
+    else this.#requireAccount(section, row);
+    this.#rows[section.table] += 1;
+    this.#batch.push(row);
+  }
+
+  #takeAccount([accountId, , plan]: readonly Value[]): void {
+    if (!this.#plans.has(String(plan))) {
+      this.#refuse(`plan must be one of ${[...this.#plans].join(', ')}`);
+    }
+    this.#accounts.add(String(accountId));
+  }
+
+  #requireAccount({ accountColumn }: Section, row: readonly Value[]): void {
+    if (accountColumn < 0 || this.#accounts.has(String(row[accountColumn]))) return;
+    this.#refuse('account_id must be one of the accounts in the file');
+  }
+
+  #takeTrailer(json: Record<string, unknown>): void {
+    if (this.#tallies.size < TABLE_NAMES.length)
+      this.#refuse('tables are missing before this line');
+    const counts = this.#readCounts(json.rows);
+    for (const told of [counts, this.#announced ?? noRows()]) {
+      if (!sameCounts(told, this.#rows)) this.#refuse('rows are missing, or there are too many');
+    }
+    const sha256 = this.#hash.digest('hex');
+    if (json.sha256 !== sha256) {
+      this.#refuse(
+        'the SHA-256 of the lines before is another one: the file was changed; export it again',
+      );
+    }
+    this.#sha256 = sha256;
+  }
+
+  #readCounts(json: unknown): RowCounts {
+    if (isRecord(json) && TABLE_NAMES.every((table) => Number.isSafeInteger(json[table]))) {
+      return json as RowCounts;
+    }
+    return this.#refuse(`"rows" must tell the rows of ${TABLE_NAMES.join(', ')}`);
+  }
+
+  #refuse(problem: string): never {
+    throw new SetupError(`line ${this.#line}: ${problem}`);
+  }
+}
+
+/** The rows of one table. */
+class Section {
+  readonly table: TableName;
+  readonly tally: Tally;
+  readonly accountColumn: number;
+  readonly #refuse: (problem: string) => never;
+  /** For each column of the table its place in the lines; -1 where the file is older than the column. */
+  readonly #places: readonly (readonly [Column, number])[];
+  readonly #width: number;
+  readonly #keyLength: number;
+  #previous: Value[] | null = null;
+
+  constructor(table: TableName, columns: unknown, refuse: (problem: string) => never) {
+    this.table = table;
+    this.tally = new Tally(table);
+    this.accountColumn = accountColumn(table);
+    this.#refuse = refuse;
+    this.#keyLength = TABLES[table].keyLength;
+    const names = Array.isArray(columns) ? columns : [];
+    this.#width = names.length;
+    this.#places = columnsOf(table).map((column) => [column, names.indexOf(column.name)] as const);
+    const known = this.#places.filter(([, place]) => place >= 0).length;
+    const missing = this.#places.find(
+      ([column, place]) => place < 0 && column.absent === undefined,
+    );
+    if (missing) refuse(`the column "${missing[0].name}" is missing`);
+    if (known !== names.length) {
+      refuse(
+        `this program knows the columns ${columnsOf(table)
+          .map(({ name }) => name)
+          .join(', ')}; use the release that wrote the file, or a newer one`,
+      );
+    }
+  }
+
+  read(json: readonly unknown[]): Value[] {
+    if (json.length !== this.#width) this.#refuse(`a row of ${this.#width} values must be here`);
+    const row = this.#places.map(([column, place]): Value => {
+      const value = place < 0 ? column.absent : column.read(json[place]);
+      return value === undefined
+        ? this.#refuse(`${column.name} must be ${column.expected}`)
+        : value;
+    });
+    if (this.#previous && compareKeys(this.#previous, row, this.#keyLength) >= 0) {
+      this.#refuse('rows must be in the order of their key, and none may come twice');
+    }
+    this.#previous = row;
+    this.tally.add(row);
+    return row;
+  }
+}
+
+function compareKeys(one: readonly Value[], other: readonly Value[], length: number): number {
+  for (let i = 0; i < length; i++) {
+    const [a, b] = [one[i] ?? 0, other[i] ?? 0];
+    if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b);
+    if (a !== b) return a < b ? -1 : 1;
+  }
+  return 0;
+}
+
+function isRecord(json: unknown): json is Record<string, unknown> {
+  return typeof json === 'object' && json !== null && !Array.isArray(json);
+}

@@ -1,0 +1,42 @@
+/**
+ * What a store offers for the move of its contents: one consistent snapshot to read, or one transaction
+ * to fill it by. Rejects with `SetupError` when the database cannot do its part.
+ */
+import type { StoreLocation } from './open.ts';
+import type { RowCounts, TableName, Value } from './tables.ts';
+
+/** Rows in the order of `TABLES[table].columns`. */
+export type Rows = readonly (readonly Value[])[];
+
+/** All tables as they were at one moment, while others go on writing. */
+export interface Snapshot {
+  counts(): Promise<RowCounts>;
+  /** The rows in the order of their primary key, some thousands at a time. */
+  rows(table: TableName): AsyncIterable<Rows>;
+}
+
+/** An empty store within a transaction. */
+export interface EmptyStore {
+  insert(table: TableName, rows: Rows): Promise<void>;
+  /** Rows and sums by account, as `Tally` writes them. */
+  tally(table: TableName): Promise<ReadonlyMap<string, string>>;
+}
+
+export interface MovableStore {
+  dump<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
+  /**
+   * Commits what `work` has inserted when it resolves, and nothing when it rejects. Other writers wait
+   * or fail meanwhile. Rejects with `SetupError` before `work` when any table has rows.
+   */
+  load<T>(work: (store: EmptyStore) => Promise<T>): Promise<T>;
+}
+
+/** The store for a move; its schema is up to date already. */
+export async function openMovableStore(location: StoreLocation): Promise<MovableStore> {
+  if (location.kind === 'sqlite') {
+    const { MovableSqlite } = await import('./sqlite-move.ts');
+    return new MovableSqlite(location.path);
+  }
+  const { MovablePostgres } = await import('./postgres-move.ts');
+  return new MovablePostgres(location.url);
+}

@@ -1,0 +1,197 @@
+/** PostgreSQL's part in a move, on one connection that may take long: a cursor, or one transaction. */
+import pg from 'pg';
+import { SetupError } from '../errors.ts';
+import type { EmptyStore, MovableStore, Rows, Snapshot } from './move.ts';
+import {
+  accountColumn,
+  type Column,
+  columnsOf,
+  fingerprintOf,
+  keyColumns,
+  keyIdMs,
+  type RowCounts,
+  TABLE_NAMES,
+  type TableName,
+  type Value,
+} from './tables.ts';
+import { refuseFilled } from './tally.ts';
+
+const BATCH_ROWS = 5_000;
+
+/** Each month is a partition, and a file from outside may not ask for any number of them. */
+const MAX_MONTHS = 1_200;
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** A move lasts as long as it lasts, but waits for no lock of another's long work. */
+const SESSION = `
+  SET synchronous_commit = on;
+  SET statement_timeout = 0;
+  SET idle_in_transaction_session_timeout = 0;
+  SET lock_timeout = '10s'`;
+
+const TYPES: Record<Column['kind'], string> = {
+  text: 'text',
+  integer: 'bigint',
+  real: 'double precision',
+  flag: 'boolean',
+  bytes: 'bytea',
+};
+
+/** int8 as a number: what is moved stays below 2^53. */
+const PARSERS = new pg.TypeOverrides();
+PARSERS.setTypeParser(pg.types.builtins.INT8, Number);
+
+export class MovablePostgres implements MovableStore {
+  readonly #url: string;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  dump<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    return this.#connected(async (client) => {
+      await query(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      return work({
+        counts: () => countRows(client),
+        rows: (table) => readRows(client, table),
+      });
+    });
+  }
+
+  load<T>(work: (store: EmptyStore) => Promise<T>): Promise<T> {
+    return this.#connected(async (client) => {
+      await query(client, 'BEGIN');
+      await query(client, `LOCK TABLE ${TABLE_NAMES.join(', ')} IN EXCLUSIVE MODE`);
+      refuseFilled(await countRows(client));
+      const months = new Set<string>();
+      const result = await work({
+        insert: async (table, rows) => {
+          if (table === 'ledger') await ensurePartitions(client, rows, months);
+          await insertRows(client, table, rows);
+        },
+        tally: (table) => tallyRows(client, table),
+      });
+      // Else the first plans are made for an empty database.
+      await query(client, `ANALYZE ${TABLE_NAMES.join(', ')}`);
+      await commit(client);
+      return result;
+    });
+  }
+
+  /** Ending the connection ends a transaction that is open still. */
+  async #connected<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    const client = new pg.Client({
+      connectionString: this.#url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      keepAlive: true,
+      application_name: 'phm',
+      types: PARSERS,
+    });
+    // The statement under way rejects with it.
+    client.on('error', () => {});
+    try {
+      await client.connect().catch(failed);
+      await query(client, SESSION);
+      return await work(client);
+    } finally {
+      await client.end();
+    }
+  }
+}
+
+async function commit(client: pg.Client): Promise<void> {
+  try {
+    await client.query('COMMIT');
+  } catch (cause) {
+    throw new SetupError(
+      `the database failed while it committed: ${(cause as Error).message}; look whether it holds the ` +
+        "accounts ('phm account list') before you try again",
+    );
+  }
+}
+
+async function countRows(client: pg.Client): Promise<RowCounts> {
+  const sums = TABLE_NAMES.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`);
+  return (await query<RowCounts>(client, `SELECT ${sums.join(', ')}`))[0] as RowCounts;
+}
+
+/** Fetches the next rows while the last ones are being written. */
+async function* readRows(client: pg.Client, table: TableName): AsyncGenerator<Rows> {
+  const columns = columnsOf(table).map(({ name }) => name);
+  // The order of bytes, whatever the collation of the database.
+  const order = keyColumns(table).map((name, i) =>
+    columnsOf(table)[i]?.kind === 'text' ? `${name} COLLATE "C"` : name,
+  );
+  const rows = `SELECT ${columns.join(', ')} FROM ${table} ORDER BY ${order.join(', ')}`;
+  await query(client, `DECLARE moved NO SCROLL CURSOR FOR ${rows}`);
+  const fetch = () => {
+    const fetched = client
+      .query({ text: `FETCH ${BATCH_ROWS} FROM moved`, rowMode: 'array' })
+      .then(({ rows }) => rows as Value[][], failed);
+    // Nobody may be left to hear of it.
+    fetched.catch(() => {});
+    return fetched;
+  };
+  for (let next = fetch(); ; ) {
+    const batch = await next;
+    if (batch.length === 0) break;
+    next = fetch();
+    yield batch;
+  }
+  await query(client, 'CLOSE moved');
+}
+
+async function insertRows(client: pg.Client, table: TableName, rows: Rows): Promise<void> {
+  const columns = columnsOf(table).map(({ name, kind }, i) => ({
+    name,
+    type: TYPES[kind],
+    values: rows.map((row) => row[i]) as unknown[],
+  }));
+  if (table === 'ledger') {
+    const values = rows.map((row) => String(fingerprintOf(row)));
+    columns.push({ name: 'fingerprint', type: 'bigint', values });
+  }
+  await query(
+    client,
+    `INSERT INTO ${table} (${columns.map(({ name }) => name).join(', ')})
+     SELECT * FROM unnest(${columns.map(({ type }, i) => `$${i + 1}::${type}[]`).join(', ')})`,
+    columns.map(({ values }) => values),
+  );
+}
+
+/** Makes the partitions of months that are new in the file. */
+async function ensurePartitions(client: pg.Client, rows: Rows, months: Set<string>): Promise<void> {
+  for (const [keyId] of rows as readonly [Uint8Array][]) {
+    const atMs = keyIdMs(keyId);
+    const month = new Date(atMs).toISOString().slice(0, 7);
+    if (months.has(month)) continue;
+    if (months.size === MAX_MONTHS) throw new SetupError(`key ids of over ${MAX_MONTHS} months`);
+    months.add(month);
+    await query(client, 'SELECT ensure_ledger_partition($1)', [atMs]);
+  }
+}
+
+async function tallyRows(client: pg.Client, table: TableName): Promise<Map<string, string>> {
+  const sums = columnsOf(table)
+    .filter((column) => column.summed)
+    .map(({ name }) => ` || ' ' || sum(${name})`);
+  const account = accountColumn(table) < 0 ? "''" : 'account_id';
+  const rows = await query<{ account: string; tally: string }>(
+    client,
+    `SELECT ${account} AS account, count(*)::text${sums.join('')} AS tally FROM ${table} GROUP BY 1`,
+  );
+  return new Map(rows.map((row) => [row.account, row.tally]));
+}
+
+async function query<T = unknown>(
+  client: pg.Client,
+  sql: string,
+  values: unknown[] = [],
+): Promise<T[]> {
+  return (await client.query(sql, values).catch(failed)).rows;
+}
+
+function failed(cause: unknown): never {
+  throw new SetupError(`the database failed: ${(cause as Error).message}`);
+}

@@ -1,0 +1,120 @@
+/** The embedded store's part in a move: a read transaction, or one write transaction on an empty file. */
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { SetupError } from '../errors.ts';
+import type { EmptyStore, MovableStore, Rows, Snapshot } from './move.ts';
+import { openDatabase } from './sqlite-schema.ts';
+import {
+  accountColumn,
+  columnsOf,
+  fingerprintOf,
+  keyColumns,
+  type RowCounts,
+  TABLE_NAMES,
+  type TableName,
+  type Value,
+} from './tables.ts';
+import { refuseFilled } from './tally.ts';
+
+const BATCH_ROWS = 1_000;
+
+export class MovableSqlite implements MovableStore {
+  readonly #path: string;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** In WAL mode a reader sees one state and holds no writer up. */
+  dump<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+    return this.#transaction('BEGIN', (database) =>
+      work({
+        counts: async () => guarded(() => countRows(database)),
+        rows: (table) => readRows(database, table),
+      }),
+    );
+  }
+
+  load<T>(work: (store: EmptyStore) => Promise<T>): Promise<T> {
+    return this.#transaction('BEGIN IMMEDIATE', (database) => {
+      refuseFilled(guarded(() => countRows(database)));
+      return work({
+        insert: async (table, rows) => guarded(() => insertRows(database, table, rows)),
+        tally: async (table) => guarded(() => tallyRows(database, table)),
+      });
+    });
+  }
+
+  async #transaction<T>(begin: string, work: (database: DatabaseSync) => Promise<T>): Promise<T> {
+    const database = openDatabase(this.#path);
+    try {
+      guarded(() => database.exec(begin));
+      const result = await work(database);
+      guarded(() => database.exec('COMMIT'));
+      return result;
+    } finally {
+      // Ends the transaction when it is open still.
+      database.close();
+    }
+  }
+}
+
+/** Rows by table, as the connection sees them. */
+export function countRows(database: DatabaseSync): RowCounts {
+  const sums = TABLE_NAMES.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`);
+  return { ...database.prepare(`SELECT ${sums.join(', ')}`).get() } as RowCounts;
+}
+
+async function* readRows(database: DatabaseSync, table: TableName): AsyncGenerator<Rows> {
+  const columns = columnsOf(table);
+  const names = columns.map(({ name }) => name).join(', ');
+  const statement = guarded(() =>
+    database.prepare(`SELECT ${names} FROM ${table} ORDER BY ${keyColumns(table).join(', ')}`),
+  );
+  statement.setReturnArrays(true);
+  const flags = columns.flatMap(({ kind }, i) => (kind === 'flag' ? [i] : []));
+  const rows = statement.iterate() as unknown as Iterator<Value[]>;
+  for (;;) {
+    const batch: Value[][] = [];
+    while (batch.length < BATCH_ROWS) {
+      const { done, value } = guarded(() => rows.next());
+      if (done) break;
+      for (const i of flags) value[i] = value[i] === 1;
+      batch.push(value);
+    }
+    if (batch.length === 0) return;
+    yield batch;
+  }
+}
+
+function insertRows(database: DatabaseSync, table: TableName, rows: Rows): void {
+  const names = columnsOf(table).map(({ name }) => name);
+  if (table === 'ledger') names.push('fingerprint');
+  const places = names.map(() => '?').join(', ');
+  const insert = database.prepare(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${places})`);
+  for (const row of rows) {
+    const values = row.map((value) => (typeof value === 'boolean' ? Number(value) : value));
+    const derived: SQLInputValue[] = table === 'ledger' ? [fingerprintOf(row)] : [];
+    insert.run(...values, ...derived);
+  }
+}
+
+function tallyRows(database: DatabaseSync, table: TableName): Map<string, string> {
+  const sums = columnsOf(table)
+    .filter((column) => column.summed)
+    .map(({ name }) => ` || ' ' || sum(${name})`);
+  const account = accountColumn(table) < 0 ? "''" : 'account_id';
+  const found = database
+    .prepare(
+      `SELECT ${account} AS account, count(*)${sums.join('')} AS tally FROM ${table} GROUP BY 1`,
+    )
+    .all();
+  return new Map(found.map((row) => [String(row.account), String(row.tally)]));
+}
+
+function guarded<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    throw new SetupError(`the database failed: ${(cause as Error).message}`, { cause });
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * The tables that a move takes from one store to another, as both stores have them: columns, types, and
+ * what a value read from outside must be. A column that a migration adds is one line here, with
+ * the value of rows from files made before.
+ */
+
+export type Value = string | number | boolean | Uint8Array | null;
+
+export interface Column {
+  readonly name: string;
+  readonly kind: 'text' | 'integer' | 'real' | 'flag' | 'bytes';
+  /** The value that JSON holds, read; undefined when it is not what `expected` says. */
+  readonly read: (json: unknown) => Value | undefined;
+  readonly expected: string;
+  /** What a row has when the file is older than the column; a column without it is in every file. */
+  readonly absent?: Value;
+  /** Its sum is compared when a move is done. */
+  readonly summed?: true;
+}
+
+export interface Table {
+  /** The first `keyLength` columns are the primary key, by which rows are ordered. */
+  readonly columns: readonly Column[];
+  readonly keyLength: number;
+}
+
+const INT32_MAX = 2 ** 31 - 1;
+
+/** The last millisecond of the year 9999. */
+const TIME_MAX = 253_402_300_799_999;
+
+const KEY_ID: Column = {
+  ...bytes('key_id', 16),
+  read: (json) => {
+    const id = readBytes(json, 16);
+    return id && isKeyId(id) ? id : undefined;
+  },
+  expected: '32 hexadecimal digits, lower-case, a UUIDv7 of a year up to 9999',
+};
+
+const SECURITY_LEVEL: Column = {
+  name: 'security_level',
+  kind: 'integer',
+  read: (json) => (json === 128 || json === 256 || json === 384 ? json : undefined),
+  expected: '128, 256 or 384',
+};
+
+const ROLLUP: Table = {
+  keyLength: 2,
+  columns: [
+    id('account_id'),
+    integer('period', TIME_MAX),
+    summed('keys'),
+    summed('latency_us'),
+    summed('streams'),
+    summed('streams_passed'),
+    summed('metered'),
+    summed('failures'),
+  ],
+};
+
+/** In the order of a file: what is referred to comes first. */
+export const TABLES = {
+  accounts: {
+    keyLength: 1,
+    columns: [
+      id('account_id'),
+      text('name', 200),
+      text('plan', 100),
+      flag('demo'),
+      integer('created_ms', TIME_MAX),
+    ],
+  },
+  api_keys: {
+    keyLength: 1,
+    columns: [
+      id('api_key_id'),
+      id('account_id'),
+      bytes('key_hash', 32),
+      text('hint', 100),
+      integer('created_ms', TIME_MAX),
+      nullable(integer('revoked_ms', TIME_MAX)),
+    ],
+  },
+  usage: {
+    keyLength: 2,
+    columns: [id('account_id'), integer('month', INT32_MAX), summed('used')],
+  },
+  secret_checks: {
+    keyLength: 1,
+    columns: [
+      integer('version', INT32_MAX),
+      bytes('check_value', 32),
+      integer('registered_ms', TIME_MAX),
+    ],
+  },
+  rollup_minute: ROLLUP,
+  rollup_hour: ROLLUP,
+  ledger: {
+    keyLength: 1,
+    // The fingerprint is left out: it is the commitment's first 64 bits.
+    columns: [
+      KEY_ID,
+      bytes('commitment', 32),
+      integer('secret_version', INT32_MAX),
+      id('account_id'),
+      id('api_key_id'),
+      SECURITY_LEVEL,
+      text('modulation', 100),
+      text('source', 100),
+      integer('created_ms', TIME_MAX),
+      integer('latency_us'),
+      real('entropy_bits', Number.MAX_VALUE),
+      nullable(text('entropy_job_id', 1_000)),
+      nullable(real('gate_p', 1)),
+      nullable(integer('tests_passed', INT32_MAX)),
+      nullable(integer('total_tests', INT32_MAX)),
+    ],
+  },
+} as const satisfies Record<string, Table>;
+
+export type TableName = keyof typeof TABLES;
+
+export const TABLE_NAMES = Object.keys(TABLES) as TableName[];
+
+/** Rows by table. */
+export type RowCounts = Record<TableName, number>;
+
+export function columnsOf(table: TableName): readonly Column[] {
+  return TABLES[table].columns;
+}
+
+/** Names of the columns that make the primary key. */
+export function keyColumns(table: TableName): string[] {
+  return columnsOf(table)
+    .slice(0, TABLES[table].keyLength)
+    .map(({ name }) => name);
+}
+
+/** The account column, by which sums are told apart; -1 for a table without. */
+export function accountColumn(table: TableName): number {
+  return columnsOf(table).findIndex(({ name }) => name === 'account_id');
+}
+
+/** The fingerprint of a ledger row: the first 64 bits of its commitment, signed. */
+export function fingerprintOf(row: readonly Value[]): bigint {
+  const [, commitment] = row as [unknown, Uint8Array];
+  return new DataView(commitment.buffer, commitment.byteOffset).getBigInt64(0);
+}
+
+function id(name: string): Column {
+  return {
+    name,
+    kind: 'text',
+    read: (json) =>
+      typeof json === 'string' && /^[\x21-\x7e]{1,100}$/.test(json) ? json : undefined,
+    expected: '1 to 100 ASCII characters without spaces',
+  };
+}
+
+function text(name: string, longest: number): Column {
+  return {
+    name,
+    kind: 'text',
+    read: (json) => (typeof json === 'string' && isPrintable(json, longest) ? json : undefined),
+    expected: `1 to ${longest} printable characters`,
+  };
+}
+
+function integer(name: string, largest = Number.MAX_SAFE_INTEGER): Column {
+  return {
+    name,
+    kind: 'integer',
+    read: (json) =>
+      Number.isSafeInteger(json) && Number(json) >= 0 && Number(json) <= largest
+        ? Number(json)
+        : undefined,
+    expected: `a whole number from 0 to ${largest}`,
+  };
+}
+
+function summed(name: string): Column {
+  return { ...integer(name), summed: true };
+}
+
+function real(name: string, largest: number): Column {
+  return {
+    name,
+    kind: 'real',
+    read: (json) => (typeof json === 'number' && json >= 0 && json <= largest ? json : undefined),
+    expected: `a number from 0 to ${largest}`,
+  };
+}
+
+function flag(name: string): Column {
+  return {
+    name,
+    kind: 'flag',
+    read: (json) => (typeof json === 'boolean' ? json : undefined),
+    expected: 'true or false',
+  };
+}
+
+function bytes(name: string, length: number): Column {
+  return {
+    name,
+    kind: 'bytes',
+    read: (json) => readBytes(json, length),
+    expected: `${2 * length} hexadecimal digits, lower-case`,
+  };
+}
+
+function nullable(column: Column, absent: Value = null): Column {
+  return {
+    ...column,
+    absent,
+    read: (json) => (json === null ? null : column.read(json)),
+    expected: `${column.expected}, or null`,
+  };
+}
+
+function readBytes(json: unknown, length: number): Buffer | undefined {
+  if (typeof json !== 'string' || json.length !== 2 * length || !/^[0-9a-f]*$/.test(json)) {
+    return undefined;
+  }
+  return Buffer.from(json, 'hex');
+}
+
+function isPrintable(value: string, longest: number): boolean {
+  return value !== '' && value.length <= longest && value.isWellFormed() && !/\p{Cc}/u.test(value);
+}
+
+function isKeyId(keyId: Buffer): boolean {
+  return (keyId[6] ?? 0) >> 4 === 7 && keyIdMs(keyId) <= TIME_MAX;
+}
+
+/** The millisecond in which a key id was made. */
+export function keyIdMs(keyId: Uint8Array): number {
+  return Buffer.from(keyId.buffer, keyId.byteOffset, keyId.length).readUIntBE(0, 6);
+}

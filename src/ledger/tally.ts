@@ -1,0 +1,46 @@
+/** Rows and sums by account, by which the ends of a move are compared. */
+import { SetupError } from '../errors.ts';
+import { accountColumn, columnsOf, type RowCounts, type TableName, type Value } from './tables.ts';
+
+/** What one table holds: for each account the number of its rows and the sums of the summed columns. */
+export class Tally {
+  readonly #account: number;
+  readonly #summed: readonly number[];
+  readonly #sums = new Map<string, { rows: number; sums: bigint[] }>();
+
+  constructor(table: TableName) {
+    this.#account = accountColumn(table);
+    this.#summed = columnsOf(table).flatMap((column, i) => (column.summed ? [i] : []));
+  }
+
+  add(row: readonly Value[]): void {
+    const account = this.#account < 0 ? '' : String(row[this.#account]);
+    let entry = this.#sums.get(account);
+    if (!entry) {
+      entry = { rows: 0, sums: this.#summed.map(() => 0n) };
+      this.#sums.set(account, entry);
+    }
+    entry.rows += 1;
+    for (const [i, column] of this.#summed.entries()) {
+      entry.sums[i] = (entry.sums[i] ?? 0n) + BigInt(Number(row[column]));
+    }
+  }
+
+  /** True when `other`, which a database has summed as `rows sum sum …`, says the same. */
+  equals(other: ReadonlyMap<string, string>): boolean {
+    if (other.size !== this.#sums.size) return false;
+    return [...this.#sums].every(
+      ([account, { rows, sums }]) => other.get(account) === [rows, ...sums].join(' '),
+    );
+  }
+}
+
+/** Throws `SetupError` unless all tables are empty. */
+export function refuseFilled(counts: RowCounts): void {
+  const filled = Object.entries(counts).filter(([, rows]) => rows > 0);
+  if (filled.length === 0) return;
+  const found = filled.map(([table, rows]) => `${table} (${rows} rows)`).join(', ');
+  throw new SetupError(
+    `an import needs an empty ledger, and this one holds ${found}; name a new database, or a new data directory`,
+  );
+}

@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, describe, it } from 'node:test';
+import { copyDatabase, type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
+import { MAIN } from '../support/server.ts';
+import { keyRequest, QUOTAS } from './contract.ts';
+import { assertSameStore, fillStore } from './filled-store.ts';
+
+const NEVER = new AbortController().signal;
+
+const directory = mkdtempSync(join(tmpdir(), 'phm-backup-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+const newFolder = () => mkdtempSync(join(directory, 'case-'));
+const open = (path: string): LedgerStore => openSqliteStore({ path, quotas: QUOTAS });
+
+/** Pages enough for several steps of a copy. */
+function fillPages(path: string): void {
+  const database = new DatabaseSync(path);
+  database.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
+    INSERT INTO ledger SELECT randomblob(16), random(), randomblob(32), 1, 'acct_a', 'key_acct_a', 256,
+      'phase', 'os', 1, 1, 1, NULL, NULL, NULL, NULL FROM n;
+    UPDATE usage SET used = used + 60000 WHERE account_id = 'acct_a'`);
+  database.close();
+}
+
+/** Rows and counter of an account that only generated keys, but for one validation. */
+function readBooks(path: string): { rows: number; used: number } {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const books = database
+    .prepare(
+      `SELECT (SELECT count(*) FROM ledger WHERE account_id = 'acct_a') AS rows,
+         (SELECT used FROM usage WHERE account_id = 'acct_a') AS used`,
+    )
+    .get();
+  database.close();
+  return books as { rows: number; used: number };
+}
+
+describe('copy of a database', () => {
+  it('is one state of a database in use: one file, for its owner, without a log', async () => {
+    const folder = newFolder();
+    const [path, copy] = [join(folder, 'phm.db'), join(folder, 'copy.db')];
+    const store = open(path);
+    await fillStore(store);
+    fillPages(path);
+    let commits = 0;
+    let done = false;
+    const copied = copyDatabase(path, copy, NEVER).finally(() => {
+      done = true;
+    });
+    while (!done) {
+      await store.commit([keyRequest('acct_a'), keyRequest('acct_a')], []);
+      commits += 1;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const report = await copied;
+    assert.ok(commits > 3, 'writers go on');
+    const { rows, used } = readBooks(copy);
+    assert.equal(used, rows + 1, 'whole batches only');
+    assert.equal(report.rows.ledger, rows + 100);
+    assert.equal(report.bytes, statSync(copy).size);
+    assert.equal(statSync(copy).mode & 0o777, 0o600);
+    // Bytes 18 and 19 of the header: 1 without, 2 with a write-ahead log.
+    assert.deepEqual([...readFileSync(copy).subarray(18, 20)], [1, 1]);
+    await store.close();
+    assert.deepEqual(readdirSync(folder).sort(), ['copy.db', 'phm.db']);
+  });
+
+  it('brings the ledger back to where it was', async () => {
+    const folder = newFolder();
+    const [path, copy] = [join(folder, 'phm.db'), join(folder, 'copy.db')];
+    const store = open(path);
+    const filled = await fillStore(store);
+    await copyDatabase(path, copy, NEVER);
+    const restored = join(folder, 'restored.db');
+    await copyDatabase(copy, restored, NEVER);
+    const again = open(restored);
+    await assertSameStore(store, again, filled);
+    await again.close();
+    await store.close();
+  });
+
+  it('takes no other file’s place, and none beside which another database’s log lies', async () => {
+    const folder = newFolder();
+    const path = join(folder, 'phm.db');
+    const store = open(path);
+    await fillStore(store);
+    const taken = join(folder, 'taken.db');
+    writeFileSync(taken, 'mine');
+    await assert.rejects(copyDatabase(path, taken, NEVER), {
+      name: 'SetupError',
+      message: /taken\.db exists, and is never replaced/,
+    });
+    assert.equal(readFileSync(taken, 'utf8'), 'mine');
+    for (const side of ['-wal', '-shm', '-journal']) {
+      const copy = join(folder, `beside${side}.db`);
+      writeFileSync(copy + side, '');
+      await assert.rejects(copyDatabase(path, copy, NEVER), /belongs to another database/);
+    }
+    await store.close();
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.endsWith('.new')),
+      [],
+    );
+  });
+
+  it('would be damaged by the log of another database, were that not refused', async () => {
+    const folder = newFolder();
+    const [path, copy] = [join(folder, 'phm.db'), join(folder, 'copy.db')];
+    const store = open(path);
+    await fillStore(store);
+    await copyDatabase(path, copy, NEVER);
+    for (let i = 0; i < 50; i++) await store.commit([keyRequest('acct_a')], []);
+    copyFileSync(`${path}-wal`, `${copy}-wal`);
+    const opened = new DatabaseSync(copy);
+    const { n } = opened.prepare('SELECT count(*) AS n FROM ledger').get() as { n: number };
+    opened.close();
+    assert.notEqual(n, 300, 'SQLite applies a log that it finds');
+    await store.close();
+  });
+
+  it('is refused for what is no ledger of this program, and for a damaged one', async () => {
+    const folder = newFolder();
+    const copy = join(folder, 'copy.db');
+    const cases: [string, (path: string) => void | Promise<void>, RegExp][] = [
+      ['absent', () => {}, /there is no database/],
+      ['folder', (path) => void mkdirSync(path), /there is no database/],
+      ['empty', (path) => writeFileSync(path, ''), /holds no ledger/],
+      ['text', (path) => writeFileSync(path, 'text '.repeat(1_000)), /not a database/],
+      [
+        'other',
+        (path) => run(path, 'CREATE TABLE x (y); PRAGMA user_version = 1'),
+        /no such table/,
+      ],
+      ['newer', (path) => run(path, 'PRAGMA user_version = 99'), /schema version 99, newer/],
+      ['damaged', damage, /damaged|malformed/],
+    ];
+    for (const [name, make, words] of cases) {
+      const path = join(folder, name);
+      await make(path);
+      await assert.rejects(copyDatabase(path, copy, NEVER), (error: Error) => {
+        assert.equal(error.name, 'SetupError', `${name}: ${error.stack}`);
+        assert.match(error.message, words);
+        return true;
+      });
+    }
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.startsWith('copy')),
+      [],
+    );
+  });
+
+  it('leaves nothing when it is interrupted', async () => {
+    const folder = newFolder();
+    const path = join(folder, 'phm.db');
+    const store = open(path);
+    await fillStore(store);
+    fillPages(path);
+    const controller = new AbortController();
+    const copied = copyDatabase(path, join(folder, 'copy.db'), controller.signal);
+    controller.abort('interrupted');
+    await assert.rejects(copied, (reason) => reason === 'interrupted');
+    await store.close();
+    assert.deepEqual(readdirSync(folder), ['phm.db']);
+  });
+
+  it('leaves nothing when the disk is full', {
+    skip: process.platform === 'win32' && 'no ulimit',
+  }, async () => {
+    const folder = newFolder();
+    const store = open(join(folder, 'phm.db'));
+    await fillStore(store);
+    fillPages(join(folder, 'phm.db'));
+    await store.close();
+    // A limit on the size of files stands for a full disk; without the handler it would be a signal.
+    const ignore = '--import=data:text/javascript,process.on(`SIGXFSZ`,()=>{})';
+    const env = { PATH: process.env.PATH, PHM_DATA_DIR: folder, NODE_OPTIONS: ignore };
+    for (const command of [['ledger', 'backup'], ['export']]) {
+      const args = [process.execPath, MAIN, ...command, join(folder, 'copy')];
+      const [code, stderr] = await new Promise<[unknown, string]>((resolve) => {
+        execFile(
+          'sh',
+          ['-c', 'ulimit -f 4096; exec "$@"', 'sh', ...args],
+          { env },
+          (error, _, words) => resolve([error?.code, words]),
+        );
+      });
+      assert.equal(code, 1, stderr);
+      assert.match(stderr, /^phm: cannot (copy|write) /);
+      assert.deepEqual(readdirSync(folder), ['phm.db']);
+    }
+  });
+});
+
+function run(path: string, sql: string): void {
+  const database = new DatabaseSync(path);
+  database.exec(sql);
+  database.close();
+}
+
+/** Overwrites pages in the middle. */
+async function damage(path: string): Promise<void> {
+  const store = open(path);
+  await fillStore(store);
+  await store.close();
+  const file = openSync(path, 'r+');
+  const pages = Buffer.alloc(3 * 4096, 0x5a);
+  writeSync(file, pages, 0, pages.length, 4096 * Math.floor(statSync(path).size / 8192));
+}

@@ -1,0 +1,86 @@
+/** A store with something in every table, and what must be the same wherever it was moved to. */
+import assert from 'node:assert/strict';
+import type { LedgerRow, LedgerStore } from '../../src/ledger/index.ts';
+import { keyRequest, MONTH, makeKeyId, makeRow, NOW } from './contract.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+export interface Filled {
+  readonly rows: readonly LedgerRow[];
+}
+
+const hashOf = (name: string) => Buffer.alloc(32, name);
+const checkValue = Buffer.alloc(32, 'check');
+
+/** Two accounts, one with a revoked API key; `count` rows over three months, failures and validations. */
+export async function fillStore(store: LedgerStore, count = 300): Promise<Filled> {
+  for (const [accountId, name, plan] of [
+    ['acct_a', 'Ada "Lovelace" – 𝛌\\', 'enterprise'],
+    ['acct_b', 'B', 'research'],
+  ] as const) {
+    await store.addAccount({ accountId, name, plan, demo: plan === 'research', createdMs: NOW });
+    const record = { accountId, hint: 'phmsk_…', createdMs: NOW, revokedMs: null };
+    await store.addApiKey({ ...record, apiKeyId: `key_${accountId}` }, hashOf(accountId));
+    await store.addApiKey({ ...record, apiKeyId: `old_${accountId}` }, hashOf(`old ${accountId}`));
+  }
+  await store.revokeApiKey('old_acct_b', NOW + 1);
+  await store.registerSecret(1, checkValue, NOW);
+  await store.registerSecret(2, checkValue, NOW + 5);
+  const rows = Array.from({ length: count }, (_, i) => {
+    const createdMs = NOW - 60 * DAY_MS + Math.floor((60 * DAY_MS * i) / count);
+    const validation = i % 3 ? null : { gateP: i / count, testsPassed: 15, totalTests: 15 };
+    const entropyJobId = i % 2 ? null : `job-${i}`;
+    return makeRow({ keyId: makeKeyId(createdMs), createdMs, validation, entropyJobId });
+  });
+  const counts = { streams: 2, streamsPassed: 1 };
+  await store.commit(
+    rows.map((row, i) => keyRequest(i % 3 ? 'acct_a' : 'acct_b', row, row.createdMs)),
+    [{ accountId: 'acct_b', atMs: NOW, counts }],
+  );
+  await store.commit([{ ...keyRequest('acct_a'), key: null }], []);
+  return { rows };
+}
+
+/** Asks both stores the same and expects the same. */
+export async function assertSameStore(
+  store: LedgerStore,
+  other: LedgerStore,
+  { rows }: Filled,
+): Promise<void> {
+  assert.deepEqual(await readBooks(other), await readBooks(store));
+  const found = await other.lookup(rows.map(({ keyId }) => keyId));
+  assert.ok(found.length > 0 && found.every(Boolean));
+  const queries = rows.map(({ secretVersion: version, commitment: digest, fingerprint }) => ({
+    version,
+    digest,
+    fingerprint,
+  }));
+  assert.ok((await other.findCommitments(queries)).every(Boolean));
+  // The repeated key of a generator is told in the new store as well.
+  const [row] = rows;
+  const again = await other.commit([keyRequest('acct_a', row)], []);
+  assert.deepEqual(again, [{ kind: 'repeated_key' }]);
+}
+
+/** Everything but the ledger's rows, as plain values. */
+async function readBooks(store: LedgerStore): Promise<unknown> {
+  const ids = ['acct_a', 'acct_b'];
+  const periods = [90 * DAY_MS, 30 * HOUR_MS + 60_000];
+  const books = {
+    accounts: await store.listAccounts(),
+    apiKeys: await store.listApiKeys(),
+    secrets: [...(await store.secretChecks())],
+    principals: await Promise.all(
+      [...ids, 'old acct_a', 'old acct_b'].map((name) => store.authenticate(hashOf(name), MONTH)),
+    ),
+    metrics: await Promise.all(
+      ids.flatMap((id) => periods.map((period) => store.metrics(id, NOW - period))),
+    ),
+  };
+  return JSON.parse(
+    JSON.stringify(books, (_, value) =>
+      value instanceof Uint8Array ? [...value] : value?.type === 'Buffer' ? value.data : value,
+    ),
+  );
+}

@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, it } from 'node:test';
+import {
+  exportLedger,
+  importLedger,
+  type LedgerStore,
+  openMovableStore,
+  openSqliteStore,
+} from '../../src/ledger/index.ts';
+import { keyRequest, NOW, QUOTAS } from './contract.ts';
+import { assertSameStore, type Filled, fillStore } from './filled-store.ts';
+
+const PLANS = Object.keys(QUOTAS);
+const NEVER = new AbortController().signal;
+
+const directory = mkdtempSync(join(tmpdir(), 'phm-move-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+let databases = 0;
+const newPath = () => join(directory, `${++databases}.db`);
+const open = (path: string): LedgerStore => openSqliteStore({ path, quotas: QUOTAS });
+const movable = (path: string) => openMovableStore({ kind: 'sqlite', path });
+
+async function exportText(path: string, onWrite = async () => {}): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  const put = async (bytes: Uint8Array) => {
+    chunks.push(bytes);
+    await onWrite();
+  };
+  await exportLedger(await movable(path), NOW, put, NEVER);
+  return Buffer.concat(chunks).toString();
+}
+
+/** In chunks that end anywhere. */
+async function* chunksOf(text: string | Buffer, size = 1_000): AsyncGenerator<Buffer> {
+  const bytes = Buffer.from(text as string);
+  for (let i = 0; i < bytes.length; i += size) yield bytes.subarray(i, i + size);
+}
+
+async function importText(path: string, text: string | Buffer, signal = NEVER): Promise<void> {
+  await importLedger(await movable(path), chunksOf(text), PLANS, signal);
+}
+
+/** The lines with a last line that fits them. */
+function sealed(lines: readonly string[], rows?: object): string {
+  const body = lines
+    .slice(0, -1)
+    .map((line) => `${line}\n`)
+    .join('');
+  const trailer = JSON.parse(lines.at(-1) ?? '');
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  return `${body}${JSON.stringify({ ...trailer, ...(rows && { rows }), sha256 })}\n`;
+}
+
+function isEmpty(path: string): boolean {
+  const database = new DatabaseSync(path);
+  const tables = ['accounts', 'api_keys', 'usage', 'secret_checks', 'rollup_minute', 'ledger'];
+  const counts = tables.map((table) =>
+    database.prepare(`SELECT count(*) AS n FROM ${table}`).get(),
+  );
+  database.close();
+  return counts.every((row) => row?.n === 0);
+}
+
+describe('move of a ledger', () => {
+  const source = newPath();
+  let store: LedgerStore;
+  let filled: Filled;
+  let text: string;
+  let lines: readonly string[];
+
+  before(async () => {
+    store = open(source);
+    filled = await fillStore(store);
+    text = await exportText(source);
+    lines = text.trimEnd().split('\n');
+  });
+  after(() => store.close());
+
+  /** The number of the first line (from 1) that begins so. */
+  const lineOf = (start: string) => lines.findIndex((line) => line.startsWith(start)) + 1;
+
+  it('brings everything to another store, and the same file comes out of that', async () => {
+    const path = newPath();
+    const target = open(path);
+    await importText(path, text);
+    assert.equal(await exportText(path), text);
+    await assertSameStore(store, target, filled);
+    await target.close();
+  });
+
+  it('exports one state while others go on writing, and holds no writer up', async () => {
+    const path = newPath();
+    const busy = open(path);
+    await fillStore(busy, 2_500);
+    const commit = async () => {
+      const [outcome] = await busy.commit([keyRequest('acct_a')], []);
+      assert.equal(outcome?.kind, 'committed');
+    };
+    const before = await exportText(path);
+    assert.equal(await exportText(path, commit), before);
+    assert.notEqual(await exportText(path), before);
+    await busy.close();
+  });
+
+  it('refuses a file that was cut off or changed, and keeps nothing of it', async () => {
+    const path = newPath();
+    await open(path).close();
+    const bytes = Buffer.from(text);
+    const ends = lines.map((_, i) => lines.slice(0, i).join('\n').length + 1);
+    const cuts = [
+      1,
+      100,
+      ...ends.filter((_, i) => i % 60 === 1),
+      bytes.length - 100,
+      bytes.length - 1,
+    ];
+    for (const cut of cuts) {
+      await assert.rejects(importText(path, bytes.subarray(0, cut)), {
+        name: 'SetupError',
+        message: /cut off/,
+      });
+    }
+    await assert.rejects(importText(path, ''), /cut off/);
+    const changed = text.replace('"Ada ', '"Eda ');
+    assert.notEqual(changed, text);
+    await assert.rejects(importText(path, changed), /^SetupError: line \d+: the SHA-256 /);
+    await assert.rejects(importText(path, `${text}[]\n`), /there is more after the last line/);
+    assert.ok(isEmpty(path));
+    await importText(path, text);
+  });
+
+  it('names the line and what is wrong in it, and keeps nothing of the file', async () => {
+    const path = newPath();
+    await open(path).close();
+    const first = {
+      account: lineOf('["acct_a"'),
+      key: lineOf('["key_acct_a"'),
+      row: lines.length - 1,
+    };
+    const value = (line: number, column: number, to: unknown) => {
+      const row = JSON.parse(lines[line - 1] ?? '');
+      row[column] = to;
+      return lines.with(line - 1, JSON.stringify(row));
+    };
+    const wrong: [number, readonly string[], RegExp][] = [
+      [1, lines.with(0, '{"format":"other"}'), /not the first line of an export/],
+      [1, lines.with(0, (lines[0] ?? '').replace('"version":1', '"version":2')), /version 1/],
+      [1, lines.with(0, (lines[0] ?? '').replace('"usage"', '"use"')), /"rows" must tell/],
+      [2, lines.with(1, '["acct_a"]'), /name of a table must come before/],
+      [2, lines.toSpliced(1, 1), /name of a table must come before/],
+      [3, lines.with(2, '{"a":'), /not JSON/],
+      [3, lines.with(2, ''), /not JSON/],
+      [3, lines.with(2, 'null'), /the table "api_keys" must come here/],
+      [
+        2,
+        lines.with(1, '{"table":"accounts","columns":["account_id"]}'),
+        /column "name" is missing/,
+      ],
+      [2, lines.with(1, (lines[1] ?? '').replace(']', ',"more"]')), /knows the columns/],
+      [3, lines.with(2, '["acct_a"]'), /a row of 5 values/],
+      [first.account, value(first.account, 0, 'a b'), /account_id must be 1 to 100 ASCII/],
+      [first.account, value(first.account, 1, 'x'.repeat(201)), /name must be 1 to 200 printable/],
+      [first.account, value(first.account, 1, 'a\u0000b'), /name must be/],
+      [first.account, value(first.account, 1, '\ud800'), /name must be/],
+      [first.account, value(first.account, 2, 'gold'), /plan must be one of research/],
+      [first.account, value(first.account, 3, 1), /demo must be true or false/],
+      [first.account, value(first.account, 4, -1), /created_ms must be a whole number/],
+      [first.account, value(first.account, 4, '5'), /created_ms must be/],
+      [first.account, value(first.account, 4, null), /created_ms must be/],
+      [
+        first.account + 1,
+        lines.toSpliced(first.account, 0, lines[first.account - 1] ?? ''),
+        /order of their key/,
+      ],
+      [first.key, value(first.key, 1, 'acct_c'), /account_id must be one of the accounts/],
+      [first.key, value(first.key, 2, 'AB'.repeat(32)), /key_hash must be 64 hexadecimal/],
+      [first.row, value(first.row, 0, 'ab'.repeat(16)), /key_id must be .* UUIDv7/],
+      [first.row, value(first.row, 1, 'ab'.repeat(31)), /commitment must be 64 hexadecimal/],
+      [first.row, value(first.row, 2, 2 ** 31), /secret_version must be/],
+      [first.row, value(first.row, 5, 192), /security_level must be 128, 256 or 384/],
+      [first.row, value(first.row, 10, -0.5), /entropy_bits must be/],
+      [first.row, value(first.row, 12, 1.5), /gate_p must be a number from 0 to 1, or null/],
+      [
+        first.row - 1,
+        [...lines.slice(0, -3), lines.at(-2) ?? '', lines.at(-3) ?? '', lines.at(-1) ?? ''],
+        /order of their key/,
+      ],
+      [first.row, lines.toSpliced(first.row - 1, 1), /rows are missing/],
+      [lineOf('{"table":"usage"'), lines.toSpliced(lineOf('{"table":"usage"') - 1, 2), /./],
+      [3, lines.with(2, `["${'x'.repeat(20_000)}"]`), /longer than 16384 bytes/],
+    ];
+    for (const [line, changed, words] of wrong) {
+      await assert.rejects(importText(path, sealed(changed)), (error: Error) => {
+        assert.equal(error.name, 'SetupError', String(error.stack));
+        assert.match(error.message, words);
+        assert.match(error.message, /^(rows up to )?line \d+/);
+        const named = Number(/line (\d+)/.exec(error.message)?.[1]);
+        if (words.source !== 'order of their key') assert.equal(named, line, error.message);
+        return true;
+      });
+    }
+    const latin1 = Buffer.from(text.replace('"Ada', '"\u00e9'), 'latin1');
+    await assert.rejects(importText(path, latin1), /line 3: this is not UTF-8/);
+    assert.ok(isEmpty(path));
+  });
+
+  it('refuses counts of the header that the rows do not have', async () => {
+    const path = newPath();
+    await open(path).close();
+    const header = JSON.parse(lines[0] ?? '');
+    header.rows.ledger += 1;
+    const changed = sealed(lines.with(0, JSON.stringify(header)));
+    await assert.rejects(importText(path, changed), /rows are missing/);
+    assert.ok(isEmpty(path));
+  });
+
+  it('compares the sums of the store with those of the file before it commits', async () => {
+    const path = newPath();
+    const target = open(path);
+    const database = new DatabaseSync(path);
+    database.exec(`CREATE TRIGGER thief AFTER INSERT ON usage BEGIN
+      UPDATE usage SET used = used - 1 WHERE account_id = new.account_id; END`);
+    await assert.rejects(importText(path, text), /the table usage does not add up/);
+    assert.ok(isEmpty(path));
+    database.exec('DROP TRIGGER thief; CREATE UNIQUE INDEX one_hint ON api_keys (hint)');
+    await assert.rejects(importText(path, text), /rows up to line \d+ \(4 of api_keys\): .*UNIQUE/);
+    assert.ok(isEmpty(path));
+    database.close();
+    await target.close();
+  });
+
+  it('reads a file that is older than a column which may be null', async () => {
+    const at = lineOf('{"table":"api_keys"');
+    const older = lines.map((line, i) => {
+      if (i === at - 1) return line.replace(',"revoked_ms"', '');
+      return i >= at && i < at + 4 ? JSON.stringify(JSON.parse(line).slice(0, -1)) : line;
+    });
+    const path = newPath();
+    const target = open(path);
+    await importText(path, sealed(older));
+    const keys = await target.listApiKeys();
+    assert.deepEqual(
+      keys.map(({ revokedMs }) => revokedMs),
+      [null, null, null, null],
+    );
+    await target.close();
+  });
+
+  it('fills an empty store only, and says what is in the other', async () => {
+    await assert.rejects(importText(source, text), {
+      name: 'SetupError',
+      message: /needs an empty ledger.*accounts \(2 rows\)/,
+    });
+    assert.equal(await exportText(source), text);
+  });
+
+  it('keeps nothing when it is interrupted', async () => {
+    const path = newPath();
+    await open(path).close();
+    const controller = new AbortController();
+    async function* interrupted() {
+      let chunks = 0;
+      for await (const chunk of chunksOf(text)) {
+        if (++chunks === 20) controller.abort('interrupted');
+        yield chunk;
+      }
+    }
+    await assert.rejects(
+      importLedger(await movable(path), interrupted(), PLANS, controller.signal),
+      (reason) => reason === 'interrupted',
+    );
+    assert.ok(isEmpty(path));
+  });
+});
