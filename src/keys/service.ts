@@ -200,8 +200,8 @@ export class KeyService {
     const key = parseKey(keyText);
     const result = await this.#submit({ kind: 'validate', requester, key, proof }).catch(
       (error) => {
-        // After its transfer the buffer is empty; refused by the queue it is still here.
-        if (key) wipe(key);
+        // Refused by the queue it is still here; after its transfer nothing is left to be wiped.
+        if (key?.length) wipe(key);
         throw error;
       },
     );
