@@ -64,6 +64,7 @@ async function serve(config: Config, { json }: { json: boolean }): Promise<numbe
     demoKeys: demoPolicy,
     rateLimits: config.rateLimits,
     tls,
+    trustedProxies: config.trustedProxies,
     isDraining: () => lifecycle.draining,
   });
   // Before the banner: whoever reads it may send a signal at once.

@@ -91,6 +91,22 @@ describe('configuration', () => {
     }
   });
 
+  it('takes addresses, ranges and names of proxies, and never everybody', () => {
+    assert.deepEqual(accept({}).trustedProxies, []);
+    const PHM_TRUST_PROXY = 'loopback, 192.0.2.7,10.0.0.0/8 ,2001:db8::/32';
+    assert.deepEqual(
+      accept({ PHM_TRUST_PROXY }).trustedProxies.map((one) => `${one.address}/${one.prefix}`),
+      ['127.0.0.0/8', '::1/128', '192.0.2.7/32', '10.0.0.0/8', '2001:db8::/32'],
+    );
+    for (const bad of [
+      ...['true', '*', '1', 'proxy.example', '0.0.0.0/0', '::/0', '10.0.0.0/33', '10.0.0.0/'],
+      ...['::1/129', '10.0.0.0/8/8', 'fe80::1%eth0', '10.0.0', 'constructor'],
+    ]) {
+      const text = problems({ PHM_TRUST_PROXY: `loopback,${bad}` });
+      assert.ok(text.includes(`PHM_TRUST_PROXY names "${bad}": use addresses`), bad);
+    }
+  });
+
   it('warns of a misspelt variable', () => {
     const result = readConfig({ PHM_PROT: '1', HOME: '/' }, CONTEXT);
     assert.ok(result.ok);

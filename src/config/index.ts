@@ -6,6 +6,7 @@
  */
 import { resolve } from 'node:path';
 import { ENVIRONMENT } from './environment.ts';
+import { type ProxyRange, readTrustedProxies } from './proxies.ts';
 import { isLoopback, printable, Reader } from './reader.ts';
 import {
   type EnabledSources,
@@ -16,6 +17,7 @@ import {
 } from './sources.ts';
 
 export { ENVIRONMENT } from './environment.ts';
+export type { ProxyRange } from './proxies.ts';
 export { type Credential, isLoopback, isServiceUrl } from './reader.ts';
 export {
   type IbmQuantumConfig,
@@ -44,6 +46,8 @@ export interface Config extends EnabledSources {
   readonly masterSecret: MasterSecretOrigin;
   readonly sourceSettings: SourceSettings;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  /** Addresses of proxies whose word on the client's address is taken. */
+  readonly trustedProxies: readonly ProxyRange[];
   readonly demoKeys: 'auto' | 'on' | 'off';
   readonly rateLimits: boolean;
   readonly suiteWorkers: number;
@@ -99,6 +103,7 @@ export function readConfig(
     ...sources,
     sourceSettings,
     tls,
+    trustedProxies: readTrustedProxies(reader),
     demoKeys: reader.choice('PHM_DEMO_KEYS', ['auto', 'on', 'off']),
     rateLimits: reader.flag('PHM_RATE_LIMITS'),
     suiteWorkers: reader.text('PHM_WORKERS')
