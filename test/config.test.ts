@@ -91,6 +91,12 @@ describe('configuration', () => {
     }
   });
 
+  it('takes the version of the master secret that makes keys', () => {
+    assert.equal(accept({}).masterSecret.currentVersion, undefined);
+    assert.equal(accept({ PHM_MASTER_KEY_VERSION: '2' }).masterSecret.currentVersion, 2);
+    assert.match(problems({ PHM_MASTER_KEY_VERSION: '0' }), /a whole number from 1 to 65535/);
+  });
+
   it('takes addresses, ranges and names of proxies, and never everybody', () => {
     assert.deepEqual(accept({}).trustedProxies, []);
     const PHM_TRUST_PROXY = 'loopback, 192.0.2.7,10.0.0.0/8 ,2001:db8::/32';

@@ -7,6 +7,7 @@ export const ENVIRONMENT = {
   PHM_DATABASE_URL: { default: '', help: 'postgres://user:password@host/db; unset: SQLite' },
   PHM_MASTER_KEY: { default: '', help: 'the master secret: 64 hex digits, or "version:hex" list' },
   PHM_MASTER_KEY_FILE: { default: '', help: 'file that holds the master secret' },
+  PHM_MASTER_KEY_VERSION: { default: '', help: 'version that makes proofs; default: the highest' },
   PHM_ENTROPY_SOURCE: { default: 'os', help: 'source of keys whose request names none' },
   PHM_ENTROPY_SOURCES: { default: 'os,quantum-simulator', help: 'sources a request may name' },
   PHM_ENTROPY_MIX: { default: '', help: 'sources mixed into every key while they deliver' },

@@ -31,11 +31,15 @@ export {
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Where the master secret comes from; `managed` is the file in the data directory. */
-export type MasterSecretOrigin =
+/**
+ * Where the master secret comes from; `managed` is the file in the data directory. Without
+ * `currentVersion` its highest version is current.
+ */
+export type MasterSecretOrigin = { readonly currentVersion?: number } & (
   | { readonly kind: 'environment'; readonly text: string }
   | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'managed'; readonly path: string };
+  | { readonly kind: 'managed'; readonly path: string }
+);
 
 export interface Config extends EnabledSources {
   readonly host: string;
@@ -65,6 +69,7 @@ export type ConfigResult =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 const MAX_WORKERS = 64;
+const MAX_SECRET_VERSION = 65_535;
 
 /** Reads the configuration from an environment. Problems are values: the caller prints them. */
 export function readConfig(
@@ -151,9 +156,12 @@ function readMasterSecretOrigin(reader: Reader, dataDir: string): MasterSecretOr
   if (text && path) {
     reader.problems.push('PHM_MASTER_KEY and PHM_MASTER_KEY_FILE are both set: keep one of them');
   }
-  if (text) return { kind: 'environment', text };
-  if (path) return { kind: 'file', path: resolve(path) };
-  return { kind: 'managed', path: resolve(dataDir, 'master.key') };
+  const version = reader.text('PHM_MASTER_KEY_VERSION')
+    ? { currentVersion: reader.integer('PHM_MASTER_KEY_VERSION', 1, MAX_SECRET_VERSION) }
+    : {};
+  if (text) return { ...version, kind: 'environment', text };
+  if (path) return { ...version, kind: 'file', path: resolve(path) };
+  return { ...version, kind: 'managed', path: resolve(dataDir, 'master.key') };
 }
 
 /** A misspelt variable would silently leave its default in force, so it is named. */

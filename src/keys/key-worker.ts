@@ -17,16 +17,18 @@ import {
   type StoreLocation,
   type StreamCounts,
 } from '../ledger/index.ts';
-import type { Keyring, MasterSecretVersion } from '../proof/index.ts';
+import type { Keyring, MasterSecret } from '../proof/index.ts';
 import { generateKey } from './generate.ts';
 import { Generator, type GeneratorSources } from './generator.ts';
 import { formatKeyId, newKeyId } from './key-id.ts';
-import { takeSecrets } from './master-secret.ts';
+import { lackedVersions, takeSecret } from './master-secret.ts';
 import {
   type KeyBatch,
   type KeyBatchReply,
   type KeyTask,
   type KeyTaskResult,
+  type KeyWorkerMessage,
+  type LedgerReport,
   type Requester,
   toFailure,
   type WorkerReady,
@@ -38,7 +40,7 @@ import { concludeExamination, examineKey, type ValidationVerdict } from './valid
 export interface KeyWorkerData {
   readonly store: StoreLocation;
   readonly sources: GeneratorSources;
-  readonly secrets: readonly MasterSecretVersion[];
+  readonly secret: MasterSecret;
 }
 
 /** A metered task on its way through the transaction. */
@@ -60,6 +62,9 @@ interface LateRead {
 function isDraft(one: Draft | LateRead | KeyTaskResult): one is Draft {
   return 'request' in one;
 }
+
+/** Seconds a client should wait, for another server or for this one with the whole secret. */
+const LACKED_RETRY_SECONDS = 5;
 
 const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
 
@@ -86,6 +91,16 @@ export class KeyWorker {
       else results.push('read' in one ? await one.read() : one);
     }
     return { id: batch.id, results, failuresRecorded, status: this.#generator.status() };
+  }
+
+  /** Whether the ledger can be read and committed to, and the secret is whole. Never rejects. */
+  async checkLedger(): Promise<LedgerReport> {
+    try {
+      await this.#store.commit([], []);
+      return { failure: null, lackedVersions: await this.#lackedVersions() };
+    } catch (error) {
+      return { failure: toFailure(error).reason, lackedVersions: null };
+    }
   }
 
   /** Commits the drafts in one transaction and settles each. */
@@ -186,6 +201,7 @@ export class KeyWorker {
       const examination = examineKey(this.#keyring, key, proof);
       const found = await this.#store.findCommitments(examination.queries);
       verdict = concludeExamination(examination, found);
+      if (verdict.proofVerification === 'failed') await this.#requireWholeSecret();
     } finally {
       if (key) wipe(key);
     }
@@ -195,6 +211,23 @@ export class KeyWorker {
       discard: () => {},
       ownKey: false,
     };
+  }
+
+  /**
+   * Only who holds every version that keys are made under can say that a key was not made here. A
+   * version is activated before the first key is made under it, so asking after the look-up is in time.
+   */
+  async #requireWholeSecret(): Promise<void> {
+    const lacked = await this.#lackedVersions();
+    if (lacked.length === 0) return;
+    throw new AppError('ledger_unavailable', {
+      cause: new Error(`the master secret lacks version ${lacked.join(', ')}`),
+      retryAfterSeconds: LACKED_RETRY_SECONDS,
+    });
+  }
+
+  async #lackedVersions(): Promise<number[]> {
+    return lackedVersions(this.#keyring, await this.#store.secretChecks());
   }
 }
 
@@ -236,12 +269,17 @@ async function main(data: KeyWorkerData): Promise<void> {
   if (!port) throw new Error('the key worker runs as a worker thread only');
   try {
     requireSelfTests();
-    const keyring = takeSecrets(data.secrets);
+    const keyring = takeSecret(data.secret);
     const store = await openStore(data.store, MONTHLY_QUOTAS);
     const generator = Generator.start(data.sources);
     const worker = new KeyWorker(generator, keyring, store);
     let turn = Promise.resolve();
-    port.on('message', (message: KeyBatch | 'close') => {
+    port.on('message', (message: KeyWorkerMessage) => {
+      if (message === 'check') {
+        // Beside the batches: the answer must not be held up by one, nor hold one up.
+        void worker.checkLedger().then((report) => port.postMessage(report));
+        return;
+      }
       turn = turn.then(async () => {
         if (message === 'close') {
           generator.close();

@@ -4,10 +4,10 @@
  * until the key worker has recorded it.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Keyring, MasterSecretVersion } from '../proof/index.ts';
+import type { Keyring, MasterSecret } from '../proof/index.ts';
 import { generateKey } from './generate.ts';
 import { Generator, type GeneratorSources } from './generator.ts';
-import { takeSecrets } from './master-secret.ts';
+import { takeSecret } from './master-secret.ts';
 import {
   type SuiteJob,
   type SuiteProbeReply,
@@ -20,7 +20,7 @@ import { requireSelfTests, requireSuiteSelfTest, screenLiveCarrier } from './sel
 
 export interface SuiteWorkerData {
   readonly sources: GeneratorSources;
-  readonly secrets: readonly MasterSecretVersion[];
+  readonly secret: MasterSecret;
 }
 
 /** What the main thread sends: a job, an order to latch with its reason, a probe, or the end. */
@@ -46,7 +46,7 @@ function main(data: SuiteWorkerData): void {
   try {
     requireSelfTests();
     requireSuiteSelfTest();
-    const keyring = takeSecrets(data.secrets);
+    const keyring = takeSecret(data.secret);
     const generator = Generator.start(data.sources);
     screenLiveCarrier(generator);
     port.on('message', (message: SuiteMessage) => {

@@ -16,6 +16,7 @@ export type {
   LedgerStore,
   MeteredRequest,
   Principal,
+  SecretCheck,
   StreamCounts,
   Usage,
   ValidationSummary,

@@ -178,8 +178,14 @@ describe('a data directory that disappears', () => {
     const validated = await server.validate({ key: 'ab'.repeat(32) });
     assert.deepEqual([validated.status, validated.body.code], [503, 'ledger_unavailable']);
     await untilLogged(server, /database file was removed or replaced/);
+    const ledger = async () => (await server.request('/readyz')).body.checks.ledger;
+    await until('the server is not ready', 30_000, async () => (await ledger()) === 'unavailable');
+    assert.equal((await server.request('/readyz')).status, 503);
+    assert.equal((await server.request('/livez')).status, 200);
     renameSync(join(dataDir, 'away.db'), join(dataDir, 'phm.db'));
     assert.equal((await server.generate({ security_level: 128 })).status, 200);
+    await until('the server is ready again', 30_000, async () => (await ledger()) === 'ok');
+    assert.equal((await server.request('/readyz')).status, 200);
     await server.stop();
   });
 });

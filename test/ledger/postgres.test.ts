@@ -4,6 +4,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { after, before, describe, it } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import type { LedgerStore } from '../../src/ledger/index.ts';
+import { readMigrations } from '../../src/ledger/migrations.ts';
 import { openPostgresStore } from '../../src/ledger/postgres.ts';
 import { PASSWORD, Postgres } from '../support/postgres.ts';
 import { keyRequest, ledgerContract, MONTH, makeRow, NOW, QUOTAS } from './contract.ts';
@@ -324,8 +325,32 @@ describe('PostgreSQL schema', () => {
     const url = await postgres.createDatabase('together');
     const stores = await Promise.all([open(url), open(url), open(url)]);
     const versions = await postgres.query('together', 'SELECT version FROM schema_version');
-    assert.deepEqual(versions, [{ version: 1 }]);
+    assert.deepEqual(versions, [{ version: readMigrations('postgres').length }]);
     await Promise.all(stores.map((store) => store.close()));
+  });
+
+  it('takes the secrets of an older release as used, also those registered afterwards', async () => {
+    const url = await postgres.createDatabase('older');
+    const register = (version: number) =>
+      postgres.query(
+        'older',
+        `INSERT INTO secret_checks (version, check_value, registered_ms)
+         VALUES (${version}, sha256(''), 1)`,
+      );
+    await postgres.query('older', readMigrations('postgres')[0].sql);
+    await postgres.query('older', 'CREATE TABLE schema_version AS SELECT 1 AS version');
+    await register(1);
+    const store = await open(url);
+    await register(2);
+    const checks = await store.secretChecks();
+    assert.deepEqual(
+      [...checks].map(([version, { activated }]) => [version, activated]),
+      [
+        [1, true],
+        [2, true],
+      ],
+    );
+    await store.close();
   });
 
   it('of a newer release is refused', async () => {
