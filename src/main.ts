@@ -36,10 +36,7 @@ import { type LedgerStore, openStore } from './ledger/index.ts';
 import { LogWriter } from './log-writer.ts';
 import type { MasterSecret } from './proof/index.ts';
 
-/** How long `/readyz` fails before the listener closes, so that balancers look elsewhere first. */
-const NOTICE_MS = 2_000;
-
-/** How long answered-for requests may take to finish after that. */
+/** How long requests under way may take to finish once the listener has closed. */
 const DRAIN_LIMIT_MS = 30_000;
 
 /** How long the last log lines may take at the end. */
@@ -75,7 +72,7 @@ async function serve(config: Config, { json }: { json: boolean }): Promise<numbe
   const signal = await ended;
   lifecycle.draining = true;
   logger.info({ signal }, 'draining');
-  await drain(app, service, logger, signal === 'SIGTERM' ? NOTICE_MS : 0);
+  await drain(app, service, logger, signal === 'SIGTERM' ? config.drainSeconds * 1000 : 0);
   logger.info('ended');
   await log.flush(LOG_FLUSH_MS);
   return 0;

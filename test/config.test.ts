@@ -97,6 +97,14 @@ describe('configuration', () => {
     assert.match(problems({ PHM_MASTER_KEY_VERSION: '0' }), /a whole number from 1 to 65535/);
   });
 
+  it('takes 0 to 300 seconds of notice, 2 by default', () => {
+    assert.equal(accept({}).drainSeconds, 2);
+    assert.equal(accept({ PHM_DRAIN_SECONDS: '0' }).drainSeconds, 0);
+    assert.equal(accept({ PHM_DRAIN_SECONDS: '300' }).drainSeconds, 300);
+    for (const bad of ['301', '-1', '1.5', '2s'])
+      assert.match(problems({ PHM_DRAIN_SECONDS: bad }), /a whole number from 0 to 300/);
+  });
+
   it('takes addresses, ranges and names of proxies, and never everybody', () => {
     assert.deepEqual(accept({}).trustedProxies, []);
     const PHM_TRUST_PROXY = 'loopback, 192.0.2.7,10.0.0.0/8 ,2001:db8::/32';

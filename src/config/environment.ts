@@ -38,6 +38,7 @@ export const ENVIRONMENT = {
   PHM_ALLOW_CLEARTEXT: { default: 'off', help: 'on: listen without TLS beyond loopback' },
   PHM_DEMO_KEYS: { default: 'auto', help: 'auto, on or off' },
   PHM_TRUST_PROXY: { default: '', help: 'proxies whose X-Forwarded-For is believed, for the log' },
+  PHM_DRAIN_SECONDS: { default: '2', help: 'seconds from SIGTERM to the end of listening' },
   PHM_RATE_LIMITS: { default: 'on', help: 'on or off' },
   PHM_WORKERS: { default: '', help: 'suite workers; default: cores - 1, at least 1' },
   PHM_LOG_LEVEL: { default: 'info', help: 'fatal, error, warn, info, debug, trace or silent' },

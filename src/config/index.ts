@@ -52,6 +52,8 @@ export interface Config extends EnabledSources {
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
   /** Addresses of proxies whose word on the client's address is taken. */
   readonly trustedProxies: readonly ProxyRange[];
+  /** How long `/readyz` fails before the listener closes, after SIGTERM. */
+  readonly drainSeconds: number;
   readonly demoKeys: 'auto' | 'on' | 'off';
   readonly rateLimits: boolean;
   readonly suiteWorkers: number;
@@ -69,6 +71,7 @@ export type ConfigResult =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 const MAX_WORKERS = 64;
+const MAX_DRAIN_SECONDS = 300;
 const MAX_SECRET_VERSION = 65_535;
 
 /** Reads the configuration from an environment. Problems are values: the caller prints them. */
@@ -109,6 +112,7 @@ export function readConfig(
     sourceSettings,
     tls,
     trustedProxies: readTrustedProxies(reader),
+    drainSeconds: reader.integer('PHM_DRAIN_SECONDS', 0, MAX_DRAIN_SECONDS),
     demoKeys: reader.choice('PHM_DEMO_KEYS', ['auto', 'on', 'off']),
     rateLimits: reader.flag('PHM_RATE_LIMITS'),
     suiteWorkers: reader.text('PHM_WORKERS')
