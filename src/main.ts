@@ -27,18 +27,16 @@ import { buildApp } from './http/app.ts';
 import {
   checkMasterSecret,
   KeyService,
+  type LedgerStatus,
   loadMasterSecret,
   readMasterSecret,
   type ServiceSources,
 } from './keys/index.ts';
 import { type LedgerStore, Maintenance, migrateStore, openStore } from './ledger/index.ts';
 import { LogWriter } from './log-writer.ts';
-import type { MasterSecretVersion } from './proof/index.ts';
+import type { MasterSecret } from './proof/index.ts';
 
-/** How long `/readyz` fails before the listener closes, so that balancers look elsewhere first. */
-const NOTICE_MS = 2_000;
-
-/** How long answered-for requests may take to finish after that. */
+/** How long requests under way may take to finish once the listener has closed. */
 const DRAIN_LIMIT_MS = 30_000;
 
 /** How long the last log lines may take at the end. */
@@ -64,6 +62,7 @@ async function serve(config: Config, { json }: { json: boolean }): Promise<numbe
     demoKeys: demoPolicy,
     rateLimits: config.rateLimits,
     tls,
+    trustedProxies: config.trustedProxies,
     isDraining: () => lifecycle.draining,
   });
   // Before the banner: whoever reads it may send a signal at once.
@@ -75,7 +74,7 @@ async function serve(config: Config, { json }: { json: boolean }): Promise<numbe
   lifecycle.draining = true;
   logger.info({ signal }, 'draining');
   await Promise.all([
-    drain(app, service, logger, signal === 'SIGTERM' ? NOTICE_MS : 0),
+    drain(app, service, logger, signal === 'SIGTERM' ? config.drainSeconds * 1000 : 0),
     maintenance.stop(),
   ]);
   logger.info('ended');
@@ -91,13 +90,15 @@ async function startService(
   const location = storeLocation(config);
   if (config.migrate === 'auto') await migrateStore(location);
   const store = await openStore(location, MONTHLY_QUOTAS, (message) => logger.warn(message));
-  let secrets: MasterSecretVersion[];
+  let secret: MasterSecret;
   let demoApiKey: string | null;
   try {
     // A database that has a secret already must get that one: none is made in its place.
     const isNew = (await store.secretChecks()).size === 0;
-    secrets = isNew ? loadMasterSecret(config.masterSecret) : readMasterSecret(config.masterSecret);
-    await checkMasterSecret(store, secrets, Date.now());
+    secret = isNew ? loadMasterSecret(config.masterSecret) : readMasterSecret(config.masterSecret);
+    await checkMasterSecret(store, secret, Date.now());
+    const versions = secret.versions.map(({ version }) => version);
+    logger.info({ versions, current: secret.currentVersion }, 'master secret');
     await store.maintain(Date.now()).catch(({ message }: Error) => {
       logger.warn({ reason: message }, 'the upkeep of the ledger failed');
     });
@@ -109,7 +110,7 @@ async function startService(
     const service = await KeyService.start({
       store: location,
       sources: enabledSources(config),
-      secrets,
+      secret,
       suiteWorkers: config.suiteWorkers,
       clock: systemClock,
       onLatch: (reason) => logger.error({ reason }, 'a generator has ended'),
@@ -117,11 +118,26 @@ async function startService(
         const level = kind === 'delivering' ? 'info' : kind === 'latched' ? 'error' : 'warn';
         logger[level]({ source, detail }, `entropy source: ${kind}`);
       },
+      onLedgerChange: (status) => logLedger(logger, status),
       onFatal: endAtOnce,
     });
     return { service, demoApiKey };
   } finally {
-    wipe(...secrets.map(({ secret }) => secret));
+    wipe(...secret.versions.map((one) => one.secret));
+  }
+}
+
+function logLedger(logger: Logger, { failure, lackedVersions }: LedgerStatus): void {
+  if (failure !== null) {
+    logger.error({ reason: failure }, 'the ledger cannot be used');
+  } else if (lackedVersions.length > 0) {
+    logger.error(
+      { lackedVersions },
+      'another server makes keys under a version of the master secret that this one lacks: ' +
+        'give it the whole secret and restart it',
+    );
+  } else {
+    logger.info('the ledger can be used again');
   }
 }
 

@@ -97,6 +97,36 @@ describe('configuration', () => {
     }
   });
 
+  it('takes the version of the master secret that makes keys', () => {
+    assert.equal(accept({}).masterSecret.currentVersion, undefined);
+    assert.equal(accept({ PHM_MASTER_KEY_VERSION: '2' }).masterSecret.currentVersion, 2);
+    assert.match(problems({ PHM_MASTER_KEY_VERSION: '0' }), /a whole number from 1 to 65535/);
+  });
+
+  it('takes 0 to 300 seconds of notice, 2 by default', () => {
+    assert.equal(accept({}).drainSeconds, 2);
+    assert.equal(accept({ PHM_DRAIN_SECONDS: '0' }).drainSeconds, 0);
+    assert.equal(accept({ PHM_DRAIN_SECONDS: '300' }).drainSeconds, 300);
+    for (const bad of ['301', '-1', '1.5', '2s'])
+      assert.match(problems({ PHM_DRAIN_SECONDS: bad }), /a whole number from 0 to 300/);
+  });
+
+  it('takes addresses, ranges and names of proxies, and never everybody', () => {
+    assert.deepEqual(accept({}).trustedProxies, []);
+    const PHM_TRUST_PROXY = 'loopback, 192.0.2.7,10.0.0.0/8 ,2001:db8::/32';
+    assert.deepEqual(
+      accept({ PHM_TRUST_PROXY }).trustedProxies.map((one) => `${one.address}/${one.prefix}`),
+      ['127.0.0.0/8', '::1/128', '192.0.2.7/32', '10.0.0.0/8', '2001:db8::/32'],
+    );
+    for (const bad of [
+      ...['true', '*', '1', 'proxy.example', '0.0.0.0/0', '::/0', '10.0.0.0/33', '10.0.0.0/'],
+      ...['::1/129', '10.0.0.0/8/8', 'fe80::1%eth0', '10.0.0', 'constructor'],
+    ]) {
+      const text = problems({ PHM_TRUST_PROXY: `loopback,${bad}` });
+      assert.ok(text.includes(`PHM_TRUST_PROXY names "${bad}": use addresses`), bad);
+    }
+  });
+
   it('warns of a misspelt variable', () => {
     const result = readConfig({ PHM_PROT: '1', HOME: '/' }, CONTEXT);
     assert.ok(result.ok);

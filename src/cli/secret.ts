@@ -18,7 +18,7 @@ export function addSecretCommands(program: Command, context: CliContext): void {
     .action((options) => create(context, options));
   secret
     .command('rotate')
-    .description('add a version; old proofs and commitments still verify. Restart servers after it')
+    .description('add a version; old proofs and commitments still verify. Says what to do next')
     .option('--json', 'write the result as JSON')
     .action((options) => rotate(context, options));
   secret
@@ -49,6 +49,17 @@ function rotate(context: CliContext, options: { json?: boolean }): void {
   const origin = requireConfig(context).masterSecret;
   const version = rotateMasterSecret(origin);
   report(context, origin, version, 'Added', options.json);
+  context.err(nextSteps(version, origin.currentVersion ?? version - 1));
+}
+
+/** What to do once a version is in the file. */
+function nextSteps(version: number, current: number): string {
+  return (
+    'One server: restart it without PHM_MASTER_KEY_VERSION.\n' +
+    'Several servers on one database, restarted one after the other, each when the one before is ready:\n' +
+    `  1. give all of them this secret with PHM_MASTER_KEY_VERSION=${current};\n` +
+    `  2. when all run with it, set PHM_MASTER_KEY_VERSION=${version} on all of them.\n`
+  );
 }
 
 function report(
@@ -60,16 +71,14 @@ function report(
 ): void {
   const path = origin.kind === 'environment' ? null : origin.path;
   if (json) writeJson(context, { version, path });
-  else {
-    const restart = version > 1 ? ' Restart the server to use it.' : '';
-    context.err(`${verb} version ${version} in ${path}. Keep a copy in a safe place.${restart}\n`);
-  }
+  else context.err(`${verb} version ${version} in ${path}. Keep a copy in a safe place.\n`);
 }
 
 /** Lists versions with the start of their check value, by which two files can be told apart. */
 function list(context: CliContext, options: { json?: boolean }): void {
   const origin = requireConfig(context).masterSecret;
-  const keyring = new Keyring(readMasterSecret(origin));
+  const { versions, currentVersion } = readMasterSecret(origin);
+  const keyring = new Keyring(versions, currentVersion);
   const rows = keyring.versions.map((version) => ({
     version,
     status: version === keyring.currentVersion ? 'current' : 'verify-only',
@@ -85,4 +94,11 @@ function list(context: CliContext, options: { json?: boolean }): void {
     ['VERSION', 'STATUS', 'CHECK'],
     rows.map((row) => [String(row.version), row.status, row.check]),
   );
+  const highest = versions[versions.length - 1].version;
+  if (highest !== currentVersion) {
+    context.err(
+      `Version ${highest} only verifies. When every server of the database runs with it, set ` +
+        `PHM_MASTER_KEY_VERSION=${highest} on all of them and restart them one after the other.\n`,
+    );
+  }
 }

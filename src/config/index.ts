@@ -6,6 +6,7 @@
  */
 import { resolve } from 'node:path';
 import { ENVIRONMENT } from './environment.ts';
+import { type ProxyRange, readTrustedProxies } from './proxies.ts';
 import { isLoopback, printable, Reader } from './reader.ts';
 import {
   type EnabledSources,
@@ -16,6 +17,7 @@ import {
 } from './sources.ts';
 
 export { ENVIRONMENT } from './environment.ts';
+export type { ProxyRange } from './proxies.ts';
 export { type Credential, isLoopback, isServiceUrl } from './reader.ts';
 export {
   type IbmQuantumConfig,
@@ -29,11 +31,15 @@ export {
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Where the master secret comes from; `managed` is the file in the data directory. */
-export type MasterSecretOrigin =
+/**
+ * Where the master secret comes from; `managed` is the file in the data directory. Without
+ * `currentVersion` its highest version is current.
+ */
+export type MasterSecretOrigin = { readonly currentVersion?: number } & (
   | { readonly kind: 'environment'; readonly text: string }
   | { readonly kind: 'file'; readonly path: string }
-  | { readonly kind: 'managed'; readonly path: string };
+  | { readonly kind: 'managed'; readonly path: string }
+);
 
 export interface Config extends EnabledSources {
   readonly host: string;
@@ -48,6 +54,10 @@ export interface Config extends EnabledSources {
   readonly masterSecret: MasterSecretOrigin;
   readonly sourceSettings: SourceSettings;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  /** Addresses of proxies whose word on the client's address is taken. */
+  readonly trustedProxies: readonly ProxyRange[];
+  /** How long `/readyz` fails before the listener closes, after SIGTERM. */
+  readonly drainSeconds: number;
   readonly demoKeys: 'auto' | 'on' | 'off';
   readonly rateLimits: boolean;
   readonly suiteWorkers: number;
@@ -65,6 +75,8 @@ export type ConfigResult =
   | { readonly ok: false; readonly problems: readonly string[] };
 
 const MAX_WORKERS = 64;
+const MAX_DRAIN_SECONDS = 300;
+const MAX_SECRET_VERSION = 65_535;
 
 /** A hundred years. */
 export const MAX_RETENTION_DAYS = 36_500;
@@ -110,6 +122,8 @@ export function readConfig(
     ...sources,
     sourceSettings,
     tls,
+    trustedProxies: readTrustedProxies(reader),
+    drainSeconds: reader.integer('PHM_DRAIN_SECONDS', 0, MAX_DRAIN_SECONDS),
     demoKeys: reader.choice('PHM_DEMO_KEYS', ['auto', 'on', 'off']),
     rateLimits: reader.flag('PHM_RATE_LIMITS'),
     suiteWorkers: reader.text('PHM_WORKERS')
@@ -157,9 +171,12 @@ function readMasterSecretOrigin(reader: Reader, dataDir: string): MasterSecretOr
   if (text && path) {
     reader.problems.push('PHM_MASTER_KEY and PHM_MASTER_KEY_FILE are both set: keep one of them');
   }
-  if (text) return { kind: 'environment', text };
-  if (path) return { kind: 'file', path: resolve(path) };
-  return { kind: 'managed', path: resolve(dataDir, 'master.key') };
+  const version = reader.text('PHM_MASTER_KEY_VERSION')
+    ? { currentVersion: reader.integer('PHM_MASTER_KEY_VERSION', 1, MAX_SECRET_VERSION) }
+    : {};
+  if (text) return { ...version, kind: 'environment', text };
+  if (path) return { ...version, kind: 'file', path: resolve(path) };
+  return { ...version, kind: 'managed', path: resolve(dataDir, 'master.key') };
 }
 
 /** A misspelt variable would silently leave its default in force, so it is named. */

@@ -13,9 +13,11 @@ import Fastify, {
 } from 'fastify';
 import type { DemoKeysPolicy } from '../accounts/index.ts';
 import type { Clock } from '../clock.ts';
+import type { ProxyRange } from '../config/index.ts';
 import { AppError } from '../errors.ts';
 import type { KeyService } from '../keys/index.ts';
 import { Authenticator } from './authenticate.ts';
+import { type ClientAddress, clientAddress } from './client-address.ts';
 import { registerOpenApi, serveOpenApi } from './openapi.ts';
 import { sendProblem, toAppError } from './problem.ts';
 import { answerRaw, handleRawEvents, parserErrorCode } from './raw-errors.ts';
@@ -34,6 +36,8 @@ export interface AppOptions {
   readonly demoKeys: DemoKeysPolicy;
   readonly rateLimits: boolean;
   readonly tls: { readonly cert: string; readonly key: string } | null;
+  /** Proxies whose `X-Forwarded-For` is believed, for the log. */
+  readonly trustedProxies: readonly ProxyRange[];
   /** True once the process has been told to end. */
   readonly isDraining: () => boolean;
   readonly timeouts?: Partial<Timeouts>;
@@ -69,7 +73,8 @@ const TLS_GROUPS = 'X25519MLKEM768/X25519:P-256:P-384';
 /** Builds the application. The caller listens and closes. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { clock } = options;
-  const app = createServer(options);
+  const client = clientAddress(options.trustedProxies);
+  const app = createServer(options, client);
   app.removeContentTypeParser('text/plain');
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => {
@@ -95,11 +100,16 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   return app;
 }
 
-function createServer({ tls, logger, clock, timeouts }: AppOptions): FastifyInstance {
+function createServer(
+  { tls, logger, clock, timeouts }: AppOptions,
+  client: ClientAddress,
+): FastifyInstance {
   const { headersMs, requestMs, checkEveryMs } = { ...DEFAULT_TIMEOUTS, ...timeouts };
   const common: FastifyServerOptions = {
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
+    childLoggerFactory: (parent, bindings, childOptions, request) =>
+      parent.child({ ...bindings, client: client(request) }, childOptions),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: requestMs,
     return503OnClosing: false,

@@ -9,6 +9,7 @@ import type { Duplex } from 'node:stream';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { AppError, ERRORS, type ErrorCode } from '../errors.ts';
+import { clientAddress } from './client-address.ts';
 import { PROBLEM_TYPE, problemBody, problemHeaders } from './problem.ts';
 
 /** The error behind Node's `clientError`. */
@@ -17,6 +18,9 @@ export function parserErrorCode(error: { code?: string }): ErrorCode {
   if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
   return 'malformed_request';
 }
+
+/** What was refused is not read any further: its log line names the peer. */
+const peerAddress = clientAddress([]);
 
 /** The answer on its way, by connection: a later error must not overtake it. */
 const underWay = new WeakMap<Duplex, ServerResponse>();
@@ -45,16 +49,17 @@ function writeRaw(socket: Duplex, error: AppError, clock: Clock, logger: Fastify
     socket.destroy();
     return;
   }
-  const { status, headers, body } = render(error, clock, logger);
+  const { status, headers, body } = render(socket, error, clock, logger);
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`);
 }
 
 /** The whole answer, after a line in the log that holds its request id. */
-function render(error: AppError, clock: Clock, logger: FastifyBaseLogger) {
+function render(socket: Duplex, error: AppError, clock: Clock, logger: FastifyBaseLogger) {
   const requestId = randomUUID();
   const { status } = ERRORS[error.code];
-  logger.info({ reqId: requestId, code: error.code, status }, 'request');
+  const client = socket instanceof Socket ? peerAddress({ socket, headers: {} }) : undefined;
+  logger.info({ reqId: requestId, client, code: error.code, status }, 'request');
   const body = JSON.stringify(problemBody(error, { requestId, nowMs: clock.nowMs() }));
   const headers = {
     ...problemHeaders(error),
@@ -79,8 +84,9 @@ function wasAnswered(socket: Duplex, { code }: AppError): boolean {
 /** Takes over what Node would answer by itself with an empty body, or not at all. */
 export function handleRawEvents(server: Server, clock: Clock, logger: FastifyBaseLogger): void {
   server.on('request', (request, response) => underWay.set(request.socket, response));
-  server.on('checkExpectation', (_request, response: ServerResponse) => {
-    const { status, headers, body } = render(new AppError('expectation_failed'), clock, logger);
+  server.on('checkExpectation', ({ socket }, response: ServerResponse) => {
+    const error = new AppError('expectation_failed');
+    const { status, headers, body } = render(socket, error, clock, logger);
     response.writeHead(status, headers).end(body);
   });
   server.on('connect', (_request, socket) => {

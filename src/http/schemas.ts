@@ -242,7 +242,11 @@ export const HealthResult = Type.Object(
   {
     success: Type.Boolean({ description: 'true when healthy' }),
     status: oneOf(['ok', 'unavailable', 'draining'], 'string', 'state of this replica'),
-    checks: Type.Optional(Type.Record(Type.String(), Type.String())),
+    checks: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: 'state of entropy, each entropy source, ledger, master_secret and accepting',
+      }),
+    ),
     timestamp: Timestamp,
   },
   { additionalProperties: false },

@@ -5,6 +5,7 @@
 export { STREAM_LABELS } from './evidence.ts';
 export { sampleStream } from './generate.ts';
 export { Generator, SAMPLE_BITS } from './generator.ts';
+export type { LedgerStatus } from './ledger-watch.ts';
 export {
   checkMasterSecret,
   createMasterSecret,

@@ -10,7 +10,6 @@ import { MONTHLY_QUOTAS, quotaMonth } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
 import { AppError } from '../errors.ts';
 import {
-  type CommitmentQuery,
   type CommitOutcome,
   type LedgerRow,
   type LedgerStore,
@@ -19,16 +18,19 @@ import {
   type StoreLocation,
   type StreamCounts,
 } from '../ledger/index.ts';
-import type { Keyring, MasterSecretVersion } from '../proof/index.ts';
+import type { Keyring, MasterSecret } from '../proof/index.ts';
+import { BatchLookup } from './batch-lookup.ts';
 import { generateKey } from './generate.ts';
 import { entropyUnavailable, Generator, type GeneratorSources } from './generator.ts';
 import { formatKeyId, newKeyId } from './key-id.ts';
-import { takeSecrets } from './master-secret.ts';
+import { takeSecret } from './master-secret.ts';
 import {
   type KeyBatch,
   type KeyBatchReply,
   type KeyTask,
   type KeyTaskResult,
+  type KeyWorkerMessage,
+  type LedgerReport,
   type Requester,
   toFailure,
   type WorkerReady,
@@ -40,7 +42,7 @@ import { concludeExamination, type Examination, examineKey } from './validate.ts
 export interface KeyWorkerData {
   readonly store: StoreLocation;
   readonly sources: GeneratorSources;
-  readonly secrets: readonly MasterSecretVersion[];
+  readonly secret: MasterSecret;
 }
 
 /** A metered task on its way through the transaction. */
@@ -66,25 +68,8 @@ function isDraft(one: Prepared): one is Draft {
   return 'request' in one;
 }
 
-/** Gathers what the validations of a batch ask of the ledger into one question. */
-class BatchLookup {
-  readonly #store: LedgerStore;
-  readonly #queries: CommitmentQuery[] = [];
-  #answer: Promise<boolean[]> | undefined;
-
-  constructor(store: LedgerStore) {
-    this.#store = store;
-  }
-
-  /** Which of these commitments have a row. Asked when every task of the batch has had its say. */
-  async find(queries: readonly CommitmentQuery[]): Promise<boolean[]> {
-    if (queries.length === 0) return [];
-    const first = this.#queries.length;
-    this.#queries.push(...queries);
-    this.#answer ??= Promise.resolve().then(() => this.#store.findCommitments(this.#queries));
-    return (await this.#answer).slice(first, first + queries.length);
-  }
-}
+/** Seconds a client should wait, for another server or for this one with the whole secret. */
+const LACKED_RETRY_SECONDS = 5;
 
 const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
 
@@ -103,7 +88,7 @@ export class KeyWorker {
 
   /** Works through a batch. Never rejects: what fails, fails in its own task's result. */
   async run(batch: KeyBatch): Promise<KeyBatchReply> {
-    const lookups = new BatchLookup(this.#store);
+    const lookups = new BatchLookup(this.#store, this.#keyring);
     const preparing = Promise.all(batch.tasks.map((task) => this.#prepare(task, lookups)));
     const committing = this.#turn.then(async () => {
       const prepared = (await preparing).map((one) => this.#refuseIfLatched(one));
@@ -127,6 +112,17 @@ export class KeyWorker {
     if (!isDraft(one) || !one.ownKey || this.#generator.latched === null) return one;
     one.discard();
     return { kind: 'failed', failure: toFailure(entropyUnavailable(this.#generator.latched)) };
+  }
+
+  /** Whether the ledger can be read and committed to, and the secret is whole. Never rejects. */
+  async checkLedger(): Promise<LedgerReport> {
+    try {
+      await this.#store.commit([], []);
+      const lookups = new BatchLookup(this.#store, this.#keyring);
+      return { failure: null, lackedVersions: await lookups.lackedVersions() };
+    } catch (error) {
+      return { failure: toFailure(error).reason, lackedVersions: null };
+    }
   }
 
   /** Commits the drafts in one transaction and settles each. */
@@ -238,6 +234,7 @@ export class KeyWorker {
     }
     const found = await lookups.find(examination.queries);
     const verdict = concludeExamination(examination, found);
+    if (verdict.proofVerification === 'failed') await requireWholeSecret(lookups);
     return {
       request: metered(requester, null),
       finish: ({ usage }) => ({ kind: 'validated', verdict, usage }),
@@ -245,6 +242,16 @@ export class KeyWorker {
       ownKey: false,
     };
   }
+}
+
+/** Only who holds every version that keys are made under can say that a key was not made here. */
+async function requireWholeSecret(lookups: BatchLookup): Promise<void> {
+  const lacked = await lookups.lackedVersions();
+  if (lacked.length === 0) return;
+  throw new AppError('ledger_unavailable', {
+    cause: new Error(`the master secret lacks version ${lacked.join(', ')}`),
+    retryAfterSeconds: LACKED_RETRY_SECONDS,
+  });
 }
 
 function metered(requester: Requester, key: MeteredRequest['key']): MeteredRequest {
@@ -285,12 +292,17 @@ async function main(data: KeyWorkerData): Promise<void> {
   if (!port) throw new Error('the key worker runs as a worker thread only');
   try {
     requireSelfTests();
-    const keyring = takeSecrets(data.secrets);
+    const keyring = takeSecret(data.secret);
     const store = await openStore(data.store, MONTHLY_QUOTAS);
     const generator = Generator.start(data.sources);
     const worker = new KeyWorker(generator, keyring, store);
     let answered: Promise<unknown> = Promise.resolve();
-    port.on('message', (message: KeyBatch | 'close') => {
+    port.on('message', (message: KeyWorkerMessage) => {
+      if (message === 'check') {
+        // Beside the batches: the answer must not be held up by one, nor hold one up.
+        void worker.checkLedger().then((report) => port.postMessage(report));
+        return;
+      }
       if (message !== 'close') {
         const answering = worker
           .run(message)

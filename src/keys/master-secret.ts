@@ -1,9 +1,9 @@
 /**
  * Where the master secret comes from and how it is held against the database.
  *
- * The database keeps one check value a version. Start refuses when the secret at hand lacks a
- * version the database has, or has another one under the same number: commitments and proofs made
- * under it could not be verified any more.
+ * The database keeps one check value a version, and whether the version was ever current on some
+ * server. Start refuses when the secret at hand has another one under a number that is registered,
+ * or lacks a version under which keys may have been made: they could not be told from foreign ones.
  */
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import {
@@ -22,17 +22,18 @@ import { dirname } from 'node:path';
 import { wipe } from '../bytes.ts';
 import type { MasterSecretOrigin } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
-import type { AccountStore } from '../ledger/index.ts';
+import type { AccountStore, SecretCheck } from '../ledger/index.ts';
 import {
   formatMasterSecret,
   Keyring,
+  type MasterSecret,
   type MasterSecretVersion,
   newMasterSecret,
   parseMasterSecret,
 } from '../proof/index.ts';
 
 /** Reads the master secret; a managed one that does not exist yet is created. Throws `SetupError`. */
-export function loadMasterSecret(origin: MasterSecretOrigin): MasterSecretVersion[] {
+export function loadMasterSecret(origin: MasterSecretOrigin): MasterSecret {
   if (origin.kind === 'managed' && !existsSync(origin.path)) {
     try {
       createMasterSecret(origin.path);
@@ -44,8 +45,19 @@ export function loadMasterSecret(origin: MasterSecretOrigin): MasterSecretVersio
   return readMasterSecret(origin);
 }
 
-/** Reads the master secret and creates nothing. */
-export function readMasterSecret(origin: MasterSecretOrigin): MasterSecretVersion[] {
+/** Reads the master secret and creates nothing. Throws `SetupError`. */
+export function readMasterSecret(origin: MasterSecretOrigin): MasterSecret {
+  const versions = readVersions(origin);
+  const currentVersion = origin.currentVersion ?? versions[versions.length - 1].version;
+  if (versions.some(({ version }) => version === currentVersion))
+    return { versions, currentVersion };
+  throw new SetupError(
+    `PHM_MASTER_KEY_VERSION is ${currentVersion}, and the master secret has version ` +
+      `${versions.map(({ version }) => version).join(', ')} only: name one of them, or unset it`,
+  );
+}
+
+function readVersions(origin: MasterSecretOrigin): MasterSecretVersion[] {
   try {
     return parseMasterSecret(
       origin.kind === 'environment' ? origin.text : readFileSync(origin.path, 'utf8'),
@@ -96,10 +108,11 @@ export function rotateMasterSecret(origin: MasterSecretOrigin): number {
   if (origin.kind === 'environment') {
     throw new SetupError(
       'the master secret comes from PHM_MASTER_KEY, which this command cannot change: make a new ' +
-        'one with \'phm secret new --print\' and set PHM_MASTER_KEY="1:<old>,2:<new>"',
+        'one with \'phm secret new --print\' and set PHM_MASTER_KEY="1:<old>,2:<new>"; where several ' +
+        'servers share a database, with PHM_MASTER_KEY_VERSION=1 until all of them have both',
     );
   }
-  const versions = readMasterSecret(origin);
+  const { versions } = readMasterSecret(origin);
   const secret = newMasterSecret();
   const version = (versions.at(-1)?.version ?? 0) + 1;
   try {
@@ -114,19 +127,22 @@ export function rotateMasterSecret(origin: MasterSecretOrigin): number {
 }
 
 /** Derives a worker's subkeys and wipes the copy of the secret that was handed to it. */
-export function takeSecrets(versions: readonly MasterSecretVersion[]): Keyring {
-  const keyring = new Keyring(versions);
+export function takeSecret({ versions, currentVersion }: MasterSecret): Keyring {
+  const keyring = new Keyring(versions, currentVersion);
   wipe(...versions.map(({ secret }) => secret));
   return keyring;
 }
 
-/** Holds the secret against the database and registers versions that are new to it. */
+/**
+ * Holds the secret against the database, registers versions that are new to it and marks the current
+ * one as activated, before a key is made under it. Throws `SetupError`.
+ */
 export async function checkMasterSecret(
   store: AccountStore,
-  versions: readonly MasterSecretVersion[],
+  { versions, currentVersion }: MasterSecret,
   nowMs: number,
 ): Promise<void> {
-  const keyring = new Keyring(versions);
+  const keyring = new Keyring(versions, currentVersion);
   try {
     refuseForeign(keyring, await store.secretChecks());
     for (const version of keyring.versions) {
@@ -134,19 +150,32 @@ export async function checkMasterSecret(
     }
     // Another server may have registered its own secret in between: the database's word counts.
     refuseForeign(keyring, await store.secretChecks());
+    await store.activateSecret(currentVersion, nowMs);
   } finally {
     keyring.destroy();
   }
 }
 
-function refuseForeign(keyring: Keyring, registered: ReadonlyMap<number, Uint8Array>): void {
+/** Versions under which keys may have been made and that the keyring does not hold. */
+export function lackedVersions(
+  keyring: Keyring,
+  registered: ReadonlyMap<number, SecretCheck>,
+): number[] {
+  return [...registered]
+    .filter(([version, { activated }]) => activated && !keyring.versions.includes(version))
+    .map(([version]) => version);
+}
+
+function refuseForeign(keyring: Keyring, registered: ReadonlyMap<number, SecretCheck>): void {
   const fix = 'restore the secret file, or PHM_MASTER_KEY, that belongs to this database';
-  for (const [version, checkValue] of registered) {
-    if (!keyring.versions.includes(version)) {
-      throw new SetupError(
-        `the database knows version ${version} of the master secret, the secret at hand does not: ${fix}`,
-      );
-    }
+  const [lacked] = lackedVersions(keyring, registered);
+  if (lacked !== undefined) {
+    throw new SetupError(
+      `keys were made under version ${lacked} of the master secret, which the secret at hand lacks: ${fix}`,
+    );
+  }
+  for (const [version, { checkValue }] of registered) {
+    if (!keyring.versions.includes(version)) continue;
     if (!timingSafeEqual(keyring.checkValue(version), checkValue)) {
       throw new SetupError(
         `version ${version} of the master secret is not the one this database was made with: ${fix}`,

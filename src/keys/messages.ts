@@ -84,6 +84,17 @@ export interface KeyBatchReply {
   readonly status: GeneratorStatus;
 }
 
+/** What the main thread sends to the key worker: work, a question about the ledger, or the end. */
+export type KeyWorkerMessage = KeyBatch | 'check' | 'close';
+
+/** The answer to a check. */
+export interface LedgerReport {
+  /** Why the ledger cannot be used; null when it can. */
+  readonly failure: string | null;
+  /** Activated versions of the master secret that the keyring lacks; null when nobody could tell. */
+  readonly lackedVersions: readonly number[] | null;
+}
+
 /** One piece of work for a suite worker, and its answer. */
 export interface SuiteJob {
   readonly order: KeyOrder;

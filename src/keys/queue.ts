@@ -7,7 +7,7 @@ import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { FailedRequest } from '../ledger/index.ts';
 import type { GeneratorStatus } from './generator.ts';
-import type { KeyBatch, KeyBatchReply, KeyTask, KeyTaskResult } from './messages.ts';
+import type { KeyBatch, KeyBatchReply, KeyTask, KeyTaskResult, LedgerReport } from './messages.ts';
 
 /** Tasks that may wait. Beyond it the answer is `overloaded`: memory and waiting stay bounded. */
 const MAX_WAITING = 8_192;
@@ -54,7 +54,9 @@ export class KeyQueue {
   constructor(worker: Worker, onStatus: (status: GeneratorStatus) => void) {
     this.#worker = worker;
     this.#onStatus = onStatus;
-    worker.on('message', (reply: KeyBatchReply) => this.#settle(reply));
+    worker.on('message', (message: KeyBatchReply | LedgerReport) => {
+      if ('id' in message) this.#settle(message);
+    });
   }
 
   /**

@@ -18,10 +18,11 @@ import type {
   StreamCounts,
   Usage,
 } from '../ledger/index.ts';
-import type { MasterSecretVersion } from '../proof/index.ts';
+import type { MasterSecret } from '../proof/index.ts';
 import { ApiKeyCache } from './api-key-cache.ts';
 import type { GeneratorStatus } from './generator.ts';
 import type { KeyWorkerData } from './key-worker.ts';
+import { type LedgerStatus, LedgerWatch } from './ledger-watch.ts';
 import type { Failure, KeyTask, KeyTaskResult, Requester, WorkerReady } from './messages.ts';
 import type { GeneratedKey, KeyOrder, ReleasedKey } from './order.ts';
 import { KeyQueue } from './queue.ts';
@@ -33,19 +34,28 @@ import { parseKey, type ValidationVerdict } from './validate.ts';
 export interface KeyServiceOptions {
   readonly store: StoreLocation;
   readonly sources: ServiceSources;
-  readonly secrets: readonly MasterSecretVersion[];
+  readonly secret: MasterSecret;
   readonly suiteWorkers: number;
   readonly clock: Clock;
   /** Told, once each, why a generator has ended, for the log. */
   readonly onLatch: (reason: string) => void;
   /** Told what happens to sources that are read in the background, for the log. */
   readonly onSourceEvent: (name: SourceName, event: SourceEvent) => void;
+  /** Told when the ledger fails or works again, or the master secret proves to lack a version. */
+  readonly onLedgerChange: (status: LedgerStatus) => void;
   /** Told when a worker has died: nothing can be vouched for, the process must end. */
   readonly onFatal: (error: Error) => void;
 }
 
 export interface Readiness {
+  /** All of the following. */
   readonly ready: boolean;
+  /** Keys can be made. */
+  readonly entropy: boolean;
+  /** They can be recorded. */
+  readonly ledger: boolean;
+  /** No other server makes keys under a version of the master secret that this one lacks. */
+  readonly secret: boolean;
   readonly sources: readonly SourceStatus[];
 }
 
@@ -69,6 +79,7 @@ export class KeyService {
   readonly #options: KeyServiceOptions;
   readonly #workers: readonly Worker[];
   readonly #queue: KeyQueue;
+  readonly #ledger: LedgerWatch;
   readonly #pool: SuitePool;
   readonly #apiKeys: ApiKeyCache;
   readonly #background: readonly BackgroundSource[];
@@ -87,6 +98,7 @@ export class KeyService {
     this.#workers = ready.map(({ worker }) => worker);
     this.#keyWorkerStatus = keyWorker.status;
     this.#queue = new KeyQueue(keyWorker.worker, (status) => this.#noteStatus(status));
+    this.#ledger = new LedgerWatch(keyWorker.worker, options.onLedgerChange);
     this.#pool = new SuitePool(options.onLatch);
     for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);
     for (const { status } of ready)
@@ -97,12 +109,12 @@ export class KeyService {
 
   /** Starts the workers and waits until each has passed its self-tests. Throws `SetupError`. */
   static async start(options: KeyServiceOptions): Promise<KeyService> {
-    const { store, secrets } = options;
+    const { store, secret } = options;
     const background = await openBackground(options.sources, options.onSourceEvent);
     const { names, mix } = options.sources;
     const sources = { names, mix, pools: background.map(({ pool }) => pool) };
-    const keyWorkerData: KeyWorkerData = { store, sources, secrets };
-    const suiteWorkerData: SuiteWorkerData = { sources, secrets };
+    const keyWorkerData: KeyWorkerData = { store, sources, secret };
+    const suiteWorkerData: SuiteWorkerData = { sources, secret };
     const workers = [
       spawn('phm-keys', './key-worker.ts', keyWorkerData),
       ...Array.from({ length: options.suiteWorkers }, () =>
@@ -202,8 +214,8 @@ export class KeyService {
     const key = parseKey(keyText);
     const result = await this.#submit({ kind: 'validate', requester, key, proof }).catch(
       (error) => {
-        // After its transfer the buffer is empty and cannot be filled; refused by the queue it is still here.
-        if (key && key.length > 0) wipe(key);
+        // Refused by the queue it is still here; after its transfer nothing is left to be wiped.
+        if (key?.length) wipe(key);
         throw error;
       },
     );
@@ -232,18 +244,21 @@ export class KeyService {
   }
 
   /**
-   * Whether keys can be made: `os` and the default source are needed, others cost their own requests
-   * only. An unsound generator is asked to try its sources again, so that one that recovered is
-   * noticed without traffic.
+   * Whether keys can be made, recorded and recognised, as it is known at the moment. Of the sources
+   * `os` and the default one are needed, others cost their own requests only. An unsound generator is
+   * asked to try its sources again, so that one that recovered is noticed without traffic.
    */
   checkReadiness(): Readiness {
     const sources = this.sourceStatuses();
     const needed: SourceName[] = ['os', this.#options.sources.default];
-    const ready =
+    const entropy =
       this.#generatorStatuses().every(({ latched }) => latched === null) &&
       needed.every((name) => sources.some((source) => source.name === name && source.healthy));
-    if (!ready) this.#probe();
-    return { ready, sources };
+    if (!entropy) this.#probe();
+    const { failure, lackedVersions } = this.#ledger.status();
+    const ledger = failure === null;
+    const secret = lackedVersions.length === 0;
+    return { ready: entropy && ledger && secret, entropy, ledger, secret, sources };
   }
 
   /**
@@ -256,6 +271,7 @@ export class KeyService {
 
   /** Ends the workers after what they have begun. The caller has stopped submitting. */
   async close(): Promise<void> {
+    this.#ledger.stop();
     await this.#queue.flushFailures();
     this.#closing = true;
     const exits = this.#workers.map((worker) => once(worker, 'exit'));

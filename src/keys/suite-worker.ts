@@ -5,10 +5,10 @@
  */
 import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Keyring, MasterSecretVersion } from '../proof/index.ts';
+import type { Keyring, MasterSecret } from '../proof/index.ts';
 import { generateKey } from './generate.ts';
 import { Generator, type GeneratorSources } from './generator.ts';
-import { takeSecrets } from './master-secret.ts';
+import { takeSecret } from './master-secret.ts';
 import {
   type SuiteJob,
   type SuiteProbeReply,
@@ -21,7 +21,7 @@ import { requireSelfTests, requireSuiteSelfTest, screenLiveCarrier } from './sel
 
 export interface SuiteWorkerData {
   readonly sources: GeneratorSources;
-  readonly secrets: readonly MasterSecretVersion[];
+  readonly secret: MasterSecret;
 }
 
 /** What the main thread sends: a job, an order to latch with its reason, a probe, or the end. */
@@ -64,7 +64,7 @@ function main(data: SuiteWorkerData): void {
   try {
     requireSelfTests();
     requireSuiteSelfTest();
-    const keyring = takeSecrets(data.secrets);
+    const keyring = takeSecret(data.secret);
     const generator = Generator.start(data.sources);
     screenLiveCarrier(generator);
     port.on('message', (message: SuiteMessage) => {

@@ -24,6 +24,7 @@ export type {
   MeteredRequest,
   Principal,
   PruneReport,
+  SecretCheck,
   StreamCounts,
   Usage,
   ValidationSummary,

@@ -1,6 +1,6 @@
 /** The administrative half of the PostgreSQL store: accounts, API keys, usage and secret check values. */
 import type { PostgresConnection } from './postgres-connection.ts';
-import type { Account, AccountStore, ApiKeyRecord, Principal } from './store.ts';
+import type { Account, AccountStore, ApiKeyRecord, Principal, SecretCheck } from './store.ts';
 
 export class PostgresAccountStore implements AccountStore {
   protected readonly connection: PostgresConnection;
@@ -87,20 +87,31 @@ export class PostgresAccountStore implements AccountStore {
     );
   }
 
-  async secretChecks(): Promise<ReadonlyMap<number, Uint8Array>> {
+  async secretChecks(): Promise<ReadonlyMap<number, SecretCheck>> {
     const rows = await this.connection.all(
-      'SELECT version, check_value FROM secret_checks ORDER BY version',
+      `SELECT version, check_value AS "checkValue", activated_ms IS NOT NULL AS activated
+       FROM secret_checks ORDER BY version`,
     );
-    return new Map(rows.map((row) => [Number(row.version), row.check_value as Uint8Array]));
+    return new Map(
+      rows.map(({ version, ...check }) => [Number(version), check as unknown as SecretCheck]),
+    );
   }
 
   async registerSecret(version: number, checkValue: Uint8Array, atMs: number): Promise<void> {
     await this.connection.changes(
-      `INSERT INTO secret_checks (version, check_value, registered_ms) VALUES ($1, $2, $3)
-       ON CONFLICT (version) DO NOTHING`,
+      `INSERT INTO secret_checks (version, check_value, registered_ms, activated_ms)
+       VALUES ($1, $2, $3, NULL) ON CONFLICT (version) DO NOTHING`,
       version,
       checkValue,
       atMs,
+    );
+  }
+
+  async activateSecret(version: number, atMs: number): Promise<void> {
+    await this.connection.changes(
+      'UPDATE secret_checks SET activated_ms = $1 WHERE version = $2 AND activated_ms IS NULL',
+      atMs,
+      version,
     );
   }
 

@@ -1,6 +1,13 @@
 /** The administrative half of the embedded store: accounts, API keys, usage and secret check values. */
 import type { SqliteConnection } from './sqlite-connection.ts';
-import type { Account, AccountStore, ApiKeyRecord, Principal, Usage } from './store.ts';
+import type {
+  Account,
+  AccountStore,
+  ApiKeyRecord,
+  Principal,
+  SecretCheck,
+  Usage,
+} from './store.ts';
 
 export class SqliteAccountStore implements AccountStore {
   protected readonly connection: SqliteConnection;
@@ -102,23 +109,39 @@ export class SqliteAccountStore implements AccountStore {
     );
   }
 
-  async secretChecks(): Promise<ReadonlyMap<number, Uint8Array>> {
+  async secretChecks(): Promise<ReadonlyMap<number, SecretCheck>> {
     return this.connection.guarded(() => {
       const rows = this.connection.all(
-        'SELECT version, check_value FROM secret_checks ORDER BY version',
+        `SELECT version, check_value AS checkValue, activated_ms AS activatedMs
+         FROM secret_checks ORDER BY version`,
       );
-      return new Map(rows.map((row) => [Number(row.version), row.check_value as Uint8Array]));
+      return new Map(
+        rows.map(({ version, checkValue, activatedMs }) => [
+          Number(version),
+          { checkValue: checkValue as Uint8Array, activated: activatedMs !== null },
+        ]),
+      );
     });
   }
 
   async registerSecret(version: number, checkValue: Uint8Array, atMs: number): Promise<void> {
     this.connection.guarded(() =>
       this.connection.changes(
-        `INSERT INTO secret_checks (version, check_value, registered_ms) VALUES (?, ?, ?)
-         ON CONFLICT (version) DO NOTHING`,
+        `INSERT INTO secret_checks (version, check_value, registered_ms, activated_ms)
+         VALUES (?, ?, ?, NULL) ON CONFLICT (version) DO NOTHING`,
         version,
         checkValue,
         atMs,
+      ),
+    );
+  }
+
+  async activateSecret(version: number, atMs: number): Promise<void> {
+    this.connection.guarded(() =>
+      this.connection.changes(
+        'UPDATE secret_checks SET activated_ms = ? WHERE version = ? AND activated_ms IS NULL',
+        atMs,
+        version,
       ),
     );
   }

@@ -126,6 +126,14 @@ export interface PruneReport {
   readonly partitions: readonly string[];
 }
 
+/** What the database keeps of one version of the master secret. */
+export interface SecretCheck {
+  /** 32 bytes that belong to this secret alone and tell nothing of it. */
+  readonly checkValue: Uint8Array;
+  /** Whether keys may have been made under this version. */
+  readonly activated: boolean;
+}
+
 export interface AccountStore {
   /** The principal of an active API key by the key's hash; undefined when unknown or revoked. */
   authenticate(keyHash: Uint8Array, month: number): Promise<Principal | undefined>;
@@ -141,10 +149,12 @@ export interface AccountStore {
   /** Revokes by id; false when there is no such key. Revoking twice keeps the first time. */
   revokeApiKey(apiKeyId: string, atMs: number): Promise<boolean>;
 
-  /** Check values by version of the master secret, as far as registered. */
-  secretChecks(): Promise<ReadonlyMap<number, Uint8Array>>;
+  /** The versions of the master secret that are registered. */
+  secretChecks(): Promise<ReadonlyMap<number, SecretCheck>>;
   /** Registers the check value of a version that has none yet. */
   registerSecret(version: number, checkValue: Uint8Array, atMs: number): Promise<void>;
+  /** Marks a registered version as one that makes keys; the first time is kept. */
+  activateSecret(version: number, atMs: number): Promise<void>;
 
   close(): Promise<void>;
 }
@@ -153,7 +163,8 @@ export interface LedgerStore extends AccountStore {
   /**
    * Commits a batch in one transaction and resolves only when it is durable: each request either
    * moves its account's counter and writes its row, or is refused and leaves nothing. Requests are
-   * decided in order, so the last free place of a quota goes to the first.
+   * decided in order, so the last free place of a quota goes to the first. An empty batch shows
+   * whether the store can commit at all.
    */
   commit(
     requests: readonly MeteredRequest[],

@@ -5,6 +5,7 @@
 export { type Commitment, Keyring } from './keyring.ts';
 export {
   formatMasterSecret,
+  type MasterSecret,
   type MasterSecretVersion,
   newMasterSecret,
   parseMasterSecret,

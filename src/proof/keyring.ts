@@ -40,7 +40,7 @@ const PROOF_PREFIX = 'proof_';
 const PROOF_FORM = /^proof_[1-9][0-9]{77,81}$/;
 const KEY_LENGTHS_BYTES: readonly number[] = [16, 32, 48];
 
-/** The subkeys of every retained version. The last version is current and makes; all verify. */
+/** The subkeys of every retained version. The current one makes; all verify. */
 export class Keyring {
   readonly currentVersion: number;
   /** Ascending. */
@@ -50,16 +50,17 @@ export class Keyring {
   #destroyed = false;
 
   /**
-   * Derives the subkeys and keeps no secret: the caller wipes what it passed. Throws `TypeError`
-   * unless versions ascend within 1…65,535 and each secret has at least 32 bytes.
+   * Derives the subkeys and keeps no secret: the caller wipes what it passed. Without
+   * `currentVersion` the last one is current. Throws `TypeError` unless versions ascend within
+   * 1…65,535 and each secret has at least 32 bytes, and `RangeError` unless the current one is there.
    */
-  constructor(versions: readonly MasterSecretVersion[]) {
+  constructor(versions: readonly MasterSecretVersion[], currentVersion?: number) {
     assertVersions(versions);
     const subkeys = versions.map(deriveSubkeys);
     this.#byVersion = new Map(subkeys.map((entry) => [entry.version, entry]));
-    this.#current = subkeys[subkeys.length - 1];
     this.versions = subkeys.map(({ version }) => version);
-    this.currentVersion = this.#current.version;
+    this.currentVersion = currentVersion ?? subkeys[subkeys.length - 1].version;
+    this.#current = this.#subkeys(this.currentVersion);
   }
 
   /** The commitment under the current version. `key` has 16, 32 or 48 bytes, here and below. */
@@ -104,17 +105,21 @@ export class Keyring {
    */
   checkValue(version: number): Buffer {
     this.#assertUsable();
-    const subkeys = this.#byVersion.get(version);
-    if (subkeys === undefined) {
-      throw new RangeError(`"version" expected one of ${this.versions.join(', ')}, got ${version}`);
-    }
-    return createHmac('sha256', subkeys.check).update(CHECK_LABEL).digest();
+    return createHmac('sha256', this.#subkeys(version).check).update(CHECK_LABEL).digest();
   }
 
   /** Overwrites all subkeys. Every later call throws. */
   destroy(): void {
     for (const { proof, commit, check } of this.#byVersion.values()) wipe(proof, commit, check);
     this.#destroyed = true;
+  }
+
+  #subkeys(version: number): Subkeys {
+    const subkeys = this.#byVersion.get(version);
+    if (subkeys === undefined) {
+      throw new RangeError(`"version" expected one of ${this.versions.join(', ')}, got ${version}`);
+    }
+    return subkeys;
   }
 
   #assertUsable(): void {

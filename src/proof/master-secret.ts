@@ -2,7 +2,7 @@
  * The master secret as text: what an operator keeps in a file or an environment variable.
  *
  * Either 64 hexadecimal digits, which are version 1, or one `version:hex` per line or comma, with
- * versions ascending, the last one current. A `#` starts a comment up to the end of its line.
+ * versions ascending. A `#` starts a comment up to the end of its line.
  */
 import { randomFillSync } from 'node:crypto';
 import { hexToBytes } from '../bytes.ts';
@@ -15,6 +15,12 @@ export interface MasterSecretVersion {
   readonly version: number;
   /** At least 32 random bytes. */
   readonly secret: Buffer;
+}
+
+/** All versions at hand, ascending. The current one makes commitments and proofs, the others verify. */
+export interface MasterSecret {
+  readonly versions: readonly MasterSecretVersion[];
+  readonly currentVersion: number;
 }
 
 const BARE_SECRET = /^[0-9a-fA-F]{64}$/;

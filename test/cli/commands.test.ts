@@ -180,7 +180,12 @@ describe('phm secret', () => {
       const again = await runPhm(['secret', 'new'], folder);
       assert.equal(again.code, 1);
       assert.match(again.stderr, /phm secret rotate/);
-      assert.equal((await phmJson(['secret', 'rotate'], folder)).version, 2);
+      const rotated = await runPhm(['secret', 'rotate', '--json'], folder);
+      assert.equal(JSON.parse(rotated.stdout).version, 2);
+      assert.match(
+        rotated.stderr,
+        /1\. .* PHM_MASTER_KEY_VERSION=1;\n.*2\. .* PHM_MASTER_KEY_VERSION=2/,
+      );
       const { stdout } = await runPhm(['secret', 'list', '--json'], folder);
       const { versions } = JSON.parse(stdout);
       assert.deepEqual(
@@ -193,6 +198,9 @@ describe('phm secret', () => {
           [2, 'current'],
         ],
       );
+      const first = await runPhm(['secret', 'list'], folder, { PHM_MASTER_KEY_VERSION: '1' });
+      assert.match(first.stdout, /^1 +current .*\n2 +verify-only /m);
+      assert.match(first.stderr, /When every server .* PHM_MASTER_KEY_VERSION=2 on all/);
       for (const [, hex = '-'] of readFileSync(join(folder, 'master.key'), 'utf8').matchAll(
         /:(\S+)/g,
       )) {
@@ -210,7 +218,7 @@ describe('phm secret', () => {
     assert.equal((await runPhm(['secret', 'list'], dataDir, env)).code, 0);
     const rotated = await runPhm(['secret', 'rotate'], dataDir, env);
     assert.equal(rotated.code, 1);
-    assert.match(rotated.stderr, /PHM_MASTER_KEY="1:<old>,2:<new>"/);
+    assert.match(rotated.stderr, /PHM_MASTER_KEY="1:<old>,2:<new>".*PHM_MASTER_KEY_VERSION=1/);
     assert.ok(!rotated.stderr.includes(stdout.trim()));
   });
 });

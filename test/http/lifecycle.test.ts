@@ -1,5 +1,6 @@
 /** Start, keys that come and go, overload, and the end, on real processes. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import {
   closeSync,
   existsSync,
@@ -10,6 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import {
@@ -51,6 +53,15 @@ async function until(what: string, limitMs: number, check: () => Promise<boolean
     assert.ok(Date.now() < end, `${what} within ${limitMs} ms`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
+}
+
+/** Asks on a connection that the agent keeps open. */
+async function askBy(agent: Agent, server: Server) {
+  const asked = get(`${server.address}/livez`, { agent });
+  const [answer] = (await once(asked, 'response')) as [IncomingMessage];
+  await once(answer.resume(), 'end');
+  const { statusCode: status, headers } = answer;
+  return { status, connection: headers.connection, reused: asked.reusedSocket };
 }
 
 /** The log comes by another pipe than the answer, and may come after it. */
@@ -175,9 +186,17 @@ describe('a data directory that disappears', () => {
     assert.equal(body.code, 'ledger_unavailable');
     assert.equal(headers.get('retry-after'), '5');
     assert.equal(body.key, undefined);
+    const validated = await server.validate({ key: 'ab'.repeat(32) });
+    assert.deepEqual([validated.status, validated.body.code], [503, 'ledger_unavailable']);
     await untilLogged(server, /database file was removed or replaced/);
+    const ledger = async () => (await server.request('/readyz')).body.checks.ledger;
+    await until('the server is not ready', 30_000, async () => (await ledger()) === 'unavailable');
+    assert.equal((await server.request('/readyz')).status, 503);
+    assert.equal((await server.request('/livez')).status, 200);
     renameSync(join(dataDir, 'away.db'), join(dataDir, 'phm.db'));
     assert.equal((await server.generate({ security_level: 128 })).status, 200);
+    await until('the server is ready again', 30_000, async () => (await ledger()) === 'ok');
+    assert.equal((await server.request('/readyz')).status, 200);
     await server.stop();
   });
 });
@@ -308,17 +327,23 @@ describe('a busy account', () => {
 
 describe('the end', () => {
   it('fails /readyz first on SIGTERM, answers what is under way, and exits 0', async () => {
-    const server = await Server.start(freshFolder());
+    const server = await Server.start(freshFolder(), { PHM_DRAIN_SECONDS: '3' });
     assert.equal((await server.request('/readyz')).status, 200);
+    const agent = new Agent({ keepAlive: true });
+    assert.equal((await askBy(agent, server)).connection, 'keep-alive');
     const exit = server.stop('SIGTERM');
     await until(
       '/readyz fails',
-      1_500,
+      2_500,
       async () => (await server.request('/readyz')).status === 503,
     );
     const { body } = await server.request('/readyz');
     assert.equal(body.success, false);
     assert.equal(body.status, 'draining');
+    // A connection that was idle is still good for one request, whose answer says that it was the last.
+    const last = await askBy(agent, server);
+    assert.deepEqual(last, { status: 200, connection: 'close', reused: true });
+    agent.destroy();
     assert.equal((await server.request('/livez')).status, 200);
     const late = await server.generate({ security_level: 128, enable_nist_validation: true });
     assert.equal(late.status, 200);

@@ -1,5 +1,6 @@
 /** The key worker's promise: no key without its row, whatever the ledger answers. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { AppError } from '../../src/errors.ts';
@@ -21,6 +22,7 @@ function store(commit: (requests: readonly MeteredRequest[]) => CommitOutcome[])
   return {
     commit: async (requests: readonly MeteredRequest[]) => commit(requests),
     findCommitments: async (queries: readonly unknown[]) => queries.map(() => false),
+    secretChecks: async () => new Map(),
   } as unknown as LedgerStore;
 }
 
@@ -136,7 +138,7 @@ describe('key worker', () => {
     } as unknown as LedgerStore);
     const task: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
     const reply = worker.run(batch(task, task, task));
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
     assert.equal(asked.length, 3);
     for (const answer of asked) answer();
     assert.equal((await reply).results.length, 3);
@@ -230,5 +232,61 @@ describe('key worker', () => {
       results.map((one) => one.kind === 'validated' && one.verdict.proofVerification),
       ['failed', 'passed', 'failed'],
     );
+  });
+
+  describe('without a version of the master secret that makes keys elsewhere', () => {
+    const check = { checkValue: Buffer.alloc(32), activated: true };
+    const found = new Set<bigint>();
+    const ledger = {
+      ...store((requests) => requests.map(() => ({ kind: 'committed', usage }))),
+      findCommitments: async (queries: readonly CommitmentQuery[]) =>
+        queries.map(({ fingerprint }) => found.has(fingerprint)),
+      secretChecks: async () =>
+        new Map([
+          [1, check],
+          [2, check],
+          [3, { ...check, activated: false }],
+        ]),
+    };
+    const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), keyring, ledger);
+    const validate = async (key: Buffer | undefined, proof?: string) => {
+      const task: KeyTask = { kind: 'validate', requester, key: key && Buffer.from(key), proof };
+      return (await worker.run(batch(task))).results[0];
+    };
+    const key = randomBytes(32);
+
+    it('says of no key that it was not made here', async () => {
+      for (const proof of [undefined, keyring.makeProof(randomBytes(32))]) {
+        const result = await validate(key, proof);
+        assert.ok(result?.kind === 'failed');
+        assert.equal(result.failure.code, 'ledger_unavailable');
+        assert.match(result.failure.reason, /lacks version 2$/);
+      }
+    });
+
+    it('goes on with what it can tell', async () => {
+      const malformed = await validate(undefined);
+      assert.ok(malformed?.kind === 'validated' && !malformed.verdict.valid);
+      const proven = await validate(key, keyring.makeProof(key));
+      assert.ok(proven?.kind === 'validated' && proven.verdict.valid);
+      found.add(keyring.commit(key).fingerprint);
+      const known = await validate(key);
+      assert.ok(known?.kind === 'validated' && known.verdict.valid);
+    });
+
+    it('reports it with the state of the ledger', async () => {
+      assert.deepEqual(await worker.checkLedger(), { failure: null, lackedVersions: [2] });
+    });
+  });
+
+  it('reports a ledger that cannot commit', async () => {
+    const ledger = store(() => {
+      throw new AppError('ledger_unavailable', { cause: new Error('the disk is full') });
+    });
+    const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), keyring, ledger);
+    assert.deepEqual(await worker.checkLedger(), {
+      failure: 'the disk is full',
+      lackedVersions: null,
+    });
   });
 });

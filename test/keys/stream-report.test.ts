@@ -130,7 +130,8 @@ describe('the report on its way through the threads', () => {
     service = await KeyService.start({
       store: { kind: 'sqlite', path: databasePath },
       sources: OS_ALONE,
-      secrets: [{ version: 1, secret: Buffer.alloc(32, 9) }],
+      secret: { versions: [{ version: 1, secret: Buffer.alloc(32, 9) }], currentVersion: 1 },
+      onLedgerChange: () => {},
       suiteWorkers: 1,
       clock: systemClock,
       onLatch: assert.fail,

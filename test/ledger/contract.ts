@@ -257,7 +257,25 @@ export function ledgerContract(
       const [first, second] = [randomBytes(32), randomBytes(32)];
       await store.registerSecret(7, first, NOW);
       await store.registerSecret(7, second, NOW);
-      assert.deepEqual(Buffer.from((await store.secretChecks()).get(7) ?? []), first);
+      const kept = (await store.secretChecks()).get(7);
+      assert.deepEqual(Buffer.from(kept?.checkValue ?? []), first);
+    });
+
+    it('knows which versions of the master secret were activated', async () => {
+      for (const version of [8, 9]) await store.registerSecret(version, randomBytes(32), NOW);
+      await store.activateSecret(9, NOW);
+      await store.activateSecret(9, NOW + 1);
+      // A restart registers again and takes nothing back.
+      await store.registerSecret(9, randomBytes(32), NOW);
+      const checks = await store.secretChecks();
+      assert.deepEqual(
+        [8, 9].map((version) => checks.get(version)?.activated),
+        [false, true],
+      );
+    });
+
+    it('commits an empty batch, which changes nothing', async () => {
+      assert.deepEqual(await store.commit([], []), []);
     });
   });
 }

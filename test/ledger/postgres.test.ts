@@ -10,10 +10,12 @@ import {
   exportLedger,
   importLedger,
   type LedgerStore,
+  migrateStore,
   openMovableStore,
   openSqliteStore,
   type StoreLocation,
 } from '../../src/ledger/index.ts';
+import { readMigrations } from '../../src/ledger/migrations.ts';
 import { openPostgresStore } from '../../src/ledger/postgres.ts';
 import { PASSWORD, Postgres } from '../support/postgres.ts';
 import { WayToServer } from '../support/way.ts';
@@ -379,6 +381,31 @@ describe('PostgreSQL store whose answer to a batch is lost', () => {
 });
 
 describe('PostgreSQL schema', () => {
+  it('takes the secrets of an older release as used, also those registered afterwards', async () => {
+    const url = await postgres.createDatabase('older');
+    const register = (version: number) =>
+      postgres.query(
+        'older',
+        `INSERT INTO secret_checks (version, check_value, registered_ms)
+         VALUES (${version}, sha256(''), 1)`,
+      );
+    await postgres.query('older', readMigrations('postgres')[0].sql);
+    await postgres.query('older', 'CREATE TABLE schema_version AS SELECT 1 AS version');
+    await register(1);
+    await migrateStore({ kind: 'postgres', url });
+    const store = await open(url);
+    await register(2);
+    const checks = await store.secretChecks();
+    assert.deepEqual(
+      [...checks].map(([version, { activated }]) => [version, activated]),
+      [
+        [1, true],
+        [2, true],
+      ],
+    );
+    await store.close();
+  });
+
   it('cannot be had without a connection: the message names the database and no password', async () => {
     for (const url of [postgres.url('missing'), `postgres://phm:${PASSWORD}@127.0.0.1:1/phm`]) {
       await assert.rejects(open(url), (error: Error) => {

@@ -226,6 +226,17 @@ describe('proofs and commitments', () => {
     });
   });
 
+  it('makes under the version that is named, and verifies under all', () => {
+    const key = Buffer.alloc(32, 0x21);
+    const keyring = new Keyring(SECRETS, SECRETS[0].version);
+    const oldest = new Keyring(SECRETS.slice(0, 1));
+    assert.equal(keyring.makeProof(key), oldest.makeProof(key));
+    assert.deepEqual(keyring.commit(key), oldest.commit(key));
+    assert.ok(keyring.verifyProof(key, KEYRING.makeProof(key)));
+    assert.deepEqual(keyring.commitAll(key), KEYRING.commitAll(key));
+    assert.throws(() => new Keyring(SECRETS, 65_535), RangeError);
+  });
+
   it('keeps no reference to the secrets it was made from', () => {
     const secret = Buffer.alloc(32, 0x44);
     const keyring = new Keyring([{ version: 1, secret }]);

@@ -33,6 +33,7 @@ export function buildTestApp(
     demoKeys: 'refuse',
     rateLimits: true,
     tls: null,
+    trustedProxies: [],
     isDraining: () => false,
     ...options,
   });

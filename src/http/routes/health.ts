@@ -45,17 +45,19 @@ function alive({ clock }: RouteContext): Health {
   return { success: true, status: 'ok', timestamp: formatTimestamp(clock.nowMs()) };
 }
 
-/** Ready while keys can be made and the process is not on its way out. */
+/** Ready while keys can be made and recorded and the process is not on its way out. */
 function readiness({ service, clock, isDraining }: RouteContext): Health {
-  const { ready, sources } = service.checkReadiness();
+  const { ready, entropy, ledger, secret, sources } = service.checkReadiness();
   const status = isDraining() ? 'draining' : ready ? 'ok' : 'unavailable';
   const bySource = sources.map(({ name, healthy }) => [`entropy:${name}`, word(healthy)]);
   return {
     success: status === 'ok',
     status,
     checks: {
-      entropy: word(ready),
+      entropy: word(entropy),
       ...Object.fromEntries(bySource),
+      ledger: word(ledger),
+      master_secret: secret ? 'ok' : 'incomplete',
       accepting: isDraining() ? 'no' : 'yes',
     },
     timestamp: formatTimestamp(clock.nowMs()),

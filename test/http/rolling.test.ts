@@ -1,0 +1,73 @@
+/** Two servers behind a proxy: restarts, a rotation of the master secret, and one done wrongly. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { Load } from '../support/load.ts';
+import { masterKey, Replicas, until, versionOf } from '../support/replicas.ts';
+
+describe('two servers behind a proxy', () => {
+  let replicas: Replicas;
+  before(async () => {
+    replicas = await Replicas.start({ PHM_MASTER_KEY: masterKey(2), PHM_MASTER_KEY_VERSION: '1' });
+  });
+  after(() => replicas?.remove());
+
+  it('change to a new version of the master secret by restarts, and lose no request', async () => {
+    const { balancer, apiKey } = replicas;
+    const load = new Load({ port: balancer.port, apiKey, clients: 4 });
+    await replicas.roll(load, { PHM_MASTER_KEY_VERSION: '2' });
+    await load.stop();
+    assert.deepEqual(
+      { wrong: load.wrong, failures: balancer.failures },
+      { wrong: [], failures: [] },
+    );
+    assert.deepEqual(new Set(load.issued.map(versionOf)), new Set([1, 2]));
+    assert.equal(await replicas.recorded(load.issued), load.issued.length);
+    assert.deepEqual(await replicas.doubted(load.issued), []);
+  });
+
+  it('are not ready while the database is away, and get ready by themselves', async () => {
+    const { balancer, postgres, servers } = replicas;
+    await postgres.stop('QUIT');
+    await until('no server is used', () => balancer.readyServers === 0);
+    for (const server of servers) {
+      const { status, body } = await server.request('/readyz');
+      assert.deepEqual([status, body.status], [503, 'unavailable']);
+      assert.deepEqual([body.checks.ledger, body.checks.entropy], ['unavailable', 'ok']);
+      assert.equal((await server.request('/livez')).status, 200);
+      await until('the log says why', () => server.log.includes('the ledger cannot be used'));
+    }
+    await postgres.restart();
+    await until('both servers are used', () => balancer.readyServers === 2);
+  });
+
+  it('say of no good key that it is not valid when one lacks a version that the other uses', async () => {
+    const { apiKey } = replicas;
+    const [, lacking] = replicas.servers;
+    const order = { security_level: 256, include: ['hash_proof'] };
+    const old = (await lacking.generate(order, apiKey)).body;
+    await replicas.servers[0].stop('SIGINT');
+    // Without the first step, and without PHM_MASTER_KEY_VERSION: version 3 is current at once.
+    const whole = { PHM_MASTER_KEY: masterKey(3), PHM_MASTER_KEY_VERSION: '' };
+    const ahead = await replicas.launch(0, whole);
+    const { key, hash_proof } = (await ahead.generate(order, apiKey)).body;
+    for (const asked of [{ key }, { key, hash_proof }, { key: 'ab'.repeat(32) }]) {
+      const { status, body } = await lacking.validate(asked, apiKey);
+      assert.equal(status, 503);
+      assert.equal(body.code, 'ledger_unavailable');
+    }
+    await until('the server that lacks a version is not ready', async () => {
+      const { status, body } = await lacking.request('/readyz');
+      return status === 503 && body.checks.master_secret === 'incomplete';
+    });
+    await until('it is said in the log', () => /"lackedVersions":\[3\]/.test(lacking.log));
+    // What it can tell is still told, and what it makes is good everywhere.
+    const made = (await lacking.generate(order, apiKey)).body;
+    for (const one of [old, made]) {
+      for (const server of [lacking, ahead]) {
+        const asked = { key: one.key, hash_proof: one.hash_proof };
+        assert.equal((await server.validate(asked, apiKey)).body.valid, true);
+        assert.equal((await server.validate({ key: one.key }, apiKey)).body.valid, true);
+      }
+    }
+  });
+});

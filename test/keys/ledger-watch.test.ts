@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { afterEach, beforeEach, describe, it, mock } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { type LedgerStatus, LedgerWatch } from '../../src/keys/ledger-watch.ts';
+
+const INTERVAL_MS = 2_000;
+
+describe('the watch over the ledger', () => {
+  let asked: unknown[];
+  let changes: LedgerStatus[];
+  let worker: EventEmitter;
+  let watch: LedgerWatch;
+
+  beforeEach(() => {
+    mock.timers.enable({ apis: ['setInterval'] });
+    asked = [];
+    changes = [];
+    worker = Object.assign(new EventEmitter(), {
+      postMessage: (message: unknown) => asked.push(message),
+    });
+    watch = new LedgerWatch(worker as Worker, (status) => changes.push(status));
+  });
+  afterEach(() => {
+    watch.stop();
+    mock.timers.reset();
+  });
+
+  const pass = (intervals: number) => {
+    for (let i = 0; i < intervals; i++) mock.timers.tick(INTERVAL_MS);
+  };
+  const answer = (failure: string | null, lackedVersions: number[] | null = []) =>
+    worker.emit('message', { failure, lackedVersions });
+
+  it('asks without traffic, and never twice at a time', () => {
+    pass(2);
+    assert.deepEqual(asked, ['check']);
+    answer(null);
+    pass(1);
+    assert.deepEqual(asked, ['check', 'check']);
+    assert.deepEqual(changes, []);
+  });
+
+  it('tells once that the ledger fails, and once that it works again', () => {
+    for (const failure of ['refused', 'refused again', null, null]) {
+      pass(1);
+      answer(failure, failure === null ? [] : null);
+    }
+    assert.deepEqual(
+      changes.map(({ failure }) => failure),
+      ['refused', null],
+    );
+  });
+
+  it('takes silence for a failure until the answer comes', () => {
+    pass(3);
+    assert.equal(watch.status().failure, null);
+    pass(1);
+    assert.match(watch.status().failure ?? '', /does not answer/);
+    answer(null);
+    assert.equal(watch.status().failure, null);
+    assert.equal(changes.length, 2);
+  });
+
+  it('keeps in mind which versions are lacking while the ledger cannot be asked', () => {
+    pass(1);
+    answer(null, [2]);
+    pass(1);
+    answer('refused', null);
+    assert.deepEqual(watch.status(), { failure: 'refused', lackedVersions: [2] });
+    assert.deepEqual(
+      changes.map(({ lackedVersions }) => lackedVersions),
+      [[2], [2]],
+    );
+  });
+
+  it('leaves the replies to batches alone', () => {
+    worker.emit('message', { id: 1, results: [], failuresRecorded: true });
+    pass(1);
+    assert.deepEqual(asked, ['check']);
+    assert.deepEqual(changes, []);
+  });
+});

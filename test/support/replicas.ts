@@ -1,0 +1,147 @@
+/** Two servers on one PostgreSQL, behind a balancer, with one account. */
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Balancer } from './balancer.ts';
+import type { IssuedKey, Load } from './load.ts';
+import { freePort, Postgres } from './postgres.ts';
+import { type Environment, makeDataDir, phmJson, removeDataDir, Server } from './server.ts';
+
+const DATABASE = 'service';
+
+/** Keys that are asked about one by one. */
+const SAMPLE = 60;
+
+/** The text of a master secret with versions 1 to `count`. */
+export function masterKey(count: number): string {
+  const secrets = Array.from({ length: count }, (_, i) => `${i + 1}:${`5${i}`.repeat(32)}`);
+  return secrets.join(',');
+}
+
+/** Waits for what must come, however slow the machine is. */
+export async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
+  const end = Date.now() + 60_000;
+  while (!(await check())) {
+    assert.ok(Date.now() < end, `${what} within a minute`);
+    await delay(20);
+  }
+}
+
+export class Replicas {
+  readonly balancer: Balancer;
+  readonly postgres: Postgres;
+  readonly apiKey: string;
+  readonly servers: Server[] = [];
+  readonly #folders: readonly string[];
+  readonly #ports: readonly number[];
+  readonly #env: Environment;
+
+  private constructor(
+    postgres: Postgres,
+    env: Environment,
+    apiKey: string,
+    folders: readonly string[],
+    ports: readonly number[],
+    balancer: Balancer,
+  ) {
+    this.postgres = postgres;
+    this.#env = env;
+    this.apiKey = apiKey;
+    this.#folders = folders;
+    this.#ports = ports;
+    this.balancer = balancer;
+  }
+
+  /** Makes database and account, starts both servers and waits until the balancer uses them. */
+  static async start(env: Environment): Promise<Replicas> {
+    const postgres = await Postgres.start();
+    const common = {
+      PHM_DATABASE_URL: await postgres.createDatabase(DATABASE),
+      PHM_MIGRATE: 'auto',
+      PHM_RATE_LIMITS: 'off',
+      ...env,
+    };
+    const folders = [makeDataDir(), makeDataDir()];
+    const create = ['account', 'create', '--name', 'load', '--plan', 'enterprise'];
+    const { account_id } = await phmJson<{ account_id: string }>(create, folders[0], common);
+    const issue = ['key', 'issue', '--account', account_id];
+    const { api_key } = await phmJson<{ api_key: string }>(issue, folders[0], common);
+    const ports = [await freePort(), await freePort()];
+    const balancer = await Balancer.start(ports);
+    const replicas = new Replicas(postgres, common, api_key, folders, ports, balancer);
+    try {
+      await Promise.all([replicas.launch(0), replicas.launch(1)]);
+      await until('both servers are used', () => balancer.readyServers === 2);
+      return replicas;
+    } catch (error) {
+      await replicas.remove();
+      throw error;
+    }
+  }
+
+  /** Starts one of the servers on its own port. */
+  async launch(index: number, more: Environment = {}): Promise<Server> {
+    const env = { ...this.#env, ...more, PHM_PORT: String(this.#ports[index]) };
+    const server = await Server.start(this.#folders[index], env);
+    this.servers[index] = server;
+    return server;
+  }
+
+  /** Restarts one server after the other, each when all are in use, while requests come in. */
+  async roll(load: Load, more: Environment): Promise<void> {
+    for (const [index, server] of this.servers.entries()) {
+      await served(load);
+      assert.equal(await server.stop('SIGTERM'), 0);
+      await served(load);
+      await this.launch(index, more);
+      await until('both servers are used', () => this.balancer.readyServers === 2);
+    }
+    await served(load);
+  }
+
+  /** How many of these keys have their row. */
+  async recorded(keys: readonly IssuedKey[]): Promise<number> {
+    const ids = keys.map(({ keyId }) => {
+      const hex = BigInt(keyId.slice('phm_'.length)).toString(16).padStart(32, '0');
+      return `'\\x${hex}'::bytea`;
+    });
+    const [row] = await this.postgres.query(
+      DATABASE,
+      `SELECT count(*)::integer AS n FROM ledger WHERE key_id IN (${ids.join(',')})`,
+    );
+    return Number(row?.n);
+  }
+
+  /** Asks each server, by proof and without, about a sample of the keys; names what is not valid. */
+  async doubted(keys: readonly IssuedKey[]): Promise<string[]> {
+    const step = Math.max(1, Math.floor(keys.length / SAMPLE));
+    const doubts: string[] = [];
+    for (const { key, proof, keyId } of keys.filter((_, i) => i % step === 0)) {
+      for (const [index, server] of this.servers.entries()) {
+        for (const hash_proof of [undefined, proof]) {
+          const { status, body } = await server.validate({ key, hash_proof }, this.apiKey);
+          if (body.valid !== true) doubts.push(`${keyId} on ${index}: ${status}, ${body.valid}`);
+        }
+      }
+    }
+    return doubts;
+  }
+
+  /** Ends everything that was started. */
+  async remove(): Promise<void> {
+    this.balancer.close();
+    await Promise.all(this.servers.map((server) => server.stop('SIGKILL')));
+    await this.postgres.remove();
+    this.#folders.forEach(removeDataDir);
+  }
+}
+
+/** The version of the master secret behind a proof. */
+export function versionOf({ proof }: IssuedKey): number {
+  return Number(BigInt(proof.slice('proof_'.length)) >> 256n);
+}
+
+/** Waits until some more requests have been answered. */
+async function served(load: Load): Promise<void> {
+  const before = load.answered;
+  await until('requests are answered', () => load.answered >= before + 30);
+}
