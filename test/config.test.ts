@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type Config, readConfig } from '../src/config/index.ts';
 import { SOURCE_NAMES } from '../src/entropy/index.ts';
@@ -124,6 +127,28 @@ describe('configuration', () => {
     ]) {
       const text = problems({ PHM_TRUST_PROXY: `loopback,${bad}` });
       assert.ok(text.includes(`PHM_TRUST_PROXY names "${bad}": use addresses`), bad);
+    }
+  });
+
+  it('takes the PostgreSQL address from a file, and never repeats it', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'config-'));
+    try {
+      const file = join(folder, 'url');
+      const env = { PHM_DATABASE_URL_FILE: file, PHM_MASTER_KEY_FILE: '/k' };
+      assert.match(problems(env), /PHM_DATABASE_URL_FILE: ENOENT.*url/);
+      const url = 'postgres://phm:not-for-any-log@db.example/phm';
+      writeFileSync(file, `${url}\n`);
+      assert.equal(accept(env).databaseUrl, url);
+      assert.match(problems({ ...env, PHM_DATABASE_URL: url }), /both set: keep one/);
+      assert.match(problems({ PHM_DATABASE_URL_FILE: file }), /set PHM_MASTER_KEY or/);
+      // An empty file must not mean SQLite.
+      for (const text of ['', 'mysql://phm:not-for-any-log@db.example/phm']) {
+        writeFileSync(file, text);
+        assert.match(problems(env), /the file PHM_DATABASE_URL_FILE is not the address/);
+        assert.ok(!problems(env).includes('not-for-any-log'));
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
     }
   });
 

@@ -5,6 +5,7 @@ export const ENVIRONMENT = {
   PHM_PORT: { default: '8080', help: 'port to listen on; 0 takes a free one' },
   PHM_DATA_DIR: { default: './data', help: 'directory of the database and the master secret' },
   PHM_DATABASE_URL: { default: '', help: 'postgres://user:password@host/db; unset: SQLite' },
+  PHM_DATABASE_URL_FILE: { default: '', help: 'file that holds that address' },
   PHM_MIGRATE: { default: 'off', help: 'auto: a start brings the schema in PostgreSQL up to date' },
   PHM_RETENTION_DAYS: { default: '', help: 'days that ledger rows are kept; unset: for ever' },
   PHM_MASTER_KEY: { default: '', help: 'the master secret: 64 hex digits, or "version:hex" list' },

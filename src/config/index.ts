@@ -102,7 +102,7 @@ export function readConfig(
   const masterSecret = readMasterSecretOrigin(reader, dataDir);
   if (databaseUrl !== null && masterSecret.kind === 'managed') {
     problems.push(
-      'PHM_DATABASE_URL is set and the master secret is not: set PHM_MASTER_KEY or ' +
+      'the ledger is in PostgreSQL and the master secret is not set: set PHM_MASTER_KEY or ' +
         'PHM_MASTER_KEY_FILE, the same on every server of this database',
     );
   }
@@ -152,17 +152,29 @@ function readTls(reader: Reader): Config['tls'] {
  * that worker threads do not see. The value may hold a password: it is never quoted.
  */
 function readDatabaseUrl(reader: Reader): string | null {
-  const text = reader.text('PHM_DATABASE_URL');
-  if (!text) return null;
-  const url = URL.parse(text);
-  const isPostgres = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:';
-  if (!url || !isPostgres || !url.username || !url.hostname || url.pathname.length < 2) {
+  const given = reader.text('PHM_DATABASE_URL');
+  const file = reader.text('PHM_DATABASE_URL_FILE');
+  if (!given && !file) return null;
+  if (given && file) {
     reader.problems.push(
-      'PHM_DATABASE_URL is not the address of a PostgreSQL database: write it as ' +
-        'postgres://user:password@host:5432/database, or unset it for SQLite',
+      'PHM_DATABASE_URL and PHM_DATABASE_URL_FILE are both set: keep one of them',
     );
   }
-  return text;
+  const text = given || reader.fileText('PHM_DATABASE_URL_FILE');
+  if (text !== null && !isPostgresUrl(text)) {
+    const where = given ? 'PHM_DATABASE_URL' : 'the text in the file PHM_DATABASE_URL_FILE';
+    reader.problems.push(
+      `${where} is not the address of a PostgreSQL database: write it as ` +
+        'postgres://user:password@host:5432/database, or unset the variable for SQLite',
+    );
+  }
+  return text ?? '';
+}
+
+function isPostgresUrl(text: string): boolean {
+  const url = URL.parse(text);
+  const isPostgres = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:';
+  return isPostgres && url.username !== '' && url.hostname !== '' && url.pathname.length > 1;
 }
 
 function readMasterSecretOrigin(reader: Reader, dataDir: string): MasterSecretOrigin {

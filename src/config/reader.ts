@@ -1,4 +1,5 @@
 /** Reads single variables; whatever is wrong is added to a list of problems. */
+import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
 import { ENVIRONMENT, type Variable } from './environment.ts';
@@ -80,6 +81,16 @@ export class Reader {
     if (text && file) this.problems.push(`${name} and ${fileName} are both set: keep one of them`);
     if (text) return { text };
     return file ? { file: resolve(file) } : null;
+  }
+
+  /** The text of the file that a variable names, without the space around it; null: unreadable. */
+  fileText(name: Variable): string | null {
+    try {
+      return readFileSync(resolve(this.text(name)), 'utf8').trim();
+    } catch (error) {
+      this.problems.push(`${name}: ${(error as Error).message}`);
+      return null;
+    }
   }
 
   flag(name: Variable): boolean {

@@ -1,0 +1,352 @@
+/** What deploy/ says of the service, held to the service. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { ENVIRONMENT, readConfig } from '../../src/config/index.ts';
+import { SOURCE_NAMES } from '../../src/entropy/index.ts';
+import { PROJECT_VERSION } from '../../src/version.ts';
+import { buildTestApp, standInService } from '../support/app.ts';
+import {
+  type Document,
+  deployFiles,
+  find,
+  type Instruction,
+  ROOT,
+  readDockerfile,
+  readText,
+  readYaml,
+} from './files.ts';
+
+/** Seconds that requests under way may take after the listener has closed (docs/configuration.md). */
+const DRAIN_LIMIT_SECONDS = 30;
+
+const [compose] = readYaml('deploy/compose/compose.yaml');
+const haproxy = readText('deploy/compose/haproxy.cfg');
+const unit = readText('deploy/systemd/phm.service');
+const kubernetes = deployFiles()
+  .filter((path) => path.startsWith('deploy/kubernetes/'))
+  .flatMap(readYaml);
+const image = readDockerfile('deploy/docker/Dockerfile');
+
+const ofKind = (kind: string, name?: string): Document => {
+  const found = kubernetes.find(
+    (one) => one.kind === kind && (name === undefined || one.metadata.name === name),
+  );
+  assert.ok(found, `there is no ${kind} ${name ?? ''}`);
+  return found;
+};
+const deployment = ofKind('Deployment');
+const job = ofKind('Job');
+const configMap = ofKind('ConfigMap').data as Record<string, string>;
+const pod = deployment.spec.template.spec;
+const server = pod.containers[0];
+const replicas = ['replica-a', 'replica-b'].map((name) => compose.services[name]);
+const proxy = compose.services.proxy;
+const seconds = (text: string) => Number(find(text, /^(\d+)s$/));
+
+/** `NAME=value` lines; quotes are not used. */
+const assignments = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    [...text.matchAll(/^(PHM_\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
+  );
+
+const unitEnvironment = {
+  ...assignments(unit.replaceAll(/^Environment=/gm, '')),
+  ...assignments(readText('deploy/systemd/phm.env.example')),
+};
+
+/** The instructions of one name, of the last stage. */
+function inFinalStage(name: string): Instruction[] {
+  const start = image.findLastIndex((one) => one.name === 'FROM');
+  return image.slice(start).filter((one) => one.name === name);
+}
+
+/** The `--from` of a copy and its sources. */
+function copied({ text }: Instruction): { from: string | undefined; sources: string[] } {
+  const words = text.split(' ');
+  const from = words.find((word) => word.startsWith('--from='));
+  return { from, sources: words.filter((word) => !word.startsWith('--')).slice(0, -1) };
+}
+
+describe('deploy/', () => {
+  it('names no variable that does not exist', () => {
+    for (const path of deployFiles()) {
+      for (const [name] of readText(path).matchAll(/\bPHM_[A-Z_]*[A-Z]\b/g)) {
+        assert.ok(Object.hasOwn(ENVIRONMENT, name), `${path} names ${name}`);
+      }
+    }
+  });
+
+  it('sets variables to what the service accepts', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'deploy-'));
+    try {
+      const url = join(folder, 'database-url');
+      writeFileSync(url, 'postgres://phm:password@database/phm\n');
+      for (const given of [replicas[0].environment, configMap, unitEnvironment]) {
+        assert.ok(given.PHM_DATABASE_URL_FILE && given.PHM_MASTER_KEY_FILE);
+        const env = { PHM_HOST: '0.0.0.0', ...given, PHM_DATABASE_URL_FILE: url };
+        const result = readConfig(env, { cores: 2, knownSources: SOURCE_NAMES });
+        assert.deepEqual(result.ok ? result.warnings : result.problems, []);
+      }
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('leaves an ending server the time it may take', () => {
+    const ends: [Record<string, string>, number][] = [
+      ...replicas.map((one): [Record<string, string>, number] => [
+        one.environment,
+        seconds(one.stop_grace_period),
+      ]),
+      [configMap, pod.terminationGracePeriodSeconds],
+      [unitEnvironment, Number(find(unit, /^TimeoutStopSec=(\d+)$/m))],
+    ];
+    for (const [{ PHM_DRAIN_SECONDS }, grace] of ends) {
+      assert.ok(grace > Number(PHM_DRAIN_SECONDS) + DRAIN_LIMIT_SECONDS, `${grace} s`);
+    }
+  });
+
+  it('has unready servers noticed before they stop listening', () => {
+    const [inter, fastinter, fall] = ['inter (\\d+)ms', 'fastinter (\\d+)ms', 'fall (\\d+)'].map(
+      (pattern) => Number(find(haproxy, new RegExp(`default-server check.* ${pattern}`))),
+    ) as [number, number, number];
+    const drainMs = 1000 * Number(replicas[0].environment.PHM_DRAIN_SECONDS);
+    assert.ok(inter + (fall - 1) * fastinter < drainMs / 2);
+    const { periodSeconds, failureThreshold } = server.readinessProbe;
+    assert.ok(periodSeconds * failureThreshold < Number(configMap.PHM_DRAIN_SECONDS));
+  });
+
+  it('probes routes that exist', async () => {
+    const app = await buildTestApp({ service: standInService('research') });
+    try {
+      const paths = [
+        ...['livenessProbe', 'readinessProbe', 'startupProbe'].map(
+          (name) => server[name].httpGet.path,
+        ),
+        find(haproxy, /http-check send meth GET uri (\S+)/),
+        find(readText('deploy/docker/healthcheck.ts'), /path: '([^']+)'/),
+      ];
+      for (const url of paths) assert.ok(app.hasRoute({ method: 'GET', url }), url);
+    } finally {
+      await app.close();
+    }
+  });
+
+  it('pins every image, and names one version of the service', () => {
+    const images = [
+      ...image.filter(({ name }) => name === 'FROM').map(({ text }) => text.split(' ')[0]),
+      ...Object.values<Document>(compose.services).map((service) => service.image),
+      ...[deployment, job].map((one) => one.spec.template.spec.containers[0].image),
+    ] as string[];
+    for (const one of images) assert.match(one, /:\d+\.\d+/);
+    const own = images.filter((one) => one.includes('phm-key-service'));
+    for (const one of own) assert.ok(one.endsWith(`:${PROJECT_VERSION}`), one);
+    assert.equal(own.length, 5);
+    const [{ newTag }] = ofKind('Kustomization').images ?? [];
+    assert.equal(newTag, PROJECT_VERSION);
+    assert.equal(job.metadata.name, `phm-migrate-${PROJECT_VERSION.replaceAll('.', '-')}`);
+  });
+});
+
+describe('deploy/docker', () => {
+  it('copies what exists, past a .dockerignore that lets nothing else in', () => {
+    const allowed = readText('.dockerignore')
+      .split('\n')
+      .filter((line) => line.startsWith('!'));
+    const copies = image.filter(({ name }) => name === 'COPY').map(copied);
+    const sources = copies.filter(({ from }) => !from).flatMap((one) => one.sources);
+    for (const source of sources) assert.ok(existsSync(join(ROOT, source)), source);
+    assert.deepEqual(allowed.map((line) => line.slice(1)).sort(), sources.sort());
+    for (const { sources } of copies.filter(({ from }) => from)) {
+      for (const source of sources) assert.match(source, /^\/opt\/phm\//);
+    }
+  });
+
+  it('ends as a user by number who is not root, with the signal and the port of the service', () => {
+    assert.match(inFinalStage('USER').at(-1)?.text ?? '', /^[1-9]\d*:[1-9]\d*$/);
+    assert.equal(inFinalStage('STOPSIGNAL')[0]?.text, 'SIGTERM');
+    const { PHM_PORT } = Object.fromEntries(
+      (inFinalStage('ENV')[0]?.text ?? '').split(' ').map((one) => one.split('=')),
+    );
+    assert.equal(inFinalStage('EXPOSE')[0]?.text, PHM_PORT);
+    for (const name of ['REPLICA_A', 'REPLICA_B']) {
+      assert.ok(proxy.environment[name].endsWith(`:${PHM_PORT}`));
+    }
+  });
+
+  it('starts through a command that turns core dumps off', () => {
+    const root = mkdtempSync(join(tmpdir(), 'phm-bin-'));
+    try {
+      cpSync(join(ROOT, 'bin/phm'), join(root, 'bin/phm'));
+      mkdirSync(join(root, 'node_modules/.bin'), { recursive: true });
+      writeFileSync(join(root, 'node_modules/.bin/node'), '#!/bin/sh\nulimit -c; ulimit -H -c\n', {
+        mode: 0o755,
+      });
+      const limits = execFileSync(join(root, 'bin/phm'), ['serve'], { encoding: 'utf8' });
+      assert.equal(limits, '0\n0\n');
+    } finally {
+      rmSync(root, { recursive: true, force: true });
+    }
+  });
+});
+
+describe('deploy/compose', () => {
+  const services = Object.entries<Document>(compose.services);
+
+  it('refers to what it defines', () => {
+    for (const [name, service] of services) {
+      for (const secret of service.secrets ?? []) {
+        assert.ok(compose.secrets[secret.source ?? secret], `${name}: a secret`);
+      }
+      for (const network of networkNames(service)) {
+        assert.ok(Object.hasOwn(compose.networks, network), `${name}: ${network}`);
+      }
+      for (const [other, { condition }] of Object.entries<Document>(service.depends_on ?? {})) {
+        assert.ok(compose.services[other], `${name}: ${other}`);
+        if (condition !== 'service_healthy') continue;
+        const own = compose.services[other].build && inFinalStage('HEALTHCHECK').length > 0;
+        assert.ok(own || compose.services[other].healthcheck, `${other} has no health check`);
+      }
+    }
+    const { PHM_DATABASE_URL_FILE, PHM_MASTER_KEY_FILE } = replicas[0].environment;
+    for (const file of [PHM_DATABASE_URL_FILE, PHM_MASTER_KEY_FILE]) {
+      assert.ok(replicas[0].secrets.includes(file.replace('/run/secrets/', '')), file);
+    }
+  });
+
+  it('publishes the proxy alone, and gives it the addresses of the replicas', () => {
+    const published = services.filter(([, service]) => service.ports).map(([name]) => name);
+    assert.deepEqual(published, ['proxy']);
+    const [a, b] = replicas.map((one) => one.networks.replicas.ipv4_address);
+    const { REPLICA_A, REPLICA_B } = proxy.environment;
+    assert.deepEqual([REPLICA_A, REPLICA_B], [`${a}:8080`, `${b}:8080`]);
+    const address = proxy.networks.replicas.ipv4_address;
+    for (const one of replicas) assert.equal(one.environment.PHM_TRUST_PROXY, address);
+    assert.equal(compose.networks.replicas.internal, true);
+    assert.equal(compose.networks.storage.internal, true);
+  });
+
+  it('names variables of the proxy that its configuration reads', () => {
+    const read = [...haproxy.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name).sort();
+    assert.deepEqual(Object.keys(proxy.environment).sort(), read);
+  });
+
+  it('sends nothing twice', () => {
+    assert.equal(find(haproxy, /^ {2}retry-on (.*)$/m), 'conn-failure');
+  });
+});
+
+describe('deploy/systemd', () => {
+  it('reads only credentials that it loads', () => {
+    const loaded = [...unit.matchAll(/^LoadCredential=([^:]+):/gm)].map(([, name]) => name);
+    const read = [...unit.matchAll(/=%d\/(\S+)$/gm)].map(([, name]) => name);
+    assert.deepEqual(read.sort(), loaded.sort());
+  });
+
+  it('lets V8 compile', () => {
+    assert.match(unit, /^MemoryDenyWriteExecute=no$/m);
+  });
+});
+
+describe('deploy/kubernetes', () => {
+  const labels = (one: Document) => one.spec.template.metadata.labels;
+  const matches = (selector: Record<string, string>, one: Document) =>
+    Object.entries(selector).every(([name, value]) => labels(one)[name] === value);
+
+  it('lists resources that exist', () => {
+    for (const file of ofKind('Kustomization').resources) {
+      assert.ok(existsSync(join(ROOT, 'deploy/kubernetes', file)), file);
+    }
+  });
+
+  it('selects the server, and the migration only where it is meant', () => {
+    const selectors: [Record<string, string>, boolean][] = [
+      [deployment.spec.selector.matchLabels, false],
+      [ofKind('Service').spec.selector, false],
+      [ofKind('PodDisruptionBudget').spec.selector.matchLabels, false],
+      [ofKind('NetworkPolicy').spec.podSelector.matchLabels, true],
+      ...pod.topologySpreadConstraints.map((one: Document) => [
+        one.labelSelector.matchLabels,
+        false,
+      ]),
+    ];
+    for (const [selector, migration] of selectors) {
+      assert.deepEqual([matches(selector, deployment), matches(selector, job)], [true, migration]);
+    }
+  });
+
+  it('agrees on the port', () => {
+    const [{ name, containerPort }] = server.ports;
+    assert.equal(String(containerPort), configMap.PHM_PORT);
+    assert.equal(ofKind('Service').spec.ports[0].targetPort, name);
+    assert.equal(ofKind('NetworkPolicy').spec.ingress[0].ports[0].port, containerPort);
+    for (const probe of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
+      assert.equal(server[probe].httpGet.port, name);
+      assert.equal(server[probe].httpGet.scheme, 'HTTPS');
+    }
+  });
+
+  it('mounts every file that a variable names, from a secret that has it', () => {
+    const mounted = new Set<string>();
+    for (const { name, mountPath } of server.volumeMounts) {
+      const volume = pod.volumes.find((one: Document) => one.name === name);
+      const secret = ofKind('Secret', volume.secret.secretName);
+      for (const key of Object.keys(secret.stringData)) mounted.add(`${mountPath}/${key}`);
+    }
+    const named = Object.entries(configMap).filter(([name]) => name.endsWith('_FILE'));
+    assert.deepEqual(named.map(([, path]) => path).sort(), [...mounted].sort());
+    assert.equal(server.envFrom[0].configMapRef.name, ofKind('ConfigMap').metadata.name);
+  });
+
+  it('holds no secret value', () => {
+    for (const secret of kubernetes.filter(({ kind }) => kind === 'Secret')) {
+      assert.deepEqual([...new Set(Object.values(secret.stringData))], ['']);
+    }
+  });
+
+  it('gives no pod more than it needs', () => {
+    for (const { securityContext, containers, automountServiceAccountToken } of [
+      pod,
+      job.spec.template.spec,
+    ]) {
+      assert.equal(automountServiceAccountToken, false);
+      assert.equal(securityContext.runAsNonRoot, true);
+      const ids = `${securityContext.runAsUser}:${securityContext.runAsGroup}`;
+      assert.equal(ids, inFinalStage('USER').at(-1)?.text);
+      assert.equal(securityContext.seccompProfile.type, 'RuntimeDefault');
+      assert.deepEqual(containers[0].securityContext, {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+    }
+    assert.ok(Number(configMap.PHM_WORKERS) < Number(server.resources.limits.cpu));
+  });
+});
+
+describe('docs/operations.md', () => {
+  it('names messages that the service logs', () => {
+    const sources = [
+      'src/main.ts',
+      'src/http/app.ts',
+      'src/log-writer.ts',
+      'src/ledger/postgres-connection.ts',
+    ];
+    const code = sources.map(readText).join('\n');
+    const table = find(readText('docs/operations.md'), /### In the log\n([\s\S]*?)(?=\n#|$)/);
+    const messages = [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, message]) => message ?? '');
+    assert.ok(messages.length >= 5);
+    for (const message of messages) {
+      const literal = message.replace(/^(entropy source: ).*/, '$1');
+      assert.ok(code.includes(literal), message);
+    }
+  });
+});
+
+function networkNames({ networks }: Document): string[] {
+  return Array.isArray(networks) ? networks : Object.keys(networks);
+}
