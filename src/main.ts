@@ -98,8 +98,9 @@ async function startService(
     const isNew = (await store.secretChecks()).size === 0;
     secrets = isNew ? loadMasterSecret(config.masterSecret) : readMasterSecret(config.masterSecret);
     await checkMasterSecret(store, secrets, Date.now());
-    await store.maintain(Date.now()).catch(({ message }: Error) => {
-      logger.warn({ reason: message }, 'the upkeep of the ledger failed');
+    await store.maintain(Date.now()).catch(({ message, cause }: Error) => {
+      const reason = cause instanceof Error ? cause.message : message;
+      logger.warn({ reason }, 'the upkeep of the ledger failed');
     });
     demoApiKey = withDemo ? await addDemoAccounts(store) : null;
   } finally {
