@@ -2,8 +2,7 @@
  * Stage 6 of 7. In: records and digests, in batches. Out: one outcome a request, after it is durable.
  * Standard: none; the guarantees are in `store.ts` and `docs/ledger.md`.
  */
-export { DAY_MS, Maintenance, type MaintenanceOptions } from './maintenance.ts';
-export type { SchemaChange } from './migrations.ts';
+export { DAY_MS, Maintenance } from './maintenance.ts';
 export { migrateStore, openStore, type StoreLocation } from './open.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite.ts';
 export type {
