@@ -99,8 +99,9 @@ async function startService(
     await checkMasterSecret(store, secret, Date.now());
     const versions = secret.versions.map(({ version }) => version);
     logger.info({ versions, current: secret.currentVersion }, 'master secret');
-    await store.maintain(Date.now()).catch(({ message }: Error) => {
-      logger.warn({ reason: message }, 'the upkeep of the ledger failed');
+    await store.maintain(Date.now()).catch(({ message, cause }: Error) => {
+      const reason = cause instanceof Error ? cause.message : message;
+      logger.warn({ reason }, 'the upkeep of the ledger failed');
     });
     demoApiKey = withDemo ? await addDemoAccounts(store) : null;
   } finally {

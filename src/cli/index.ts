@@ -96,7 +96,7 @@ function printable(message: string): string {
   );
 }
 
-function report(error: unknown, { err }: CliContext): number {
+function report(error: unknown, { env, err }: CliContext): number {
   // Commander has written its own message; it leaves with 0 after --help and --version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CommandError) {
@@ -113,7 +113,8 @@ function report(error: unknown, { err }: CliContext): number {
   }
   if (error instanceof AppError) {
     const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
-    const place = error.code === 'ledger_unavailable' ? ' (the database in PHM_DATA_DIR)' : '';
+    const variable = env.PHM_DATABASE_URL ? 'PHM_DATABASE_URL' : 'PHM_DATA_DIR';
+    const place = error.code === 'ledger_unavailable' ? ` (the database in ${variable})` : '';
     err(`phm: ${ERRORS[error.code].title}${cause}${place}\n`);
     return 1;
   }

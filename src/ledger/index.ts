@@ -5,8 +5,7 @@
 export { type CopyReport, copyDatabase } from './backup.ts';
 export { exportLedger, type MoveReport } from './export.ts';
 export { importLedger } from './import.ts';
-export { DAY_MS, Maintenance, type MaintenanceOptions } from './maintenance.ts';
-export type { SchemaChange } from './migrations.ts';
+export { DAY_MS, Maintenance } from './maintenance.ts';
 export { openMovableStore } from './move.ts';
 export { writeNewFile } from './new-file.ts';
 export { migrateStore, openStore, type StoreLocation } from './open.ts';

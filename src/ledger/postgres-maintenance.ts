@@ -1,5 +1,6 @@
 /** The upkeep of a ledger in PostgreSQL: months ahead, old months and rows, rows of servers that are gone. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { SetupError } from '../errors.ts';
 import { isLockTimeout, isUndefinedTable, type PostgresConnection } from './postgres-connection.ts';
 import { firstMinuteKept } from './rollup.ts';
 import type { PruneOrder, PruneReport } from './store.ts';
@@ -102,7 +103,13 @@ async function dropTable(connection: PostgresConnection, name: string): Promise<
       await connection.run(`DROP TABLE ${name}`);
       return;
     } catch (error) {
-      if (!isLockTimeout(error) || attempt === MAX_DROP_ATTEMPTS) throw error;
+      if (!isLockTimeout(error)) throw error;
+      if (attempt === MAX_DROP_ATTEMPTS) {
+        throw new SetupError(
+          `${name} was not removed: other transactions used the ledger all the time; end long ones (a ` +
+            'backup, an open session), then try again',
+        );
+      }
       await delay(DROP_PAUSE_MS);
     }
   }

@@ -13,6 +13,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../clock.ts';
+import { SetupError } from '../errors.ts';
 import { type Migration, readMigrations, type SchemaChange } from './migrations.ts';
 import { PostgresAccountStore } from './postgres-accounts.ts';
 import {
@@ -22,6 +23,7 @@ import {
   MAINTENANCE_LIMITS,
   NotSentError,
   PostgresConnection,
+  unavailable,
 } from './postgres-connection.ts';
 import { makeMonthsAhead, prunePostgres, removeUnusedWriters } from './postgres-maintenance.ts';
 import { losesCommits, migrate, requireSchema, requireServer } from './postgres-schema.ts';
@@ -267,7 +269,9 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
   async prune(order: PruneOrder): Promise<PruneReport> {
     const connection = await PostgresConnection.open(this.#url, undefined, MAINTENANCE_LIMITS);
     try {
-      return await connection.guarded(() => prunePostgres(connection, order));
+      return await prunePostgres(connection, order);
+    } catch (error) {
+      throw error instanceof SetupError ? error : unavailable(error);
     } finally {
       await connection.close();
     }

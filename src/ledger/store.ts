@@ -178,6 +178,9 @@ export interface LedgerStore extends AccountStore {
   metrics(accountId: string, sinceMs: number): Promise<AccountMetrics>;
   /** What a day needs of upkeep, cheap and safe to repeat: months ahead, traces of servers that are gone. */
   maintain(nowMs: number): Promise<void>;
-  /** Removes old rows in small pieces, beside running servers and beside another that does the same. */
+  /**
+   * Removes old rows in small pieces, beside running servers and beside another that does the same.
+   * Rejects with `SetupError` when a month is in use all the time; what came before it is removed.
+   */
   prune(order: PruneOrder): Promise<PruneReport>;
 }

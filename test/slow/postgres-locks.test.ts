@@ -39,6 +39,15 @@ describe('PostgreSQL ledger that a long transaction holds', () => {
     await store.close();
   });
 
+  it('keeps a month that it cannot remove, and says what to do', async () => {
+    const { store, accountId, end } = await openHeld('kept');
+    const pruned = store.prune({ beforeMs: Date.UTC(2020, 6), nowMs: NOW, dryRun: false });
+    await assert.rejects(pruned, { name: 'SetupError', message: /ledger_202001 was not removed/ });
+    assert.equal((await store.commit([keyRequest(accountId)], [])).length, 1);
+    await end();
+    await store.close();
+  });
+
   it('is migrated when it is free again', async () => {
     const { url, store, accountId, end } = await openHeld('migrated');
     const sql = 'ALTER TABLE ledger ADD COLUMN tomorrow text';
