@@ -334,7 +334,7 @@ describe('docs/operations.md', () => {
       'src/main.ts',
       'src/http/app.ts',
       'src/log-writer.ts',
-      'src/ledger/postgres-connection.ts',
+      'src/ledger/postgres.ts',
     ];
     const code = sources.map(readText).join('\n');
     const table = find(readText('docs/operations.md'), /### In the log\n([\s\S]*?)(?=\n#|$)/);
