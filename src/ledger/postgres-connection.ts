@@ -5,10 +5,11 @@ import { AppError, SetupError } from '../errors.ts';
 /** Seconds a client should wait when the database cannot do its part. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** One writes, the others read. */
-const MAX_CONNECTIONS = 4;
+/** Reads at a time. Commits have a connection of their own, so that no flood of reads holds them up. */
+const MAX_READERS = 3;
 
 const CONNECT_TIMEOUT_MS = 5_000;
+
 /** How long work may take; zero is without limit. */
 export interface Limits {
   readonly lockMs: number;
@@ -31,11 +32,13 @@ const READ_ONLY = '25006';
 
 /**
  * What a session must be set to. A role or a database may have other defaults: with synchronous
- * commit off, a committed row would not survive a crash of the server.
+ * commit off, a committed row would not survive a crash of the server. No sequential scans: plans are
+ * kept, and must not be those that suit an empty ledger.
  */
 const sessionSettings = ({ statementMs, lockMs }: Limits) => `
   SET synchronous_commit = on;
   SET default_transaction_isolation = 'read committed';
+  SET enable_seqscan = off;
   SET statement_timeout = ${statementMs};
   SET lock_timeout = ${lockMs}`;
 
@@ -46,21 +49,14 @@ TYPES.setTypeParser(pg.types.builtins.INT8, Number);
 export type Row = Record<string, unknown>;
 
 export class PostgresConnection {
-  readonly #pool: pg.Pool;
+  readonly #readers: pg.Pool;
+  readonly #writer: pg.Pool;
+  /** Statements by their text: each connection plans one once, over all partitions of the ledger. */
+  readonly #names = new Map<string, string>();
 
   private constructor(url: string, limits: Limits) {
-    this.#pool = new pg.Pool({
-      connectionString: url,
-      max: MAX_CONNECTIONS,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: limits.answerMs,
-      keepAlive: true,
-      application_name: 'phm',
-      types: TYPES,
-      onConnect: (client) => client.query(sessionSettings(limits)),
-    });
-    // A connection that breaks while it is idle leaves the pool by itself.
-    this.#pool.on('error', () => {});
+    this.#readers = openPool(url, MAX_READERS, limits);
+    this.#writer = openPool(url, 1, limits);
   }
 
   /**
@@ -74,7 +70,7 @@ export class PostgresConnection {
   ): Promise<PostgresConnection> {
     const connection = new PostgresConnection(url, limits);
     try {
-      await connection.#with(prepare);
+      await connection.#with(connection.#readers, prepare);
       return connection;
     } catch (cause) {
       await connection.close();
@@ -87,8 +83,13 @@ export class PostgresConnection {
   }
 
   /** Runs one statement. Rejects with what the driver reports. */
-  async run(sql: string, values: readonly unknown[] = []): Promise<pg.QueryResult<Row>> {
-    return this.#with((client) => client.query<Row>(sql, [...values]));
+  run(sql: string, values: readonly unknown[] = []): Promise<pg.QueryResult<Row>> {
+    return this.#run(this.#readers, sql, values);
+  }
+
+  /** The same on the connection that is kept for commits. */
+  commit(sql: string, values: readonly unknown[]): Promise<pg.QueryResult<Row>> {
+    return this.#run(this.#writer, sql, values);
   }
 
   async all(sql: string, ...values: unknown[]): Promise<Row[]> {
@@ -114,15 +115,21 @@ export class PostgresConnection {
   }
 
   async close(): Promise<void> {
-    await this.#pool.end();
+    await Promise.all([this.#readers.end(), this.#writer.end()]);
+  }
+
+  #run(pool: pg.Pool, text: string, values: readonly unknown[]): Promise<pg.QueryResult<Row>> {
+    const name = this.#names.get(text) ?? `phm_${this.#names.size}`;
+    this.#names.set(text, name);
+    return this.#with(pool, (client) => client.query<Row>({ name, text, values: [...values] }));
   }
 
   /**
    * A connection on which something failed is not used again, unless the server itself said why. A
    * read-only one may stay so when its server does not: it was made while that was read-only.
    */
-  async #with<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-    const client = await this.#connect();
+  async #with<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await connect(pool);
     const ignore = () => {};
     client.on('error', ignore);
     let failed = true;
@@ -138,13 +145,29 @@ export class PostgresConnection {
       client.release(failed);
     }
   }
+}
 
-  async #connect(): Promise<pg.PoolClient> {
-    try {
-      return await this.#pool.connect();
-    } catch (cause) {
-      throw new NotSentError((cause as Error).message);
-    }
+function openPool(url: string, max: number, limits: Limits): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: limits.answerMs,
+    keepAlive: true,
+    application_name: 'phm',
+    types: TYPES,
+    onConnect: (client) => client.query(sessionSettings(limits)),
+  });
+  // A connection that breaks while it is idle leaves the pool by itself.
+  pool.on('error', () => {});
+  return pool;
+}
+
+async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (cause) {
+    throw new NotSentError((cause as Error).message);
   }
 }
 

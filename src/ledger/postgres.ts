@@ -151,7 +151,7 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
     const turn = ++this.#turn;
     for (let attempt = 1; ; attempt++) {
       try {
-        const { rows } = await this.connection.run(
+        const { rows } = await this.connection.commit(
           'SELECT commit_batch($1, $2, $3, $4, $5, $6) AS decision',
           [this.#writerId, turn, ...batch],
         );
