@@ -60,6 +60,7 @@ class Import {
   #sha256: string | null = null;
   #batch: Value[][] = [];
   #batchTable: TableName = 'accounts';
+  #lastRow = 0;
   /** The batch before, on its way. */
   #inserted: Promise<void> = Promise.resolve();
 
@@ -87,13 +88,13 @@ class Import {
   /** Hands over what was gathered, when the batch before is in. */
   async flush(): Promise<void> {
     await this.#inserted;
-    const [table, rows, last] = [this.#batchTable, this.#batch, this.#line];
+    const [table, rows, last] = [this.#batchTable, this.#batch, this.#lastRow];
     if (this.#section) this.#batchTable = this.#section.table;
     if (rows.length === 0) return;
     this.#batch = [];
     this.#inserted = this.#store.insert(table, rows).catch((cause: unknown) => {
       const words = cause instanceof Error ? cause.message : String(cause);
-      throw new SetupError(`the rows up to line ${last} (${rows.length} of ${table}): ${words}`);
+      throw new SetupError(`lines ${last - rows.length + 1} to ${last}: ${words}`);
     });
     // The next flush hears of it.
     this.#inserted.catch(() => {});
@@ -151,6 +152,7 @@ class Import {
     else this.#requireAccount(section, row);
     this.#rows[section.table] += 1;
     this.#batch.push(row);
+    this.#lastRow = this.#line;
   }
 
   #takeAccount([accountId, , plan]: readonly Value[]): void {

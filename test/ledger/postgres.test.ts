@@ -505,13 +505,13 @@ describe('move to and from PostgreSQL', () => {
   });
 
   it('keeps nothing of a file that is cut off, not even its partitions', async () => {
-    const url = await postgres.createLedger('cut');
+    const url = await postgres.createLedger('torn');
     const store = await open(url);
     const path = join(directory, 'whole.db');
     const source = openSqliteStore({ path, quotas: QUOTAS });
     await fillStore(source);
     const partitions = () =>
-      postgres.query('cut', 'SELECT inhrelid::regclass::text FROM pg_inherits ORDER BY 1');
+      postgres.query('torn', 'SELECT inhrelid::regclass::text FROM pg_inherits ORDER BY 1');
     const before = await partitions();
     const chunks = await exportChunks({ kind: 'sqlite', path });
     const cut = chunks.slice(0, -1);
