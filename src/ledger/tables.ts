@@ -92,6 +92,7 @@ export const TABLES = {
       integer('version', INT32_MAX),
       bytes('check_value', 32),
       integer('registered_ms', TIME_MAX),
+      nullable(integer('activated_ms', TIME_MAX), 0),
     ],
   },
   rollup_minute: ROLLUP,
