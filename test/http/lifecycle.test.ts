@@ -175,6 +175,8 @@ describe('a data directory that disappears', () => {
     assert.equal(body.code, 'ledger_unavailable');
     assert.equal(headers.get('retry-after'), '5');
     assert.equal(body.key, undefined);
+    const key = '5a'.repeat(32);
+    assert.equal((await server.validate({ key })).body.code, 'ledger_unavailable');
     await untilLogged(server, /database file was removed or replaced/);
     renameSync(join(dataDir, 'away.db'), join(dataDir, 'phm.db'));
     assert.equal((await server.generate({ security_level: 128 })).status, 200);
