@@ -1,9 +1,8 @@
-/** A ledger in SQLite that cannot be written for a while: 503 and no key, and the same process goes on. */
+/** A ledger in SQLite that cannot grow for a while; `test/slow/outage.test.ts` has all that can happen. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { after, before, describe, it } from 'node:test';
+import { test } from 'node:test';
 import { type Account, addAccounts, querySqlite } from '../support/books.ts';
 import { Load } from '../support/load.ts';
 import { outlive } from '../support/outage.ts';
@@ -12,44 +11,21 @@ import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
 const PRLIMIT = '/usr/bin/prlimit';
 const noPrlimit = existsSync(PRLIMIT) ? false : `the limit is set with ${PRLIMIT}`;
 
-describe('a ledger in SQLite that cannot be written', () => {
+test('refuses while its files may not grow, and goes on', { skip: noPrlimit }, async (t) => {
   const dataDir = makeDataDir();
-  const path = join(dataDir, 'phm.db');
-  const query = querySqlite(dataDir);
-  let server: Server;
-  let accounts: [Account, ...Account[]];
-  let load: Load;
-
-  before(async () => {
-    server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
-    const [one, two] = await addAccounts({ kind: 'sqlite', path }, ['enterprise', 'enterprise']);
-    accounts = [one as Account, two as Account];
-    load = new Load(accounts, Math.random);
-  });
-  after(async () => {
-    await server.stop('SIGKILL');
-    removeDataDir(dataDir);
-  });
-
-  it('because its files may not grow: refuses at once, and recovers', {
-    skip: noPrlimit,
-  }, async (test) => {
+  const server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
+  try {
+    const location = { kind: 'sqlite', path: join(dataDir, 'phm.db') } as const;
+    const accounts = (await addAccounts(location, ['enterprise'])) as [Account];
     const limit = (bytes: string) =>
       execFileSync(PRLIMIT, ['--pid', String(server.pid), `--fsize=${bytes}:`]);
-    const longestMs = await outlive(
-      { server, accounts, query, begin: () => limit('1'), end: () => limit('unlimited') },
-      load,
-    );
-    test.diagnostic(`a client waited ${Math.round(longestMs)} ms at most`);
-  });
-
-  it('because another process holds it: gives up after its time-out, and recovers', async (test) => {
-    const other = new DatabaseSync(path);
-    const begin = () => other.exec('BEGIN IMMEDIATE');
-    const longestMs = await outlive(
-      { server, accounts, query, begin, end: () => other.close() },
-      load,
-    );
-    test.diagnostic(`a client waited ${Math.round(longestMs)} ms at most`);
-  });
+    const load = new Load(accounts, Math.random);
+    const [begin, end] = [() => limit('1'), () => limit('unlimited')];
+    const query = querySqlite(dataDir);
+    const longestMs = await outlive({ server, accounts, query, begin, end }, load);
+    t.diagnostic(`a client waited ${Math.round(longestMs)} ms at most`);
+  } finally {
+    await server.stop('SIGKILL');
+    removeDataDir(dataDir);
+  }
 });
