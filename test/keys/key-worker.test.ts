@@ -85,23 +85,29 @@ describe('key worker', () => {
     assert.match(result.keyId, /^phm_[0-9]+$/);
   });
 
-  it('answers ledger_unavailable, wipes the key and keeps the failures when the commit fails', async () => {
+  it('answers ledger_unavailable, wipes each key of a batch and keeps the failures when the commit fails', async () => {
     const ledger = store(() => {
       throw new AppError('ledger_unavailable', { retryAfterSeconds: 5 });
     });
     const { spy, shown } = spyingKeyring();
     const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), spy, ledger);
     const reply = await worker.run({
-      ...batch(generateTask, { kind: 'validate', requester, key: undefined, proof: undefined }),
+      ...batch(...Array.from({ length: 1_023 }, () => generateTask), {
+        kind: 'validate',
+        requester,
+        key: undefined,
+        proof: undefined,
+      }),
       failures: [{ accountId: 'a', atMs: 0, counts: { streams: 0, streamsPassed: 0 } }],
     });
     assert.equal(reply.failuresRecorded, false);
+    assert.equal(reply.results.length, 1_024);
     for (const result of reply.results) {
       assert.ok(result.kind === 'failed');
       assert.equal(result.failure.code, 'ledger_unavailable');
     }
-    assert.equal(shown.length, 1);
-    assert.ok(shown[0]?.every((byte) => byte === 0));
+    assert.equal(shown.length, 1_023);
+    assert.ok(shown.every((key) => key.every((byte) => byte === 0)));
   });
 
   it('wipes a key that is refused for quota or repeats another', async () => {

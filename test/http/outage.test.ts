@@ -1,0 +1,31 @@
+/** A ledger in SQLite that cannot grow for a while; `test/slow/outage.test.ts` has all that can happen. */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type Account, addAccounts, querySqlite } from '../support/books.ts';
+import { Load } from '../support/mixed-load.ts';
+import { outlive } from '../support/outage.ts';
+import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
+
+const PRLIMIT = '/usr/bin/prlimit';
+const noPrlimit = existsSync(PRLIMIT) ? false : `the limit is set with ${PRLIMIT}`;
+
+test('refuses while its files may not grow, and goes on', { skip: noPrlimit }, async (t) => {
+  const dataDir = makeDataDir();
+  const server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
+  try {
+    const location = { kind: 'sqlite', path: join(dataDir, 'phm.db') } as const;
+    const accounts = (await addAccounts(location, ['enterprise'])) as [Account];
+    const limit = (bytes: string) =>
+      execFileSync(PRLIMIT, ['--pid', String(server.pid), `--fsize=${bytes}:`]);
+    const load = new Load(accounts, Math.random);
+    const [begin, end] = [() => limit('1'), () => limit('unlimited')];
+    const query = querySqlite(dataDir);
+    const longestMs = await outlive({ server, accounts, query, begin, end }, load);
+    t.diagnostic(`a client waited ${Math.round(longestMs)} ms at most`);
+  } finally {
+    await server.stop('SIGKILL');
+    removeDataDir(dataDir);
+  }
+});

@@ -1,0 +1,32 @@
+/** 200 crashes of servers and their database under load: the long form of `test/http/crash.test.ts`. */
+import { after, describe, it } from 'node:test';
+import { Crashes, crashSeed, postgresSite, sqliteSite } from '../support/crashes.ts';
+import { Postgres } from '../support/postgres.ts';
+import { makeDataDir, removeDataDir } from '../support/server.ts';
+
+const SQLITE_KILLS = 120;
+const POSTGRES_KILLS = 80;
+const SERVERS = 3;
+
+describe('crash after crash', () => {
+  const dataDirs = Array.from({ length: SERVERS + 1 }, makeDataDir);
+  const [alone = '', ...together] = dataDirs;
+  after(() => dataDirs.forEach(removeDataDir));
+
+  it('loses nothing and counts nothing twice in SQLite', async (test) => {
+    const crashes = new Crashes(sqliteSite(alone), crashSeed(test));
+    await crashes.run(SQLITE_KILLS);
+    test.diagnostic(`${SQLITE_KILLS} kills, ${crashes.released.length} keys released`);
+  });
+
+  it('loses nothing and shares a quota exactly between three servers on PostgreSQL', async (test) => {
+    const postgres = await Postgres.start();
+    try {
+      const crashes = new Crashes(await postgresSite(postgres, together), crashSeed(test));
+      await crashes.run(POSTGRES_KILLS);
+      test.diagnostic(`${POSTGRES_KILLS} kills, ${crashes.released.length} keys released`);
+    } finally {
+      await postgres.remove();
+    }
+  });
+});

@@ -1,0 +1,313 @@
+/**
+ * What fails in a ledger, and how it recovers: the whole table of docs/ledger.md, on the real server. Each
+ * row tells the longest that a client waited.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, chownSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import type pg from 'pg';
+import { type Account, addAccounts, queryPostgres, querySqlite } from '../support/books.ts';
+import { Load } from '../support/mixed-load.ts';
+import { FLOOD, flood, type Outage, outlive } from '../support/outage.ts';
+import { PASSWORD, Postgres } from '../support/postgres.ts';
+import { makeDataDir, removeDataDir, runPhm, Server } from '../support/server.ts';
+import { WayToServer } from '../support/way.ts';
+
+const MEBIBYTE = 2 ** 20;
+
+/** No answer may take longer, whatever fails: see the table. A busy machine adds to it. */
+const LONGEST_MS = 75_000;
+
+/** A process that is told to end does so within notice and drain. */
+const LONGEST_END_MS = 35_000;
+
+const noMount =
+  process.platform === 'linux' && process.getuid?.() === 0
+    ? false
+    : 'a small disk is made with mount, which only root may do';
+
+/** A small disk of its own; the returned function takes it away. */
+function mountDisk(directory: string, size: string): () => void {
+  mkdirSync(directory, { recursive: true });
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'phm-test', directory]);
+  return () => execFileSync('umount', ['-l', directory]);
+}
+
+/** Fills what is left of a disk, to the last byte. */
+function fillDisk(ballast: string): void {
+  for (let block = MEBIBYTE; block >= 1; block /= 2) {
+    try {
+      for (;;) appendFileSync(ballast, Buffer.alloc(block, 1));
+    } catch (error) {
+      assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
+    }
+  }
+}
+
+async function measure(test: TestContext, outage: Outage, load: Load): Promise<void> {
+  const longestMs = await outlive(outage, load);
+  test.diagnostic(`a client waited ${(longestMs / 1000).toFixed(1)} s at most`);
+  assert.ok(longestMs < LONGEST_MS);
+}
+
+/** However many are sent, each is refused in time, and told when to come back. */
+async function measureFlood(test: TestContext, server: Server, account: Account): Promise<void> {
+  const began = performance.now();
+  const { counts, withoutRetryAfter } = await flood(server, account);
+  const tookMs = performance.now() - began;
+  test.diagnostic(
+    `${JSON.stringify(Object.fromEntries(counts))} after ${(tookMs / 1000).toFixed(1)} s`,
+  );
+  const refused = ['503 ledger_unavailable', '503 overloaded'].map((name) => counts.get(name) ?? 0);
+  assert.equal(
+    refused.reduce((sum, n) => sum + n),
+    FLOOD,
+  );
+  assert.equal(withoutRetryAfter, 0);
+  assert.ok(tookMs < LONGEST_MS);
+}
+
+describe('SQLite', () => {
+  const dataDir = makeDataDir();
+  const path = join(dataDir, 'phm.db');
+  const lock = () => {
+    const database = new DatabaseSync(path);
+    database.exec('BEGIN IMMEDIATE');
+    return () => database.close();
+  };
+  let server: Server;
+  let accounts: [Account, ...Account[]];
+  let load: Load;
+  let freeDisk = () => {};
+
+  before(async () => {
+    if (!noMount) freeDisk = mountDisk(dataDir, '16m');
+    server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
+    const made = await addAccounts({ kind: 'sqlite', path }, ['enterprise', 'enterprise']);
+    accounts = made as [Account, ...Account[]];
+    load = new Load(accounts.slice(0, 1), Math.random);
+  });
+  after(async () => {
+    await server.stop('SIGKILL');
+    freeDisk();
+    removeDataDir(dataDir);
+  });
+  const outage = (begin: Outage['begin'], end: Outage['end']): Outage => {
+    return { server, accounts, query: querySqlite(dataDir), begin, end };
+  };
+
+  it('on a full disk', { skip: noMount }, async (test) => {
+    const ballast = join(dataDir, 'ballast');
+    const fill = () => fillDisk(ballast);
+    await measure(
+      test,
+      outage(fill, () => rmSync(ballast, { force: true })),
+      load,
+    );
+  });
+
+  it('locked by another process', async (test) => {
+    let release = () => {};
+    const begin = () => {
+      release = lock();
+    };
+    await measure(
+      test,
+      outage(begin, () => release()),
+      load,
+    );
+  });
+
+  it('locked by another process, flooded', async (test) => {
+    const release = lock();
+    try {
+      await measureFlood(test, server, accounts[1] as Account);
+    } finally {
+      release();
+    }
+    assert.equal(await load.generate(server, accounts[0]), true);
+  });
+
+  it('ends when it is told to, locked', async (test) => {
+    const release = lock();
+    const underWay = server.generate({ security_level: 128 }, accounts[0].apiKey);
+    const began = performance.now();
+    const code = await server.stop('SIGTERM');
+    release();
+    test.diagnostic(`ended with ${code} after ${Math.round(performance.now() - began)} ms`);
+    assert.equal(code, 0);
+    assert.equal((await underWay).body.code, 'ledger_unavailable');
+  });
+
+  it('read-only at the start: says so', { skip: noMount }, async () => {
+    execFileSync('mount', ['-o', 'remount,ro', dataDir]);
+    const { code, stderr } = await runPhm(['serve'], dataDir, { PHM_PORT: '0' });
+    execFileSync('mount', ['-o', 'remount,rw', dataDir]);
+    assert.equal(code, 1);
+    assert.match(stderr, /cannot open the database .*PHM_DATA_DIR.*can write to/s);
+  });
+});
+
+describe('PostgreSQL', () => {
+  const dataDir = makeDataDir();
+  const disk = join(dataDir, 'disk');
+  let postgres: Postgres;
+  let way: WayToServer;
+  let server: Server;
+  let accounts: [Account, ...Account[]];
+  let load: Load;
+  let keeper: pg.Client;
+  let freeDisk = () => {};
+
+  before(async () => {
+    postgres = await Postgres.start();
+    await postgres.createDatabase('outage');
+    way = await WayToServer.start(postgres.port);
+    const url = postgres.url('outage', way.port);
+    const env = { PHM_MASTER_KEY: '5a'.repeat(32), PHM_MIGRATE: 'auto', PHM_RATE_LIMITS: 'off' };
+    server = await Server.start(dataDir, { ...env, PHM_DATABASE_URL: url });
+    const made = await addAccounts({ kind: 'postgres', url }, ['enterprise', 'enterprise']);
+    accounts = made as [Account, ...Account[]];
+    load = new Load(accounts.slice(0, 1), Math.random);
+  });
+  after(async () => {
+    await server.stop('SIGKILL');
+    way.close();
+    await postgres.remove();
+    freeDisk();
+    removeDataDir(dataDir);
+  });
+
+  const run = (sql: string) => postgres.query('outage', sql);
+  const endSessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+    WHERE pid <> pg_backend_pid() AND application_name = 'phm'`;
+  const others: pg.Client[] = [];
+
+  /** What fails, how it begins and how it ends. */
+  const rows: [string, () => Promise<unknown> | unknown, () => Promise<unknown> | unknown][] = [
+    [
+      'held by the lock of another program',
+      async () => {
+        keeper = await postgres.connect('outage');
+        await keeper.query('BEGIN; SELECT FROM accounts FOR UPDATE');
+      },
+      () => keeper.end(),
+    ],
+    [
+      'slower than a statement may be',
+      () =>
+        run(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql
+            AS $$ BEGIN PERFORM pg_sleep(60); RETURN NULL; END $$;
+          CREATE TRIGGER slow BEFORE INSERT ON ledger EXECUTE FUNCTION slow()`),
+      () => run('DROP TRIGGER slow ON ledger; DROP FUNCTION slow()'),
+    ],
+    ['stopped', () => postgres.stop('INT'), () => postgres.restart()],
+    ['killed', () => postgres.stop('KILL'), () => postgres.restart()],
+    [
+      'cut off',
+      () => {
+        way.state = 'shut';
+        way.cutAll();
+      },
+      () => {
+        way.state = 'open';
+      },
+    ],
+    [
+      'cut off while an answer is on its way',
+      async () => {
+        way.cut = 'answer';
+        while (way.cut !== null) await new Promise(setImmediate);
+        way.state = 'shut';
+        way.cutAll();
+      },
+      () => {
+        way.state = 'open';
+      },
+    ],
+    [
+      'behind a way that swallows everything',
+      () => {
+        way.state = 'stalled';
+      },
+      () => {
+        way.state = 'open';
+        way.cutAll();
+      },
+    ],
+    [
+      'read-only',
+      async () => {
+        await run('ALTER DATABASE outage SET default_transaction_read_only = on');
+        await run(endSessions);
+      },
+      () => postgres.query('postgres', 'ALTER DATABASE outage RESET default_transaction_read_only'),
+    ],
+    [
+      'out of connections',
+      async () => {
+        await run(endSessions);
+        for (let free = true; free; ) {
+          await postgres.connect('outage').then(
+            (client) => others.push(client),
+            () => {
+              free = false;
+            },
+          );
+        }
+      },
+      () => Promise.all(others.map((client) => client.end())),
+    ],
+    [
+      'under another password',
+      async () => {
+        keeper = await postgres.connect('outage');
+        await keeper.query("ALTER ROLE phm PASSWORD 'another'");
+        await keeper.query(endSessions);
+      },
+      async () => {
+        await keeper.query(`ALTER ROLE phm PASSWORD '${PASSWORD}'`);
+        await keeper.end();
+      },
+    ],
+  ];
+
+  for (const [name, begin, end] of rows) {
+    it(name, async (test) => {
+      const query = queryPostgres(postgres, 'outage');
+      await measure(test, { server, accounts, query, begin, end }, load);
+    });
+  }
+
+  it('on a full disk', { skip: noMount }, async (test) => {
+    freeDisk = mountDisk(disk, '24m');
+    chownSync(disk, 65_534, 65_534);
+    execFileSync('chmod', ['o+x', dataDir]);
+    await run(`CREATE TABLESPACE small LOCATION '${disk}'`);
+    for (const table of ['ledger', 'rollup_minute', 'rollup_hour', 'usage', 'writers']) {
+      await run(`ALTER TABLE ${table} SET TABLESPACE small`);
+    }
+    for (const index of ['ledger_pkey', 'ledger_commitment']) {
+      await run(`ALTER INDEX ${index} SET TABLESPACE small`);
+    }
+    const ballast = join(disk, 'ballast');
+    const query = queryPostgres(postgres, 'outage');
+    const begin = () => fillDisk(ballast);
+    const end = () => rmSync(ballast, { force: true });
+    await measure(test, { server, accounts, query, begin, end }, load);
+  });
+
+  it('behind a way that swallows everything, flooded, and told to end', async (test) => {
+    assert.equal(await load.generate(server, accounts[0]), true);
+    way.state = 'stalled';
+    await measureFlood(test, server, accounts[0]);
+    const began = performance.now();
+    const code = await server.stop('SIGTERM');
+    const tookMs = performance.now() - began;
+    test.diagnostic(`ended with ${code} after ${Math.round(tookMs)} ms`);
+    assert.ok(tookMs < LONGEST_END_MS);
+  });
+});

@@ -1,0 +1,176 @@
+/** Kills real servers, and their database, at random moments under load, and looks at the books. */
+import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import type { StoreLocation } from '../../src/ledger/index.ts';
+import {
+  type Account,
+  addAccounts,
+  checkBooks,
+  type Query,
+  queryPostgres,
+  querySqlite,
+} from './books.ts';
+import { Load, type Released, seededRandom } from './mixed-load.ts';
+import type { Postgres } from './postgres.ts';
+import { type Environment, Server } from './server.ts';
+
+/** Clients of each server, and how long they send at most before the next kill. */
+const CLIENTS = 8;
+const LOAD_MS = 800;
+
+/** The longest a server may need to serve again: a machine that is busy otherwise is slow. */
+const RECOVERY_MS = 60_000;
+
+const RESEARCH_QUOTA = 1_000;
+
+export interface Site {
+  /** One folder a server: with SQLite there is one of each. */
+  readonly dataDirs: readonly string[];
+  readonly env: Environment;
+  readonly location: StoreLocation;
+  readonly query: Query;
+  /** Crashes the database under its servers and starts it again; where there is one to crash. */
+  readonly crashDatabase?: () => Promise<void>;
+}
+
+/** The seed of this run: given by `CRASH_SEED`, or a new one. Told, so that a failure can be repeated. */
+export function crashSeed(test: TestContext): number {
+  const seed = Number(process.env.CRASH_SEED ?? randomInt(2 ** 31));
+  test.diagnostic(`repeat these crashes with CRASH_SEED=${seed}`);
+  return seed;
+}
+
+/** A server with its ledger in its own folder. */
+export function sqliteSite(dataDir: string): Site {
+  return {
+    dataDirs: [dataDir],
+    env: { PHM_RATE_LIMITS: 'off' },
+    location: { kind: 'sqlite', path: join(dataDir, 'phm.db') },
+    query: querySqlite(dataDir),
+  };
+}
+
+/** A database of its own for servers in these folders, killed (and stopped in haste) by turns. */
+export async function postgresSite(postgres: Postgres, dataDirs: readonly string[]): Promise<Site> {
+  const url = await postgres.createDatabase('crashes');
+  let crashed = 0;
+  return {
+    dataDirs,
+    env: {
+      PHM_DATABASE_URL: url,
+      PHM_MASTER_KEY: '5a'.repeat(32),
+      PHM_MIGRATE: 'auto',
+      PHM_RATE_LIMITS: 'off',
+    },
+    location: { kind: 'postgres', url },
+    query: queryPostgres(postgres, 'crashes'),
+    crashDatabase: async () => {
+      await postgres.stop(crashed++ % 2 ? 'QUIT' : 'KILL');
+      await postgres.restart();
+    },
+  };
+}
+
+/**
+ * Serves from every folder under load, kills some servers (or the database) `kills` times, and checks
+ * the books after each. In the end the research account's quota is used up to the last place.
+ */
+export class Crashes {
+  readonly #site: Site;
+  readonly #random: () => number;
+  readonly #servers: Server[] = [];
+  #accounts: readonly Account[] = [];
+  #load: Load = new Load([], Math.random);
+
+  constructor(site: Site, seed: number) {
+    this.#site = site;
+    this.#random = seededRandom(seed);
+  }
+
+  get released(): readonly Released[] {
+    return this.#load.released;
+  }
+
+  async run(kills: number): Promise<void> {
+    try {
+      await this.#begin();
+      for (let i = 0; i < kills; i++) {
+        if (this.#site.crashDatabase && i % 4 === 1) await this.#crashDatabase();
+        else await this.#killServers();
+        await checkBooks(this.#site.query, this.#load);
+        await this.#load.validateReleased(this.#servers[0] as Server, this.#enterprise());
+      }
+      await this.#finish();
+    } finally {
+      await Promise.all(this.#servers.map((server) => server.stop('SIGKILL')));
+    }
+  }
+
+  /** The accounts are added by another program once the first server has made the schema. */
+  async #begin(): Promise<void> {
+    const { dataDirs, location } = this.#site;
+    this.#servers.push(...(await Promise.all(dataDirs.map((_, i) => this.#start(i)))));
+    this.#accounts = await addAccounts(location, ['enterprise', 'enterprise', 'research']);
+    this.#load = new Load(this.#accounts, this.#random);
+  }
+
+  /** Some servers, or all; those that are spared answer what they have. */
+  async #killServers(): Promise<void> {
+    const chosen = this.#servers.map((_, i) => i).filter(() => this.#random() < 0.5);
+    const killed = chosen.length > 0 ? chosen : [Math.floor(this.#random() * this.#servers.length)];
+    await this.#underLoad(() => Promise.all(killed.map((i) => this.#servers[i]?.stop('SIGKILL'))));
+    await Promise.all(
+      killed.map(async (i) => {
+        this.#servers[i] = await this.#start(i);
+      }),
+    );
+  }
+
+  async #crashDatabase(): Promise<void> {
+    await this.#underLoad(() => this.#site.crashDatabase?.());
+    const end = Date.now() + RECOVERY_MS;
+    for (const server of this.#servers) {
+      while (!(await this.#load.generate(server, this.#enterprise()))) {
+        assert.ok(Date.now() < end, 'the servers serve again without a restart');
+      }
+    }
+  }
+
+  async #underLoad(crash: () => Promise<unknown> | undefined): Promise<void> {
+    const endLoads = this.#servers.map((server) => this.#load.start(server, CLIENTS));
+    const untilCrashMs = this.#random() * LOAD_MS;
+    await new Promise((resolve) => setTimeout(resolve, untilCrashMs));
+    await crash();
+    await Promise.all(endLoads.map((endLoad) => endLoad()));
+  }
+
+  /** Uses the quota up on all servers at once, and wants the books exact. */
+  async #finish(): Promise<void> {
+    const research = this.#accounts.at(-1) as Account;
+    await Promise.all(
+      this.#servers.flatMap((server) =>
+        Array.from({ length: CLIENTS }, async () => {
+          while (await this.#load.generate(server, research));
+        }),
+      ),
+    );
+    const books = await checkBooks(this.#site.query, this.#load);
+    assert.equal(books.get(research.accountId)?.used, RESEARCH_QUOTA, 'the quota is used up');
+    const owned = this.released.filter(({ accountId }) => accountId === research.accountId);
+    assert.ok(owned.length <= RESEARCH_QUOTA);
+    assert.deepEqual(
+      await Promise.all(this.#servers.map((server) => server.stop())),
+      this.#servers.map(() => 0),
+    );
+  }
+
+  #start(i: number): Promise<Server> {
+    return Server.start(this.#site.dataDirs[i] ?? '', this.#site.env);
+  }
+
+  #enterprise(): Account {
+    return this.#accounts[0] as Account;
+  }
+}
