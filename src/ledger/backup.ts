@@ -8,9 +8,9 @@ import { existsSync, rmSync, statSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { SetupError } from '../errors.ts';
 import { newestVersion, readMigrations } from './migrations.ts';
+import { countRows } from './move/sqlite.ts';
+import type { RowCounts } from './move/tables.ts';
 import { writeNewFile } from './new-file.ts';
-import { countRows } from './sqlite-move.ts';
-import type { RowCounts } from './tables.ts';
 
 export interface CopyReport {
   readonly bytes: number;

@@ -3,10 +3,11 @@
  * Standard: none; the guarantees are in `store.ts` and `docs/ledger.md`.
  */
 export { type CopyReport, copyDatabase } from './backup.ts';
-export { exportLedger, type MoveReport } from './export.ts';
-export { importLedger } from './import.ts';
 export { DAY_MS, Maintenance } from './maintenance.ts';
-export { openMovableStore } from './move.ts';
+export { exportLedger, type MoveReport } from './move/export.ts';
+export { importLedger } from './move/import.ts';
+export { openMovableStore } from './move/store.ts';
+export type { RowCounts } from './move/tables.ts';
 export { writeNewFile } from './new-file.ts';
 export { migrateStore, openStore, type StoreLocation } from './open.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite.ts';
@@ -28,4 +29,3 @@ export type {
   Usage,
   ValidationSummary,
 } from './store.ts';
-export type { RowCounts } from './tables.ts';

@@ -1,6 +1,6 @@
 /** Writes one consistent snapshot of a store as the file that `import.ts` reads. */
 import { createHash } from 'node:crypto';
-import { formatTimestamp } from '../clock.ts';
+import { formatTimestamp } from '../../clock.ts';
 import {
   FORMAT,
   FORMAT_VERSION,
@@ -9,7 +9,7 @@ import {
   type Trailer,
   writeValue,
 } from './format.ts';
-import type { MovableStore } from './move.ts';
+import type { MovableStore } from './store.ts';
 import { columnsOf, type RowCounts, TABLE_NAMES } from './tables.ts';
 
 export interface MoveReport {

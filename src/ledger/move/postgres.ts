@@ -1,7 +1,7 @@
 /** PostgreSQL's part in a move, on one connection that may take long: a cursor, or one transaction. */
 import pg from 'pg';
-import { SetupError } from '../errors.ts';
-import type { EmptyStore, MovableStore, Rows, Snapshot } from './move.ts';
+import { SetupError } from '../../errors.ts';
+import type { EmptyStore, MovableStore, Rows, Snapshot } from './store.ts';
 import {
   accountColumn,
   type Column,

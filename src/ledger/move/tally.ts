@@ -1,5 +1,5 @@
 /** Rows and sums by account, by which the ends of a move are compared. */
-import { SetupError } from '../errors.ts';
+import { SetupError } from '../../errors.ts';
 import { accountColumn, columnsOf, type RowCounts, type TableName, type Value } from './tables.ts';
 
 /** What one table holds: for each account the number of its rows and the sums of the summed columns. */

@@ -2,7 +2,7 @@
  * What a store offers for the move of its contents: one consistent snapshot to read, or one transaction
  * to fill it by. Rejects with `SetupError` when the database cannot do its part.
  */
-import type { StoreLocation } from './open.ts';
+import type { StoreLocation } from '../open.ts';
 import type { RowCounts, TableName, Value } from './tables.ts';
 
 /** Rows in the order of `TABLES[table].columns`. */
@@ -34,9 +34,9 @@ export interface MovableStore {
 /** The store for a move; its schema is up to date already. */
 export async function openMovableStore(location: StoreLocation): Promise<MovableStore> {
   if (location.kind === 'sqlite') {
-    const { MovableSqlite } = await import('./sqlite-move.ts');
+    const { MovableSqlite } = await import('./sqlite.ts');
     return new MovableSqlite(location.path);
   }
-  const { MovablePostgres } = await import('./postgres-move.ts');
+  const { MovablePostgres } = await import('./postgres.ts');
   return new MovablePostgres(location.url);
 }

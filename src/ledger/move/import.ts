@@ -4,11 +4,11 @@
  */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { SetupError } from '../errors.ts';
+import { SetupError } from '../../errors.ts';
 import type { MoveReport } from './export.ts';
 import { FORMAT, FORMAT_VERSION, noRows, sameCounts } from './format.ts';
 import { readLines } from './lines.ts';
-import type { EmptyStore, MovableStore } from './move.ts';
+import type { EmptyStore, MovableStore } from './store.ts';
 import {
   accountColumn,
   type Column,

@@ -1,5 +1,5 @@
 /** Lines of a stream, with a bound on their length. */
-import { SetupError } from '../errors.ts';
+import { SetupError } from '../../errors.ts';
 import { MAX_LINE_BYTES } from './format.ts';
 
 const LINE_END = 10;

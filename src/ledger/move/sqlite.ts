@@ -1,8 +1,8 @@
 /** The embedded store's part in a move: a read transaction, or one write transaction on an empty file. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
-import { SetupError } from '../errors.ts';
-import type { EmptyStore, MovableStore, Rows, Snapshot } from './move.ts';
-import { openDatabase } from './sqlite-schema.ts';
+import { SetupError } from '../../errors.ts';
+import { openDatabase } from '../sqlite-schema.ts';
+import type { EmptyStore, MovableStore, Rows, Snapshot } from './store.ts';
 import {
   accountColumn,
   columnsOf,
