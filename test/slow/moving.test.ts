@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { PASSWORD, Postgres } from '../support/postgres.ts';
+import { findInstalled, PASSWORD, Postgres } from '../support/postgres.ts';
 import {
   type Environment,
   MAIN,
@@ -261,7 +261,7 @@ async function pipe(from: string, fromEnv: Environment, to: string, toEnv: Envir
   );
 }
 
-const tools = findTools();
+const tools = findInstalled(['initdb', 'postgres', 'pg_dump', 'pg_restore']);
 
 describe('pg_dump and pg_restore', {
   skip: tools === null && 'no server with its pg_dump, 15 or newer, is in /usr/lib/postgresql',
@@ -305,15 +305,3 @@ describe('pg_dump and pg_restore', {
     await makeKeys(second, apiKey, 2);
   });
 });
-
-/** The programs of the newest server from 15 on that has all of them, as Debian keeps them. */
-function findTools(): string | null {
-  const root = '/usr/lib/postgresql';
-  const versions = existsSync(root) ? readdirSync(root).map(Number) : [];
-  const folders = versions
-    .filter((version) => version >= 15)
-    .sort((a, b) => b - a)
-    .map((version) => join(root, String(version), 'bin'));
-  const programs = ['initdb', 'postgres', 'pg_dump', 'pg_restore'];
-  return folders.find((bin) => programs.every((name) => existsSync(join(bin, name)))) ?? null;
-}

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -33,8 +33,13 @@ export class Postgres {
     this.port = port;
   }
 
-  /** Makes a cluster and starts it; `bin` is the folder of the server's programs. */
-  static async start(bin: string = findBinaries()): Promise<Postgres> {
+  /**
+   * Makes a cluster and starts it; `bin` is the folder of the server's programs. Left out, it is what
+   * `TEST_POSTGRES_BIN` names, or the package's.
+   */
+  static async start(
+    bin: string = process.env.TEST_POSTGRES_BIN ?? findBinaries(),
+  ): Promise<Postgres> {
     const folder = mkdtempSync(join(tmpdir(), 'phm-postgres-'));
     const passwordFile = join(folder, 'password');
     writeFileSync(passwordFile, PASSWORD, { mode: 0o600 });
@@ -129,6 +134,17 @@ export class Postgres {
       await client.end();
     }
   }
+}
+
+/** The programs of the newest server from 15 on that has all of these, as Debian keeps them. */
+export function findInstalled(programs: readonly string[]): string | null {
+  const root = '/usr/lib/postgresql';
+  const versions = existsSync(root) ? readdirSync(root).map(Number) : [];
+  const folders = versions
+    .filter((version) => version >= 15)
+    .sort((a, b) => b - a)
+    .map((version) => join(root, String(version), 'bin'));
+  return folders.find((bin) => programs.every((name) => existsSync(join(bin, name)))) ?? null;
 }
 
 /** The programs of the package for this platform. */

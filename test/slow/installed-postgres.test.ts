@@ -1,0 +1,35 @@
+/** The tests of the ledger on the PostgreSQL that this machine has, which may be an older one than the package's. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { describe, it } from 'node:test';
+import { findInstalled } from '../support/postgres.ts';
+
+const bin = findInstalled(['initdb', 'postgres']);
+
+const FILES = [
+  'ledger/postgres.test.ts',
+  'ledger/postgres-growth.test.ts',
+  'http/postgres.test.ts',
+];
+
+describe('an installed PostgreSQL', {
+  skip: bin === null && 'no server, 15 or newer, is in /usr/lib/postgresql',
+}, () => {
+  it('keeps the contract of the ledger', async (t) => {
+    t.diagnostic(`programs of ${bin}`);
+    const files = FILES.map((file) => resolve(import.meta.dirname, '..', file));
+    // Else the runner takes the child for one of its own, which reports in another way.
+    const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
+    const env = { ...inherited, TEST_POSTGRES_BIN: bin ?? '' };
+    const child = spawn(process.execPath, ['--test', '--test-concurrency=1', ...files], { env });
+    let output = '';
+    child.stdout.on('data', (text) => {
+      output += text;
+    });
+    const [code] = await once(child, 'close');
+    assert.equal(code, 0, output);
+    assert.match(output, /# ?fail 0|ℹ fail 0/);
+  });
+});
