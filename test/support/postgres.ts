@@ -57,6 +57,11 @@ export class Postgres {
 
   /** Starts the server, again or for the first time, and waits until it takes connections. */
   async restart(): Promise<void> {
+    while (!(await this.#start()));
+  }
+
+  /** False when the children of a server that was killed have not all ended yet. */
+  async #start(): Promise<boolean> {
     const settings = [
       'listen_addresses=127.0.0.1',
       'unix_socket_directories=',
@@ -72,14 +77,16 @@ export class Postgres {
     );
     this.#watcher = watcher;
     let log = '';
-    const ready = new Promise<void>((resolve, reject) => {
+    const started = await new Promise<boolean>((resolve, reject) => {
       watcher.stderr.on('data', (chunk) => {
         log += chunk;
-        if (log.includes('ready to accept connections')) resolve();
+        if (log.includes('ready to accept connections')) resolve(true);
+        if (log.includes('is still in use')) resolve(false);
       });
       watcher.on('exit', () => reject(new Error(`PostgreSQL did not start:\n${log}`)));
     });
-    await ready;
+    if (!started) await this.stop('KILL');
+    return started;
   }
 
   /**
