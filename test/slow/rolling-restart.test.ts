@@ -60,7 +60,7 @@ describe('a rolling restart', { skip: !HAPROXY && 'haproxy is not installed here
   before(async () => {
     postgres = await Postgres.start();
     env = {
-      PHM_DATABASE_URL: await postgres.createDatabase('rolling'),
+      PHM_DATABASE_URL: await postgres.createLedger('rolling'),
       PHM_MASTER_KEY: '5a'.repeat(32),
       PHM_MIGRATE: 'auto',
     };

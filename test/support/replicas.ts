@@ -55,7 +55,7 @@ export class Replicas {
   static async start(env: Environment): Promise<Replicas> {
     const postgres = await Postgres.start();
     const common = {
-      PHM_DATABASE_URL: await postgres.createDatabase(DATABASE),
+      PHM_DATABASE_URL: await postgres.createLedger(DATABASE),
       PHM_MIGRATE: 'auto',
       PHM_RATE_LIMITS: 'off',
       ...env,
