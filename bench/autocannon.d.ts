@@ -11,8 +11,6 @@ declare module 'autocannon' {
     /** Seconds. */
     readonly duration: number;
     readonly excludeErrorStats?: boolean;
-    /** Requests a second of all connections together. */
-    readonly overallRate?: number;
   }
 
   interface Result {

@@ -2,7 +2,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
 import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { median } from './results.ts';
 
@@ -32,8 +34,6 @@ export interface Load {
   readonly path: string;
   readonly body: string;
   readonly connections: number;
-  /** Requests a second, spread evenly; as many as there can be when it is left out. */
-  readonly perSecond?: number;
 }
 
 /** What came of some seconds of load. */
@@ -176,7 +176,7 @@ export async function verify(server: Target, bare: Target): Promise<string> {
   return String(validated.key);
 }
 
-/** Drives a target for some seconds. What is not a 2xx is a problem, not a request. */
+/** Drives a target for some seconds with all it takes. What is not a 2xx is a problem, not a request. */
 export async function drive(target: Target, load: Load, seconds: number): Promise<Round> {
   const latencies: number[] = [];
   const result = await new Promise<LoadResult>((done, fail) => {
@@ -189,7 +189,6 @@ export async function drive(target: Target, load: Load, seconds: number): Promis
         connections: load.connections,
         duration: seconds,
         excludeErrorStats: true,
-        ...(load.perSecond && { overallRate: Math.round(load.perSecond) }),
       },
       (error, finished) => (error ? fail(error) : done(finished)),
     );
@@ -202,6 +201,59 @@ export async function drive(target: Target, load: Load, seconds: number): Promis
     latenciesMs: Float64Array.from(latencies).sort(),
     problems: problemsOf(result),
   };
+}
+
+/**
+ * Sends requests evenly over some seconds, whether or not those before were answered, as users do. The
+ * latency of each counts from when it was due, so that a stall is seen by all that it delayed.
+ */
+export async function drivePaced(
+  target: Target,
+  load: Load,
+  seconds: number,
+  perSecond: number,
+): Promise<Round> {
+  const agent = new Agent({ keepAlive: true, maxSockets: load.connections });
+  const latencies: number[] = [];
+  const failures: string[] = [];
+  const answers: Promise<void>[] = [];
+  const began = performance.now();
+  for (let due = 0; due < seconds * 1000; await delay(1)) {
+    const now = performance.now() - began;
+    for (; due <= now && due < seconds * 1000; due += 1000 / perSecond) {
+      const dueAt = began + due;
+      answers.push(
+        send(agent, target, load).then(
+          (status) => {
+            if (status === 200) latencies.push(performance.now() - dueAt);
+            else failures.push(`status ${status}`);
+          },
+          (error: Error) => {
+            failures.push(error.message);
+          },
+        ),
+      );
+    }
+  }
+  await Promise.all(answers);
+  agent.destroy();
+  return {
+    perSecond: latencies.length / seconds,
+    latenciesMs: Float64Array.from(latencies).sort(),
+    problems: failures.length > 0 ? [`${failures.length} failed, such as: ${failures[0]}`] : [],
+  };
+}
+
+/** Sends one request and reads its answer to the end. */
+function send(agent: Agent, { address, headers }: Target, { path, body }: Load): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const sent = request(`${address}${path}`, { agent, method: 'POST', headers }, (answer) => {
+      answer.on('end', () => resolve(answer.statusCode ?? 0)).on('error', reject);
+      answer.resume();
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
 }
 
 function problemsOf({ non2xx, errors, timeouts, statusCodeStats }: LoadResult): string[] {

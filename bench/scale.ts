@@ -19,6 +19,7 @@ import { familyTime, parentOf, threadTimes } from './cpu.ts';
 import {
   addAccount,
   drive,
+  drivePaced,
   type Environment,
   endOnSignal,
   NOISE_LIMIT,
@@ -88,6 +89,12 @@ interface CostedRound extends Round {
   readonly costUs: ReadonlyMap<string, number>;
 }
 
+/** The latencies of a case at half of its rate, as a line. */
+interface Half {
+  readonly line: string;
+  readonly problems: readonly string[];
+}
+
 function readOptions(): Options {
   const { values } = parseArgs({
     options: {
@@ -144,20 +151,10 @@ async function startReplicas(
   return { servers, accounts };
 }
 
-/** Drives all servers of a case at once, each with its share of connections and of the rate. */
-async function driveAll(
-  one: Case,
-  connections: number,
-  seconds: number,
-  perSecond?: number,
-): Promise<CostedRound> {
+/** Drives all servers of a case at once, each with its share of the connections. */
+async function driveAll(one: Case, connections: number, seconds: number): Promise<CostedRound> {
   const share = one.targets.length;
-  const load = {
-    path: PATH,
-    body: PLAIN,
-    connections: Math.ceil(connections / share),
-    ...(perSecond && { perSecond: perSecond / share }),
-  };
+  const load = { path: PATH, body: PLAIN, connections: Math.ceil(connections / share) };
   const before = costs(one);
   const rounds = await Promise.all(one.targets.map((target) => drive(target, load, seconds)));
   const after = costs(one);
@@ -255,28 +252,30 @@ function summarise(one: Case, rounds: readonly CostedRound[], bare: readonly Rou
 }
 
 /** Latency at half of the measured rate, alone and beside validated keys, in turns. */
-async function halfLoad(one: Case, rate: number, options: Options): Promise<string> {
+async function halfLoad(one: Case, rate: number, options: Options): Promise<Half> {
   const { connections, seconds, rounds } = options;
+  const [target] = one.targets;
+  const plain = { path: PATH, body: PLAIN, connections };
+  const suites = { path: PATH, body: VALIDATED, connections: VALIDATED_CONNECTIONS };
   const alone: Round[] = [];
   const beside: Round[] = [];
   const validated: Round[] = [];
   for (let i = 0; i < rounds; i++) {
-    alone.push(await driveAll(one, connections, seconds, rate / 2));
-    const load = { path: PATH, body: VALIDATED, connections: VALIDATED_CONNECTIONS };
-    const [plain, ...others] = await Promise.all([
-      driveAll(one, connections, seconds, rate / 2),
-      ...one.targets.map((target) => drive(target, load, seconds)),
+    alone.push(await drivePaced(target, plain, seconds, rate / 2));
+    const [first, second] = await Promise.all([
+      drivePaced(target, plain, seconds, rate / 2),
+      drive(target, suites, seconds),
     ]);
-    beside.push(plain);
-    validated.push(...others);
+    beside.push(first);
+    validated.push(second);
   }
   const at = (list: readonly Round[], share: number) =>
     median(list.map((round) => percentile(round, share)));
   const factor = median(
     beside.map((round, i) => percentile(round, 0.99) / percentile(alone[i], 0.99)),
   );
-  const keys = median(validated.map(({ perSecond }) => perSecond)) * one.targets.length;
-  return [
+  const keys = median(validated.map(({ perSecond }) => perSecond));
+  const line = [
     one.name.padEnd(24),
     median(alone.map(({ perSecond }) => perSecond))
       .toFixed(0)
@@ -288,6 +287,8 @@ async function halfLoad(one: Case, rate: number, options: Options): Promise<stri
     at(beside, 0.99).toFixed(2).padStart(9),
     factor.toPrecision(2).padStart(10),
   ].join(' ');
+  const problems = [...alone, ...beside, ...validated].flatMap((round) => round.problems);
+  return { line, problems: problems.map((problem) => `${one.name}, half: ${problem}`) };
 }
 
 async function startCases(folder: string, database: Database): Promise<Case[]> {
@@ -323,7 +324,7 @@ async function run(options: Options, folder: string, database: Database) {
   }
   const bare = rounds.get(cases[0]) ?? [];
   const table = [...rounds].map(([one, done]) => summarise(one, done, bare));
-  const half: string[] = [];
+  const half: Half[] = [];
   for (const one of cases.slice(1, 3)) {
     const rate = median((rounds.get(one) ?? []).map(({ perSecond }) => perSecond));
     half.push(await halfLoad(one, rate, options));
@@ -337,13 +338,16 @@ function report(
   found: {
     readonly table: readonly string[];
     readonly transactions: readonly number[];
-    readonly half: readonly string[];
+    readonly half: readonly Half[];
     readonly rounds: ReadonlyMap<Case, readonly CostedRound[]>;
   },
 ): { text: string; sound: boolean } {
-  const problems = [...found.rounds].flatMap(([{ name }, done]) =>
-    done.flatMap((round) => round.problems.map((problem) => `${name}: ${problem}`)),
-  );
+  const problems = [
+    ...[...found.rounds].flatMap(([{ name }, done]) =>
+      done.flatMap((round) => round.problems.map((problem) => `${name}: ${problem}`)),
+    ),
+    ...found.half.flatMap((one) => one.problems),
+  ];
   const noisy = [...found.rounds]
     .filter(([, done]) => spread(done.map(({ perSecond }) => perSecond)) > NOISE_LIMIT)
     .map(([{ name }]) => `${name}: the rounds differ by more than 10 %`);
@@ -362,7 +366,7 @@ function report(
     `pgbench, one insert a transaction, ${PGBENCH_CLIENTS} clients: ${tps}`,
     '',
     'at half of that rate        keys/s    p50 ms    p99 ms  + validated    p50 ms    p99 ms  p99 factor',
-    ...found.half,
+    ...found.half.map(({ line }) => line),
     '',
     ...[...problems, ...noisy].map((warning) => `WARNING: ${warning}`),
     'Rates and latencies: medians of the rounds, 2xx only. of bare: median of the ratios round by round.',
