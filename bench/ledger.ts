@@ -2,7 +2,7 @@
  * What the ledger costs as it grows: commits, lookups, metrics and bytes at several numbers of rows.
  *
  *   node bench/ledger.ts [--rows 10000,100000,1000000] [--stores sqlite,postgres] [--rounds N]
- *     [--data-dir D] [--database-url postgres://…] [--save]
+ *     [--data-dir D] [--database-url postgres://…] [--set name=value]… [--save]
  *
  * Each number of rows is a ledger of its own, filled row by row in time order over six months, with random
  * commitments: the state that real commits leave. Answers are checked before anything is timed. The
@@ -45,6 +45,8 @@ interface Options {
   readonly rounds: number;
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
+  /** Of the PostgreSQL that is started here, as `name=value`. */
+  readonly settings: readonly string[];
   readonly save: boolean;
 }
 
@@ -64,6 +66,7 @@ function readOptions(): Options {
       rounds: { type: 'string', default: '6' },
       'data-dir': { type: 'string', default: tmpdir() },
       'database-url': { type: 'string' },
+      set: { type: 'string', multiple: true, default: [] },
       save: { type: 'boolean', default: false },
     },
   });
@@ -73,6 +76,7 @@ function readOptions(): Options {
     rounds: positive('--rounds', values.rounds),
     dataDir: values['data-dir'],
     databaseUrl: values['database-url'],
+    settings: values.set,
     save: values.save,
   };
 }
@@ -253,7 +257,9 @@ async function run(options: Options, folder: string): Promise<string> {
   const ratios: string[] = [];
   for (const name of options.stores) {
     const postgres =
-      name === 'postgres' && !options.databaseUrl ? await Postgres.start() : undefined;
+      name === 'postgres' && !options.databaseUrl
+        ? await Postgres.start(undefined, options.settings)
+        : undefined;
     const url = options.databaseUrl ?? (await postgres?.createDatabase('bench')) ?? '';
     const postgresLedger = name === 'postgres' ? await PostgresLedger.create(url) : undefined;
     try {

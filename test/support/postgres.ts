@@ -25,20 +25,23 @@ export class Postgres {
   readonly port: number;
   readonly #folder: string;
   readonly #bin: string;
+  readonly #settings: readonly string[];
   #watcher: ChildProcess | null = null;
 
-  private constructor(folder: string, bin: string, port: number) {
+  private constructor(folder: string, bin: string, port: number, settings: readonly string[]) {
     this.#folder = folder;
     this.#bin = bin;
     this.port = port;
+    this.#settings = settings;
   }
 
   /**
    * Makes a cluster and starts it; `bin` is the folder of the server's programs. Left out, it is what
-   * `TEST_POSTGRES_BIN` names, or the package's.
+   * `TEST_POSTGRES_BIN` names, or the package's. `settings` are further ones, as `name=value`.
    */
   static async start(
     bin: string = process.env.TEST_POSTGRES_BIN ?? findBinaries(),
+    settings: readonly string[] = [],
   ): Promise<Postgres> {
     const folder = mkdtempSync(join(tmpdir(), 'phm-postgres-'));
     const passwordFile = join(folder, 'password');
@@ -50,7 +53,7 @@ export class Postgres {
       [`--pgdata=${join(folder, 'data')}`, `--pwfile=${passwordFile}`, '--locale=C', ...flags],
       { ...user, cwd: folder, stdio: 'ignore' },
     );
-    const postgres = new Postgres(folder, bin, await freePort());
+    const postgres = new Postgres(folder, bin, await freePort(), settings);
     await postgres.restart();
     return postgres;
   }
@@ -66,6 +69,7 @@ export class Postgres {
       'listen_addresses=127.0.0.1',
       'unix_socket_directories=',
       'max_connections=60',
+      ...this.#settings,
     ];
     const watcher = spawn(
       'sh',
