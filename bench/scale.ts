@@ -251,16 +251,21 @@ function summarise(one: Case, rounds: readonly CostedRound[], bare: readonly Rou
   ].join(' ');
 }
 
-/** Latency at half of the measured rate, alone and beside validated keys, in turns. */
-async function halfLoad(one: Case, rate: number, options: Options): Promise<Half> {
+/**
+ * Latency at half of the measured rate, alone and beside validated keys, in turns with the bare route at
+ * the same rate: what that shows is the machine's and the load generator's own.
+ */
+async function halfLoad(one: Case, bare: Target, rate: number, options: Options): Promise<Half> {
   const { connections, seconds, rounds } = options;
   const [target] = one.targets;
   const plain = { path: PATH, body: PLAIN, connections };
   const suites = { path: PATH, body: VALIDATED, connections: VALIDATED_CONNECTIONS };
+  const idle: Round[] = [];
   const alone: Round[] = [];
   const beside: Round[] = [];
   const validated: Round[] = [];
   for (let i = 0; i < rounds; i++) {
+    idle.push(await drivePaced(bare, plain, seconds, rate / 2));
     alone.push(await drivePaced(target, plain, seconds, rate / 2));
     const [first, second] = await Promise.all([
       drivePaced(target, plain, seconds, rate / 2),
@@ -280,6 +285,8 @@ async function halfLoad(one: Case, rate: number, options: Options): Promise<Half
     median(alone.map(({ perSecond }) => perSecond))
       .toFixed(0)
       .padStart(9),
+    at(idle, 0.5).toFixed(2).padStart(9),
+    at(idle, 0.99).toFixed(2).padStart(9),
     at(alone, 0.5).toFixed(2).padStart(9),
     at(alone, 0.99).toFixed(2).padStart(9),
     keys.toFixed(0).padStart(12),
@@ -287,7 +294,7 @@ async function halfLoad(one: Case, rate: number, options: Options): Promise<Half
     at(beside, 0.99).toFixed(2).padStart(9),
     factor.toPrecision(2).padStart(10),
   ].join(' ');
-  const problems = [...alone, ...beside, ...validated].flatMap((round) => round.problems);
+  const problems = [...idle, ...alone, ...beside, ...validated].flatMap((round) => round.problems);
   return { line, problems: problems.map((problem) => `${one.name}, half: ${problem}`) };
 }
 
@@ -327,7 +334,7 @@ async function run(options: Options, folder: string, database: Database) {
   const half: Half[] = [];
   for (const one of cases.slice(1, 3)) {
     const rate = median((rounds.get(one) ?? []).map(({ perSecond }) => perSecond));
-    half.push(await halfLoad(one, rate, options));
+    half.push(await halfLoad(one, cases[0].targets[0], rate, options));
   }
   return report(options, folder, { table, transactions, half, rounds });
 }
@@ -365,7 +372,7 @@ function report(
     ...found.table,
     `pgbench, one insert a transaction, ${PGBENCH_CLIENTS} clients: ${tps}`,
     '',
-    'at half of that rate        keys/s    p50 ms    p99 ms  + validated    p50 ms    p99 ms  p99 factor',
+    'at half of that rate        keys/s  bare p50  bare p99    p50 ms    p99 ms  + validated    p50 ms    p99 ms  p99 factor',
     ...found.half.map(({ line }) => line),
     '',
     ...[...problems, ...noisy].map((warning) => `WARNING: ${warning}`),
