@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { type Config, readConfig } from '../src/config/index.ts';
 import { SOURCE_NAMES } from '../src/entropy/index.ts';
 
-const CONTEXT = { cores: 4, knownSources: SOURCE_NAMES };
+const CONTEXT = { cores: 4, knownSources: SOURCE_NAMES, serves: true };
 
 function accept(env: Record<string, string>): Config {
   const result = readConfig(env, CONTEXT);
@@ -98,6 +98,23 @@ describe('configuration', () => {
       assert.match(text, /PHM_DATABASE_URL is not the address/);
       assert.ok(!text.includes('not-for-any-log'));
     }
+  });
+
+  it('refuses parameters of the PostgreSQL address that the driver would pass over', () => {
+    const env = (parameters: string) => ({
+      PHM_DATABASE_URL: `postgres://phm:not-for-any-log@db.example/phm?${parameters}`,
+      PHM_MASTER_KEY_FILE: '/k',
+    });
+    assert.ok(accept(env('sslmode=verify-full&sslrootcert=/ca.pem')).databaseUrl);
+    for (const bad of ['sslmod=verify-full', 'sslmode=bogus', 'sslmode=', 'constructor=x']) {
+      assert.match(problems(env(bad)), /has a parameter (sslmode?|constructor) that is not known/);
+    }
+  });
+
+  it('asks for a certificate and a shared master secret when it serves, and not for commands', () => {
+    const env = { PHM_HOST: '0.0.0.0', PHM_DATABASE_URL: 'postgres://phm:x@db.example/phm' };
+    assert.match(problems(env), /PHM_TLS_CERT_FILE[^]*PHM_MASTER_KEY_FILE/);
+    assert.ok(readConfig(env, { ...CONTEXT, serves: false }).ok);
   });
 
   it('takes the version of the master secret that makes keys', () => {

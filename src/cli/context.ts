@@ -20,8 +20,9 @@ export interface CliContext {
 }
 
 /** The configuration of this environment. Throws `CommandError` that lists every problem. */
-export function requireConfig({ env, err }: CliContext): Config {
-  const result = readConfig(env, { cores: availableParallelism(), knownSources: SOURCE_NAMES });
+export function requireConfig({ env, err }: CliContext, serves = false): Config {
+  const cores = availableParallelism();
+  const result = readConfig(env, { cores, knownSources: SOURCE_NAMES, serves });
   if (!result.ok) {
     const list = result.problems.map((problem) => `  ${problem}\n`).join('');
     throw new CommandError(`the configuration is not valid:\n${list.trimEnd()}`, 2);

@@ -53,7 +53,7 @@ function buildProgram(context: CliContext, onServed: (exitCode: number) => void)
     .description('start the server; SIGTERM ends it after its requests are answered')
     .option('--json', 'write one JSON line with the address once it listens')
     .action(async (options: { json?: boolean }) => {
-      onServed(await context.serve(requireConfig(context), { json: options.json ?? false }));
+      onServed(await context.serve(requireConfig(context, true), { json: options.json ?? false }));
     });
   addAccountCommands(program, context);
   addKeyCommands(program, context);

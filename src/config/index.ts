@@ -68,6 +68,8 @@ export interface Config extends EnabledSources {
 export interface ConfigContext {
   readonly cores: number;
   readonly knownSources: readonly string[];
+  /** A server is to be started: commands listen nowhere, and most need no secret. */
+  readonly serves: boolean;
 }
 
 export type ConfigResult =
@@ -93,14 +95,14 @@ export function readConfig(
   const dataDir = resolve(reader.text('PHM_DATA_DIR'));
   const databaseUrl = readDatabaseUrl(reader);
   const tls = readTls(reader);
-  if (!tls && !isLoopback(host) && !allowCleartext) {
+  if (context.serves && !tls && !isLoopback(host) && !allowCleartext) {
     problems.push(
       `PHM_HOST is ${host}, which other machines can reach, and there is no certificate: set ` +
         'PHM_TLS_CERT_FILE and PHM_TLS_KEY_FILE, or PHM_ALLOW_CLEARTEXT=on behind a proxy that ends TLS',
     );
   }
   const masterSecret = readMasterSecretOrigin(reader, dataDir);
-  if (databaseUrl !== null && masterSecret.kind === 'managed') {
+  if (context.serves && databaseUrl !== null && masterSecret.kind === 'managed') {
     problems.push(
       'the ledger is in PostgreSQL and the master secret is not set: set PHM_MASTER_KEY or ' +
         'PHM_MASTER_KEY_FILE, the same on every server of this database',
@@ -168,6 +170,13 @@ function readDatabaseUrl(reader: Reader): string | null {
         'postgres://user:password@host:5432/database, or unset the variable for SQLite',
     );
   }
+  for (const name of unknownParameters(text ?? '')) {
+    reader.problems.push(
+      `the PostgreSQL address has a parameter ${printable(name)} that is not known, or not with this value; ` +
+        `known are ${Object.keys(URL_PARAMETERS).join(', ')}, and sslmode is one of ` +
+        `${URL_PARAMETERS.sslmode?.join(', ')}`,
+    );
+  }
   return text ?? '';
 }
 
@@ -175,6 +184,24 @@ function isPostgresUrl(text: string): boolean {
   const url = URL.parse(text);
   const isPostgres = url?.protocol === 'postgres:' || url?.protocol === 'postgresql:';
   return isPostgres && url.username !== '' && url.hostname !== '' && url.pathname.length > 1;
+}
+
+/** Parameters of an address and what they may be; null: anything. */
+const URL_PARAMETERS: Readonly<Record<string, readonly string[] | null>> = {
+  sslmode: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'],
+  sslrootcert: null,
+  sslcert: null,
+  sslkey: null,
+};
+
+/** The driver passes over what it does not know: a misspelt `sslmode` would be a connection in clear. */
+function unknownParameters(text: string): string[] {
+  return [...(URL.parse(text)?.searchParams ?? [])]
+    .filter(([name, value]) => {
+      const allowed = Object.hasOwn(URL_PARAMETERS, name) ? URL_PARAMETERS[name] : [];
+      return allowed !== null && !allowed?.includes(value);
+    })
+    .map(([name]) => name);
 }
 
 function readMasterSecretOrigin(reader: Reader, dataDir: string): MasterSecretOrigin {

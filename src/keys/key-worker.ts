@@ -296,7 +296,7 @@ async function main(data: KeyWorkerData): Promise<void> {
     const store = await openStore(data.store, MONTHLY_QUOTAS);
     const generator = Generator.start(data.sources);
     const worker = new KeyWorker(generator, keyring, store);
-    let answered: Promise<unknown> = Promise.resolve();
+    const underWay = new Set<Promise<void>>();
     port.on('message', (message: KeyWorkerMessage) => {
       if (message === 'check') {
         // Beside the batches: the answer must not be held up by one, nor hold one up.
@@ -307,10 +307,11 @@ async function main(data: KeyWorkerData): Promise<void> {
         const answering = worker
           .run(message)
           .then((reply) => port.postMessage(reply, transferList(reply)));
-        answered = Promise.all([answered, answering]);
+        underWay.add(answering);
+        void answering.then(() => underWay.delete(answering));
         return;
       }
-      answered.then(async () => {
+      Promise.all(underWay).then(async () => {
         generator.close();
         keyring.destroy();
         await store.close();

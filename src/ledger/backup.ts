@@ -40,8 +40,8 @@ export async function copyDatabase(
   for (const side of SIDE_FILES) {
     if (!existsSync(to + side)) continue;
     throw new SetupError(
-      `${to}${side} is there, which belongs to another database and would damage this one: move it ` +
-        'away, together with the database it belongs to',
+      `${to}${side} is there: stop the server, if one runs on it, then move ${to} and the files ` +
+        'beside it away together; the log of another database would damage the restored one',
     );
   }
   return writeNewFile(to, async (temporary) => {
@@ -80,7 +80,7 @@ function checkCopy(path: string): Contents {
   try {
     copy.exec('PRAGMA journal_mode = DELETE');
     const found = copy.prepare('PRAGMA integrity_check(1)').get()?.integrity_check;
-    if (found !== 'ok') throw new SetupError(`the database is damaged: ${found}`);
+    if (found !== 'ok') throw new SetupError(`the copy was not kept, for the database is damaged: ${found}`);
     return readContents(copy, path);
   } finally {
     copy.close();

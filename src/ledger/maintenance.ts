@@ -2,7 +2,6 @@
  * The daily upkeep of a server's ledger, in a thread that lives as long as the work does: SQLite's calls
  * would hold up whatever thread they are made on. Servers that share a database may do it at once.
  */
-import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { StoreLocation } from './open.ts';
 import type { PruneReport } from './store.ts';
@@ -57,7 +56,8 @@ export class Maintenance {
     clearTimeout(this.#timer);
     const worker = this.#worker;
     if (!worker) return;
-    const exit = once(worker, 'exit');
+    // Not `once` of node:events, which rejects when the thread fails meanwhile.
+    const exit = new Promise((done) => worker.once('exit', done));
     worker.postMessage('stop');
     const limit = setTimeout(() => worker.terminate(), STOP_LIMIT_MS);
     await exit;

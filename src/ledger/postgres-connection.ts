@@ -1,4 +1,5 @@
 /** Connections to one PostgreSQL database: a bounded pool, bounded waiting, failures told apart. */
+import { Socket } from 'node:net';
 import pg from 'pg';
 import { AppError, SetupError } from '../errors.ts';
 
@@ -51,12 +52,19 @@ export type Row = Record<string, unknown>;
 export class PostgresConnection {
   readonly #readers: pg.Pool;
   readonly #writer: pg.Pool;
+  /** All that are open: the driver leaves one alone on which it failed to log in. */
+  readonly #sockets = new Set<Socket>();
   /** Statements by their text: each connection plans one once, over all partitions of the ledger. */
   readonly #names = new Map<string, string>();
 
   private constructor(url: string, limits: Limits) {
-    this.#readers = openPool(url, MAX_READERS, limits);
-    this.#writer = openPool(url, 1, limits);
+    const stream = () => {
+      const socket = new Socket();
+      this.#sockets.add(socket);
+      return socket.once('close', () => this.#sockets.delete(socket));
+    };
+    this.#readers = openPool(url, MAX_READERS, limits, stream);
+    this.#writer = openPool(url, 1, limits, stream);
   }
 
   /**
@@ -76,8 +84,7 @@ export class PostgresConnection {
       await connection.close();
       if (cause instanceof SetupError) throw cause;
       throw new SetupError(
-        `cannot use the database ${describe(url)}: ${(cause as Error).message}; check that ` +
-          'PHM_DATABASE_URL names a PostgreSQL database that its user may create tables in',
+        `cannot use the database ${describe(url)}: ${(cause as Error).message}; ${remedy((cause as Error).cause ?? cause)}`,
       );
     }
   }
@@ -116,6 +123,7 @@ export class PostgresConnection {
 
   async close(): Promise<void> {
     await Promise.all([this.#readers.end(), this.#writer.end()]);
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   #run(pool: pg.Pool, text: string, values: readonly unknown[]): Promise<pg.QueryResult<Row>> {
@@ -147,9 +155,10 @@ export class PostgresConnection {
   }
 }
 
-function openPool(url: string, max: number, limits: Limits): pg.Pool {
+function openPool(url: string, max: number, limits: Limits, stream: () => Socket): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
+    stream,
     max,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: limits.answerMs,
@@ -167,7 +176,7 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   try {
     return await pool.connect();
   } catch (cause) {
-    throw new NotSentError((cause as Error).message);
+    throw new NotSentError((cause as Error).message, { cause });
   }
 }
 
@@ -204,7 +213,9 @@ export function isUndefinedTable(error: unknown): boolean {
 export function isRefusal(error: unknown): boolean {
   const state = stateOf(error);
   if (state.startsWith('53')) return (error as pg.DatabaseError).severity === 'ERROR';
-  return /^(22|23|40|42|55|P0)/.test(state) || state === READ_ONLY || state === '57014';
+  return (
+    /^(22|23|40(001|002|P01)|42|55|P0)/.test(state) || state === READ_ONLY || state === '57014'
+  );
 }
 
 function stateOf(error: unknown): string {
@@ -216,6 +227,20 @@ export function unavailable(cause: unknown): AppError {
   return cause instanceof AppError
     ? cause
     : new AppError('ledger_unavailable', { cause, retryAfterSeconds: RETRY_AFTER_SECONDS });
+}
+
+/** What to do about a database that could not be opened. */
+function remedy(cause: unknown): string {
+  const { code = '', message } = cause as NodeJS.ErrnoException;
+  if (message.includes('client password must be')) {
+    return 'it asks for a password, and the address has none';
+  }
+  if (/^28/.test(code)) return 'check user and password';
+  if (code === '53300') return 'end other connections, or raise max_connections';
+  if (/^E[A-Z]+$/.test(code) || /timeout|terminated/i.test(message)) {
+    return 'check host and port, and that the server runs';
+  }
+  return 'check that the address names a PostgreSQL database that its user may create tables in';
 }
 
 /** The address without user, password and parameters. */

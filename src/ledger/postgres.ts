@@ -131,17 +131,15 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
     requests: readonly MeteredRequest[],
     failures: readonly FailedRequest[],
   ): Promise<CommitOutcome[]> {
-    const outcomes = this.#idle.then(() =>
-      this.connection.guarded(async () => {
-        const batch = [
-          [...new Set([...requests, ...failures].map(({ accountId }) => accountId))],
-          JSON.stringify(requests.map(requestColumns)),
-          JSON.stringify(failures.map(failureColumns)),
-          JSON.stringify(this.quotas),
-        ];
-        return outcomesOf(requests, await this.#commitBatch(batch));
-      }),
-    );
+    const outcomes = this.#idle.then(async () => {
+      const batch = [
+        [...new Set([...requests, ...failures].map(({ accountId }) => accountId))],
+        JSON.stringify(requests.map(requestColumns)),
+        JSON.stringify(failures.map(failureColumns)),
+        JSON.stringify(this.quotas),
+      ];
+      return outcomesOf(requests, await this.connection.guarded(() => this.#commitBatch(batch)));
+    });
     this.#idle = outcomes.catch(() => {});
     return outcomes;
   }
@@ -173,7 +171,7 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
    * for one of a server that is gone. The command line, which commits nothing, has none.
    */
   async #register(): Promise<void> {
-    await this.connection.run(
+    await this.connection.commit(
       'INSERT INTO writers (writer_id, turn) VALUES ($1, $2) ON CONFLICT (writer_id) DO NOTHING',
       [this.#writerId, Math.max(0, this.#turn - 1)],
     );
@@ -181,7 +179,7 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
   }
 
   /**
-   * Finds out what became of a batch, on another connection. What a transaction of PostgreSQL has made
+   * Finds out what became of a batch, on a new connection: the one that failed is given up. What a transaction of PostgreSQL has made
    * visible is on disk, so a batch that is found committed may be answered. While the batch is still
    * being committed, its row is locked and the question waits.
    */
@@ -197,12 +195,12 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
 
   /** The decision of a committed batch; null for one that is not, and never will be. */
   async #giveUpOrRead(turn: number): Promise<Decision | null> {
-    const givenUp = await this.connection.run(
+    const givenUp = await this.connection.commit(
       'UPDATE writers SET turn = $2, decision = NULL WHERE writer_id = $1 AND turn < $2',
       [this.#writerId, turn],
     );
     if (givenUp.rowCount === 1) return null;
-    const { rows } = await this.connection.run(
+    const { rows } = await this.connection.commit(
       'SELECT decision FROM writers WHERE writer_id = $1 AND turn = $2',
       [this.#writerId, turn],
     );

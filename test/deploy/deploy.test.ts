@@ -88,7 +88,7 @@ describe('deploy/', () => {
       for (const given of [replicas[0].environment, configMap, unitEnvironment]) {
         assert.ok(given.PHM_DATABASE_URL_FILE && given.PHM_MASTER_KEY_FILE);
         const env = { PHM_HOST: '0.0.0.0', ...given, PHM_DATABASE_URL_FILE: url };
-        const result = readConfig(env, { cores: 2, knownSources: SOURCE_NAMES });
+        const result = readConfig(env, { cores: 2, knownSources: SOURCE_NAMES, serves: true });
         assert.deepEqual(result.ok ? result.warnings : result.problems, []);
       }
     } finally {

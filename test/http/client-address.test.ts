@@ -19,7 +19,7 @@ const PRINCIPAL = {
 function proxies(PHM_TRUST_PROXY: string) {
   const result = readConfig(
     { PHM_TRUST_PROXY },
-    { cores: 1, knownSources: ['os', 'quantum-simulator'] },
+    { cores: 1, knownSources: ['os', 'quantum-simulator'], serves: true },
   );
   assert.ok(result.ok);
   return result.config.trustedProxies;

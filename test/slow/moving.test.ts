@@ -120,7 +120,7 @@ describe('backup and restore of SQLite', () => {
     renameSync(path, `${path}.old`);
     const stale = await runPhm(['ledger', 'restore', backup], dataDir, COMMON);
     assert.equal(stale.code, 1);
-    assert.match(stale.stderr, /phm\.db-wal is there, which belongs to another database/);
+    assert.match(stale.stderr, /phm\.db-wal is there: stop the server/);
     mkdirSync(join(dataDir, 'before'));
     renameSync(`${path}.old`, join(dataDir, 'before/phm.db'));
     for (const side of ['-wal', '-shm'])
