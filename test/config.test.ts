@@ -113,7 +113,8 @@ describe('configuration', () => {
 
   it('asks for a certificate and a shared master secret when it serves, and not for commands', () => {
     const env = { PHM_HOST: '0.0.0.0', PHM_DATABASE_URL: 'postgres://phm:x@db.example/phm' };
-    assert.match(problems(env), /PHM_TLS_CERT_FILE[^]*PHM_MASTER_KEY_FILE/);
+    assert.match(problems(env), /PHM_TLS_CERT_FILE/);
+    assert.match(problems(env), /PHM_MASTER_KEY_FILE/);
     assert.ok(readConfig(env, { ...CONTEXT, serves: false }).ok);
   });
 

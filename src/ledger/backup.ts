@@ -80,7 +80,8 @@ function checkCopy(path: string): Contents {
   try {
     copy.exec('PRAGMA journal_mode = DELETE');
     const found = copy.prepare('PRAGMA integrity_check(1)').get()?.integrity_check;
-    if (found !== 'ok') throw new SetupError(`the copy was not kept, for the database is damaged: ${found}`);
+    if (found !== 'ok')
+      throw new SetupError(`the copy was not kept, for the database is damaged: ${found}`);
     return readContents(copy, path);
   } finally {
     copy.close();

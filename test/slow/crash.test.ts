@@ -4,8 +4,8 @@ import { Crashes, crashSeed, postgresSite, sqliteSite } from '../support/crashes
 import { Postgres } from '../support/postgres.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
-const SQLITE_KILLS = 160;
-const POSTGRES_KILLS = 40;
+const SQLITE_KILLS = 120;
+const POSTGRES_KILLS = 80;
 const SERVERS = 3;
 
 describe('crash after crash', () => {

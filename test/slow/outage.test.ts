@@ -287,12 +287,13 @@ describe('PostgreSQL', () => {
     chownSync(disk, 65_534, 65_534);
     execFileSync('chmod', ['o+x', dataDir]);
     await run(`CREATE TABLESPACE small LOCATION '${disk}'`);
-    for (const table of ['ledger', 'rollup_minute', 'rollup_hour', 'usage', 'writers']) {
-      await run(`ALTER TABLE ${table} SET TABLESPACE small`);
-    }
-    for (const index of ['ledger_pkey', 'ledger_commitment']) {
-      await run(`ALTER INDEX ${index} SET TABLESPACE small`);
-    }
+    // Also the months of the ledger and their indexes, which are tables of their own.
+    await run(`DO $$ DECLARE one regclass; BEGIN
+      FOR one IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relname ~ '^(ledger_|rollup_|usage|writers)'
+      LOOP EXECUTE format('ALTER TABLE %s SET TABLESPACE small', one); END LOOP;
+      FOR one IN SELECT oid FROM pg_class WHERE relkind = 'i' AND relname ~ '^ledger_[0-9]'
+      LOOP EXECUTE format('ALTER INDEX %s SET TABLESPACE small', one); END LOOP;
+    END $$`);
     const ballast = join(disk, 'ballast');
     const query = queryPostgres(postgres, 'outage');
     const begin = () => fillDisk(ballast);
