@@ -30,6 +30,7 @@ const RANKS: Record<string, number> = {
   errors: 0,
   bytes: 0,
   clock: 0,
+  sync: 0,
   version: 0,
   wasm: 0,
   'wasm-digests': 0,

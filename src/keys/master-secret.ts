@@ -31,6 +31,7 @@ import {
   newMasterSecret,
   parseMasterSecret,
 } from '../proof/index.ts';
+import { syncDirectory } from '../sync.ts';
 
 /** Reads the master secret; a managed one that does not exist yet is created. Throws `SetupError`. */
 export function loadMasterSecret(origin: MasterSecretOrigin): MasterSecret {
@@ -201,12 +202,4 @@ function writeDurably(path: string, text: string, { replace }: { replace: boolea
     rmSync(temporary, { force: true });
   }
   syncDirectory(dirname(path));
-}
-
-/** The new name itself must survive a power loss, too. Windows has no such operation. */
-function syncDirectory(path: string): void {
-  if (process.platform === 'win32') return;
-  const directory = openSync(path, 'r');
-  fsyncSync(directory);
-  closeSync(directory);
 }

@@ -1,8 +1,9 @@
 /** A file that is there whole or not at all, and takes no other file's place. */
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, linkSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SetupError } from '../errors.ts';
+import { syncDirectory, syncFile } from '../sync.ts';
 
 /**
  * Has `write` fill a file under a temporary name, mode 0600, syncs it and puts it in place. When anything
@@ -17,7 +18,7 @@ export async function writeNewFile<T>(
   try {
     closeSync(openSync(temporary, 'wx', 0o600));
     const result = await write(temporary);
-    sync(temporary, 'r+');
+    syncFile(temporary);
     linkSync(temporary, path);
     rmSync(temporary);
     syncDirectory(dirname(path));
@@ -27,17 +28,6 @@ export async function writeNewFile<T>(
   } finally {
     rmSync(temporary, { force: true });
   }
-}
-
-function sync(path: string, flags: string): void {
-  const file = openSync(path, flags);
-  fsyncSync(file);
-  closeSync(file);
-}
-
-/** The new name itself must survive a power loss, too. Windows has no such operation. */
-function syncDirectory(path: string): void {
-  if (process.platform !== 'win32') sync(path, 'r');
 }
 
 const REASONS: Readonly<Record<string, string>> = {
