@@ -1,10 +1,8 @@
 /** Connections to one PostgreSQL database: a bounded pool, bounded waiting, failures told apart. */
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { AppError, SetupError } from '../errors.ts';
-
-/** Seconds a client should wait when the database cannot do its part. */
-const RETRY_AFTER_SECONDS = 5;
+import { SetupError } from '../errors.ts';
+import { unavailable } from './unavailable.ts';
 
 /** Reads at a time. Commits have a connection of their own, so that no flood of reads holds them up. */
 const MAX_READERS = 3;
@@ -220,13 +218,6 @@ export function isRefusal(error: unknown): boolean {
 
 function stateOf(error: unknown): string {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : '';
-}
-
-/** A failure of the database as the error that a client may see. */
-export function unavailable(cause: unknown): AppError {
-  return cause instanceof AppError
-    ? cause
-    : new AppError('ledger_unavailable', { cause, retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
 /** What to do about a database that could not be opened. */

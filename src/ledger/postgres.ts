@@ -23,7 +23,6 @@ import {
   MAINTENANCE_LIMITS,
   NotSentError,
   PostgresConnection,
-  unavailable,
 } from './postgres-connection.ts';
 import { makeMonthsAhead, prunePostgres, removeUnusedWriters } from './postgres-maintenance.ts';
 import { losesCommits, migrate, requireSchema, requireServer } from './postgres-schema.ts';
@@ -38,6 +37,7 @@ import type {
   PruneOrder,
   PruneReport,
 } from './store.ts';
+import { unavailable } from './unavailable.ts';
 
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database`; the password never leaves this module. */

@@ -1,11 +1,8 @@
 /** One SQLite connection with its prepared statements. */
 import { statSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { AppError } from '../errors.ts';
 import { openDatabase } from './sqlite-schema.ts';
-
-/** Seconds a client should wait when the database cannot do its part. */
-const RETRY_AFTER_SECONDS = 5;
+import { unavailable } from './unavailable.ts';
 
 export type Row = Record<string, unknown>;
 
@@ -100,11 +97,4 @@ export class SqliteConnection {
     }
     return statement;
   }
-}
-
-/** A failure of the database as the error that a client may see. */
-export function unavailable(cause: unknown): AppError {
-  return cause instanceof AppError
-    ? cause
-    : new AppError('ledger_unavailable', { cause, retryAfterSeconds: RETRY_AFTER_SECONDS });
 }

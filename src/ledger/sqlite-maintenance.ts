@@ -1,8 +1,9 @@
 /** The upkeep of the embedded ledger: rows and sums that are out of date go, a few at a time. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { firstMinuteKept } from './rollup.ts';
-import { type SqliteConnection, unavailable } from './sqlite-connection.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
 import type { PruneOrder, PruneReport } from './store.ts';
+import { unavailable } from './unavailable.ts';
 
 /** Rows of one transaction, which holds the only write lock. */
 const CHUNK = 500;

@@ -6,7 +6,7 @@
  */
 import { HOUR_MS, MINUTE_MS, Rollup, splitPeriod } from './rollup.ts';
 import { SqliteAccountStore } from './sqlite-accounts.ts';
-import { SqliteConnection, unavailable } from './sqlite-connection.ts';
+import { SqliteConnection } from './sqlite-connection.ts';
 import { pruneSqlite } from './sqlite-maintenance.ts';
 import type {
   AccountMetrics,
@@ -18,6 +18,7 @@ import type {
   PruneOrder,
   PruneReport,
 } from './store.ts';
+import { unavailable } from './unavailable.ts';
 
 export interface SqliteStoreOptions {
   readonly path: string;
