@@ -7,46 +7,34 @@
  * the machine's mood meets both. Answers are checked before anything is timed. Only 2xx answers count;
  * any other is reported, and so is a server whose own counter does not agree with ours.
  */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import {
   addAccount,
   drive,
-  endOnSignal,
   type Load,
   NOISE_LIMIT,
   PLAIN,
   percentile,
-  positive,
   post,
   type Round,
   serverEnvironment,
   spread,
   startBare,
   startServer,
-  stopAll,
   type Target,
   usage,
   VALIDATED,
   verify,
 } from './load.ts';
-import { diskSync, machine, median, saveResult } from './results.ts';
+import { diskSync, machine, median } from './results.ts';
+import { type Finding, type LoadOptions, readLoadOptions, runBenchmark } from './run.ts';
 
 /** A suite worker takes one request at a time: more connections only lengthen the queue. */
 const VALIDATED_CONNECTIONS = 8;
 
 const SETTLE_MS = 300;
-
-interface Options {
-  readonly seconds: number;
-  readonly connections: number;
-  readonly rounds: number;
-  readonly dataDir: string;
-  readonly save: boolean;
-}
 
 /** One thing to drive. */
 interface Case extends Load {
@@ -54,25 +42,6 @@ interface Case extends Load {
   readonly target: Target;
   /** Answers are counted by the server too. */
   readonly metered: boolean;
-}
-
-function readOptions(): Options {
-  const { values } = parseArgs({
-    options: {
-      seconds: { type: 'string', default: '10' },
-      connections: { type: 'string', default: '32' },
-      rounds: { type: 'string', default: '5' },
-      'data-dir': { type: 'string', default: tmpdir() },
-      save: { type: 'boolean', default: false },
-    },
-  });
-  return {
-    seconds: positive('--seconds', values.seconds),
-    connections: positive('--connections', values.connections),
-    rounds: positive('--rounds', values.rounds),
-    dataDir: values['data-dir'],
-    save: values.save,
-  };
 }
 
 function makeCases(server: Target, bare: Target, key: string, connections: number): Case[] {
@@ -143,7 +112,7 @@ function summarise(one: Case, rounds: readonly Round[], bare: readonly Round[]):
   };
 }
 
-function heading({ seconds, rounds }: Options, folder: string): string {
+function heading({ seconds, rounds }: LoadOptions, folder: string): string {
   const cores = availableParallelism();
   return [
     machine(),
@@ -157,7 +126,7 @@ function heading({ seconds, rounds }: Options, folder: string): string {
   ].join('\n');
 }
 
-async function run(options: Options, folder: string): Promise<{ text: string; sound: boolean }> {
+async function run(options: LoadOptions, folder: string): Promise<Finding> {
   const env = serverEnvironment(folder);
   const headers = addAccount(env);
   const server = await startServer(env, headers, join(folder, 'log'));
@@ -187,16 +156,5 @@ async function run(options: Options, folder: string): Promise<{ text: string; so
   return { text: `${lines.join('\n')}\n`, sound };
 }
 
-const options = readOptions();
-mkdirSync(options.dataDir, { recursive: true });
-const folder = mkdtempSync(join(options.dataDir, 'phm-bench-'));
-endOnSignal(folder);
-try {
-  const { text, sound } = await run(options, folder);
-  process.stdout.write(text);
-  if (options.save) saveResult('http', text);
-  if (!sound) process.exitCode = 1;
-} finally {
-  await stopAll();
-  rmSync(folder, { recursive: true, force: true });
-}
+const options = readLoadOptions({ connections: '32', rounds: '5' });
+await runBenchmark('http', options, (folder) => run(options, folder));

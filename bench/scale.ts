@@ -3,30 +3,27 @@
  * beside the bare Fastify route and beside `pgbench` with one insert a transaction on the same database
  * server. Then latency at half of the measured rate, alone and beside validated keys.
  *
- *   node bench/scale.ts [--seconds N] [--connections N] [--rounds N] [--pgbench FILE] [--data-dir D] [--save]
+ *   node bench/scale.ts [--seconds N] [--connections N] [--rounds N] [--data-dir D] [--save]
  *
  * All of it shares the cores of one machine, the load generator included, and is driven in turns, round
  * after round. Answers are checked before anything is timed. The processor time a request costs is
  * given by thread, as it says more on a busy machine than rates do. Linux only.
  */
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { PASSWORD, Postgres } from '../test/support/postgres.ts';
+import { findInstalled, PASSWORD, Postgres } from '../test/support/postgres.ts';
 import { familyTime, parentOf, threadTimes } from './cpu.ts';
 import {
   addAccount,
   drive,
   drivePaced,
   type Environment,
-  endOnSignal,
   NOISE_LIMIT,
   PLAIN,
   percentile,
   phm,
-  positive,
   type Round,
   serverEnvironment,
   spread,
@@ -38,7 +35,8 @@ import {
   VALIDATED,
   verify,
 } from './load.ts';
-import { diskSync, machine, median, saveResult } from './results.ts';
+import { diskSync, machine, median } from './results.ts';
+import { type Finding, type LoadOptions, readLoadOptions, runBenchmark } from './run.ts';
 
 const PATH = '/api/v2/generate';
 const DATABASE = 'bench';
@@ -62,15 +60,6 @@ INSERT INTO pgbench_row VALUES (gen_random_uuid(), (random() * 9e18)::bigint,
   sha256(random()::text::bytea), 'acct_0123456789abcdef', 'key_0123456789abcdef', 1795260850201, 1234);
 `;
 
-interface Options {
-  readonly seconds: number;
-  readonly connections: number;
-  readonly rounds: number;
-  readonly pgbench: string;
-  readonly dataDir: string;
-  readonly save: boolean;
-}
-
 /** Some servers that share the load. */
 interface Case {
   readonly name: string;
@@ -93,27 +82,6 @@ interface CostedRound extends Round {
 interface Half {
   readonly line: string;
   readonly problems: readonly string[];
-}
-
-function readOptions(): Options {
-  const { values } = parseArgs({
-    options: {
-      seconds: { type: 'string', default: '10' },
-      connections: { type: 'string', default: '64' },
-      rounds: { type: 'string', default: '3' },
-      pgbench: { type: 'string', default: '/usr/lib/postgresql/15/bin/pgbench' },
-      'data-dir': { type: 'string', default: tmpdir() },
-      save: { type: 'boolean', default: false },
-    },
-  });
-  return {
-    seconds: positive('--seconds', values.seconds),
-    connections: positive('--connections', values.connections),
-    rounds: positive('--rounds', values.rounds),
-    pgbench: values.pgbench,
-    dataDir: values['data-dir'],
-    save: values.save,
-  };
 }
 
 async function openDatabase(): Promise<Database> {
@@ -190,7 +158,7 @@ const COLUMNS_OF_THREADS: ReadonlyMap<string, string> = new Map([
 const COST_COLUMNS = ['main', 'keys', 'other threads', 'PostgreSQL', 'load generator'];
 
 /** One round of a case, held against the servers' own counter. */
-async function measure(one: Case, { connections, seconds }: Options): Promise<CostedRound> {
+async function measure(one: Case, { connections, seconds }: LoadOptions): Promise<CostedRound> {
   const [first] = one.targets;
   if (one.name === BARE_NAME) return driveAll(one, connections, seconds);
   const counters = one.targets.filter(
@@ -211,18 +179,23 @@ async function measure(one: Case, { connections, seconds }: Options): Promise<Co
 }
 
 /** Transactions a second of `pgbench`, or undefined where it is not installed. */
-function pgbench({ cluster }: Database, { pgbench: program, seconds }: Options, folder: string) {
-  if (!existsSync(program)) return undefined;
+function pgbench({ cluster }: Database, { seconds }: LoadOptions, folder: string) {
+  const bin = findInstalled(['pgbench']);
+  if (bin === null) return undefined;
   const script = join(folder, 'insert.sql');
   writeFileSync(script, PGBENCH_INSERT);
   const { hostname, port, username } = new URL(cluster.url(DATABASE));
   const counts = ['-c', PGBENCH_CLIENTS, '-j', 2, '-T', seconds].map(String);
   const where = ['-h', hostname, '-p', port, '-U', username, DATABASE];
-  const text = execFileSync(program, ['-n', '-M', 'prepared', '-f', script, ...counts, ...where], {
-    env: { PATH: process.env.PATH ?? '', PGPASSWORD: PASSWORD },
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
+  const text = execFileSync(
+    join(bin, 'pgbench'),
+    ['-n', '-M', 'prepared', '-f', script, ...counts, ...where],
+    {
+      env: { PATH: process.env.PATH ?? '', PGPASSWORD: PASSWORD },
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    },
+  );
   return Number(/^tps = ([\d.]+)/m.exec(text)?.[1]);
 }
 
@@ -255,7 +228,12 @@ function summarise(one: Case, rounds: readonly CostedRound[], bare: readonly Rou
  * Latency at half of the measured rate, alone and beside validated keys, in turns with the bare route at
  * the same rate: what that shows is the machine's and the load generator's own.
  */
-async function halfLoad(one: Case, bare: Target, rate: number, options: Options): Promise<Half> {
+async function halfLoad(
+  one: Case,
+  bare: Target,
+  rate: number,
+  options: LoadOptions,
+): Promise<Half> {
   const { connections, seconds, rounds } = options;
   const [target] = one.targets;
   const plain = { path: PATH, body: PLAIN, connections };
@@ -316,7 +294,7 @@ async function startCases(folder: string, database: Database): Promise<Case[]> {
   ];
 }
 
-async function run(options: Options, folder: string, database: Database) {
+async function run(options: LoadOptions, folder: string, database: Database) {
   const cases = await startCases(folder, database);
   const rounds = new Map<Case, CostedRound[]>(cases.map((one) => [one, []]));
   const transactions: number[] = [];
@@ -340,7 +318,7 @@ async function run(options: Options, folder: string, database: Database) {
 }
 
 function report(
-  { seconds, connections, rounds: count }: Options,
+  { seconds, connections, rounds: count }: LoadOptions,
   folder: string,
   found: {
     readonly table: readonly string[];
@@ -348,7 +326,7 @@ function report(
     readonly half: readonly Half[];
     readonly rounds: ReadonlyMap<Case, readonly CostedRound[]>;
   },
-): { text: string; sound: boolean } {
+): Finding {
   const problems = [
     ...[...found.rounds].flatMap(([{ name }, done]) =>
       done.flatMap((round) => round.problems.map((problem) => `${name}: ${problem}`)),
@@ -382,18 +360,14 @@ function report(
   return { text: `${lines.join('\n')}\n`, sound: problems.length === 0 };
 }
 
-const options = readOptions();
-mkdirSync(options.dataDir, { recursive: true });
-const folder = mkdtempSync(join(options.dataDir, 'phm-bench-'));
-endOnSignal(folder);
-const database = await openDatabase();
-try {
-  const { text, sound } = await run(options, folder, database);
-  process.stdout.write(text);
-  if (options.save) saveResult('scale', text);
-  if (!sound) process.exitCode = 1;
-} finally {
-  await stopAll();
-  await database.cluster.remove();
-  rmSync(folder, { recursive: true, force: true });
-}
+const options = readLoadOptions({ connections: '64', rounds: '3' });
+await runBenchmark('scale', options, async (folder) => {
+  const database = await openDatabase();
+  try {
+    return await run(options, folder, database);
+  } finally {
+    // Before the database goes, those that use it.
+    await stopAll();
+    await database.cluster.remove();
+  }
+});
