@@ -17,7 +17,7 @@ ALTER TABLE validated_keys ALTER COLUMN p_values SET STORAGE EXTERNAL;
 -- Counts of a list of buckets, which may hold NULL; NULL for none.
 CREATE FUNCTION count_buckets(buckets integer[]) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
-  counts integer[] := '{0}';
+  counts bigint[] := '{0}';
   bucket integer;
   found boolean := false;
 BEGIN
@@ -32,8 +32,8 @@ END $$;
 -- The sum of two lists of counts; NULL counts nothing.
 CREATE FUNCTION add_counts(kept text, more text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
-  counts integer[] := string_to_array(kept, ',');
-  added integer[] := string_to_array(more, ',');
+  counts bigint[] := string_to_array(kept, ',');
+  added bigint[] := string_to_array(more, ',');
 BEGIN
   IF kept IS NULL OR more IS NULL THEN
     RETURN coalesce(kept, more);
