@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createSecureContext } from 'node:tls';
+import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import {
@@ -39,6 +40,9 @@ import type { MasterSecret } from './proof/index.ts';
 /** How long requests under way may take to finish once the listener has closed. */
 const DRAIN_LIMIT_MS = 30_000;
 
+/** What `npm run build` makes of dashboard/. */
+const DASHBOARD_FOLDER = fileURLToPath(new URL('../build/dashboard', import.meta.url));
+
 /** How long the last log lines may take at the end. */
 const LOG_FLUSH_MS = 1_000;
 
@@ -62,12 +66,15 @@ async function serve(config: Config, { json }: { json: boolean }): Promise<numbe
     demoKeys: demoPolicy,
     rateLimits: config.rateLimits,
     tls,
+    basePath: config.basePath,
+    corsOrigins: config.corsOrigins,
+    dashboardFolder: DASHBOARD_FOLDER,
     trustedProxies: config.trustedProxies,
     isDraining: () => lifecycle.draining,
   });
   // Before the banner: whoever reads it may send a signal at once.
   const ended = endSignal();
-  const address = await listen(app, config, service);
+  const address = `${await listen(app, config, service)}${config.basePath}`;
   announce({ address, json, demoApiKey });
   const maintenance = startMaintenance(config, logger);
   const signal = await ended;

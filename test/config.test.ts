@@ -148,6 +148,48 @@ describe('configuration', () => {
     }
   });
 
+  it('takes a base path of plain segments, and not that of a probe', () => {
+    assert.equal(accept({}).basePath, '');
+    for (const path of ['/phm', '/security/phm', '/a.b/c_d~e-f'])
+      assert.equal(accept({ PHM_BASE_PATH: path }).basePath, path);
+    for (const bad of [
+      ...['/', 'phm', '/phm/', '//phm', '/a//b', '/..', '/a/../b', '/.a', '/a b', '/a%2fb', '/*'],
+      ...['/:x', 'https://x.example/phm', '/a?b', '/a#b', '/é'],
+    ]) {
+      assert.match(
+        problems({ PHM_BASE_PATH: bad }),
+        /PHM_BASE_PATH is ".*": write it as \/phm/,
+        bad,
+      );
+    }
+    assert.match(problems({ PHM_BASE_PATH: '/health' }), /the address of a probe/);
+  });
+
+  it('takes exact origins, and never every page', () => {
+    assert.deepEqual(accept({}).corsOrigins, []);
+    assert.deepEqual(
+      accept({ PHM_CORS_ORIGINS: 'https://app.example, http://localhost:5173,' }).corsOrigins,
+      ['https://app.example', 'http://localhost:5173'],
+    );
+    const bad: [string, RegExp][] = [
+      ['*', /any page could then use an API key/],
+      ['https://*.app.example', /any page could then use an API key/],
+      ['null', /use origins such as/],
+      ['app.example', /use origins such as/],
+      ['file:///x', /use origins such as/],
+      ['https://app.example/', /write it as browsers send it: https:\/\/app\.example$/],
+      ['https://App.example', /send it: https:\/\/app\.example$/],
+      ['https://app.example:443', /send it: https:\/\/app\.example$/],
+      ['https://user@app.example', /send it: https:\/\/app\.example$/],
+      ['https://app.example/phm?x', /send it: https:\/\/app\.example$/],
+    ];
+    for (const [origin, message] of bad) {
+      const text = problems({ PHM_CORS_ORIGINS: `https://ok.example,${origin}` });
+      assert.ok(text.includes('PHM_CORS_ORIGINS names'), origin);
+      assert.match(text, message);
+    }
+  });
+
   it('takes the PostgreSQL address from a file, and never repeats it', () => {
     const folder = mkdtempSync(join(tmpdir(), 'config-'));
     try {

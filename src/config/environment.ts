@@ -39,6 +39,8 @@ export const ENVIRONMENT = {
   },
   PHM_TLS_KEY_FILE: { default: '', help: 'PEM private key of that certificate' },
   PHM_ALLOW_CLEARTEXT: { default: 'off', help: 'on: listen without TLS beyond loopback' },
+  PHM_BASE_PATH: { default: '', help: 'path that everything is served beneath, such as /phm' },
+  PHM_CORS_ORIGINS: { default: '', help: 'origins whose web pages may call the API; unset: none' },
   PHM_DEMO_KEYS: { default: 'auto', help: 'auto, on or off' },
   PHM_TRUST_PROXY: { default: '', help: 'proxies whose X-Forwarded-For is believed, for the log' },
   PHM_DRAIN_SECONDS: { default: '2', help: 'seconds from SIGTERM to the end of listening' },

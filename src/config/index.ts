@@ -15,6 +15,7 @@ import {
   requireSettings,
   type SourceSettings,
 } from './sources.ts';
+import { readBasePath, readCorsOrigins } from './web.ts';
 
 export { ENVIRONMENT } from './environment.ts';
 export type { ProxyRange } from './proxies.ts';
@@ -54,6 +55,10 @@ export interface Config extends EnabledSources {
   readonly masterSecret: MasterSecretOrigin;
   readonly sourceSettings: SourceSettings;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  /** Path before all addresses, such as `/phm`; empty: the root. */
+  readonly basePath: string;
+  /** Origins whose web pages may call the API. */
+  readonly corsOrigins: readonly string[];
   /** Addresses of proxies whose word on the client's address is taken. */
   readonly trustedProxies: readonly ProxyRange[];
   /** How long `/readyz` fails before the listener closes, after SIGTERM. */
@@ -124,6 +129,8 @@ export function readConfig(
     ...sources,
     sourceSettings,
     tls,
+    basePath: readBasePath(reader),
+    corsOrigins: readCorsOrigins(reader),
     trustedProxies: readTrustedProxies(reader),
     drainSeconds: reader.integer('PHM_DRAIN_SECONDS', 0, MAX_DRAIN_SECONDS),
     demoKeys: reader.choice('PHM_DEMO_KEYS', ['auto', 'on', 'off']),

@@ -18,6 +18,14 @@ import { AppError } from '../errors.ts';
 import type { KeyService } from '../keys/index.ts';
 import { Authenticator } from './authenticate.ts';
 import { type ClientAddress, clientAddress } from './client-address.ts';
+import {
+  addCorsHook,
+  type CorsHeaders,
+  corsHeaders,
+  isPreflight,
+  preflightHeaders,
+} from './cors.ts';
+import { serveDashboard } from './dashboard.ts';
 import { registerOpenApi, serveOpenApi } from './openapi.ts';
 import { sendProblem, toAppError } from './problem.ts';
 import { answerRaw, handleRawEvents, parserErrorCode } from './raw-errors.ts';
@@ -36,6 +44,12 @@ export interface AppOptions {
   readonly demoKeys: DemoKeysPolicy;
   readonly rateLimits: boolean;
   readonly tls: { readonly cert: string; readonly key: string } | null;
+  /** Path before all addresses, such as `/phm`; empty: the root. */
+  readonly basePath: string;
+  /** Origins whose web pages may call the API. */
+  readonly corsOrigins: readonly string[];
+  /** Folder of the built dashboard; without `index.html` in it the server has no dashboard. */
+  readonly dashboardFolder: string;
   /** Proxies whose `X-Forwarded-For` is believed, for the log. */
   readonly trustedProxies: readonly ProxyRange[];
   /** True once the process has been told to end. */
@@ -74,7 +88,8 @@ const TLS_GROUPS = 'X25519MLKEM768/X25519:P-256:P-384';
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { clock } = options;
   const client = clientAddress(options.trustedProxies);
-  const app = createServer(options, client);
+  const cors = corsHeaders(options.corsOrigins);
+  const app = createServer(options, client, cors);
   app.removeContentTypeParser('text/plain');
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => {
@@ -87,22 +102,32 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.setNotFoundHandler(() => {
     throw new AppError('not_found');
   });
+  if (options.corsOrigins.length > 0) addCorsHook(app, cors);
   addRequestHooks(app, options.isDraining);
-  refuseUnknownRoutes(app);
-  handleRawEvents(app.server, clock, options.logger);
-  await registerOpenApi(app);
+  refuseUnknownRoutes(app, cors);
+  handleRawEvents(app.server, { clock, logger: options.logger, cors });
+  await registerOpenApi(app, options.basePath);
   const context: RouteContext = { ...options, authenticator: new Authenticator(options) };
+  await app.register((scope) => addRoutes(scope, context), { prefix: options.basePath });
+  // Probes come from beside the server, not through what the base path is for.
+  if (options.basePath !== '') healthRoutes(app, context, { documented: false });
+  return app;
+}
+
+/** All that is served beneath the base path. */
+async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<void> {
   generateRoute(app, context);
   validateRoute(app, context);
   metricsRoute(app, context);
-  healthRoutes(app, context);
-  await serveOpenApi(app);
-  return app;
+  healthRoutes(app, context, { documented: true });
+  await serveOpenApi(app, context.basePath);
+  await serveDashboard(app, context);
 }
 
 function createServer(
   { tls, logger, clock, timeouts }: AppOptions,
   client: ClientAddress,
+  cors: CorsHeaders,
 ): FastifyInstance {
   const { headersMs, requestMs, checkEveryMs } = { ...DEFAULT_TIMEOUTS, ...timeouts };
   const common: FastifyServerOptions = {
@@ -125,8 +150,11 @@ function createServer(
         allErrors: true,
       },
     },
-    frameworkErrors: (error, request, reply) =>
-      sendProblem(request as FastifyRequest, reply as FastifyReply, toAppError(error), clock),
+    // No hook runs before these.
+    frameworkErrors: (error, request, reply) => {
+      reply.headers(cors(request.headers.origin));
+      sendProblem(request as FastifyRequest, reply as FastifyReply, toAppError(error), clock);
+    },
     clientErrorHandler: (error, socket) =>
       answerRaw(socket, new AppError(parserErrorCode(error)), clock, logger),
   };
@@ -149,20 +177,23 @@ function createServer(
 
 /**
  * Answers 404, or 405 with the methods a path takes, before a body is read. The router knows wrong
- * methods as unknown routes only, so methods are gathered by path as routes are added.
+ * methods as unknown routes only, so methods are gathered by path as routes are added. A preflight
+ * is one of them, and is answered here: it carries no API key.
  */
-function refuseUnknownRoutes(app: FastifyInstance): void {
+function refuseUnknownRoutes(app: FastifyInstance, cors: CorsHeaders): void {
   const methods = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
     const known = methods.get(url) ?? new Set<string>();
     for (const one of [method].flat()) known.add(one);
     methods.set(url, known);
   });
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
     const known = methods.get(pathOf(request.url));
-    if (known) throw new AppError('method_not_allowed', { allow: [...known].sort() });
-    throw new AppError('not_found');
+    if (!known) throw new AppError('not_found');
+    const allow = [...known].sort();
+    if (isPreflight(request, cors)) return reply.code(204).headers(preflightHeaders(allow)).send();
+    throw new AppError('method_not_allowed', { allow });
   });
 }
 
@@ -175,7 +206,7 @@ function addRequestHooks(app: FastifyInstance, isDraining: () => boolean): void 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
-    if (!request.url.startsWith('/docs')) reply.header('cache-control', 'no-store');
+    reply.header('cache-control', 'no-store');
     // RFC 9112 §3.2: an HTTP/1.1 request without exactly one Host is refused.
     if (request.raw.httpVersion === '1.1' && countHosts(request.raw.rawHeaders) !== 1) {
       throw new AppError('malformed_request', { detail: 'Exactly one Host header is needed.' });

@@ -3,6 +3,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import { PROJECT_VERSION } from '../version.ts';
+import { PAGE_HEADERS } from './page-headers.ts';
 
 const DESCRIPTION = `Generates symmetric keys of 128, 256 or 384 bits from an SP 800-90A CTR_DRBG that
 is reseeded before every key, validates keys it generated, and reports usage.
@@ -10,12 +11,8 @@ is reseeded before every key, validates keys it generated, and reports usage.
 Every response is a JSON object with \`success\` and \`timestamp\`. Errors are problem details
 (RFC 9457) with a stable \`code\`. A key is shown once and is never stored.`;
 
-/** The page loads from this server alone and may not be framed. */
-const CONTENT_SECURITY_POLICY =
-  "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'self'; frame-ancestors 'none'";
-
 /** Registers the collection of route schemas; MUST come before the routes. */
-export async function registerOpenApi(app: FastifyInstance): Promise<void> {
+export async function registerOpenApi(app: FastifyInstance, basePath: string): Promise<void> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -25,6 +22,8 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
         description: DESCRIPTION,
         license: { name: 'MIT', identifier: 'MIT' },
       },
+      // Paths in the document are relative to it.
+      servers: [{ url: basePath === '' ? '/' : basePath }],
       components: {
         securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
       },
@@ -34,13 +33,17 @@ export async function registerOpenApi(app: FastifyInstance): Promise<void> {
 }
 
 /** Serves the document and the page; neither needs an API key. */
-export async function serveOpenApi(app: FastifyInstance): Promise<void> {
+export async function serveOpenApi(app: FastifyInstance, basePath: string): Promise<void> {
   app.get('/api/v2/openapi.json', { schema: { hide: true } }, async () => app.swagger());
-  await app.register(swaggerUi, {
-    routePrefix: '/docs',
-    staticCSP: true,
-    transformStaticCSP: () => CONTENT_SECURITY_POLICY,
-    theme: { title: 'PHM key service API' },
-    uiConfig: { layout: 'BaseLayout', validatorUrl: null },
+  await app.register(async (page) => {
+    page.addHook('onRequest', async (_request, reply) => {
+      reply.headers(PAGE_HEADERS);
+    });
+    await page.register(swaggerUi, {
+      routePrefix: '/docs',
+      indexPrefix: basePath,
+      theme: { title: 'PHM key service API' },
+      uiConfig: { layout: 'BaseLayout', validatorUrl: null },
+    });
   });
 }

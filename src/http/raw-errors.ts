@@ -3,13 +3,14 @@
  * expectations and CONNECT. They too are answered with a problem body, straight on the socket.
  */
 import { randomUUID } from 'node:crypto';
-import { type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { AppError, ERRORS, type ErrorCode } from '../errors.ts';
 import { clientAddress } from './client-address.ts';
+import type { CorsHeaders } from './cors.ts';
 import { PROBLEM_TYPE, problemBody, problemHeaders } from './problem.ts';
 
 /** The error behind Node's `clientError`. */
@@ -81,13 +82,19 @@ function wasAnswered(socket: Duplex, { code }: AppError): boolean {
   return code === 'request_timeout' && socket instanceof Socket && socket.bytesWritten > 0;
 }
 
+export interface RawContext {
+  readonly clock: Clock;
+  readonly logger: FastifyBaseLogger;
+  readonly cors: CorsHeaders;
+}
+
 /** Takes over what Node would answer by itself with an empty body, or not at all. */
-export function handleRawEvents(server: Server, clock: Clock, logger: FastifyBaseLogger): void {
+export function handleRawEvents(server: Server, { clock, logger, cors }: RawContext): void {
   server.on('request', (request, response) => underWay.set(request.socket, response));
-  server.on('checkExpectation', ({ socket }, response: ServerResponse) => {
+  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const error = new AppError('expectation_failed');
-    const { status, headers, body } = render(socket, error, clock, logger);
-    response.writeHead(status, headers).end(body);
+    const { status, headers, body } = render(request.socket, error, clock, logger);
+    response.writeHead(status, { ...headers, ...cors(request.headers.origin) }).end(body);
   });
   server.on('connect', (_request, socket) => {
     const error = new AppError('method_not_allowed', { allow: ['GET', 'POST'] });

@@ -10,7 +10,11 @@ const RETRY_AFTER_SECONDS = 1;
 
 type Health = Static<typeof HealthResult>;
 
-export function healthRoutes(app: FastifyInstance, context: RouteContext): void {
+export function healthRoutes(
+  app: FastifyInstance,
+  context: RouteContext,
+  { documented }: { documented: boolean },
+): void {
   const routes = [
     ['/livez', 'The process answers', () => alive(context)],
     ['/readyz', 'The replica can serve keys', () => readiness(context)],
@@ -26,6 +30,7 @@ export function healthRoutes(app: FastifyInstance, context: RouteContext): void 
       path,
       {
         schema: {
+          hide: !documented,
           summary,
           tags: ['health'],
           security: [],
