@@ -64,6 +64,7 @@ async function serve(config: Config, { json }: { json: boolean }): Promise<numbe
     entropySource: config.entropySource,
     entropySources: config.entropySources,
     demoKeys: demoPolicy,
+    demoApiKey,
     rateLimits: config.rateLimits,
     tls,
     basePath: config.basePath,

@@ -125,7 +125,7 @@ describe('the OpenAPI document', () => {
 
   it('names each operation once and describes each of its responses', () => {
     const ids = operations.flatMap(({ operation }) => operation.operationId ?? []);
-    assert.deepEqual(ids, ['generate', 'validate', 'metrics']);
+    assert.deepEqual(ids, ['generate', 'validate', 'metrics', 'livez', 'readyz', 'health']);
     for (const { path, operation } of operations) {
       assert.ok(operation.responses['200'], `${path} documents no success`);
       for (const [status, response] of Object.entries(operation.responses)) {

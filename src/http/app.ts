@@ -26,6 +26,7 @@ import {
   preflightHeaders,
 } from './cors.ts';
 import { serveDashboard } from './dashboard.ts';
+import { serveDocs } from './docs.ts';
 import { registerOpenApi, serveOpenApi } from './openapi.ts';
 import { sendProblem, toAppError } from './problem.ts';
 import { answerRaw, handleRawEvents, parserErrorCode } from './raw-errors.ts';
@@ -42,6 +43,8 @@ export interface AppOptions {
   readonly entropySource: string;
   readonly entropySources: readonly string[];
   readonly demoKeys: DemoKeysPolicy;
+  /** A demo API key that is active, for pages to offer where it is admitted; null: none. */
+  readonly demoApiKey: string | null;
   readonly rateLimits: boolean;
   readonly tls: { readonly cert: string; readonly key: string } | null;
   /** Path before all addresses, such as `/phm`; empty: the root. */
@@ -120,7 +123,8 @@ async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<v
   validateRoute(app, context);
   metricsRoute(app, context);
   healthRoutes(app, context, { documented: true });
-  await serveOpenApi(app, context.basePath);
+  serveOpenApi(app);
+  await serveDocs(app);
   await serveDashboard(app, context);
 }
 

@@ -45,7 +45,7 @@ export async function serveDashboard(app: FastifyInstance, context: RouteContext
  * its slash leads here by a relative address, which holds behind proxies too.
  */
 function serveFirstAddress(app: FastifyInstance, context: RouteContext, isBuilt: boolean): void {
-  const { basePath, clock } = context;
+  const { authenticator, basePath, clock, demoApiKey } = context;
   const index = {
     success: true,
     service: 'PHM key service',
@@ -63,7 +63,12 @@ function serveFirstAddress(app: FastifyInstance, context: RouteContext, isBuilt:
     (request, reply): FastifyReply => {
       reply.header('vary', joinVary(reply, 'Accept'));
       if (!request.headers.accept?.includes('text/html')) {
-        return reply.send({ ...index, timestamp: formatTimestamp(clock.nowMs()) });
+        const demo = authenticator.admitsDemo(request) ? demoApiKey : null;
+        return reply.send({
+          ...index,
+          demo_api_key: demo,
+          timestamp: formatTimestamp(clock.nowMs()),
+        });
       }
       if (isBuilt) return reply.sendFile('index.html');
       const detail = 'The dashboard is not built: run "npm run build" and start the server again.';

@@ -79,11 +79,12 @@ describe('beneath a base path', () => {
     for (const start of ['/security/phm/docs', '/security/phm/docs/']) {
       const page = await fetch(`${origin}${start}`, BROWSER);
       assert.equal(page.status, 200);
+      assert.equal(page.url, `${origin}/security/phm/docs/`);
       const named = [...(await page.text()).matchAll(/(?:src|href)="([^"#]+)"/g)];
-      assert.ok(named.length >= 3);
+      assert.equal(named.length, 7);
       for (const [, address = ''] of named) {
         const url = new URL(address, page.url);
-        assert.equal(url.origin, origin, address);
+        assert.ok(url.href.startsWith(`${origin}/security/phm/`), address);
         assert.equal((await fetch(url)).status, 200, url.href);
       }
     }

@@ -31,6 +31,7 @@ export function buildTestApp(
     entropySource: 'os',
     entropySources: ['os'],
     demoKeys: 'refuse',
+    demoApiKey: null,
     rateLimits: true,
     tls: null,
     basePath: '',

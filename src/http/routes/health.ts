@@ -31,6 +31,7 @@ export function healthRoutes(
       {
         schema: {
           hide: !documented,
+          operationId: path.slice(1),
           summary,
           tags: ['health'],
           security: [],

@@ -20,7 +20,6 @@ export function validateRoute(app: FastifyInstance, context: RouteContext): void
       schema: {
         operationId: 'validate',
         summary: 'Validate a key',
-        description: 'A malformed key is a verdict, not an error.',
         tags: ['keys'],
         body: ValidateBody,
         response: responses(ValidationResult, [...KEYED_ERRORS, ...BODY_ERRORS, 'quota_exceeded']),
