@@ -51,7 +51,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 export class PhmClient {
   readonly #transport: TransportOptions;
   readonly #api: Client<paths>;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #credential: Readonly<Record<string, string>>;
   #lastLimits: Limits = NO_LIMITS;
 
   /** Throws `TypeError` or `RangeError` for options that cannot be used. */
@@ -64,7 +64,7 @@ export class PhmClient {
       maxRetries: whole('maxRetries', options.maxRetries ?? 3, 0, MAX_RETRIES),
     };
     this.#api = createClient<paths>({ baseUrl: resolveBase(options.baseUrl) });
-    this.#headers = options.apiKey === undefined ? {} : { 'X-API-Key': checked(options.apiKey) };
+    this.#credential = options.apiKey === undefined ? {} : { 'X-API-Key': checked(options.apiKey) };
   }
 
   /** Limits as the latest answer told them; all null before the first. */
@@ -95,12 +95,16 @@ export class PhmClient {
 
   /** State of the replica that answers. One that is not ready is an answer, with `success` false. */
   async health(options: CallOptions = {}): Promise<Health> {
-    const call = this.#call(options, { repeatable: true, alsoAnswers: 503 });
+    const call = this.#call(options, { repeatable: true, alsoAnswers: 503 }, {});
     const { data: healthy, error } = await this.#api.GET('/health', call);
     return healthy ?? (error as Health);
   }
 
-  #call({ signal, requestId }: CallOptions, kind: Pick<Call, 'repeatable' | 'alsoAnswers'>) {
+  #call(
+    { signal, requestId }: CallOptions,
+    kind: Pick<Call, 'repeatable' | 'alsoAnswers'>,
+    credential = this.#credential,
+  ) {
     if (requestId !== undefined && !REQUEST_ID.test(requestId)) {
       throw new TypeError('requestId must be 1 to 128 letters, digits, ".", "_" or "-"');
     }
@@ -114,7 +118,7 @@ export class PhmClient {
       };
       return send(request, call, { ...this.#transport, fetch: observed });
     };
-    return { headers: { ...this.#headers, ...label }, fetch };
+    return { headers: { ...credential, ...label }, fetch };
   }
 }
 
