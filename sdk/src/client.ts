@@ -9,6 +9,10 @@ import type {
   Health,
   Metrics,
   MetricsQuery,
+  Randomness,
+  RandomnessQuery,
+  Series,
+  SeriesQuery,
   ValidateRequest,
   Validation,
 } from './types.ts';
@@ -91,6 +95,18 @@ export class PhmClient {
   async metrics(query: MetricsQuery = {}, options: CallOptions = {}): Promise<Metrics> {
     const call = this.#call(options, { repeatable: true });
     return data(await this.#api.GET('/api/v2/metrics', { params: { query }, ...call }));
+  }
+
+  /** The account over time, step by step; quiet steps are there as well. */
+  async metricsSeries(query: SeriesQuery = {}, options: CallOptions = {}): Promise<Series> {
+    const call = this.#call(options, { repeatable: true });
+    return data(await this.#api.GET('/api/v2/metrics/series', { params: { query }, ...call }));
+  }
+
+  /** The p-values of the account's last validated keys, judged together. */
+  async randomness(query: RandomnessQuery = {}, options: CallOptions = {}): Promise<Randomness> {
+    const call = this.#call(options, { repeatable: true });
+    return data(await this.#api.GET('/api/v2/metrics/randomness', { params: { query }, ...call }));
   }
 
   /** State of the replica that answers. One that is not ready is an answer, with `success` false. */

@@ -28,6 +28,8 @@ describe('requests', () => {
       await phm.validate({ key: KEY });
       await phm.metrics({ hours: 48 });
       await phm.metrics();
+      await phm.metricsSeries({ hours: 720, step: 60 });
+      await phm.randomness({ keys: 10, include: 'p_values' });
       await phm.health({ requestId: 'the.health-1' });
       const lines = server.received.map(({ method, url }) => `${method} ${url}`);
       assert.deepEqual(lines, [
@@ -35,15 +37,17 @@ describe('requests', () => {
         'POST /phm/api/v2/validate',
         'GET /phm/api/v2/metrics?hours=48',
         'GET /phm/api/v2/metrics',
+        'GET /phm/api/v2/metrics/series?hours=720&step=60',
+        'GET /phm/api/v2/metrics/randomness?keys=10&include=p_values',
         'GET /phm/health',
       ]);
       const headers = server.received.map((request) => request.headers);
       assert.deepEqual(
         headers.map((one) => one['x-api-key']),
-        [API_KEY, API_KEY, API_KEY, API_KEY, undefined],
+        [...Array(6).fill(API_KEY), undefined],
       );
       assert.equal(headers[0]?.['content-type'], 'application/json');
-      assert.equal(headers[4]?.['x-request-id'], 'the.health-1');
+      assert.equal(headers[6]?.['x-request-id'], 'the.health-1');
       assert.equal(server.received[0]?.body, '{"security_level":256,"include":["hash_proof"]}');
     });
   });

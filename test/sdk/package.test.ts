@@ -127,7 +127,7 @@ describe('the package in sdk/', () => {
       assert.equal(EXAMPLES.length, 2);
       assert.match(
         await example(0, DEMO_KEY),
-        /^phm_\d+: 256 bits\nmade here\n\d keys in the last hour\n9\d\d requests left this month\n$/,
+        /^phm_\d+: 256 bits\nmade here\n\d keys in the last hour\n6\d steps of 1 min, \d validated keys\n9\d\d requests left this month\n$/,
       );
       assert.equal(await example(1, DEMO_KEY), '');
       assert.match(await example(1, `${DEMO_KEY}x`), /^401 invalid_api_key: Check the key .*\n$/);
