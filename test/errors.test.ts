@@ -100,7 +100,7 @@ describe('the OpenAPI document', () => {
   });
   after(() => app.close());
 
-  it('is OpenAPI 3.1 with the three endpoints, the health checks and nothing else', () => {
+  it('is OpenAPI 3.1 with the endpoints, the health checks and nothing else', () => {
     assert.match(api.openapi, /^3\.1\.\d+$/);
     assert.ok(api.info.title && api.info.version);
     const methods = Object.entries(api.paths).map(([path, item]) => [path, Object.keys(item)]);
@@ -108,6 +108,8 @@ describe('the OpenAPI document', () => {
       '/api/v2/generate': ['post'],
       '/api/v2/validate': ['post'],
       '/api/v2/metrics': ['get'],
+      '/api/v2/metrics/series': ['get'],
+      '/api/v2/metrics/randomness': ['get'],
       ...Object.fromEntries(HEALTH.map((path) => [path, ['get']])),
     });
   });
@@ -125,7 +127,16 @@ describe('the OpenAPI document', () => {
 
   it('names each operation once and describes each of its responses', () => {
     const ids = operations.flatMap(({ operation }) => operation.operationId ?? []);
-    assert.deepEqual(ids, ['generate', 'validate', 'metrics', 'livez', 'readyz', 'health']);
+    assert.deepEqual(ids, [
+      'generate',
+      'validate',
+      'metrics',
+      'metricsSeries',
+      'randomness',
+      'livez',
+      'readyz',
+      'health',
+    ]);
     for (const { path, operation } of operations) {
       assert.ok(operation.responses['200'], `${path} documents no success`);
       for (const [status, response] of Object.entries(operation.responses)) {

@@ -11,7 +11,20 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Generate a key */
+        /**
+         * Generate a key
+         * @description One key, cut from a stream of its own after a fresh reseed from the operating system.
+         *
+         *     - `enable_nist_validation` runs the 15 tests on 2^20 bits of that stream. A key is released only when the service's gate
+         *       passes. `tests_passed` of `total_tests`: 13 in total when the two random excursions tests do not apply to the sample, which
+         *       happens to sound samples. `REVIEW` means that one test fell below 0.01, as by chance about one sound sample in
+         *       eight does: the key is as good.
+         *     - `entropy_bits` is what the sources are credited with, scaled by a screen for defects; a 384-bit key is credited no more
+         *       than 256 bits by the operating system alone.
+         *     - `latency_ms` runs from acceptance to key and proof ready, with queues and without the network.
+         *     - A quantum source, simulated or real, changes the form of the answer to a score. The simulator is credited no entropy.
+         *     - `"include": ["nist_report"]` adds every p-value.
+         */
         post: operations["generate"];
         delete?: never;
         options?: never;
@@ -30,7 +43,12 @@ export interface paths {
         put?: never;
         /**
          * Validate a key
-         * @description A malformed key is a verdict, not an error.
+         * @description Whether this service made a key, and whether it looks like one.
+         *
+         *     - `proof_verification` asks the ledger, or with a `hash_proof` the proof alone. A good key from elsewhere fails it.
+         *     - `entropy_check` is six exact tests that an honest key fails with a probability below 2^-40. It finds constant or
+         *       repeating keys and says nothing about how a key was made.
+         *     - A malformed key is a verdict, 200 with `valid: false`, not an error.
          */
         post: operations["validate"];
         delete?: never;
@@ -46,8 +64,67 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Performance and usage of the caller's account */
+        /**
+         * Performance and usage of the caller's account
+         * @description Sums over the last `hours`; the period starts on a whole minute.
+         *
+         *     - `average_latency_ms` is the mean of the keys' `latency_ms`.
+         *     - `nist_compliance_rate` is the share of judged streams that passed the gate; 1 without any.
+         *     - `error_rate` is generate calls answered 5xx over those answered 2xx or 5xx. 4xx do not count.
+         *     - `total_usage` is metered requests: generated keys and validations.
+         */
         get: operations["metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/metrics/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's account over time
+         * @description The same sums in steps aligned to UTC; quiet steps are there, with zeros.
+         *
+         *     - Without `step` the answer has at most 300 steps, each as short as that allows.
+         *     - `keys_per_second` divides by the step's length, of the last step by what has passed of it.
+         *     - Percentiles come from a histogram, with a relative error that the schema states. `null` means that there was nothing to
+         *       take them from.
+         */
+        get: operations["metricsSeries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/metrics/randomness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The p-values of the caller's last validated keys
+         * @description The p-values of the last validated keys, as SP 800-22 §4.2 looks at many sequences: for each of the suite's
+         *     p-values a histogram, whether they are spread evenly (`uniformity_p`), and whether as many passed as should
+         *     (`proportion` between `proportion_min` and `proportion_max`).
+         *
+         *     - With 188 rows some are expected outside of a bound by chance. One `fail` in one look is no finding; the same row again and
+         *       again is.
+         *     - `include=p_values` adds the raw values, `null` where a test did not apply to a sample.
+         */
+        get: operations["randomness"];
         put?: never;
         post?: never;
         delete?: never;
@@ -63,45 +140,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The process answers */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description OK */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @description true when healthy */
-                            success: boolean;
-                            /**
-                             * @description state of this replica
-                             * @enum {string}
-                             */
-                            status: "ok" | "unavailable" | "draining";
-                            /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
-                            checks?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * Format: date-time
-                             * @description ISO 8601 date-time with UTC offset
-                             * @example 2026-01-31T12:00:00.000+00:00
-                             */
-                            timestamp: string;
-                        };
-                    };
-                };
-            };
-        };
+        /**
+         * The process answers
+         * @description 200 while the process answers. Restart it when this fails; nothing else is a reason.
+         */
+        get: operations["livez"];
         put?: never;
         post?: never;
         delete?: never;
@@ -117,72 +160,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The replica can serve keys */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description OK */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @description true when healthy */
-                            success: boolean;
-                            /**
-                             * @description state of this replica
-                             * @enum {string}
-                             */
-                            status: "ok" | "unavailable" | "draining";
-                            /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
-                            checks?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * Format: date-time
-                             * @description ISO 8601 date-time with UTC offset
-                             * @example 2026-01-31T12:00:00.000+00:00
-                             */
-                            timestamp: string;
-                        };
-                    };
-                };
-                /** @description Not ready */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @description true when healthy */
-                            success: boolean;
-                            /**
-                             * @description state of this replica
-                             * @enum {string}
-                             */
-                            status: "ok" | "unavailable" | "draining";
-                            /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
-                            checks?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * Format: date-time
-                             * @description ISO 8601 date-time with UTC offset
-                             * @example 2026-01-31T12:00:00.000+00:00
-                             */
-                            timestamp: string;
-                        };
-                    };
-                };
-            };
-        };
+        /**
+         * The replica can serve keys
+         * @description 200 while keys can be made and recorded: generators in service, default source delivering, ledger usable, master
+         *     secret whole, and not on the way out. Send no traffic to a replica that answers 503.
+         */
+        get: operations["readyz"];
         put?: never;
         post?: never;
         delete?: never;
@@ -198,72 +181,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same as /readyz */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description OK */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @description true when healthy */
-                            success: boolean;
-                            /**
-                             * @description state of this replica
-                             * @enum {string}
-                             */
-                            status: "ok" | "unavailable" | "draining";
-                            /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
-                            checks?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * Format: date-time
-                             * @description ISO 8601 date-time with UTC offset
-                             * @example 2026-01-31T12:00:00.000+00:00
-                             */
-                            timestamp: string;
-                        };
-                    };
-                };
-                /** @description Not ready */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @description true when healthy */
-                            success: boolean;
-                            /**
-                             * @description state of this replica
-                             * @enum {string}
-                             */
-                            status: "ok" | "unavailable" | "draining";
-                            /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
-                            checks?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * Format: date-time
-                             * @description ISO 8601 date-time with UTC offset
-                             * @example 2026-01-31T12:00:00.000+00:00
-                             */
-                            timestamp: string;
-                        };
-                    };
-                };
-            };
-        };
+        /**
+         * The same as /readyz
+         * @description The same answer as `/readyz`, by the name that many monitors expect.
+         */
+        get: operations["health"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1692,6 +1614,936 @@ export interface operations {
                             pointer: string;
                             message: string;
                         }[];
+                    };
+                };
+            };
+        };
+    };
+    metricsSeries: {
+        parameters: {
+            query?: {
+                /** @description length of the period in hours: decimal digits, given once */
+                hours?: number;
+                /** @description length of a step in minutes, given once; default: the smallest with at most 300 steps, or 1440 */
+                step?: 1 | 5 | 15 | 60 | 360 | 1440;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description true: the call succeeded
+                         * @enum {boolean}
+                         */
+                        success: true;
+                        /** @description The caller's account over the period. */
+                        series: {
+                            /**
+                             * @description length of a step
+                             * @enum {integer}
+                             */
+                            step_minutes: 1 | 5 | 15 | 60 | 360 | 1440;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601 date-time with UTC offset
+                             * @example 2026-01-31T12:00:00.000+00:00
+                             */
+                            start: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601 date-time with UTC offset
+                             * @example 2026-01-31T12:00:00.000+00:00
+                             */
+                            end: string;
+                            /** @description every step from start to end, aligned to UTC, quiet ones as well */
+                            points: {
+                                /**
+                                 * Format: date-time
+                                 * @description ISO 8601 date-time with UTC offset
+                                 * @example 2026-01-31T12:00:00.000+00:00
+                                 */
+                                start: string;
+                                /** @description generated keys */
+                                keys: number;
+                                /** @description keys / length of the step; of the last one, what has passed of it, at least 1 s */
+                                keys_per_second: number;
+                                /** @description metered requests: generated keys and validations */
+                                requests: number;
+                                /** @description from acceptance to key and proof ready; null without keys */
+                                latency_ms: {
+                                    /** @description exact */
+                                    mean: number;
+                                    /** @description from a histogram: off by at most 9.1 %; null where not all keys are in it */
+                                    p50: number | null;
+                                    /** @description as p50 */
+                                    p90: number | null;
+                                    /** @description as p50 */
+                                    p99: number | null;
+                                } | null;
+                                /** @description streams judged by the statistical suite */
+                                streams: number;
+                                /** @description share of them that passed the gate; null without any */
+                                nist_compliance_rate: number | null;
+                                /** @description generate calls answered 5xx */
+                                failures: number;
+                                /** @description failures / (keys + failures); null without calls */
+                                error_rate: number | null;
+                            }[];
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot record the request; overloaded: The service has more work than it can queue */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    randomness: {
+        parameters: {
+            query?: {
+                /** @description how many of the last validated keys: decimal digits, given once */
+                keys?: number;
+                /** @description extra field of each row, given once: its p-values */
+                include?: "p_values";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description true: the call succeeded
+                         * @enum {boolean}
+                         */
+                        success: true;
+                        /** @description The samples of the caller's last validated keys, after SP 800-22 §4.2. */
+                        randomness: {
+                            /** @description keys looked at */
+                            keys: number;
+                            /** @description when the oldest of them was recorded; null without keys */
+                            first: string | null;
+                            /** @description when the newest of them was recorded; null without keys */
+                            last: string | null;
+                            /**
+                             * @description of one test
+                             * @enum {number}
+                             */
+                            significance_level: 0.01;
+                            /** @description one a p-value of the suite, in the order of nist_report */
+                            rows: {
+                                /**
+                                 * @description the test, as in nist_report
+                                 * @enum {string}
+                                 */
+                                test: "frequency" | "block_frequency" | "cumulative_sums" | "runs" | "longest_run" | "rank" | "dft" | "non_overlapping_template" | "overlapping_template" | "universal" | "approximate_entropy" | "random_excursions" | "random_excursions_variant" | "serial" | "linear_complexity";
+                                /** @description what the p-value is about, as in nist_report; empty where a test has one */
+                                label: string;
+                                /** @description keys to whose sample the test applied */
+                                samples: number;
+                                /** @description p-values in [0, 0.1), [0.1, 0.2) … [0.9, 1] */
+                                histogram: number[];
+                                /** @description P-value_T of SP 800-22 §4.2.2; null for fewer than 55 samples */
+                                uniformity_p: number | null;
+                                /** @description samples with a p-value of at least significance_level */
+                                passed: number;
+                                /** @description passed / samples; null for fewer than 55 samples */
+                                proportion: number | null;
+                                /** @description lower end of the interval of SP 800-22 §4.2.1; null for fewer than 55 samples */
+                                proportion_min: number | null;
+                                /** @description its upper end; null for fewer than 55 samples */
+                                proportion_max: number | null;
+                                /** @description fail: one of two exact checks has a probability below 0.01 over the number of all checks; null for fewer than 55 samples */
+                                verdict: ("pass" | "fail") | null;
+                                /** @description with include=p_values: one a key, oldest first */
+                                p_values?: (number | null)[];
+                            }[];
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot record the request; overloaded: The service has more work than it can queue */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    livez: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description true when healthy */
+                        success: boolean;
+                        /**
+                         * @description state of this replica
+                         * @enum {string}
+                         */
+                        status: "ok" | "unavailable" | "draining";
+                        /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
+                        checks?: {
+                            [key: string]: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+        };
+    };
+    readyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description true when healthy */
+                        success: boolean;
+                        /**
+                         * @description state of this replica
+                         * @enum {string}
+                         */
+                        status: "ok" | "unavailable" | "draining";
+                        /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
+                        checks?: {
+                            [key: string]: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+            /** @description Not ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description true when healthy */
+                        success: boolean;
+                        /**
+                         * @description state of this replica
+                         * @enum {string}
+                         */
+                        status: "ok" | "unavailable" | "draining";
+                        /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
+                        checks?: {
+                            [key: string]: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+        };
+    };
+    health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description true when healthy */
+                        success: boolean;
+                        /**
+                         * @description state of this replica
+                         * @enum {string}
+                         */
+                        status: "ok" | "unavailable" | "draining";
+                        /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
+                        checks?: {
+                            [key: string]: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+            /** @description Not ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description true when healthy */
+                        success: boolean;
+                        /**
+                         * @description state of this replica
+                         * @enum {string}
+                         */
+                        status: "ok" | "unavailable" | "draining";
+                        /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
+                        checks?: {
+                            [key: string]: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
                     };
                 };
             };

@@ -252,11 +252,30 @@ p-values a histogram, whether they are spread evenly (\`uniformity_p\`), and whe
   again is.
 - \`include=p_values\` adds the raw values, \`null\` where a test did not apply to a sample.`,
     answers: {
-      none: {
-        summary: 'no validated key yet',
+      row: {
+        summary: 'the first of the rows',
         value: {
           success: true,
-          randomness: { keys: 0, first: null, last: null, significance_level: 0.01, rows: [] },
+          randomness: {
+            keys: 100,
+            first: '2026-01-30T09:12:44.120+00:00',
+            last: TIMESTAMP,
+            significance_level: 0.01,
+            rows: [
+              {
+                test: 'frequency',
+                label: 'stream',
+                samples: 100,
+                histogram: [9, 11, 10, 8, 12, 10, 9, 11, 10, 10],
+                uniformity_p: 0.9978,
+                passed: 99,
+                proportion: 0.99,
+                proportion_min: 0.9602,
+                proportion_max: 1,
+                verdict: 'pass',
+              },
+            ],
+          },
           timestamp: TIMESTAMP,
         },
       },

@@ -1,10 +1,12 @@
 /** The documented examples: files that run as they are, and what runs them. */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const FOLDER = join(ROOT, 'docs/examples');
+
+const CLIENT_SOURCES = join(import.meta.dirname, 'client-sources.ts');
 
 /** The address that examples are written with. */
 export const EXAMPLE_ADDRESS = 'http://127.0.0.1:8080';
@@ -28,11 +30,8 @@ export const LANGUAGES: readonly Language[] = [
   {
     name: 'typescript',
     suffix: '.ts',
-    command: [process.execPath, '--input-type=module-typescript', '-'],
-    lacking: () =>
-      existsSync(join(ROOT, 'sdk/dist/index.js'))
-        ? undefined
-        : 'the client is not built: run "npm run build --workspace sdk"',
+    command: [process.execPath, '--import', CLIENT_SOURCES, '--input-type=module-typescript', '-'],
+    lacking: () => undefined,
   },
   {
     name: 'python',
@@ -63,7 +62,6 @@ export function runExample(
   address: string,
 ): Promise<string> {
   return new Promise((done, fail) => {
-    // The folder from which the TypeScript examples find the client.
     const child = spawn(program, args, { cwd: ROOT, timeout: 60_000 });
     let printed = '';
     let words = '';
