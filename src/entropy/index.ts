@@ -44,12 +44,14 @@ export {
 } from './registry.ts';
 export { samplesAfterRestart } from './restarted-source.ts';
 export { gatherSeed, type SeedMaterial } from './seed.ts';
-export type {
-  BackgroundName,
-  DirectName,
-  Draw,
-  EntropySource,
-  SourceKind,
-  SourceName,
-  SourceStatus,
+export {
+  type BackgroundName,
+  type DirectName,
+  type Draw,
+  type EntropySource,
+  SOURCE_STATES,
+  type SourceKind,
+  type SourceName,
+  type SourceState,
+  type SourceStatus,
 } from './source.ts';

@@ -16,7 +16,8 @@ import { condition } from './conditioning.ts';
 import { NoiseTests, type NoiseVerdict, START_UP_SAMPLES } from './health/noise-tests.ts';
 import { RepeatedDrawTest } from './health/repeated-draw.ts';
 import { type NoiseBatch, NoiseFailure, type NoiseReader } from './noise.ts';
-import type { PoolFiller, PoolState } from './pool.ts';
+import type { PoolFiller } from './pool.ts';
+import type { SourceState } from './source.ts';
 
 /** What an operator is told. It MUST NOT hold samples or credentials. */
 export interface SourceEvent {
@@ -61,7 +62,7 @@ export class NoisePump {
   #intermittent: readonly number[] = [];
   #failuresInRow = 0;
   /** Before the first delivery there is nothing in the pool that could be given out meanwhile. */
-  #stateOfFailure: PoolState = 'starting';
+  #stateOfFailure: SourceState = 'starting';
   #stopped: Promise<void> | null = null;
 
   constructor(reader: NoiseReader, filler: PoolFiller, onEvent: (event: SourceEvent) => void) {
