@@ -17,7 +17,9 @@ export class LogWriter {
   readonly #descriptor: number;
   #waiting = '';
   #busy = false;
+  /** Lines that were dropped and not told yet, and all that were. */
   #dropped = 0;
+  #lost = 0;
   #gathering: NodeJS.Timeout | undefined;
   #onIdle: (() => void) | undefined;
 
@@ -27,9 +29,14 @@ export class LogWriter {
 
   /** Takes one line, with its line end. */
   write(line: string): void {
-    if (this.#waiting.length + line.length > MAX_WAITING_BYTES) this.#dropped += 1;
+    if (this.#waiting.length + line.length > MAX_WAITING_BYTES) this.#drop();
     else this.#waiting += line;
     this.#pump();
+  }
+
+  /** Lines lost since the start; a failed write counts as one. */
+  get lost(): number {
+    return this.#lost;
   }
 
   /** Resolves when all lines are out, or after `limitMs`. */
@@ -68,7 +75,7 @@ export class LogWriter {
         this.#put(chunk.subarray(written));
         return;
       }
-      if (error) this.#dropped += 1;
+      if (error) this.#drop();
       else this.#reportDropped();
       this.#busy = false;
       if (this.#onIdle) this.#pump();
@@ -80,6 +87,11 @@ export class LogWriter {
     clearTimeout(this.#gathering);
     this.#gathering = undefined;
     this.#pump();
+  }
+
+  #drop(): void {
+    this.#dropped += 1;
+    this.#lost += 1;
   }
 
   #reportDropped(): void {

@@ -28,7 +28,7 @@ export {
 } from './estimators/restart.ts';
 export { NoiseTests, type NoiseVerdict, START_UP_SAMPLES } from './health/noise-tests.ts';
 export { NoiseFailure, type NoiseReader } from './noise.ts';
-export type { SourceEvent } from './noise-pump.ts';
+export { SOURCE_EVENTS, type SourceEvent } from './noise-pump.ts';
 export { type Pool, PooledSource } from './pool.ts';
 export { collectSamples, givesRawNoise, openRawReader } from './raw.ts';
 export {

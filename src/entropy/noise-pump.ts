@@ -19,9 +19,11 @@ import { type NoiseBatch, NoiseFailure, type NoiseReader } from './noise.ts';
 import type { PoolFiller } from './pool.ts';
 import type { SourceState } from './source.ts';
 
+export const SOURCE_EVENTS = ['delivering', 'failing', 'intermittent', 'latched'] as const;
+
 /** What an operator is told. It MUST NOT hold samples or credentials. */
 export interface SourceEvent {
-  readonly kind: 'delivering' | 'failing' | 'intermittent' | 'latched';
+  readonly kind: (typeof SOURCE_EVENTS)[number];
   readonly detail: string;
 }
 

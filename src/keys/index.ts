@@ -36,4 +36,4 @@ export {
   type ValidateOutcome,
 } from './service.ts';
 export type { ServiceSources } from './sources.ts';
-export type { ValidationVerdict } from './validate.ts';
+export { VALIDATION_WORDS, type ValidationVerdict, validationWord } from './validate.ts';
