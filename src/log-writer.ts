@@ -15,6 +15,7 @@ const GATHER_MS = 20;
 
 export class LogWriter {
   readonly #descriptor: number;
+  readonly #format: (line: string) => string;
   #waiting = '';
   #busy = false;
   /** Lines that were dropped and not told yet, and all that were. */
@@ -23,12 +24,15 @@ export class LogWriter {
   #gathering: NodeJS.Timeout | undefined;
   #onIdle: (() => void) | undefined;
 
-  constructor(descriptor: number) {
+  /** `format` renders each line for its reader; without it they stay as they are. */
+  constructor(descriptor: number, format = (line: string) => line) {
     this.#descriptor = descriptor;
+    this.#format = format;
   }
 
-  /** Takes one line, with its line end. */
-  write(line: string): void {
+  /** Takes one line of JSON, with its line end. */
+  write(json: string): void {
+    const line = this.#format(json);
     if (this.#waiting.length + line.length > MAX_WAITING_BYTES) this.#drop();
     else this.#waiting += line;
     this.#pump();
@@ -103,6 +107,6 @@ export class LogWriter {
       msg: 'log lines were lost',
     };
     this.#dropped = 0;
-    this.#waiting += `${JSON.stringify(note)}\n`;
+    this.#waiting += this.#format(`${JSON.stringify(note)}\n`);
   }
 }

@@ -18,6 +18,7 @@ import { AppError } from '../errors.ts';
 import type { KeyService } from '../keys/index.ts';
 import { Authenticator } from './authenticate.ts';
 import { type ClientAddress, clientAddress } from './client-address.ts';
+import { RequestObserver, type Telemetry } from './observe.ts';
 import { registerOpenApi, serveOpenApi } from './openapi.ts';
 import { sendProblem, toAppError } from './problem.ts';
 import { answerRaw, handleRawEvents, parserErrorCode } from './raw-errors.ts';
@@ -26,7 +27,7 @@ import { healthRoutes } from './routes/health.ts';
 import { metricsRoute } from './routes/metrics.ts';
 import { validateRoute } from './routes/validate.ts';
 
-export interface AppOptions {
+export interface AppOptions extends Telemetry {
   readonly service: KeyService;
   readonly clock: Clock;
   readonly logger: FastifyBaseLogger;
@@ -53,6 +54,7 @@ export interface Timeouts {
 /** What the routes are built with. */
 export interface RouteContext extends AppOptions {
   readonly authenticator: Authenticator;
+  readonly observer: RequestObserver;
 }
 
 /** Largest request body: a generate or validate body takes a few hundred bytes. */
@@ -74,7 +76,8 @@ const TLS_GROUPS = 'X25519MLKEM768/X25519:P-256:P-384';
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { clock } = options;
   const client = clientAddress(options.trustedProxies);
-  const app = createServer(options, client);
+  const observer = new RequestObserver(options);
+  const app = createServer(options, client, observer);
   app.removeContentTypeParser('text/plain');
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => {
@@ -82,16 +85,19 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     const { reason } = known.details;
     if (reason) request.log.warn({ code: known.code, reason }, 'request failed');
     else if (known.code === 'internal_error') logUnexpected(request.log, known.cause);
+    observer.problem(known.code, request);
     sendProblem(request, reply, known, clock);
   });
   app.setNotFoundHandler(() => {
     throw new AppError('not_found');
   });
+  observer.attach(app);
   addRequestHooks(app, options.isDraining);
   refuseUnknownRoutes(app);
-  handleRawEvents(app.server, clock, options.logger);
+  handleRawEvents(app.server, clock, options.logger, observer);
   await registerOpenApi(app);
-  const context: RouteContext = { ...options, authenticator: new Authenticator(options) };
+  const authenticator = new Authenticator(options);
+  const context: RouteContext = { ...options, authenticator, observer };
   generateRoute(app, context);
   validateRoute(app, context);
   metricsRoute(app, context);
@@ -103,13 +109,16 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 function createServer(
   { tls, logger, clock, timeouts }: AppOptions,
   client: ClientAddress,
+  observer: RequestObserver,
 ): FastifyInstance {
   const { headersMs, requestMs, checkEveryMs } = { ...DEFAULT_TIMEOUTS, ...timeouts };
   const common: FastifyServerOptions = {
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    childLoggerFactory: (parent, bindings, childOptions, request) =>
-      parent.child({ ...bindings, client: client(request) }, childOptions),
+    childLoggerFactory: (parent, bindings, childOptions, request) => {
+      const trace = observer.begin(request, String(bindings.reqId));
+      return parent.child({ ...bindings, client: client(request), ...trace }, childOptions);
+    },
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: requestMs,
     return503OnClosing: false,
@@ -125,10 +134,17 @@ function createServer(
         allErrors: true,
       },
     },
-    frameworkErrors: (error, request, reply) =>
-      sendProblem(request as FastifyRequest, reply as FastifyReply, toAppError(error), clock),
+    frameworkErrors: (error, request, reply) => {
+      const known = toAppError(error);
+      observer.problem(known.code, request as FastifyRequest);
+      sendProblem(request as FastifyRequest, reply as FastifyReply, known, clock);
+      // No hook runs for an address that cannot be read.
+      const { statusCode: status } = reply;
+      request.log.info({ method: request.method, route: 'unknown', status }, 'request');
+      observer.unrouted(request.raw, status);
+    },
     clientErrorHandler: (error, socket) =>
-      answerRaw(socket, new AppError(parserErrorCode(error)), clock, logger),
+      answerRaw(socket, new AppError(parserErrorCode(error)), clock, logger, observer),
   };
   const http = {
     headersTimeout: headersMs,
