@@ -13,13 +13,18 @@ import { PAGE_HEADERS } from './page-headers.ts';
 const HASHED_FOLDER = 'assets/';
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
+/** Whether there is a dashboard in a folder. */
+export function isDashboardBuilt(folder: string): boolean {
+  return existsSync(join(folder, 'index.html'));
+}
+
 /**
  * Serves the files of the built dashboard, each by an address of its own: what is put into the folder
  * later, dot files and compressed forms have none. `app` has the base path for its prefix.
  */
 export async function serveDashboard(app: FastifyInstance, context: RouteContext): Promise<void> {
   const { dashboardFolder: root, logger } = context;
-  const isBuilt = existsSync(join(root, 'index.html'));
+  const isBuilt = isDashboardBuilt(root);
   if (isBuilt) {
     await app.register(fastifyStatic, {
       root,
