@@ -84,9 +84,9 @@ export class Authenticator {
   }
 
   /**
-   * Whether demo keys are admitted in this request.
-   * A forwarded request came from beyond the proxy, whatever address the proxy has; one for another
-   * host came from a page that a browser was led to (DNS rebinding).
+   * Whether demo keys are admitted in this request. A forwarded one came from beyond the proxy,
+   * whatever address the proxy has; one for another host came from a page that a browser was led to
+   * (DNS rebinding).
    */
   admitsDemo(request: FastifyRequest): boolean {
     const { demoKeys } = this.#options;
