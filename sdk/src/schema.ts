@@ -120,8 +120,9 @@ export interface paths {
          *     p-values a histogram, whether they are spread evenly (`uniformity_p`), and whether as many passed as should
          *     (`proportion` between `proportion_min` and `proportion_max`).
          *
-         *     - With 188 rows some are expected outside of a bound by chance. One `fail` in one look is no finding; the same row again and
-         *       again is.
+         *     - The interval is SP 800-22's, row by row: of 188 rows some lie outside by chance. `verdict` allows for all rows together: by
+         *       chance there is a `fail` anywhere in at most one look in a hundred.
+         *     - Fewer than 55 samples are not judged: `null`.
          *     - `include=p_values` adds the raw values, `null` where a test did not apply to a sample.
          */
         get: operations["randomness"];
