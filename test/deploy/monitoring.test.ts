@@ -152,7 +152,7 @@ describe('docs/operations.md', () => {
   it('has a row for each metric of the service, with its type and labels', () => {
     const section = find(operations, /## Metrics\n([\s\S]*?)(?=\n## )/);
     const rows = new Map(
-      [...section.matchAll(/^\| `(phm_\w+)` \| (\w+) \| ([^|]*) \|/gm)].map(
+      [...section.matchAll(/^\| `(phm_\w+)` \| (\w+) \|([^|]*)\|/gm)].map(
         ([, name = '', type = '', labels = '']) => [name, { type, labels }],
       ),
     );

@@ -247,6 +247,17 @@ describe('samplers and ends, in this process', () => {
     await collector.close();
   });
 
+  it('are protobuf unless JSON is asked for', async () => {
+    const collector = await Collector.start();
+    const tracing = await open({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.address}/mine` });
+    await askOnce(tracing);
+    assert.equal(await tracing.close(30_000), true);
+    assert.equal(collector.headers[0]?.['content-type'], 'application/x-protobuf');
+    assert.deepEqual(collector.paths, ['/mine']);
+    assert.ok(collector.bodies[0]?.includes('GET /livez'));
+    await collector.close();
+  });
+
   it('export nothing with always_off, whatever the caller wants', async () => {
     const collector = await Collector.start();
     const tracing = await open(env(collector.address, { OTEL_TRACES_SAMPLER: 'always_off' }));
