@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { pino } from 'pino';
 import { ERRORS } from '../../src/errors.ts';
 import { MetricsServer, openMetrics, type ServiceMetrics } from '../../src/telemetry/index.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
@@ -197,7 +198,9 @@ describe('metrics in this process', () => {
 
   it('have one label for unknown routes and one for unknown methods', async () => {
     const metrics = await open();
-    const app = await buildTestApp({ service: standInService('research'), metrics });
+    const lines: string[] = [];
+    const logger = pino({ base: null }, { write: (line) => lines.push(line) });
+    const app = await buildTestApp({ service: standInService('research'), metrics, logger });
     const before = (await metrics.expose()).split('\n').length;
     for (let i = 0; i < 40; i++) await app.inject({ url: `/path-${i}?query=${i}` });
     for (const method of ['PROPFIND', 'MKCOL', 'LOCK'] as const) {
@@ -205,6 +208,8 @@ describe('metrics in this process', () => {
     }
     for (const url of ['/%zz', '/%ff']) await app.inject({ url });
     await app.close();
+    assert.equal(lines.filter((line) => line.includes('"msg":"request"')).length, 45);
+    assert.doesNotMatch(lines.join(''), /path-|query|%zz/);
     const page = await metrics.expose();
     assert.ok(page.split('\n').length - before < 60);
     assert.doesNotMatch(page, /path-|query|PROPFIND/);
