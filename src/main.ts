@@ -39,7 +39,7 @@ import { type LedgerStore, Maintenance, migrateStore, openStore } from './ledger
 import { prettyLines } from './log-pretty.ts';
 import { LogWriter } from './log-writer.ts';
 import type { MasterSecret } from './proof/index.ts';
-import { MetricsServer, openTracing, ServiceMetrics } from './telemetry/index.ts';
+import { MetricsServer, openMetrics, openTracing, type ServiceMetrics } from './telemetry/index.ts';
 
 /** How long requests under way may take to finish once the listener has closed. */
 const DRAIN_LIMIT_MS = 30_000;
@@ -62,7 +62,7 @@ async function serve(config: Config, { json }: { json: boolean }): Promise<numbe
     embeddedDatabase: config.databaseUrl === null,
   });
   const tls = readTlsFiles(config);
-  const metrics = openMetrics(config);
+  const metrics = await countFor(config);
   const { service, demoApiKey } = await startService(config, logger, metrics, demoPolicy);
   const tracing = await openTracing(process.env, logger);
   const lifecycle = { draining: false };
@@ -195,11 +195,12 @@ function showsColors(): boolean {
   return Boolean(process.stderr.isTTY) && !NO_COLOR && TERM !== 'dumb';
 }
 
-function openMetrics(config: Config): ServiceMetrics | null {
+/** The metrics, where there is a listener for them. */
+async function countFor(config: Config): Promise<ServiceMetrics | null> {
   if (!config.metrics) return null;
   const sources = [...config.entropySources, ...config.entropyMix].filter(isSourceName);
   const ledgerBackend = config.databaseUrl === null ? 'sqlite' : 'postgresql';
-  return new ServiceMetrics({ sources: [...new Set(sources)], ledgerBackend });
+  return openMetrics({ sources: [...new Set(sources)], ledgerBackend });
 }
 
 /** Listens for Prometheus, or ends what runs already and says what to change. */

@@ -66,8 +66,12 @@ export interface KeyServiceOptions {
 export interface Readiness {
   /** All of the following. */
   readonly ready: boolean;
-  /** Keys can be made. */
+  /** Keys can be made: the sources that are needed deliver, and no generator is latched. */
   readonly entropy: boolean;
+  /** The key worker's generator, for plain keys, is in service. */
+  readonly generator: boolean;
+  /** So are those of all suite workers, for validated keys. */
+  readonly suiteWorkers: boolean;
   /** They can be recorded. */
   readonly ledger: boolean;
   /** No other server makes keys under a version of the master secret that this one lacks. */
@@ -308,14 +312,18 @@ export class KeyService {
   checkReadiness(): Readiness {
     const sources = this.sourceStatuses();
     const needed: SourceName[] = ['os', this.#options.sources.default];
+    const generator = this.#keyWorkerStatus.latched === null;
+    const suiteWorkers = this.#pool.statuses().every(({ latched }) => latched === null);
     const entropy =
-      this.#generatorStatuses().every(({ latched }) => latched === null) &&
+      generator &&
+      suiteWorkers &&
       needed.every((name) => sources.some((source) => source.name === name && source.healthy));
     if (!entropy) this.#probe();
     const { failure, lackedVersions } = this.#ledger.status();
     const ledger = failure === null;
     const secret = lackedVersions.length === 0;
-    return { ready: entropy && ledger && secret, entropy, ledger, secret, sources };
+    const ready = entropy && ledger && secret;
+    return { ready, entropy, generator, suiteWorkers, ledger, secret, sources };
   }
 
   /**
