@@ -9,6 +9,10 @@ import type {
   Health,
   Metrics,
   MetricsQuery,
+  Randomness,
+  RandomnessQuery,
+  Series,
+  SeriesQuery,
   ValidateRequest,
   Validation,
 } from './types.ts';
@@ -51,7 +55,7 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 export class PhmClient {
   readonly #transport: TransportOptions;
   readonly #api: Client<paths>;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #credential: Readonly<Record<string, string>>;
   #lastLimits: Limits = NO_LIMITS;
 
   /** Throws `TypeError` or `RangeError` for options that cannot be used. */
@@ -64,7 +68,7 @@ export class PhmClient {
       maxRetries: whole('maxRetries', options.maxRetries ?? 3, 0, MAX_RETRIES),
     };
     this.#api = createClient<paths>({ baseUrl: resolveBase(options.baseUrl) });
-    this.#headers = options.apiKey === undefined ? {} : { 'X-API-Key': checked(options.apiKey) };
+    this.#credential = options.apiKey === undefined ? {} : { 'X-API-Key': checked(options.apiKey) };
   }
 
   /** Limits as the latest answer told them; all null before the first. */
@@ -93,14 +97,30 @@ export class PhmClient {
     return data(await this.#api.GET('/api/v2/metrics', { params: { query }, ...call }));
   }
 
+  /** The account over time, step by step; quiet steps are there as well. */
+  async metricsSeries(query: SeriesQuery = {}, options: CallOptions = {}): Promise<Series> {
+    const call = this.#call(options, { repeatable: true });
+    return data(await this.#api.GET('/api/v2/metrics/series', { params: { query }, ...call }));
+  }
+
+  /** The p-values of the account's last validated keys, judged together. */
+  async randomness(query: RandomnessQuery = {}, options: CallOptions = {}): Promise<Randomness> {
+    const call = this.#call(options, { repeatable: true });
+    return data(await this.#api.GET('/api/v2/metrics/randomness', { params: { query }, ...call }));
+  }
+
   /** State of the replica that answers. One that is not ready is an answer, with `success` false. */
   async health(options: CallOptions = {}): Promise<Health> {
-    const call = this.#call(options, { repeatable: true, alsoAnswers: 503 });
+    const call = this.#call(options, { repeatable: true, alsoAnswers: 503 }, {});
     const { data: healthy, error } = await this.#api.GET('/health', call);
     return healthy ?? (error as Health);
   }
 
-  #call({ signal, requestId }: CallOptions, kind: Pick<Call, 'repeatable' | 'alsoAnswers'>) {
+  #call(
+    { signal, requestId }: CallOptions,
+    kind: Pick<Call, 'repeatable' | 'alsoAnswers'>,
+    credential = this.#credential,
+  ) {
     if (requestId !== undefined && !REQUEST_ID.test(requestId)) {
       throw new TypeError('requestId must be 1 to 128 letters, digits, ".", "_" or "-"');
     }
@@ -114,7 +134,7 @@ export class PhmClient {
       };
       return send(request, call, { ...this.#transport, fetch: observed });
     };
-    return { headers: { ...this.#headers, ...label }, fetch };
+    return { headers: { ...credential, ...label }, fetch };
   }
 }
 

@@ -17,6 +17,10 @@ export type {
   Metrics,
   MetricsQuery,
   NistReport,
+  Randomness,
+  RandomnessQuery,
+  Series,
+  SeriesQuery,
   ValidateRequest,
   Validation,
 } from './types.ts';

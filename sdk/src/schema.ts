@@ -56,6 +56,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/metrics/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The caller's account over time */
+        get: operations["metricsSeries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/metrics/randomness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The p-values of the caller's last validated keys */
+        get: operations["randomness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/livez": {
         parameters: {
             query?: never;
@@ -1389,6 +1423,768 @@ export interface operations {
                                 /** @description metered requests */
                                 total_usage: number;
                             };
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot record the request; overloaded: The service has more work than it can queue */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    metricsSeries: {
+        parameters: {
+            query?: {
+                /** @description length of the period in hours: decimal digits, given once */
+                hours?: number;
+                /** @description length of a step in minutes, given once; default: the smallest with at most 300 steps, or 1440 */
+                step?: 1 | 5 | 15 | 60 | 360 | 1440;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description true: the call succeeded
+                         * @enum {boolean}
+                         */
+                        success: true;
+                        /** @description The caller's account over the period. */
+                        series: {
+                            /**
+                             * @description length of a step
+                             * @enum {integer}
+                             */
+                            step_minutes: 1 | 5 | 15 | 60 | 360 | 1440;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601 date-time with UTC offset
+                             * @example 2026-01-31T12:00:00.000+00:00
+                             */
+                            start: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601 date-time with UTC offset
+                             * @example 2026-01-31T12:00:00.000+00:00
+                             */
+                            end: string;
+                            /** @description every step from start to end, aligned to UTC, quiet ones as well */
+                            points: {
+                                /**
+                                 * Format: date-time
+                                 * @description ISO 8601 date-time with UTC offset
+                                 * @example 2026-01-31T12:00:00.000+00:00
+                                 */
+                                start: string;
+                                /** @description generated keys */
+                                keys: number;
+                                /** @description keys / length of the step; of the last one, what has passed of it, at least 1 s */
+                                keys_per_second: number;
+                                /** @description metered requests: generated keys and validations */
+                                requests: number;
+                                /** @description from acceptance to key and proof ready; null without keys */
+                                latency_ms: {
+                                    /** @description exact */
+                                    mean: number;
+                                    /** @description from a histogram: off by at most 9.1 %; null where not all keys are in it */
+                                    p50: number | null;
+                                    /** @description as p50 */
+                                    p90: number | null;
+                                    /** @description as p50 */
+                                    p99: number | null;
+                                } | null;
+                                /** @description streams judged by the statistical suite */
+                                streams: number;
+                                /** @description share of them that passed the gate; null without any */
+                                nist_compliance_rate: number | null;
+                                /** @description generate calls answered 5xx */
+                                failures: number;
+                                /** @description failures / (keys + failures); null without calls */
+                                error_rate: number | null;
+                            }[];
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot record the request; overloaded: The service has more work than it can queue */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    randomness: {
+        parameters: {
+            query?: {
+                /** @description how many of the last validated keys: decimal digits, given once */
+                keys?: number;
+                /** @description extra field of each row, given once: its p-values */
+                include?: "p_values";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description true: the call succeeded
+                         * @enum {boolean}
+                         */
+                        success: true;
+                        /** @description The samples of the caller's last validated keys, after SP 800-22 §4.2. */
+                        randomness: {
+                            /** @description keys looked at */
+                            keys: number;
+                            /** @description when the oldest of them was recorded; null without keys */
+                            first: string | null;
+                            /** @description when the newest of them was recorded; null without keys */
+                            last: string | null;
+                            /**
+                             * @description of one test
+                             * @enum {number}
+                             */
+                            significance_level: 0.01;
+                            /** @description one a p-value of the suite, in the order of nist_report */
+                            rows: {
+                                /**
+                                 * @description the test, as in nist_report
+                                 * @enum {string}
+                                 */
+                                test: "frequency" | "block_frequency" | "cumulative_sums" | "runs" | "longest_run" | "rank" | "dft" | "non_overlapping_template" | "overlapping_template" | "universal" | "approximate_entropy" | "random_excursions" | "random_excursions_variant" | "serial" | "linear_complexity";
+                                /** @description what the p-value is about, as in nist_report; empty where a test has one */
+                                label: string;
+                                /** @description keys to whose sample the test applied */
+                                samples: number;
+                                /** @description p-values in [0, 0.1), [0.1, 0.2) … [0.9, 1] */
+                                histogram: number[];
+                                /** @description P-value_T of SP 800-22 §4.2.2; null for fewer than 55 samples */
+                                uniformity_p: number | null;
+                                /** @description samples with a p-value of at least significance_level */
+                                passed: number;
+                                /** @description passed / samples; null for fewer than 55 samples */
+                                proportion: number | null;
+                                /** @description lower end of the interval of SP 800-22 §4.2.1; null for fewer than 55 samples */
+                                proportion_min: number | null;
+                                /** @description its upper end; null for fewer than 55 samples */
+                                proportion_max: number | null;
+                                /** @description fail: one of two exact checks has a probability below 0.01 over the number of all checks; null for fewer than 55 samples */
+                                verdict: ("pass" | "fail") | null;
+                                /** @description with include=p_values: one a key, oldest first */
+                                p_values?: (number | null)[];
+                            }[];
                         };
                         /**
                          * Format: date-time

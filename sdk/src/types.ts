@@ -35,4 +35,10 @@ export type Validation = Answer<'validate'>;
 export type MetricsQuery = Query<'metrics'>;
 export type Metrics = Answer<'metrics'>;
 
+export type SeriesQuery = Query<'metricsSeries'>;
+export type Series = Answer<'metricsSeries'>;
+
+export type RandomnessQuery = Query<'randomness'>;
+export type Randomness = Answer<'randomness'>;
+
 export type Health = paths['/health']['get']['responses'][200]['content']['application/json'];

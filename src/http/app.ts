@@ -32,6 +32,8 @@ import { answerRaw, handleRawEvents, parserErrorCode } from './raw-errors.ts';
 import { generateRoute } from './routes/generate.ts';
 import { healthRoutes } from './routes/health.ts';
 import { metricsRoute } from './routes/metrics.ts';
+import { randomnessRoute } from './routes/randomness.ts';
+import { seriesRoute } from './routes/series.ts';
 import { validateRoute } from './routes/validate.ts';
 
 export interface AppOptions {
@@ -119,6 +121,8 @@ async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<v
   generateRoute(app, context);
   validateRoute(app, context);
   metricsRoute(app, context);
+  seriesRoute(app, context);
+  randomnessRoute(app, context);
   healthRoutes(app, context, { documented: true });
   await serveOpenApi(app, context.basePath);
   await serveDashboard(app, context);

@@ -28,6 +28,8 @@ export interface Evidence {
   readonly complianceLevel: ComplianceLevel;
   readonly score: number;
   readonly grade: Grade;
+  /** All p-values of the suite on the sample, as `p-values.ts` packs them. */
+  readonly pValues: Uint8Array;
 }
 
 /** The suite's full report on the stream a key was cut from: counts and p-values, no bits. */

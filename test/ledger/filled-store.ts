@@ -29,7 +29,8 @@ export async function fillStore(store: LedgerStore, count = 300): Promise<Filled
   await store.registerSecret(2, checkValue, NOW + 5);
   const rows = Array.from({ length: count }, (_, i) => {
     const createdMs = NOW - 60 * DAY_MS + Math.floor((60 * DAY_MS * i) / count);
-    const validation = i % 3 ? null : { gateP: i / count, testsPassed: 15, totalTests: 15 };
+    const verdict = { gateP: i / count, testsPassed: 15, totalTests: 15 };
+    const validation = i % 3 ? null : { ...verdict, pValues: Buffer.alloc(752, i) };
     const entropyJobId = i % 2 ? null : `job-${i}`;
     return makeRow({ keyId: makeKeyId(createdMs), createdMs, validation, entropyJobId });
   });

@@ -3,6 +3,7 @@
  * what a value read from outside must be. A column that a migration adds is one line here, with
  * the value of rows from files made before.
  */
+import { keyIdMs } from '../validated-keys.ts';
 
 export type Value = string | number | boolean | Uint8Array | null;
 
@@ -233,9 +234,4 @@ function isPrintable(value: string, longest: number): boolean {
 
 function isKeyId(keyId: Buffer): boolean {
   return (keyId[6] ?? 0) >> 4 === 7 && keyIdMs(keyId) <= TIME_MAX;
-}
-
-/** The millisecond in which a key id was made. */
-export function keyIdMs(keyId: Uint8Array): number {
-  return Buffer.from(keyId.buffer, keyId.byteOffset, keyId.length).readUIntBE(0, 6);
 }
