@@ -1,0 +1,86 @@
+/** A drawing with its caption and, folded away, the numbers it is made of. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+export interface FigureProps {
+  readonly title: string;
+  readonly caption?: ComponentChildren;
+  /** The numbers as a table, made when it is opened. */
+  readonly table?: (() => ComponentChildren) | undefined;
+  readonly children: ComponentChildren;
+}
+
+export function Figure({ title, caption, table, children }: FigureProps) {
+  return (
+    <figure class="figure">
+      <h3>{title}</h3>
+      {children}
+      {caption && <figcaption>{caption}</figcaption>}
+      {table && <Unfold summary={`Numbers: ${title.toLowerCase()}`}>{table}</Unfold>}
+    </figure>
+  );
+}
+
+/** `<details>` whose content is made only while it is open. */
+export function Unfold({ summary, children }: { summary: string; children(): ComponentChildren }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <details class="unfold" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>{summary}</summary>
+      {isOpen && children()}
+    </details>
+  );
+}
+
+export interface DataTableProps {
+  readonly caption: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly (string | number)[])[];
+}
+
+/** A plain table of numbers; the first column heads its row. It scrolls within itself. */
+export function DataTable({ caption, head, rows }: DataTableProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard
+    <section class="scroll" aria-label={caption} tabIndex={0}>
+      <table class="data">
+        <caption class="unseen">{caption}</caption>
+        <thead>
+          <tr>
+            {head.map((text) => (
+              <th key={text} scope="col">
+                {text}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([first, ...others]) => (
+            <tr key={first}>
+              <th scope="row">{first}</th>
+              {others.map((text, i) => (
+                <td key={head[i + 1]}>{text}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** The width an element has at the moment, in pixels; 0 before it is laid out. */
+export function useWidth<E extends HTMLElement>() {
+  const ref = useRef<E>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const element = ref.current;
+    if (!element) return undefined;
+    const observer = new ResizeObserver(([entry]) => {
+      if (entry) setWidth(Math.floor(entry.contentRect.width));
+    });
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [ref, width] as const;
+}
