@@ -18,15 +18,16 @@ export function pValue(p: number): string {
 
 /** Milliseconds with three significant digits. */
 export function milliseconds(ms: number): string {
+  if (ms === 0) return '0 ms';
   if (ms >= 1000) return `${(ms / 1000).toPrecision(3)} s`;
   return `${ms >= 100 ? ms.toFixed(0) : ms.toPrecision(2)} ms`;
 }
 
-/** A share as a percentage; one and zero without decimals, and nothing rounds up to 100 %. */
+/** A share as a percentage, two decimals at most; nothing rounds to 0 % or 100 %. */
 export function percent(share: number): string {
   if (share === 0 || share === 1) return `${share * 100} %`;
   const rounded = Math.min(99.99, Math.max(0.01, share * 100));
-  return `${rounded.toFixed(2)} %`;
+  return `${Number(rounded.toFixed(2))} %`;
 }
 
 /** A rate a second: as many digits as tell something. */
@@ -47,6 +48,12 @@ const clockTime = new Intl.DateTimeFormat('en-GB', {
   minute: '2-digit',
   second: '2-digit',
 });
+
+const dayAlone = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium' });
+
+export function date(time: number | string): string {
+  return dayAlone.format(new Date(time));
+}
 
 export function dateTime(time: number | string): string {
   return dayAndTime.format(new Date(time));

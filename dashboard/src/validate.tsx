@@ -62,7 +62,7 @@ export function ValidateView() {
           <SecretField
             label="Key"
             value={key}
-            note="32, 64 or 96 lowercase hexadecimal digits. It travels to the service once more; nothing of it is stored."
+            note="32, 64 or 96 lowercase hexadecimal digits. It travels to the service once more and is not stored."
             onInput={setKey}
           />
           <SecretField

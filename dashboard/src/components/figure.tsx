@@ -4,16 +4,18 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 
 export interface FigureProps {
   readonly title: string;
+  /** The heading's level: `h2` where the figure is a section of its own. */
+  readonly heading?: 'h2' | 'h3';
   readonly caption?: ComponentChildren;
   /** The numbers as a table, made when it is opened. */
   readonly table?: (() => ComponentChildren) | undefined;
   readonly children: ComponentChildren;
 }
 
-export function Figure({ title, caption, table, children }: FigureProps) {
+export function Figure({ title, heading: Heading = 'h3', caption, table, children }: FigureProps) {
   return (
     <figure class="figure">
-      <h3>{title}</h3>
+      <Heading>{title}</Heading>
       {children}
       {caption && <figcaption>{caption}</figcaption>}
       {table && <Unfold summary={`Numbers: ${title.toLowerCase()}`}>{table}</Unfold>}

@@ -3,7 +3,7 @@ import type { GeneratedKey, NistReport } from '../api.ts';
 import { Figure } from '../components/figure.tsx';
 import { Tiles } from '../components/tiles.tsx';
 import { saveJson } from '../download.ts';
-import { count, dateTime, milliseconds, pValue } from '../format.ts';
+import { count, date, milliseconds, pValue, timeOfDay } from '../format.ts';
 import { allPValues, PValuePlot, pValueTable } from './p-value-plot.tsx';
 import { TestsTable } from './tests-table.tsx';
 import type { Made } from './view.tsx';
@@ -33,7 +33,11 @@ export function Evidence({ made }: { made: Made }) {
               value: order.source === '' ? 'default' : order.source,
               note: 'beside the operating system’s',
             },
-            { label: 'Made', value: dateTime(answer.timestamp), note: 'your local time' },
+            {
+              label: 'Made',
+              value: timeOfDay(answer.timestamp),
+              note: `${date(answer.timestamp)}, your local time`,
+            },
           ]}
         />
         {'quantum_hardware' in answer && <QuantumNote answer={answer} />}
@@ -88,14 +92,13 @@ function Tested({ answer, report }: { answer: GeneratedKey; report: NistReport }
           {count(report.bits)} other bits of the stream, never on the key.
         </p>
         <p class="note">
-          {labelsOf(answer)} Gate: p = {pValue(gate.p_value)}, FAIL below{' '}
-          {gate.alpha.toExponential(0).replace('e-', ' · 10^−').replace('1 · ', '')}.
+          {labelsOf(answer)} Gate: p = {pValue(gate.p_value)}, FAIL below {gate.alpha}.
           {gate.streams_judged > 1 && ' A first stream failed the gate and was dropped whole.'}
         </p>
       </section>
-      <section class="panel" aria-labelledby="p-title">
-        <h2 id="p-title">All p-values</h2>
+      <section class="panel" aria-label="All p-values">
         <Figure
+          heading="h2"
           title={`${values.length} p-values, sorted, against an even spread`}
           caption="A sound source gives p-values spread evenly from 0 to 1: points along the line. Of independent values 99 in 100 would lie within the band; these overlap in what they measure, and wander further."
           table={() => pValueTable(values)}

@@ -55,31 +55,33 @@ function TestRows({ test, alpha }: { test: Test; alpha: number }) {
     <>
       <tr>
         <th scope="row">
-          {isMany ? (
-            <button
-              type="button"
-              class="opener"
-              aria-expanded={isOpen}
-              onClick={() => setOpen(!isOpen)}
-            >
-              {title}
-              <span class="note"> {count(values.length)}</span>
-              <span class="unseen"> p-values</span>
-            </button>
-          ) : (
-            <span class="opener">{title}</span>
-          )}
-          <span class="note detects">
-            {detects}
-            {section && ` · §${section}`}
-          </span>
+          <div class="named">
+            {isMany ? (
+              <button
+                type="button"
+                class="opener"
+                aria-expanded={isOpen}
+                onClick={() => setOpen(!isOpen)}
+              >
+                {title}
+                <span class="note"> {count(values.length)}</span>
+                <span class="unseen"> p-values</span>
+              </button>
+            ) : (
+              <span class="opener">{title}</span>
+            )}
+            <span class="note detects">
+              {detects}
+              {section && ` ·\u00a0§${section}`}
+            </span>
+          </div>
         </th>
         <td class="wide">
           {test.applicable && <Strip values={values} isOdd={(p) => p < alpha} />}
         </td>
         <td class="number">
+          {isMany && <span class="note">smallest {pValue(Math.min(...values))} </span>}
           {test.corrected_p === null ? '–' : pValue(test.corrected_p)}
-          {isMany && <span class="note">smallest {pValue(Math.min(...values))}</span>}
         </td>
         <td>
           <Result test={test} />

@@ -113,7 +113,7 @@ function Histogram({ counts, hasBand, title }: HistogramProps) {
     <div ref={ref} class="plot">
       {width > 0 && (
         <svg width={width} height={HEIGHT} role="img" aria-label={summary}>
-          {[0, expected, top / 1.08].map((value) => (
+          {[0, expected].map((value) => (
             <text key={value} class="end" x={MARGIN.left - 8} y={y(value) + 4}>
               {count(Math.round(value))}
             </text>

@@ -30,7 +30,7 @@ export function ProportionsPanel({ randomness, onChoose }: ProportionsPanelProps
             <th scope="col" class="number wide">
               Keys
             </th>
-            <th scope="col">Proportion</th>
+            <th scope="col">Proportion · accepted</th>
             <th scope="col" class="wide">
               Uniformity
             </th>
@@ -97,7 +97,7 @@ function TestRow({ rows, low, onChoose }: TestRowProps) {
       <td class="number wide">{count(first.samples)}</td>
       <td>
         {proportions.length > 0 && min !== null && max !== null ? (
-          <>
+          <div class="gauge">
             <Strip
               values={proportions}
               range={[low, 1]}
@@ -105,10 +105,10 @@ function TestRow({ rows, low, onChoose }: TestRowProps) {
               isOdd={(value) => value < min || value > max}
             />
             <span class="note">
-              {rows.length > 1 ? 'smallest ' : ''}
-              {smallest.toFixed(3)}, from {min.toFixed(3)}
+              {rows.length > 1 ? 'least ' : ''}
+              {smallest.toFixed(3)} · {min.toFixed(3)} to {max === 1 ? 1 : max.toFixed(3)}
             </span>
-          </>
+          </div>
         ) : (
           <span class="note">
             {first.samples} of {MINIMUM_KEYS} samples
@@ -117,13 +117,13 @@ function TestRow({ rows, low, onChoose }: TestRowProps) {
       </td>
       <td class="wide">
         {uniformities.length > 0 && (
-          <>
+          <div class="gauge">
             <Strip values={uniformities} isOdd={(value) => value < UNIFORMITY_ALPHA} />
             <span class="note">
-              {rows.length > 1 ? 'smallest ' : ''}
+              {rows.length > 1 ? 'least ' : ''}
               {pValue(Math.min(...uniformities))}
             </span>
-          </>
+          </div>
         )}
       </td>
       <td>

@@ -36,12 +36,7 @@ export function EvidenceView() {
       {data && (
         <Verdict randomness={data}>
           <div class="toolbar">
-            <Segments<number>
-              legend="The last validated keys, at most"
-              options={SPANS}
-              value={keys}
-              onChange={setKeys}
-            />
+            <Segments<number> legend="Last keys" options={SPANS} value={keys} onChange={setKeys} />
             <button type="button" disabled={isLoading} onClick={reload}>
               {isLoading ? 'Loading…' : 'Refresh'}
             </button>

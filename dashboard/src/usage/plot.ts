@@ -33,14 +33,14 @@ export function drawPlot(
     cursor: { y: false, drag: { x: false, y: false }, sync: { key: SYNC }, points: { size: 7 } },
     scales: { y: { range: (_plot, low, high) => spec.range(low ?? 0, high ?? 0) } },
     axes: [
-      { stroke: ink, font: FONT, grid, ticks, values: timeWords(step), space: 64 },
+      { stroke: ink, font: FONT, grid, ticks, values: timeWords(step), space: 64, size: 26 },
       {
         stroke: ink,
         font: FONT,
         grid,
         ticks,
         size: 62,
-        space: 36,
+        space: 28,
         values: (_plot, splits) => splits.map((value) => spec.format(value)),
       },
     ],
