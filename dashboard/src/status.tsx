@@ -20,17 +20,17 @@ const VERDICTS: Readonly<Record<ServerState, readonly [title: string, text: stri
 const CHECKS: Readonly<Record<string, readonly [title: string, text: string]>> = {
   entropy: [
     'Generators',
-    'Every generator is in service. One that failed a test releases no more keys until a restart.',
+    'All of them, in every worker. One that fails a test releases nothing more until a restart.',
   ],
   ledger: [
     'Ledger',
-    'The database can record. No key leaves the server before its record is durable.',
+    'Whether it can record and be read. No key leaves the server before its record is durable.',
   ],
   master_secret: [
     'Master secret',
-    'This server has every version of the secret under which keys are made. Without one of them it cannot say of every key whether it was made here.',
+    'Whether this server has every version under which keys are made. Without one it cannot tell of every key whether it was made here, and needs a restart with the whole secret.',
   ],
-  accepting: ['Accepting requests', 'The process is not on its way out.'],
+  accepting: ['Accepting requests', 'Whether the process takes new requests, or was told to end.'],
 };
 
 /** What each source is, and what an outage of it means. */

@@ -52,6 +52,17 @@ export function wordsFor(error: unknown): Words {
   };
 }
 
+/** Where the service speaks to programs, of headers and fields, people are told this. */
+const HELP: Readonly<Record<string, string>> = {
+  rate_limited:
+    'An API key may send so many requests a second, and this one sent more. Nothing was counted against the quota.',
+  entropy_unavailable:
+    'An entropy source delivers nothing, or a generator failed a test. No key was released and nothing was counted. If it persists, see Status and tell the operator.',
+  ledger_unavailable:
+    'The database cannot record or look up what this needs. No key was released and nothing was counted. If it persists, see Status and tell the operator.',
+  overloaded: 'More work is waiting than the service will queue. Nothing was counted.',
+};
+
 function apiWords(error: PhmApiError): Words {
   const { status, code, title, detail, retryAfterSeconds: waitSeconds } = error;
   const fields = error.errors.map(({ pointer, message }) => `${pointer}: ${message}`).join('; ');
@@ -66,7 +77,12 @@ function apiWords(error: PhmApiError): Words {
   if (code === 'quota_exceeded') {
     return { title, text: quotaText(waitSeconds), waitSeconds, canRetry: false };
   }
-  return { title, text, waitSeconds, canRetry: status === 429 || status >= 500 };
+  return {
+    title,
+    text: HELP[code] ?? text,
+    waitSeconds,
+    canRetry: status === 429 || status >= 500,
+  };
 }
 
 function quotaText(waitSeconds: number | null): string {

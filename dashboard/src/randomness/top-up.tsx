@@ -63,6 +63,10 @@ export function TopUp({ missing, isNeeded, onDone }: TopUpProps) {
       </div>
     );
   }
+  const left = limits?.quota?.remaining;
+  if (left === 0) {
+    return <p class="note">The quota is used up: more keys must wait for the next month.</p>;
+  }
   return (
     <>
       <div class="actions">
@@ -75,7 +79,7 @@ export function TopUp({ missing, isNeeded, onDone }: TopUpProps) {
         </button>
         <span class="note">
           Real keys, thrown away unread. Each is one request of the quota
-          {limits?.quota ? `, of which ${count(limits.quota.remaining)} are left` : ''}.
+          {left === undefined ? '' : `, of which ${count(left)} are left`}.
         </span>
       </div>
       {error !== undefined && <Notice error={error} />}

@@ -36,7 +36,12 @@ export function EvidenceView() {
       {data && (
         <Verdict randomness={data}>
           <div class="toolbar">
-            <Segments<number> legend="Last keys" options={SPANS} value={keys} onChange={setKeys} />
+            <Segments<number>
+              legend="Last keys, up to"
+              options={SPANS}
+              value={keys}
+              onChange={setKeys}
+            />
             <button type="button" disabled={isLoading} onClick={reload}>
               {isLoading ? 'Loading…' : 'Refresh'}
             </button>
@@ -50,7 +55,9 @@ export function EvidenceView() {
       )}
       {data && data.keys > 0 && (
         <>
-          <ProportionsPanel randomness={data} onChoose={setRow} />
+          {data.rows.some(({ verdict }) => verdict !== null) && (
+            <ProportionsPanel randomness={data} onChoose={setRow} />
+          )}
           <HistogramPanel randomness={data} chosen={row} onChoose={setRow} />
         </>
       )}

@@ -61,14 +61,14 @@ export function SeriesCharts({ series, isStale }: { series: Series; isStale: boo
   const times = points.map(({ start }) => Date.parse(start) / 1000);
   const isQuiet = points.every(({ requests, failures }) => requests === 0 && failures === 0);
   return (
-    <section class={isStale ? 'stale' : undefined} aria-label="Over time">
+    <section aria-label="Over time">
       {isQuiet && (
         <p class="notice">
           No key was generated in this period. Charts fill as keys are made; a longer period may
           have some.
         </p>
       )}
-      <div class="charts">
+      <div class={isStale ? 'charts stale' : 'charts'}>
         {CHARTS.map(({ title, caption, spec, lines }) => {
           const values = lines.map((line) => points.map(line));
           return (
