@@ -1,5 +1,6 @@
 /** The shell: brand, navigation, API key, state of the server, and the view that the address names. */
 import { useEffect, useRef } from 'preact/hooks';
+import { Explanation } from './generate/explanation.tsx';
 import { GenerateView } from './generate/view.tsx';
 import { HealthLink, HealthProvider } from './health.tsx';
 import { KeyBar, KeyEntry } from './key-entry.tsx';
@@ -59,10 +60,10 @@ function Shell() {
   };
   return (
     <div class="shell">
-      <a class="skip" href={`#/${route}`} onClick={toContent}>
-        Skip to content
-      </a>
       <header class="side">
+        <a class="skip" href={`#/${route}`} onClick={toContent}>
+          Skip to content
+        </a>
         <p class="brand">
           <a href="#/generate">
             <svg viewBox="0 0 32 32" aria-hidden="true">
@@ -100,7 +101,7 @@ function Shell() {
 function View({ route }: { route: RoutePath }) {
   const { title, lead } = TEXTS[route];
   const { ending, generation } = useSession();
-  const heading = useHeadingFocus(title);
+  const heading = useHeadingFocus(title, generation);
   return (
     <>
       <div class="title">
@@ -110,7 +111,10 @@ function View({ route }: { route: RoutePath }) {
         <p>{lead}</p>
       </div>
       {ending === undefined && route !== 'status' ? (
-        <KeyEntry />
+        <>
+          <KeyEntry />
+          {route === 'generate' && <Explanation />}
+        </>
       ) : (
         <Content key={generation} route={route} />
       )}
@@ -135,13 +139,13 @@ function Content({ route }: { route: RoutePath }) {
 
 let isFirstView = true;
 
-/** Names the window after the view; after a change of view the focus goes to its heading. */
-function useHeadingFocus(title: string) {
+/** Names the window after the view; the focus goes to its heading when view or API key change. */
+function useHeadingFocus(title: string, generation: number) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     document.title = `${title} · PHM key service`;
     if (!isFirstView) heading.current?.focus();
     isFirstView = false;
-  }, [title]);
+  }, [title, generation]);
   return heading;
 }

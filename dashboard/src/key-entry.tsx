@@ -16,6 +16,7 @@ export function KeyEntry() {
   const [failure, setFailure] = useState<{ error: unknown; isDemo: boolean }>();
 
   const attempt = async (apiKey: string, isDemo: boolean) => {
+    if (isTrying) return;
     setTrying(true);
     setFailure(undefined);
     try {
@@ -28,7 +29,7 @@ export function KeyEntry() {
   const given = text.trim();
   const submit = (event: Event) => {
     event.preventDefault();
-    if (given !== '' && !isTrying) void attempt(given, false);
+    if (given !== '') void attempt(given, false);
   };
   const isRefused = failure?.error instanceof PhmApiError && failure.error.status === 401;
   return (
@@ -46,10 +47,14 @@ export function KeyEntry() {
           onInput={setText}
         />
         <div class="actions">
-          <button type="submit" class="primary" disabled={given === '' || isTrying}>
+          <button type="submit" class="primary" disabled={given === ''} aria-disabled={isTrying}>
             {isTrying ? 'Trying it…' : 'Use this key'}
           </button>
-          <button type="button" disabled={isTrying} onClick={() => void attempt(DEMO_KEY, true)}>
+          <button
+            type="button"
+            aria-disabled={isTrying}
+            onClick={() => void attempt(DEMO_KEY, true)}
+          >
             Use the public demo key
           </button>
         </div>

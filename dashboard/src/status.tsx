@@ -76,7 +76,7 @@ export function StatusView() {
           {at === undefined
             ? 'Asked when this page opened.'
             : `Last answer at ${timeOfDay(at)}. Asked again every 15 seconds.`}{' '}
-          <button type="button" class="link" disabled={isLoading} onClick={reload}>
+          <button type="button" class="link" aria-disabled={isLoading} onClick={reload}>
             Ask now
           </button>
         </p>

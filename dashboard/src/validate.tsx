@@ -73,7 +73,12 @@ export function ValidateView() {
             onInput={setProof}
           />
           <div class="actions">
-            <button type="submit" class="primary" disabled={given.key === '' || isWorking}>
+            <button
+              type="submit"
+              class="primary"
+              disabled={given.key === ''}
+              aria-disabled={isWorking}
+            >
               {isWorking ? 'Validating…' : 'Validate'}
             </button>
             <button

@@ -34,43 +34,6 @@ export function Unfold({ summary, children }: { summary: string; children(): Com
   );
 }
 
-export interface DataTableProps {
-  readonly caption: string;
-  readonly head: readonly string[];
-  readonly rows: readonly (readonly (string | number)[])[];
-}
-
-/** A plain table of numbers; the first column heads its row. It scrolls within itself. */
-export function DataTable({ caption, head, rows }: DataTableProps) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard
-    <section class="scroll" aria-label={caption} tabIndex={0}>
-      <table class="data">
-        <caption class="unseen">{caption}</caption>
-        <thead>
-          <tr>
-            {head.map((text) => (
-              <th key={text} scope="col">
-                {text}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(([first, ...others]) => (
-            <tr key={first}>
-              <th scope="row">{first}</th>
-              {others.map((text, i) => (
-                <td key={head[i + 1]}>{text}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  );
-}
-
 /** The width an element has at the moment, in pixels; 0 before it is laid out. */
 export function useWidth<E extends HTMLElement>() {
   const ref = useRef<E>(null);

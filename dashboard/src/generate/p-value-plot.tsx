@@ -1,7 +1,8 @@
 /** All p-values of a report, sorted, against the even spread that a sound source gives. */
 import { useState } from 'preact/hooks';
 import type { NistReport } from '../api.ts';
-import { DataTable, useWidth } from '../components/figure.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { useWidth } from '../components/figure.tsx';
 import { pValue } from '../format.ts';
 import { testText } from '../tests.ts';
 

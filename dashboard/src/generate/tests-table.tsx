@@ -1,6 +1,7 @@
 /** The 15 tests, in groups; a test with several p-values opens to show each. */
 import { useState } from 'preact/hooks';
 import type { NistReport } from '../api.ts';
+import { ScrollRegion } from '../components/data-table.tsx';
 import { Strip } from '../components/strip.tsx';
 import { count, pValue } from '../format.ts';
 import { groupByTest, testText } from '../tests.ts';
@@ -90,13 +91,15 @@ function TestRows({ test, alpha }: { test: Test; alpha: number }) {
       {isOpen && (
         <tr class="inner">
           <td colSpan={4}>
-            <ul class="p-values">
-              {values.map((p, i) => (
-                <li key={test.labels[i]} class={p < alpha ? 'odd' : undefined}>
-                  <code>{test.labels[i]}</code> {pValue(p)}
-                </li>
-              ))}
-            </ul>
+            <ScrollRegion label={`p-values of ${title}`}>
+              <ul class="p-values">
+                {values.map((p, i) => (
+                  <li key={test.labels[i]} class={p < alpha ? 'odd' : undefined}>
+                    <code>{test.labels[i]}</code> {pValue(p)}
+                  </li>
+                ))}
+              </ul>
+            </ScrollRegion>
           </td>
         </tr>
       )}

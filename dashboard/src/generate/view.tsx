@@ -4,6 +4,7 @@ import type { GeneratedKey } from '../api.ts';
 import { Notice } from '../components/notice.tsx';
 import { useSession } from '../session.tsx';
 import { Evidence } from './evidence.tsx';
+import { Explanation } from './explanation.tsx';
 import { DEFAULT_ORDER, GenerateForm, type Order, toRequest } from './form.tsx';
 import { SecretKey } from './secret-key.tsx';
 
@@ -44,6 +45,12 @@ export function GenerateView() {
     }
   };
 
+  /** The button that was pressed goes with the key: the focus needs another place. */
+  const forget = () => {
+    setMade(undefined);
+    document.querySelector<HTMLElement>('h1')?.focus();
+  };
+
   return (
     <>
       <GenerateForm
@@ -61,28 +68,11 @@ export function GenerateView() {
       )}
       {made && (
         <>
-          <SecretKey key={made.answer.key_id} made={made} onForget={() => setMade(undefined)} />
+          <SecretKey key={made.answer.key_id} made={made} onForget={forget} />
           <Evidence made={made} />
         </>
       )}
       {!made && !isWorking && error === undefined && <Explanation />}
     </>
-  );
-}
-
-function Explanation() {
-  return (
-    <section class="panel plain" aria-labelledby="how-title">
-      <h2 id="how-title">What happens</h2>
-      <ol class="steps">
-        <li>
-          48 bytes are drawn from the operating system for this key, and from the source you name.
-        </li>
-        <li>They reseed a CTR_DRBG (AES-256, SP 800-90A), whose output is modulated.</li>
-        <li>With validation, the 15 tests of SP 800-22 run on 2²⁰ bits of the very stream.</li>
-        <li>The key is cut from the bits that follow. A record without the key becomes durable.</li>
-        <li>Then the key is shown here, once. Each key is one request of the month’s quota.</li>
-      </ol>
-    </section>
   );
 }

@@ -1,7 +1,8 @@
 /** p-values of one row, or of all, counted in ten bins, against the even spread of a sound source. */
 import { useId } from 'preact/hooks';
 import type { Randomness, RandomnessRow } from '../api.ts';
-import { DataTable, Figure, useWidth } from '../components/figure.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { Figure, useWidth } from '../components/figure.tsx';
 import { count, percent, pValue } from '../format.ts';
 import { groupByTest, testText } from '../tests.ts';
 import { pooledHistogram, rowId, rowTitle } from './second-level.ts';

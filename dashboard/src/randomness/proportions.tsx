@@ -1,6 +1,7 @@
 /** The proportion of samples that pass, and the uniformity, of each test's rows. */
 import type { Randomness, RandomnessRow } from '../api.ts';
-import { DataTable, Unfold } from '../components/figure.tsx';
+import { DataTable } from '../components/data-table.tsx';
+import { Unfold } from '../components/figure.tsx';
 import { Strip } from '../components/strip.tsx';
 import { count, pValue } from '../format.ts';
 import { groupByTest, testText } from '../tests.ts';

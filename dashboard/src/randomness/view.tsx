@@ -42,7 +42,7 @@ export function EvidenceView() {
               value={keys}
               onChange={setKeys}
             />
-            <button type="button" disabled={isLoading} onClick={reload}>
+            <button type="button" aria-disabled={isLoading} onClick={reload}>
               {isLoading ? 'Loading…' : 'Refresh'}
             </button>
           </div>

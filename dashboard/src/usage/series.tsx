@@ -1,6 +1,6 @@
 /** The four charts of an account over time. */
 import type { Series, SeriesPoint } from '../api.ts';
-import { DataTable } from '../components/figure.tsx';
+import { DataTable } from '../components/data-table.tsx';
 import { count, dateTime, milliseconds, percent, rate } from '../format.ts';
 import { Chart, type ChartSpec } from './chart.tsx';
 

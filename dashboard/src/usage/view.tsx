@@ -53,7 +53,7 @@ export function UsageView() {
               value={hours}
               onChange={setHours}
             />
-            <button type="button" disabled={isLoading} onClick={reload}>
+            <button type="button" aria-disabled={isLoading} onClick={reload}>
               {isLoading ? 'Loading…' : 'Refresh'}
             </button>
             <label class="check">
