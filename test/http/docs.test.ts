@@ -51,7 +51,7 @@ describe('/docs', () => {
   });
 });
 
-describe('/docs in a browser', { skip: lackingBrowser ?? false }, () => {
+describe('/docs in a browser', { skip: NO_CHROMIUM }, () => {
   const generate = '#operations-keys-generate';
   const complaints: string[] = [];
   const strangers: string[] = [];
