@@ -304,7 +304,7 @@ export interface operations {
                         hash_proof?: string;
                         /**
                          * NistReport
-                         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Not stored.
+                         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Its p-values are kept, the rest is not stored.
                          */
                         nist_report?: {
                             /**
@@ -405,7 +405,7 @@ export interface operations {
                         hash_proof: string;
                         /**
                          * NistReport
-                         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Not stored.
+                         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Its p-values are kept, the rest is not stored.
                          */
                         nist_report?: {
                             /**
@@ -2405,7 +2405,7 @@ export interface operations {
                          * @enum {string}
                          */
                         status: "ok" | "unavailable" | "draining";
-                        /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
+                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
                         checks?: {
                             [key: string]: string;
                         };
@@ -2443,7 +2443,7 @@ export interface operations {
                          * @enum {string}
                          */
                         status: "ok" | "unavailable" | "draining";
-                        /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
+                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
                         checks?: {
                             [key: string]: string;
                         };
@@ -2470,7 +2470,7 @@ export interface operations {
                          * @enum {string}
                          */
                         status: "ok" | "unavailable" | "draining";
-                        /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
+                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
                         checks?: {
                             [key: string]: string;
                         };
@@ -2508,7 +2508,7 @@ export interface operations {
                          * @enum {string}
                          */
                         status: "ok" | "unavailable" | "draining";
-                        /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
+                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
                         checks?: {
                             [key: string]: string;
                         };
@@ -2535,7 +2535,7 @@ export interface operations {
                          * @enum {string}
                          */
                         status: "ok" | "unavailable" | "draining";
-                        /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
+                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
                         checks?: {
                             [key: string]: string;
                         };

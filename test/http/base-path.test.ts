@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { newApiKey } from '../../src/accounts/index.ts';
-import { buildTestApp, standInService } from '../support/app.ts';
+import { buildTestApp, READY, standInService } from '../support/app.ts';
 import {
   INDEX_HTML,
   makeDashboardFolder,
@@ -25,7 +25,7 @@ const SUMS = {
 };
 const service = standInService('enterprise', {
   metrics: async () => SUMS,
-  checkReadiness: () => ({ ready: true, entropy: true, ledger: true, secret: true, sources: [] }),
+  checkReadiness: () => READY,
 });
 let app: FastifyInstance;
 let proxy: Server;

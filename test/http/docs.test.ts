@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { lackingBrowser, launchBrowser } from '../support/browser.ts';
+import { launchBrowser, NO_CHROMIUM } from '../support/browser.ts';
 import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
 
 const dataDir = makeDataDir();
