@@ -11,6 +11,9 @@ import { KERNEL_DIGESTS, type KernelName } from '../src/wasm-digests.ts';
 
 const root = new URL('../', import.meta.url);
 
+/** What the server looks for to know that the dashboard is there. */
+const DASHBOARD = 'build/dashboard/index.html';
+
 /** Whether the service would load them. */
 function isBuilt(name: KernelName): boolean {
   try {
@@ -31,11 +34,14 @@ if (existsSync(new URL('node_modules/.bin/asc', root))) {
   process.exitCode = status ?? 1;
 } else {
   const names = Object.keys(KERNEL_DIGESTS) as KernelName[];
-  const missing = names.filter((name) => !isBuilt(name));
+  const kernels = names
+    .filter((name) => !isBuilt(name))
+    .map((name) => `build/kernels/${name}.wasm`);
+  const pages = [DASHBOARD].filter((page) => !existsSync(new URL(page, root)));
+  const missing = [...kernels, ...pages];
   if (missing.length > 0) {
-    const files = missing.map((name) => `build/kernels/${name}.wasm`).join(', ');
     process.stderr.write(
-      `${files}: not built from these sources, and no compiler here to build them: run "npm ci" once with the development dependencies, then "npm ci --omit=dev"\n`,
+      `${missing.join(', ')}: not built from these sources, and no compiler here to build them: run "npm ci" once with the development dependencies, then "npm ci --omit=dev"\n`,
     );
     process.exitCode = 1;
   }

@@ -34,7 +34,7 @@ export const ERRORS = {
   not_found: {
     status: 404,
     title: 'There is nothing at this address',
-    remedy: 'See /docs for the endpoints of this service.',
+    remedy: 'See /docs, beneath the base path if the server has one, for its endpoints.',
   },
   method_not_allowed: {
     status: 405,

@@ -1,5 +1,5 @@
 /**
- * Imports run one way: main → http, cli → keys → accounts → stages → leaves.
+ * Imports run one way: main → http, cli → telemetry → keys → accounts → stages → leaves.
  *
  * Stages never import each other's values; they meet in keys/. A type may be imported from an
  * earlier stage.
@@ -13,11 +13,13 @@ const SRC = resolve(import.meta.dirname, '../src');
 
 /** Rank by layer: an import goes to a lower rank, or stays within its own folder. */
 const RANKS: Record<string, number> = {
-  main: 5,
-  banner: 4,
+  main: 6,
+  banner: 5,
   'log-writer': 0,
-  http: 4,
-  cli: 4,
+  'log-pretty': 0,
+  http: 5,
+  cli: 5,
+  telemetry: 4,
   keys: 3,
   accounts: 2,
   entropy: 1,

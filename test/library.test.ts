@@ -1,12 +1,13 @@
 /** The package of the suite, as somebody gets it who installs it in a project of their own. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { runPackedSuite, type SuiteReport } from '../src/sts/index.ts';
 import { aesStream } from './sts/differential.ts';
+import { findNode20 } from './support/node-20.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const PROJECT = mkdtempSync(join(tmpdir(), 'library-'));
@@ -16,15 +17,6 @@ const [, EXAMPLE = ''] =
 
 function run(command: string, args: readonly string[], cwd = PROJECT): string {
   return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-}
-
-/** A Node 20 that the machine brings, beside the one of this project. */
-function findNode20(): string | undefined {
-  return (process.env.PATH ?? '')
-    .split(delimiter)
-    .map((folder) => join(folder, 'node'))
-    .filter((path) => existsSync(path) && !path.includes('node_modules'))
-    .find((path) => run(path, ['--version'], ROOT).startsWith('v20.'));
 }
 
 const NODE_20 = findNode20();

@@ -20,14 +20,18 @@ test('without a compiler, prepare asks for what was built before, and names the 
     assert.equal(missing.status, 1);
     assert.match(
       missing.stderr,
-      /simd\.wasm: not built from these sources, and no compiler here.* run "npm ci"/,
+      /simd\.wasm, build\/dashboard\/index\.html: not built from these sources, and no compiler here.* run "npm ci"/,
     );
     mkdirSync(join(root, 'build/kernels'), { recursive: true });
     for (const name of ['modulation', 'relaxed-simd', 'simd']) {
       writeFileSync(join(root, `build/kernels/${name}.wasm`), 'of other sources');
     }
     assert.equal(prepare().status, 1);
-    cpSync(join(ROOT, 'build'), join(root, 'build'), { recursive: true });
+    cpSync(join(ROOT, 'build/kernels'), join(root, 'build/kernels'), { recursive: true });
+    const noPage = prepare();
+    assert.equal(noPage.status, 1);
+    assert.match(noPage.stderr, /^build\/dashboard\/index\.html: not built.* run "npm ci"/);
+    cpSync(join(ROOT, 'build/dashboard'), join(root, 'build/dashboard'), { recursive: true });
     const there = prepare();
     assert.deepEqual([there.status, there.stderr], [0, '']);
   } finally {

@@ -39,12 +39,17 @@ export const ENVIRONMENT = {
   },
   PHM_TLS_KEY_FILE: { default: '', help: 'PEM private key of that certificate' },
   PHM_ALLOW_CLEARTEXT: { default: 'off', help: 'on: listen without TLS beyond loopback' },
+  PHM_BASE_PATH: { default: '', help: 'path that everything is served beneath, such as /phm' },
+  PHM_CORS_ORIGINS: { default: '', help: 'origins whose web pages may call the API; unset: none' },
   PHM_DEMO_KEYS: { default: 'auto', help: 'auto, on or off' },
   PHM_TRUST_PROXY: { default: '', help: 'proxies whose X-Forwarded-For is believed, for the log' },
   PHM_DRAIN_SECONDS: { default: '2', help: 'seconds from SIGTERM to the end of listening' },
   PHM_RATE_LIMITS: { default: 'on', help: 'on or off' },
   PHM_WORKERS: { default: '', help: 'suite workers; default: cores - 1, at least 1' },
+  PHM_METRICS_PORT: { default: '', help: 'port of /metrics; 0 takes a free one; unset: none' },
+  PHM_METRICS_HOST: { default: '127.0.0.1', help: 'address of /metrics' },
   PHM_LOG_LEVEL: { default: 'info', help: 'fatal, error, warn, info, debug, trace or silent' },
+  PHM_LOG_FORMAT: { default: 'auto', help: 'auto: pretty on a terminal; json or pretty' },
 } as const satisfies Record<string, { default: string; help: string }>;
 
 export type Variable = keyof typeof ENVIRONMENT;

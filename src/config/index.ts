@@ -15,6 +15,7 @@ import {
   requireSettings,
   type SourceSettings,
 } from './sources.ts';
+import { readBasePath, readCorsOrigins } from './web.ts';
 
 export { ENVIRONMENT } from './environment.ts';
 export type { ProxyRange } from './proxies.ts';
@@ -30,6 +31,10 @@ export {
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** `auto` is pretty where stderr is a terminal. */
+const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /**
  * Where the master secret comes from; `managed` is the file in the data directory. Without
@@ -54,6 +59,10 @@ export interface Config extends EnabledSources {
   readonly masterSecret: MasterSecretOrigin;
   readonly sourceSettings: SourceSettings;
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  /** Path before all addresses, such as `/phm`; empty: the root. */
+  readonly basePath: string;
+  /** Origins whose web pages may call the API. */
+  readonly corsOrigins: readonly string[];
   /** Addresses of proxies whose word on the client's address is taken. */
   readonly trustedProxies: readonly ProxyRange[];
   /** How long `/readyz` fails before the listener closes, after SIGTERM. */
@@ -61,7 +70,10 @@ export interface Config extends EnabledSources {
   readonly demoKeys: 'auto' | 'on' | 'off';
   readonly rateLimits: boolean;
   readonly suiteWorkers: number;
+  /** The listener for Prometheus, or null for none. */
+  readonly metrics: { readonly host: string; readonly port: number } | null;
   readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
 }
 
 /** What the machine and the stages know and the environment does not. */
@@ -124,6 +136,8 @@ export function readConfig(
     ...sources,
     sourceSettings,
     tls,
+    basePath: readBasePath(reader),
+    corsOrigins: readCorsOrigins(reader),
     trustedProxies: readTrustedProxies(reader),
     drainSeconds: reader.integer('PHM_DRAIN_SECONDS', 0, MAX_DRAIN_SECONDS),
     demoKeys: reader.choice('PHM_DEMO_KEYS', ['auto', 'on', 'off']),
@@ -131,11 +145,19 @@ export function readConfig(
     suiteWorkers: reader.text('PHM_WORKERS')
       ? reader.integer('PHM_WORKERS', 1, MAX_WORKERS)
       : Math.min(MAX_WORKERS, Math.max(1, context.cores - 1)),
+    metrics: readMetrics(reader),
     logLevel: reader.choice('PHM_LOG_LEVEL', LOG_LEVELS),
+    logFormat: reader.choice('PHM_LOG_FORMAT', LOG_FORMATS),
   };
   return problems.length === 0
     ? { ok: true, config, warnings: unknownVariables(env) }
     : { ok: false, problems };
+}
+
+function readMetrics(reader: Reader): Config['metrics'] {
+  if (!reader.text('PHM_METRICS_PORT')) return null;
+  const host = reader.text('PHM_METRICS_HOST').replace(/^\[|\]$/g, '');
+  return { host, port: reader.integer('PHM_METRICS_PORT', 0, 65_535) };
 }
 
 function readTls(reader: Reader): Config['tls'] {

@@ -18,6 +18,16 @@ import { AppError } from '../errors.ts';
 import type { KeyService } from '../keys/index.ts';
 import { Authenticator } from './authenticate.ts';
 import { type ClientAddress, clientAddress } from './client-address.ts';
+import {
+  addCorsHook,
+  type CorsHeaders,
+  corsHeaders,
+  isPreflight,
+  preflightHeaders,
+} from './cors.ts';
+import { serveDashboard } from './dashboard.ts';
+import { serveDocs } from './docs.ts';
+import { RequestObserver, type Telemetry } from './observe.ts';
 import { registerOpenApi, serveOpenApi } from './openapi.ts';
 import { sendProblem, toAppError } from './problem.ts';
 import { answerRaw, handleRawEvents, parserErrorCode } from './raw-errors.ts';
@@ -28,7 +38,7 @@ import { randomnessRoute } from './routes/randomness.ts';
 import { seriesRoute } from './routes/series.ts';
 import { validateRoute } from './routes/validate.ts';
 
-export interface AppOptions {
+export interface AppOptions extends Telemetry {
   readonly service: KeyService;
   readonly clock: Clock;
   readonly logger: FastifyBaseLogger;
@@ -36,8 +46,16 @@ export interface AppOptions {
   readonly entropySource: string;
   readonly entropySources: readonly string[];
   readonly demoKeys: DemoKeysPolicy;
+  /** A demo API key that is active, for pages to offer where it is admitted; null: none. */
+  readonly demoApiKey: string | null;
   readonly rateLimits: boolean;
   readonly tls: { readonly cert: string; readonly key: string } | null;
+  /** Path before all addresses, such as `/phm`; empty: the root. */
+  readonly basePath: string;
+  /** Origins whose web pages may call the API. */
+  readonly corsOrigins: readonly string[];
+  /** Folder of the built dashboard; without `index.html` in it the server has no dashboard. */
+  readonly dashboardFolder: string;
   /** Proxies whose `X-Forwarded-For` is believed, for the log. */
   readonly trustedProxies: readonly ProxyRange[];
   /** True once the process has been told to end. */
@@ -55,6 +73,7 @@ export interface Timeouts {
 /** What the routes are built with. */
 export interface RouteContext extends AppOptions {
   readonly authenticator: Authenticator;
+  readonly observer: RequestObserver;
 }
 
 /** Largest request body: a generate or validate body takes a few hundred bytes. */
@@ -76,7 +95,9 @@ const TLS_GROUPS = 'X25519MLKEM768/X25519:P-256:P-384';
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { clock } = options;
   const client = clientAddress(options.trustedProxies);
-  const app = createServer(options, client);
+  const cors = corsHeaders(options.corsOrigins);
+  const observer = new RequestObserver(options);
+  const app = createServer(options, { client, cors, observer });
   app.removeContentTypeParser('text/plain');
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => {
@@ -84,36 +105,58 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     const { reason } = known.details;
     if (reason) request.log.warn({ code: known.code, reason }, 'request failed');
     else if (known.code === 'internal_error') logUnexpected(request.log, known.cause);
+    observer.problem(known.code, request);
     sendProblem(request, reply, known, clock);
   });
   app.setNotFoundHandler(() => {
     throw new AppError('not_found');
   });
+  observer.attach(app);
+  if (options.corsOrigins.length > 0) addCorsHook(app, cors);
   addRequestHooks(app, options.isDraining);
-  refuseUnknownRoutes(app);
-  handleRawEvents(app.server, clock, options.logger);
-  await registerOpenApi(app);
-  const context: RouteContext = { ...options, authenticator: new Authenticator(options) };
+  refuseUnknownRoutes(app, cors);
+  handleRawEvents(app.server, { clock, logger: options.logger, observer, cors });
+  await registerOpenApi(app, options.basePath);
+  const authenticator = new Authenticator(options);
+  const context: RouteContext = { ...options, authenticator, observer };
+  await app.register((scope) => addRoutes(scope, context), { prefix: options.basePath });
+  // Probes come from beside the server, not through what the base path is for.
+  if (options.basePath !== '') healthRoutes(app, context, { documented: false });
+  return app;
+}
+
+/** All that is served beneath the base path. */
+async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<void> {
   generateRoute(app, context);
   validateRoute(app, context);
   metricsRoute(app, context);
   seriesRoute(app, context);
   randomnessRoute(app, context);
-  healthRoutes(app, context);
-  await serveOpenApi(app);
-  return app;
+  healthRoutes(app, context, { documented: true });
+  serveOpenApi(app);
+  await serveDocs(app);
+  await serveDashboard(app, context);
+}
+
+/** What every request is met with before it has a route. */
+interface RequestParts {
+  readonly client: ClientAddress;
+  readonly cors: CorsHeaders;
+  readonly observer: RequestObserver;
 }
 
 function createServer(
   { tls, logger, clock, timeouts }: AppOptions,
-  client: ClientAddress,
+  { client, cors, observer }: RequestParts,
 ): FastifyInstance {
   const { headersMs, requestMs, checkEveryMs } = { ...DEFAULT_TIMEOUTS, ...timeouts };
   const common: FastifyServerOptions = {
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    childLoggerFactory: (parent, bindings, childOptions, request) =>
-      parent.child({ ...bindings, client: client(request) }, childOptions),
+    childLoggerFactory: (parent, bindings, childOptions, request) => {
+      const trace = observer.begin(request, String(bindings.reqId));
+      return parent.child({ ...bindings, client: client(request), ...trace }, childOptions);
+    },
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: requestMs,
     return503OnClosing: false,
@@ -129,10 +172,18 @@ function createServer(
         allErrors: true,
       },
     },
-    frameworkErrors: (error, request, reply) =>
-      sendProblem(request as FastifyRequest, reply as FastifyReply, toAppError(error), clock),
+    frameworkErrors: (error, request, reply) => {
+      const known = toAppError(error);
+      observer.problem(known.code, request as FastifyRequest);
+      // No hook runs for an address that cannot be read.
+      reply.headers(cors(request.headers.origin));
+      sendProblem(request as FastifyRequest, reply as FastifyReply, known, clock);
+      const { statusCode: status } = reply;
+      request.log.info({ method: request.method, route: 'unknown', status }, 'request');
+      observer.unrouted(request.raw, status);
+    },
     clientErrorHandler: (error, socket) =>
-      answerRaw(socket, new AppError(parserErrorCode(error)), clock, logger),
+      answerRaw(socket, new AppError(parserErrorCode(error)), clock, logger, observer),
   };
   const http = {
     headersTimeout: headersMs,
@@ -153,20 +204,23 @@ function createServer(
 
 /**
  * Answers 404, or 405 with the methods a path takes, before a body is read. The router knows wrong
- * methods as unknown routes only, so methods are gathered by path as routes are added.
+ * methods as unknown routes only, so methods are gathered by path as routes are added. A preflight
+ * is one of them, and is answered here: it carries no API key.
  */
-function refuseUnknownRoutes(app: FastifyInstance): void {
+function refuseUnknownRoutes(app: FastifyInstance, cors: CorsHeaders): void {
   const methods = new Map<string, Set<string>>();
   app.addHook('onRoute', ({ url, method }) => {
     const known = methods.get(url) ?? new Set<string>();
     for (const one of [method].flat()) known.add(one);
     methods.set(url, known);
   });
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
     const known = methods.get(pathOf(request.url));
-    if (known) throw new AppError('method_not_allowed', { allow: [...known].sort() });
-    throw new AppError('not_found');
+    if (!known) throw new AppError('not_found');
+    const allow = [...known].sort();
+    if (isPreflight(request, cors)) return reply.code(204).headers(preflightHeaders(allow)).send();
+    throw new AppError('method_not_allowed', { allow });
   });
 }
 
@@ -179,7 +233,7 @@ function addRequestHooks(app: FastifyInstance, isDraining: () => boolean): void 
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
-    if (!request.url.startsWith('/docs')) reply.header('cache-control', 'no-store');
+    reply.header('cache-control', 'no-store');
     // RFC 9112 §3.2: an HTTP/1.1 request without exactly one Host is refused.
     if (request.raw.httpVersion === '1.1' && countHosts(request.raw.rawHeaders) !== 1) {
       throw new AppError('malformed_request', { detail: 'Exactly one Host header is needed.' });

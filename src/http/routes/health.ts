@@ -10,7 +10,11 @@ const RETRY_AFTER_SECONDS = 1;
 
 type Health = Static<typeof HealthResult>;
 
-export function healthRoutes(app: FastifyInstance, context: RouteContext): void {
+export function healthRoutes(
+  app: FastifyInstance,
+  context: RouteContext,
+  { documented }: { documented: boolean },
+): void {
   const routes = [
     ['/livez', 'The process answers', () => alive(context)],
     ['/readyz', 'The replica can serve keys', () => readiness(context)],
@@ -26,6 +30,8 @@ export function healthRoutes(app: FastifyInstance, context: RouteContext): void 
       path,
       {
         schema: {
+          hide: !documented,
+          operationId: path.slice(1),
           summary,
           tags: ['health'],
           security: [],
@@ -47,7 +53,8 @@ function alive({ clock }: RouteContext): Health {
 
 /** Ready while keys can be made and recorded and the process is not on its way out. */
 function readiness({ service, clock, isDraining }: RouteContext): Health {
-  const { ready, entropy, ledger, secret, sources } = service.checkReadiness();
+  const { ready, entropy, generator, suiteWorkers, ledger, secret, sources } =
+    service.checkReadiness();
   const status = isDraining() ? 'draining' : ready ? 'ok' : 'unavailable';
   const bySource = sources.map(({ name, healthy }) => [`entropy:${name}`, word(healthy)]);
   return {
@@ -56,6 +63,8 @@ function readiness({ service, clock, isDraining }: RouteContext): Health {
     checks: {
       entropy: word(entropy),
       ...Object.fromEntries(bySource),
+      generator: generator ? 'ok' : 'latched',
+      suite_workers: suiteWorkers ? 'ok' : 'latched',
       ledger: word(ledger),
       master_secret: secret ? 'ok' : 'incomplete',
       accepting: isDraining() ? 'no' : 'yes',

@@ -1,0 +1,151 @@
+/** The shell: brand, navigation, API key, state of the server, and the view that the address names. */
+import { useEffect, useRef } from 'preact/hooks';
+import { Explanation } from './generate/explanation.tsx';
+import { GenerateView } from './generate/view.tsx';
+import { HealthLink, HealthProvider } from './health.tsx';
+import { KeyBar, KeyEntry } from './key-entry.tsx';
+import { EvidenceView } from './randomness/view.tsx';
+import { ROUTES, type RoutePath, useRoute } from './route.ts';
+import { SessionProvider, useSession } from './session.tsx';
+import { StatusView } from './status.tsx';
+import { ThemeToggle } from './theme.tsx';
+import { UsageView } from './usage/view.tsx';
+import { ValidateView } from './validate.tsx';
+
+interface ViewText {
+  readonly title: string;
+  readonly lead: string;
+}
+
+const TEXTS: Readonly<Record<RoutePath, ViewText>> = {
+  generate: {
+    title: 'Generate a key',
+    lead: 'A symmetric key from freshly drawn entropy, with the evidence for the stream it is cut from.',
+  },
+  validate: {
+    title: 'Validate a key',
+    lead: 'Did this service make the key? By its proof, or by the record that the ledger keeps of it.',
+  },
+  usage: {
+    title: 'Usage',
+    lead: 'The month’s quota, and how the keys of this account were made over time.',
+  },
+  evidence: {
+    title: 'Evidence over many keys',
+    lead: 'One key’s tests say little. What the p-values of many keys say together, after SP 800-22 §4.2.',
+  },
+  status: {
+    title: 'Status',
+    lead: 'What this server said about itself, part by part.',
+  },
+};
+
+export function App() {
+  return (
+    <SessionProvider>
+      <HealthProvider>
+        <Shell />
+      </HealthProvider>
+    </SessionProvider>
+  );
+}
+
+function Shell() {
+  const route = useRoute();
+  const { ending } = useSession();
+  const main = useRef<HTMLElement>(null);
+  const toContent = (event: Event) => {
+    event.preventDefault();
+    main.current?.focus();
+  };
+  return (
+    <div class="shell">
+      <header class="side">
+        <a class="skip" href={`#/${route}`} onClick={toContent}>
+          Skip to content
+        </a>
+        <p class="brand">
+          <a href="#/generate">
+            <svg viewBox="0 0 32 32" aria-hidden="true">
+              <rect width="32" height="32" rx="7" />
+              <path d="M8 8h4v4H8zM16 8h4v4h-4zM20 12h4v4h-4zM8 16h4v4H8zM12 20h4v4h-4zM20 20h4v4h-4z" />
+            </svg>
+            PHM keys
+          </a>
+        </p>
+        <nav aria-label="Views">
+          <ul>
+            {ROUTES.map(({ path, label }) => (
+              <li key={path}>
+                <a href={`#/${path}`} aria-current={path === route ? 'page' : undefined}>
+                  {label}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        {ending !== undefined && <KeyBar />}
+        <div class="tools">
+          <HealthLink />
+          <a href="docs">API reference</a>
+          <ThemeToggle />
+        </div>
+      </header>
+      <main ref={main} tabIndex={-1}>
+        <View key={route} route={route} />
+      </main>
+    </div>
+  );
+}
+
+function View({ route }: { route: RoutePath }) {
+  const { title, lead } = TEXTS[route];
+  const { ending, generation } = useSession();
+  const heading = useHeadingFocus(title, generation);
+  return (
+    <>
+      <div class="title">
+        <h1 ref={heading} tabIndex={-1}>
+          {title}
+        </h1>
+        <p>{lead}</p>
+      </div>
+      {ending === undefined && route !== 'status' ? (
+        <>
+          <KeyEntry />
+          {route === 'generate' && <Explanation />}
+        </>
+      ) : (
+        <Content key={generation} route={route} />
+      )}
+    </>
+  );
+}
+
+function Content({ route }: { route: RoutePath }) {
+  switch (route) {
+    case 'generate':
+      return <GenerateView />;
+    case 'validate':
+      return <ValidateView />;
+    case 'usage':
+      return <UsageView />;
+    case 'evidence':
+      return <EvidenceView />;
+    case 'status':
+      return <StatusView />;
+  }
+}
+
+let isFirstView = true;
+
+/** Names the window after the view; the focus goes to its heading when view or API key change. */
+function useHeadingFocus(title: string, generation: number) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${title} · PHM key service`;
+    if (!isFirstView) heading.current?.focus();
+    isFirstView = false;
+  }, [title, generation]);
+  return heading;
+}

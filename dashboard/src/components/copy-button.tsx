@@ -1,0 +1,46 @@
+/** Copies a text and says so, to the eye and to screen readers. */
+import { useEffect, useState } from 'preact/hooks';
+
+const SHOWN_MS = 4000;
+
+export interface CopyButtonProps {
+  readonly text: string;
+  readonly label: string;
+  /** What is copied, for the announcement: "Key". */
+  readonly what: string;
+  readonly className?: string;
+  onCopied?(): void;
+}
+
+export function CopyButton({ text, label, what, className, onCopied }: CopyButtonProps) {
+  const [outcome, setOutcome] = useState<'copied' | 'refused'>();
+  useEffect(() => {
+    if (!outcome) return undefined;
+    const timer = setTimeout(() => setOutcome(undefined), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [outcome]);
+
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setOutcome('copied');
+      onCopied?.();
+    } catch {
+      setOutcome('refused');
+    }
+  };
+  const said = {
+    copied: `${what} copied to the clipboard.`,
+    refused: `The browser did not let this page copy. Show the ${what.toLowerCase()} and copy it by hand.`,
+  };
+  return (
+    <>
+      <button type="button" class={className} onClick={copy}>
+        {outcome === 'copied' ? 'Copied' : label}
+      </button>
+      <span class={outcome === 'refused' ? 'note' : 'unseen'} aria-live="polite">
+        {outcome && said[outcome]}
+      </span>
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+/** Many numbers in little room: regions that scroll within themselves, and tables in them. */
+import type { ComponentChildren } from 'preact';
+
+export interface ScrollRegionProps {
+  readonly label: string;
+  readonly children: ComponentChildren;
+}
+
+export function ScrollRegion({ label, children }: ScrollRegionProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard
+    <section class="scroll" aria-label={label} tabIndex={0}>
+      {children}
+    </section>
+  );
+}
+
+export interface DataTableProps {
+  readonly caption: string;
+  readonly head: readonly string[];
+  readonly rows: readonly (readonly (string | number)[])[];
+}
+
+/** A plain table of numbers; the first column heads its row. It scrolls within itself. */
+export function DataTable({ caption, head, rows }: DataTableProps) {
+  return (
+    <ScrollRegion label={caption}>
+      <table class="data">
+        <caption class="unseen">{caption}</caption>
+        <thead>
+          <tr>
+            {head.map((text) => (
+              <th key={text} scope="col">
+                {text}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(([first, ...others]) => (
+            <tr key={first}>
+              <th scope="row">{first}</th>
+              {others.map((text, i) => (
+                <td key={head[i + 1]}>{text}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollRegion>
+  );
+}

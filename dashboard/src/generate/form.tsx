@@ -1,0 +1,126 @@
+/** What to make: length, modulation, entropy source, validation. */
+import { useId } from 'preact/hooks';
+import type { GenerateRequest } from '../api.ts';
+import { Segments } from '../components/segments.tsx';
+import { offeredSources, useHealth } from '../health.tsx';
+import { sourceText } from '../status.tsx';
+
+export interface Order {
+  readonly level: GenerateRequest['security_level'];
+  readonly modulation: NonNullable<GenerateRequest['modulation_type']>;
+  /** Empty: the server's default. */
+  readonly source: string;
+  readonly isValidated: boolean;
+}
+
+export const DEFAULT_ORDER: Order = {
+  level: 256,
+  modulation: 'phase',
+  source: '',
+  isValidated: true,
+};
+
+const LEVELS = ([128, 256, 384] as const).map((value) => ({ value, label: `${value} bits` }));
+
+const MODULATIONS = (['phase', 'frequency', 'amplitude', 'none'] as const).map((value) => ({
+  value,
+  label: value,
+}));
+
+export function toRequest({ level, modulation, source, isValidated }: Order): GenerateRequest {
+  return {
+    security_level: level,
+    modulation_type: modulation,
+    enable_nist_validation: isValidated,
+    include: isValidated ? ['hash_proof', 'nist_report'] : ['hash_proof'],
+    ...(source !== '' && {
+      entropy_source: source as NonNullable<GenerateRequest['entropy_source']>,
+    }),
+  };
+}
+
+export interface GenerateFormProps {
+  readonly order: Order;
+  readonly isWorking: boolean;
+  readonly hasKey: boolean;
+  onChange(order: Order): void;
+  onSubmit(): void;
+}
+
+export function GenerateForm({ order, isWorking, hasKey, onChange, onSubmit }: GenerateFormProps) {
+  const id = useId();
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (!isWorking) onSubmit();
+  };
+  const label = hasKey ? 'Forget it and generate another' : 'Generate';
+  return (
+    <section class="panel" aria-label="What to generate">
+      <form class="order" onSubmit={submit}>
+        <Segments
+          legend="Length"
+          options={LEVELS}
+          value={order.level}
+          onChange={(level) => onChange({ ...order, level })}
+        />
+        <Segments
+          legend="Modulation"
+          options={MODULATIONS}
+          value={order.modulation}
+          onChange={(modulation) => onChange({ ...order, modulation })}
+        />
+        <SourceField order={order} onChange={onChange} />
+        <div class="field">
+          <span class="label" id={`${id}-tests`}>
+            Validation
+          </span>
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={order.isValidated}
+              aria-describedby={`${id}-tests`}
+              onChange={(event) => onChange({ ...order, isValidated: event.currentTarget.checked })}
+            />
+            Run the 15 tests
+          </label>
+        </div>
+        <div class="actions">
+          <button type="submit" class="primary" aria-disabled={isWorking}>
+            {isWorking ? 'Generating…' : label}
+          </button>
+        </div>
+      </form>
+    </section>
+  );
+}
+
+function SourceField({ order, onChange }: Pick<GenerateFormProps, 'order' | 'onChange'>) {
+  const id = useId();
+  const sources = offeredSources(useHealth().data);
+  const chosen = sources.find(({ name }) => name === order.source);
+  const note =
+    order.source === ''
+      ? 'Mixed in beside the operating system’s, which always takes part.'
+      : sourceText(order.source);
+  return (
+    <div class="field">
+      <label for={id}>Entropy source</label>
+      <select
+        id={id}
+        value={order.source}
+        aria-describedby={`${id}-note`}
+        onChange={(event) => onChange({ ...order, source: event.currentTarget.value })}
+      >
+        <option value="">the server’s default</option>
+        {sources.map(({ name, isReady }) => (
+          <option key={name} value={name}>
+            {isReady ? name : `${name} (not delivering)`}
+          </option>
+        ))}
+      </select>
+      <p class="note" id={`${id}-note`}>
+        {chosen && !chosen.isReady ? 'It delivers nothing at the moment: expect a refusal.' : note}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,94 @@
+/**
+ * The key itself: shown once, masked until asked for. The raster of its bits is the key in another
+ * form, so it is there only while the key is.
+ */
+import { useState } from 'preact/hooks';
+import { CopyButton } from '../components/copy-button.tsx';
+import { saveJson } from '../download.ts';
+import { BitRaster } from './raster.tsx';
+import type { Made } from './view.tsx';
+
+/** In groups of eight digits, so that lines break where an eye can follow. */
+const GROUP = /.{8}/g;
+
+export function SecretKey({ made, onForget }: { made: Made; onForget(): void }) {
+  const { answer } = made;
+  const { key, key_id: id, security_level: level, timestamp, hash_proof: proof } = answer;
+  const [isShown, setShown] = useState(false);
+  const save = () =>
+    saveJson(`${id}.json`, {
+      key_id: id,
+      key,
+      security_level: level,
+      hash_proof: proof,
+      timestamp,
+    });
+  return (
+    <section class="panel secret" aria-labelledby="secret-title">
+      <header class="row">
+        <h2 id="secret-title">Your {level}-bit key</h2>
+        <p class="note">Shown once</p>
+      </header>
+      <div class={isShown ? 'secret-body shown' : 'secret-body'}>
+        {isShown ? (
+          <code class="digits" data-secret="">
+            {(key.match(GROUP) ?? [key]).map((group, i) => (
+              <span key={i}>{group}</span>
+            ))}
+          </code>
+        ) : (
+          <p class="digits">
+            <span class="unseen">The key is hidden.</span>
+            {Array.from({ length: key.length / 8 }, (_, i) => (
+              <span key={i} aria-hidden="true">
+                ••••••••
+              </span>
+            ))}
+          </p>
+        )}
+        {isShown && <BitRaster hex={key} />}
+      </div>
+      <div class="actions">
+        <CopyButton
+          text={key}
+          label="Copy"
+          what="Key"
+          className="primary"
+          onCopied={() => setShown(false)}
+        />
+        <button type="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+          {isShown ? 'Hide' : 'Reveal'}
+        </button>
+        <button type="button" onClick={save}>
+          Download
+        </button>
+        <button type="button" class="danger" onClick={onForget}>
+          Forget
+        </button>
+      </div>
+      <p class="note">
+        The service does not store this key and cannot show it again. This page forgets it when you
+        generate another, leave this view or reload. Copying hides it; other programs can read the
+        clipboard.
+      </p>
+      <dl class="ids">
+        <div>
+          <dt>Key id</dt>
+          <dd>
+            <code>{id}</code>
+            <CopyButton text={id} label="Copy id" what="Key id" className="link" />
+          </dd>
+        </div>
+        {proof && (
+          <div>
+            <dt>Proof</dt>
+            <dd>
+              <code>{proof}</code>
+              <CopyButton text={proof} label="Copy proof" what="Proof" className="link" />
+            </dd>
+          </div>
+        )}
+      </dl>
+    </section>
+  );
+}

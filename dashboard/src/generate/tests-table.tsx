@@ -1,0 +1,128 @@
+/** The 15 tests, in groups; a test with several p-values opens to show each. */
+import { useState } from 'preact/hooks';
+import type { NistReport } from '../api.ts';
+import { ScrollRegion } from '../components/data-table.tsx';
+import { Strip } from '../components/strip.tsx';
+import { count, pValue } from '../format.ts';
+import { groupByTest, testText } from '../tests.ts';
+
+type Test = NistReport['tests'][number];
+
+export function TestsTable({ report }: { report: NistReport }) {
+  const groups = groupByTest(report.tests, ({ name }) => name);
+  return (
+    <section class="panel" aria-labelledby="table-title">
+      <h2 id="table-title">The tests</h2>
+      <p>
+        A p-value is the chance that a sound source gives a sample at least as odd, by that one
+        measure. A test with several p-values is judged by the smallest, corrected for their number.
+      </p>
+      <table class="tests">
+        <thead>
+          <tr>
+            <th scope="col">Test</th>
+            <th scope="col" class="wide">
+              p-values, 0 to 1
+            </th>
+            <th scope="col" class="number">
+              p
+            </th>
+            <th scope="col">Result</th>
+          </tr>
+        </thead>
+        {groups.map(({ title, items }) => (
+          <tbody key={title}>
+            <tr class="group">
+              <th scope="rowgroup" colSpan={4}>
+                {title}
+              </th>
+            </tr>
+            {items.map((test) => (
+              <TestRows key={test.name} test={test} alpha={report.alpha} />
+            ))}
+          </tbody>
+        ))}
+      </table>
+    </section>
+  );
+}
+
+function TestRows({ test, alpha }: { test: Test; alpha: number }) {
+  const [isOpen, setOpen] = useState(false);
+  const { title, section, detects } = testText(test.name);
+  const values = test.p_values;
+  const isMany = values.length > 1;
+  return (
+    <>
+      <tr>
+        <th scope="row">
+          <div class="named">
+            {isMany ? (
+              <button
+                type="button"
+                class="opener"
+                aria-expanded={isOpen}
+                onClick={() => setOpen(!isOpen)}
+              >
+                {title}
+                <span class="note"> {count(values.length)}</span>
+                <span class="unseen"> p-values</span>
+              </button>
+            ) : (
+              <span class="opener">{title}</span>
+            )}
+            <span class="note detects">
+              {detects}
+              {section && ` ·\u00a0§${section}`}
+            </span>
+          </div>
+        </th>
+        <td class="wide">
+          {test.applicable && <Strip values={values} isOdd={(p) => p < alpha} />}
+        </td>
+        <td class="number">
+          {isMany && <span class="note">smallest {pValue(Math.min(...values))} </span>}
+          {test.corrected_p === null ? '–' : pValue(test.corrected_p)}
+        </td>
+        <td>
+          <Result test={test} />
+        </td>
+      </tr>
+      {isOpen && (
+        <tr class="inner">
+          <td colSpan={4}>
+            <ScrollRegion label={`p-values of ${title}`}>
+              <ul class="p-values">
+                {values.map((p, i) => (
+                  <li key={test.labels[i]} class={p < alpha ? 'odd' : undefined}>
+                    <code>{test.labels[i]}</code> {pValue(p)}
+                  </li>
+                ))}
+              </ul>
+            </ScrollRegion>
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+function Result({ test }: { test: Test }) {
+  if (!test.applicable) {
+    return (
+      <>
+        <span class="state">does not apply</span>
+        <span class="note">{test.reason}</span>
+      </>
+    );
+  }
+  return test.passed ? (
+    <span class="state good">
+      <span aria-hidden="true">✓</span> passed
+    </span>
+  ) : (
+    <span class="state bad">
+      <span aria-hidden="true">!</span> below 1 %
+    </span>
+  );
+}

@@ -1,0 +1,54 @@
+/** What the server says about itself, asked every quarter of a minute while the page is in view. */
+import { type ComponentChildren, createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import { type Health, readHealth } from './api.ts';
+import { type Loaded, useInterval, useLoad } from './load.ts';
+
+const EVERY_MS = 15_000;
+
+const Context = createContext<Loaded<Health> | undefined>(undefined);
+
+export function useHealth(): Loaded<Health> {
+  const health = useContext(Context);
+  if (!health) throw new Error('useHealth() outside of HealthProvider');
+  return health;
+}
+
+export function HealthProvider({ children }: { children: ComponentChildren }) {
+  const health = useLoad(readHealth);
+  useInterval(health.reload, EVERY_MS, true);
+  return <Context.Provider value={health}>{children}</Context.Provider>;
+}
+
+export type ServerState = 'asking' | 'ok' | 'unavailable' | 'draining' | 'gone';
+
+const WORDS: Readonly<Record<ServerState, string>> = {
+  asking: 'Asking the server',
+  ok: 'Server ready',
+  unavailable: 'Server not ready',
+  draining: 'Server is ending',
+  gone: 'Server does not answer',
+};
+
+export function serverState({ data, error }: Loaded<Health>): ServerState {
+  if (error) return 'gone';
+  return data ? data.status : 'asking';
+}
+
+export function HealthLink() {
+  const state = serverState(useHealth());
+  return (
+    <a class={`health ${state}`} href="#/status">
+      <span class="light" aria-hidden="true" />
+      {WORDS[state]}
+    </a>
+  );
+}
+
+/** The entropy sources that this server offers, each with whether it delivers at the moment. */
+export function offeredSources(health: Health | undefined): { name: string; isReady: boolean }[] {
+  return Object.entries(health?.checks ?? {}).flatMap(([check, state]) => {
+    const name = /^entropy:(.+)$/.exec(check)?.[1];
+    return name === undefined ? [] : [{ name, isReady: state === 'ok' }];
+  });
+}

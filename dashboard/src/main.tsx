@@ -1,0 +1,19 @@
+import { render } from 'preact';
+import { App } from './app.tsx';
+import './styles/base.css';
+import './styles/shell.css';
+import './styles/controls.css';
+import './styles/figures.css';
+import './styles/views.css';
+
+const root = document.getElementById('app');
+if (!root) throw new Error('index.html has no #app');
+
+const show = () => render(<App />, root);
+show();
+
+// A browser may keep a page that was left, to go back to it. It must not keep keys with it.
+addEventListener('pagehide', () => render(null, root));
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) show();
+});

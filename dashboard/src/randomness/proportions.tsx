@@ -1,0 +1,177 @@
+/** The proportion of samples that pass, and the uniformity, of each test's rows. */
+import type { Randomness, RandomnessRow } from '../api.ts';
+import { DataTable } from '../components/data-table.tsx';
+import { Unfold } from '../components/figure.tsx';
+import { Strip } from '../components/strip.tsx';
+import { count, pValue } from '../format.ts';
+import { groupByTest, testText } from '../tests.ts';
+import { isOutside, MINIMUM_KEYS, rowId, rowTitle, UNIFORMITY_ALPHA } from './second-level.ts';
+
+export interface ProportionsPanelProps {
+  readonly randomness: Randomness;
+  onChoose(id: string): void;
+}
+
+export function ProportionsPanel({ randomness, onChoose }: ProportionsPanelProps) {
+  const { rows } = randomness;
+  const groups = groupByTest(rows, ({ test }) => test);
+  const low = lowEnd(rows);
+  return (
+    <section class="panel" aria-labelledby="proportions-title">
+      <h2 id="proportions-title">Test by test</h2>
+      <p>
+        Each stroke is one row, of {rows.length}. Left, the share of keys with p ≥ 0.01, from{' '}
+        {low.toFixed(2)} to 1, and shaded its acceptance interval (§4.2.1). Right, the uniformity of
+        the row’s p-values, P-value_T from 0 to 1, odd below {UNIFORMITY_ALPHA} (§4.2.2).
+      </p>
+      <table class="tests">
+        <thead>
+          <tr>
+            <th scope="col">Test</th>
+            <th scope="col" class="number wide">
+              Keys
+            </th>
+            <th scope="col">Proportion · accepted</th>
+            <th scope="col" class="wide">
+              Uniformity
+            </th>
+            <th scope="col">Rows</th>
+          </tr>
+        </thead>
+        {groups.map(({ title, items }) => (
+          <tbody key={title}>
+            <tr class="group">
+              <th scope="rowgroup" colSpan={5}>
+                {title}
+              </th>
+            </tr>
+            {[...new Set(items.map(({ test }) => test))].map((test) => (
+              <TestRow
+                key={test}
+                rows={items.filter((row) => row.test === test)}
+                low={low}
+                onChoose={onChoose}
+              />
+            ))}
+          </tbody>
+        ))}
+      </table>
+      <Unfold summary={`Numbers: all ${rows.length} rows`}>{() => allRows(rows)}</Unfold>
+    </section>
+  );
+}
+
+/** The left end of all proportion strips, in whole hundredths, so that they can be compared. */
+function lowEnd(rows: readonly RandomnessRow[]): number {
+  const values = rows.flatMap(({ proportion, proportion_min: min }) =>
+    proportion === null || min === null ? [] : [proportion, min],
+  );
+  return Math.floor((Math.min(0.95, ...values) - 0.005) * 100) / 100;
+}
+
+interface TestRowProps {
+  readonly rows: readonly RandomnessRow[];
+  readonly low: number;
+  onChoose(id: string): void;
+}
+
+function TestRow({ rows, low, onChoose }: TestRowProps) {
+  const [first] = rows;
+  if (!first) return null;
+  const { title } = testText(first.test);
+  const choose = () => {
+    onChoose(rowId(first));
+    document.getElementById('histogram')?.scrollIntoView({ block: 'nearest' });
+  };
+  const { proportion_min: min, proportion_max: max } = first;
+  const proportions = rows.flatMap(({ proportion }) => proportion ?? []);
+  const uniformities = rows.flatMap(({ uniformity_p: p }) => p ?? []);
+  const smallest = Math.min(...proportions);
+  return (
+    <tr>
+      <th scope="row">
+        <button type="button" class="link" onClick={choose}>
+          {title}
+          <span class="unseen">: show its histogram</span>
+        </button>
+      </th>
+      <td class="number wide">{count(first.samples)}</td>
+      <td>
+        {proportions.length > 0 && min !== null && max !== null ? (
+          <div class="gauge">
+            <Strip
+              values={proportions}
+              range={[low, 1]}
+              band={[min, max]}
+              isOdd={(value) => value < min || value > max}
+            />
+            <span class="note">
+              {rows.length > 1 ? 'least ' : ''}
+              {smallest.toFixed(3)} · {min.toFixed(3)} to {max === 1 ? 1 : max.toFixed(3)}
+            </span>
+          </div>
+        ) : (
+          <span class="note">
+            {first.samples} of {MINIMUM_KEYS} samples
+          </span>
+        )}
+      </td>
+      <td class="wide">
+        {uniformities.length > 0 && (
+          <div class="gauge">
+            <Strip values={uniformities} isOdd={(value) => value < UNIFORMITY_ALPHA} />
+            <span class="note">
+              {rows.length > 1 ? 'least ' : ''}
+              {pValue(Math.min(...uniformities))}
+            </span>
+          </div>
+        )}
+      </td>
+      <td>
+        <RowsVerdict rows={rows} />
+      </td>
+    </tr>
+  );
+}
+
+function RowsVerdict({ rows }: { rows: readonly RandomnessRow[] }) {
+  const judged = rows.filter(({ verdict }) => verdict !== null);
+  if (judged.length === 0) return <span class="state">not judged</span>;
+  const failed = judged.filter(({ verdict }) => verdict === 'fail').length;
+  const outside = judged.filter(isOutside).length;
+  return (
+    <>
+      {failed === 0 ? (
+        <span class="state good">
+          <span aria-hidden="true">✓</span> {rows.length > 1 ? `${judged.length} pass` : 'pass'}
+        </span>
+      ) : (
+        <span class="state bad">
+          <span aria-hidden="true">!</span> {rows.length > 1 ? `${failed} fail` : 'fail'}
+        </span>
+      )}
+      {outside > 0 && <span class="note">{outside} outside</span>}
+    </>
+  );
+}
+
+function allRows(rows: readonly RandomnessRow[]) {
+  const orDash = (value: number | null, digits: number) =>
+    value === null ? '–' : value.toFixed(digits);
+  return (
+    <DataTable
+      caption="All rows of the second level"
+      head={['Row', 'Samples', 'Passed', 'Proportion', 'From', 'To', 'Uniformity', 'Verdict']}
+      rows={rows.map((row) => [
+        rowTitle(row),
+        row.samples,
+        row.passed,
+        orDash(row.proportion, 4),
+        orDash(row.proportion_min, 4),
+        orDash(row.proportion_max, 4),
+        row.uniformity_p === null ? '–' : pValue(row.uniformity_p),
+        row.verdict ?? 'not judged',
+      ])}
+    />
+  );
+}

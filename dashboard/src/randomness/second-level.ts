@@ -1,0 +1,58 @@
+/** What this page works out of the second level's rows; statistics and verdicts are the service's. */
+import type { RandomnessRow } from '../api.ts';
+import { testText } from '../tests.ts';
+
+/** SP 800-22 §4.2.2: with fewer samples the second level says nothing. */
+export const MINIMUM_KEYS = 55;
+
+/** §4.2.2: below it the p-values of one row are called not uniform. */
+export const UNIFORMITY_ALPHA = 1e-4;
+
+const ALPHA = 0.01;
+
+/** Identifies a row within an answer. */
+export function rowId({ test, label }: RandomnessRow): string {
+  return `${test}/${label}`;
+}
+
+export function rowTitle({ test, label }: RandomnessRow): string {
+  return `${testText(test).title} ${label}`.trim();
+}
+
+/** Whether the proportion is outside of the interval of §4.2.1; false where it is not judged. */
+export function isOutside({ proportion, proportion_min, proportion_max }: RandomnessRow): boolean {
+  if (proportion === null || proportion_min === null || proportion_max === null) return false;
+  return proportion < proportion_min || proportion > proportion_max;
+}
+
+/** How many of the judged rows are outside of their interval, on average, when the source is sound. */
+export function expectedOutside(rows: readonly RandomnessRow[]): number {
+  const bySamples = new Map<number, number>();
+  let sum = 0;
+  for (const { samples, proportion_min: low, proportion_max: high } of rows) {
+    if (low === null || high === null) continue;
+    const known = bySamples.get(samples) ?? outsideProbability(samples, low, high);
+    bySamples.set(samples, known);
+    sum += known;
+  }
+  return sum;
+}
+
+/** Probability that of m samples, each failing with probability α, the share that passes leaves the interval. */
+function outsideProbability(m: number, low: number, high: number): number {
+  let within = 0;
+  let failures = (1 - ALPHA) ** m;
+  for (let k = 0; k <= m; k++) {
+    const proportion = (m - k) / m;
+    if (proportion >= low && proportion <= high) within += failures;
+    failures *= ((m - k) / (k + 1)) * (ALPHA / (1 - ALPHA));
+  }
+  return Math.max(0, 1 - within);
+}
+
+/** The histograms of all rows, added up. */
+export function pooledHistogram(rows: readonly RandomnessRow[]): number[] {
+  return Array.from({ length: 10 }, (_, bin) =>
+    rows.reduce((sum, { histogram }) => sum + (histogram[bin] ?? 0), 0),
+  );
+}

@@ -1,0 +1,108 @@
+/** Generates validated keys for their p-values alone, when asked to. Their bytes are dropped unread. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { PhmApiError } from '../api.ts';
+import { Notice } from '../components/notice.tsx';
+import { count, plural } from '../format.ts';
+import { useSession } from '../session.tsx';
+
+export interface TopUpProps {
+  readonly missing: number;
+  readonly isNeeded: boolean;
+  onDone(): void;
+}
+
+interface Progress {
+  readonly made: number;
+  readonly wanted: number;
+}
+
+export function TopUp({ missing, isNeeded, onDone }: TopUpProps) {
+  const { call, limits } = useSession();
+  const [progress, setProgress] = useState<Progress>();
+  const [error, setError] = useState<unknown>();
+  const running = useRef<AbortController | undefined>(undefined);
+  useEffect(() => () => running.current?.abort(), []);
+
+  const make = async (wanted: number) => {
+    const controller = new AbortController();
+    running.current = controller;
+    const { signal } = controller;
+    setError(undefined);
+    try {
+      for (let made = 0; made < wanted; ) {
+        setProgress({ made, wanted });
+        try {
+          const order = { security_level: 128, enable_nist_validation: true } as const;
+          await call((client) => client.generate(order, { signal }));
+          made += 1;
+        } catch (failure) {
+          await pause(waitFor(failure), signal);
+        }
+      }
+    } catch (failure) {
+      if (!signal.aborted) setError(failure);
+    }
+    setProgress(undefined);
+    if (!signal.aborted) onDone();
+  };
+  const stop = () => {
+    running.current?.abort();
+    onDone();
+  };
+
+  if (progress) {
+    return (
+      <div class="actions">
+        <progress aria-label="Keys generated" value={progress.made} max={progress.wanted} />
+        <span>
+          {progress.made} of {progress.wanted}
+        </span>
+        <button type="button" onClick={stop}>
+          Stop
+        </button>
+      </div>
+    );
+  }
+  const left = limits?.quota?.remaining;
+  if (left === 0) {
+    return <p class="note">The quota is used up: more keys must wait for the next month.</p>;
+  }
+  return (
+    <>
+      <div class="actions">
+        <button
+          type="button"
+          class={isNeeded ? 'primary' : undefined}
+          onClick={() => void make(missing)}
+        >
+          Generate {plural(missing, 'key')} now
+        </button>
+        <span class="note">
+          Real keys, thrown away unread. Each is one request of the quota
+          {left === undefined ? '' : `, of which ${count(left)} are left`}.
+        </span>
+      </div>
+      {error !== undefined && <Notice error={error} />}
+    </>
+  );
+}
+
+/** Seconds to wait when that is all that is needed; throws the failure when it is not. */
+function waitFor(failure: unknown): number {
+  const isPassing =
+    failure instanceof PhmApiError &&
+    (failure.code === 'rate_limited' || failure.code === 'overloaded');
+  if (!isPassing) throw failure;
+  return failure.retryAfterSeconds ?? 1;
+}
+
+function pause(seconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(signal.reason);
+    setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, seconds * 1000);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}

@@ -1,0 +1,82 @@
+/**
+ * The API key of this page and what the service said about its limits. Both live in the memory of
+ * the page alone: nothing is written to storage, cookies or the address.
+ */
+import { type ComponentChildren, createContext } from 'preact';
+import { useCallback, useContext, useMemo, useRef, useState } from 'preact/hooks';
+import { type Limits, makeClient, type PhmClient } from './api.ts';
+
+/** The limits as they were at a moment of the page's clock, in milliseconds. */
+export interface KnownLimits extends Limits {
+  readonly at: number;
+}
+
+export interface Session {
+  /** The last characters of the API key in use; undefined without one. */
+  readonly ending: string | undefined;
+  readonly limits: KnownLimits | undefined;
+  /** Counts connections, so that what was loaded under one key is dropped with it. */
+  readonly generation: number;
+  /** Tries an API key by an unmetered call and keeps it when it works; rejects when it does not. */
+  connect(apiKey: string): Promise<void>;
+  forget(): void;
+  /** One call under the API key; what it says about the limits is kept, also when it fails. */
+  call<T>(work: (client: PhmClient) => Promise<T>): Promise<T>;
+}
+
+const SHOWN_CHARACTERS = 4;
+
+const Context = createContext<Session | undefined>(undefined);
+
+export function useSession(): Session {
+  const session = useContext(Context);
+  if (!session) throw new Error('useSession() outside of SessionProvider');
+  return session;
+}
+
+export function SessionProvider({ children }: { children: ComponentChildren }) {
+  const client = useRef<PhmClient | undefined>(undefined);
+  const [ending, setEnding] = useState<string>();
+  const [limits, setLimits] = useState<KnownLimits>();
+  const [generation, setGeneration] = useState(0);
+
+  const observe = useCallback(async <T,>(used: PhmClient, work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } finally {
+      const { lastLimits } = used;
+      if (client.current === used && lastLimits) setLimits({ ...lastLimits, at: Date.now() });
+    }
+  }, []);
+
+  const connect = useCallback(async (apiKey: string) => {
+    const candidate = makeClient(apiKey);
+    await candidate.metrics({ hours: 1 });
+    client.current = candidate;
+    setEnding(apiKey.slice(-SHOWN_CHARACTERS));
+    if (candidate.lastLimits) setLimits({ ...candidate.lastLimits, at: Date.now() });
+    setGeneration((value) => value + 1);
+  }, []);
+
+  const forget = useCallback(() => {
+    client.current = undefined;
+    setEnding(undefined);
+    setLimits(undefined);
+    setGeneration((value) => value + 1);
+  }, []);
+
+  const call = useCallback(
+    <T,>(work: (used: PhmClient) => Promise<T>): Promise<T> => {
+      const used = client.current;
+      if (!used) return Promise.reject(new Error('there is no API key'));
+      return observe(used, work(used));
+    },
+    [observe],
+  );
+
+  const session = useMemo(
+    () => ({ ending, limits, generation, connect, forget, call }),
+    [ending, limits, generation, connect, forget, call],
+  );
+  return <Context.Provider value={session}>{children}</Context.Provider>;
+}

@@ -1,0 +1,113 @@
+/** Source status: every check of /health in words, what fails first. */
+import { Notice } from './components/notice.tsx';
+import { timeOfDay } from './format.ts';
+import { type ServerState, serverState, useHealth } from './health.tsx';
+
+const VERDICTS: Readonly<Record<ServerState, readonly [title: string, text: string]>> = {
+  asking: ['Asking the server', ''],
+  ok: ['Ready', 'It makes keys, records them and answers.'],
+  unavailable: [
+    'Not ready',
+    'Something it needs is failing: see below. Some requests are refused.',
+  ],
+  draining: [
+    'Ending',
+    'The process was told to end. It answers what is under way; new requests belong to another server, or to this one after its restart.',
+  ],
+  gone: ['No answer', ''],
+};
+
+const CHECKS: Readonly<Record<string, readonly [title: string, text: string]>> = {
+  entropy: [
+    'Generators',
+    'All of them, in every worker. One that fails a test releases nothing more until a restart.',
+  ],
+  ledger: [
+    'Ledger',
+    'Whether it can record and be read. No key leaves the server before its record is durable.',
+  ],
+  master_secret: [
+    'Master secret',
+    'Whether this server has every version under which keys are made. Without one it cannot tell of every key whether it was made here, and needs a restart with the whole secret.',
+  ],
+  accepting: ['Accepting requests', 'Whether the process takes new requests, or was told to end.'],
+};
+
+/** What each source is, and what an outage of it means. */
+const SOURCES: Readonly<Record<string, string>> = {
+  os: 'The operating system’s generator. It takes part in every key; without it there is none.',
+  jitter: 'Timing noise of this machine, health-tested sample by sample.',
+  device: 'A noise device of this machine, health-tested sample by sample.',
+  'quantum-simulator':
+    'A pseudorandom imitation of a quantum circuit, credited with no entropy at all.',
+  'ibm-quantum': 'Shots of IBM Quantum hardware, by their provider’s word.',
+  qrng: 'A quantum random number service over the network, by its provider’s word.',
+};
+
+const GOOD = new Set(['ok', 'yes']);
+
+export function checkText(name: string): readonly [title: string, text: string] {
+  const source = /^entropy:(.+)$/.exec(name)?.[1];
+  if (source === undefined) return CHECKS[name] ?? [name, ''];
+  return [`Source: ${source}`, SOURCES[source] ?? 'A source of entropy, mixed in on request.'];
+}
+
+export function sourceText(name: string): string {
+  return SOURCES[name] ?? '';
+}
+
+export function StatusView() {
+  const health = useHealth();
+  const { data, error, isLoading, at, reload } = health;
+  const state = serverState(health);
+  const [title, text] = VERDICTS[state];
+  const checks = Object.entries(data?.checks ?? {});
+  const failing = checks.filter(([, value]) => !GOOD.has(value));
+  const isStale = state === 'gone';
+  return (
+    <>
+      <section class={`panel verdict ${state === 'ok' ? 'good' : 'bad'}`} aria-live="polite">
+        <h2>{title}</h2>
+        {text && <p>{text}</p>}
+        {failing.length > 0 && !isStale && (
+          <p>Failing: {failing.map(([name]) => checkText(name)[0]).join(', ')}.</p>
+        )}
+        <p class="note">
+          {at === undefined
+            ? 'Asked when this page opened.'
+            : `Last answer at ${timeOfDay(at)}. Asked again every 15 seconds.`}{' '}
+          <button type="button" class="link" aria-disabled={isLoading} onClick={reload}>
+            Ask now
+          </button>
+        </p>
+      </section>
+      {isStale && <Notice error={error} retry={reload} />}
+      {checks.length > 0 && (
+        <section class={isStale ? 'panel stale' : 'panel'} aria-labelledby="checks-title">
+          <h2 id="checks-title">{isStale ? 'Checks, as they were last known' : 'Checks'}</h2>
+          <ul class="checks">
+            {[...failing, ...checks.filter(([, value]) => GOOD.has(value))].map(([name, value]) => (
+              <Check key={name} name={name} value={value} />
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Check({ name, value }: { name: string; value: string }) {
+  const [title, text] = checkText(name);
+  const isGood = GOOD.has(value);
+  return (
+    <li>
+      <span class={isGood ? 'state good' : 'state bad'}>
+        <span aria-hidden="true">{isGood ? '✓' : '!'}</span> {value}
+      </span>
+      <div>
+        <h3>{title}</h3>
+        <p class="note">{text}</p>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,66 @@
+/** What the service last said about the month's quota and the rate limit. */
+import type { Limit } from '../api.ts';
+import { count, dateTime, duration } from '../format.ts';
+import { useNow } from '../load.ts';
+import { useSession } from '../session.tsx';
+
+/** From this share on the bar warns. */
+const NEARLY_USED = 0.9;
+
+export function Quota() {
+  const { limits } = useSession();
+  const now = useNow(1000);
+  if (!limits) return null;
+  const { quota, rate, at } = limits;
+  return (
+    <section class="panel" aria-labelledby="quota-title">
+      <h2 id="quota-title">Quota of the month</h2>
+      {quota ? (
+        <Meter limit={quota} resetAt={at + quota.resetSeconds * 1000} now={now} />
+      ) : (
+        <p>
+          <strong>Unlimited.</strong> The plan of this account has no monthly quota.
+        </p>
+      )}
+      <p class="note">
+        Generated keys and validations count when they succeed; metrics, evidence and status never
+        do. {rate && rateWords(rate)}
+      </p>
+    </section>
+  );
+}
+
+function rateWords({ limit, remaining }: Limit): string {
+  return `Bursts of up to ${count(limit)} calls; ${count(remaining)} were left after the last one.`;
+}
+
+function Meter({ limit, resetAt, now }: { limit: Limit; resetAt: number; now: number }) {
+  const used = limit.limit - limit.remaining;
+  return (
+    <>
+      <p class="quota-figures">
+        <strong>{count(limit.remaining)}</strong> of {count(limit.limit)} requests left
+      </p>
+      <meter
+        aria-label="Requests used this month"
+        aria-valuetext={`${count(used)} of ${count(limit.limit)} used`}
+        max={limit.limit}
+        high={limit.limit * NEARLY_USED}
+        optimum={0}
+        value={used}
+      />
+      <p class="quota-ends">
+        <span>{count(used)} used</span>
+        <span>
+          whole again {dateTime(resetAt)} (in {duration((resetAt - now) / 1000)})
+        </span>
+      </p>
+      {limit.remaining === 0 && (
+        <p>
+          The quota is used up: generate and validate are refused until then. An operator can move
+          the account to a larger plan at any time.
+        </p>
+      )}
+    </>
+  );
+}

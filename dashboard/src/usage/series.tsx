@@ -1,0 +1,128 @@
+/** The four charts of an account over time. */
+import type { Series, SeriesPoint } from '../api.ts';
+import { DataTable } from '../components/data-table.tsx';
+import { count, dateTime, milliseconds, percent, rate } from '../format.ts';
+import { Chart, type ChartSpec } from './chart.tsx';
+
+interface SeriesChart {
+  readonly title: string;
+  readonly caption: string;
+  readonly spec: ChartSpec;
+  readonly lines: readonly ((point: SeriesPoint) => number | null)[];
+}
+
+const CHARTS: readonly SeriesChart[] = [
+  {
+    title: 'Keys per second',
+    caption: 'Generated keys, over the length of each step.',
+    spec: { lines: ['keys/s'], format: rate, range: (_low, high) => [0, high * 1.1 || 1] },
+    lines: [(point) => point.keys_per_second],
+  },
+  {
+    title: 'Latency',
+    caption:
+      'From acceptance to key and proof ready, queues included. Percentiles are within 10 %; gaps have no keys.',
+    spec: {
+      lines: ['p50', 'p90', 'p99'],
+      format: milliseconds,
+      range: (_low, high) => [0, high * 1.1 || 1],
+    },
+    lines: [
+      (point) => point.latency_ms?.p50 ?? null,
+      (point) => point.latency_ms?.p90 ?? null,
+      (point) => point.latency_ms?.p99 ?? null,
+    ],
+  },
+  {
+    title: 'Streams past the gate',
+    caption: 'Share of tested streams. A sound generator fails about two in a million.',
+    spec: {
+      lines: ['share'],
+      format: percent,
+      range: (low) => [Math.max(0, Math.min(0.9, low - 0.02)), 1],
+    },
+    lines: [(point) => point.nist_compliance_rate],
+  },
+  {
+    title: 'Errors',
+    caption: 'Generate calls answered 5xx, as a share of those answered 2xx or 5xx.',
+    spec: {
+      lines: ['share'],
+      format: percent,
+      range: (_low, high) => [0, Math.min(1, high * 1.1) || 0.01],
+      isWarning: true,
+    },
+    lines: [(point) => point.error_rate],
+  },
+];
+
+export function SeriesCharts({ series, isStale }: { series: Series; isStale: boolean }) {
+  const { points, step_minutes: step } = series;
+  const times = points.map(({ start }) => Date.parse(start) / 1000);
+  const isQuiet = points.every(({ requests, failures }) => requests === 0 && failures === 0);
+  return (
+    <section aria-label="Over time">
+      {isQuiet && (
+        <p class="notice">
+          No key was generated in this period. Charts fill as keys are made; a longer period may
+          have some.
+        </p>
+      )}
+      <div class={isStale ? 'charts stale' : 'charts'}>
+        {CHARTS.map(({ title, caption, spec, lines }) => {
+          const values = lines.map((line) => points.map(line));
+          return (
+            <Chart
+              key={title}
+              title={title}
+              caption={caption}
+              spec={spec}
+              step={step}
+              times={times}
+              values={values}
+              summary={summaryOf(spec, values)}
+              table={() => table(title, spec, points, lines)}
+            />
+          );
+        })}
+      </div>
+    </section>
+  );
+}
+
+/** What a chart shows, in a sentence: the last, the smallest and the largest value of each line. */
+function summaryOf(spec: ChartSpec, values: readonly (readonly (number | null)[])[]): string {
+  return spec.lines
+    .map((name, i) => {
+      const known = (values[i] ?? []).filter((value) => value !== null);
+      if (known.length === 0) return `${name}: no values`;
+      const last = spec.format(known.at(-1) ?? 0);
+      return `${name}: ${spec.format(Math.min(...known))} to ${spec.format(Math.max(...known))}, last ${last}`;
+    })
+    .join('; ');
+}
+
+/** Quiet steps are left out of the table. */
+function table(
+  title: string,
+  spec: ChartSpec,
+  points: readonly SeriesPoint[],
+  lines: SeriesChart['lines'],
+) {
+  const busy = points.filter(({ requests, failures }) => requests + failures > 0);
+  if (busy.length === 0) return <p class="note">There are no values in this period.</p>;
+  return (
+    <DataTable
+      caption={`${title}, steps with requests`}
+      head={['From', 'Keys', ...spec.lines]}
+      rows={busy.map((point) => [
+        dateTime(point.start),
+        count(point.keys),
+        ...lines.map((line) => {
+          const value = line(point);
+          return value === null ? '–' : spec.format(value);
+        }),
+      ])}
+    />
+  );
+}

@@ -1,0 +1,172 @@
+/** Validate: a key, its proof if there is one, and what each of the three checks said. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Validation } from './api.ts';
+import { Notice } from './components/notice.tsx';
+import { SecretField } from './components/secret-field.tsx';
+import { useSession } from './session.tsx';
+
+interface Judged {
+  readonly validation: Validation;
+  readonly hadProof: boolean;
+}
+
+const AFTERMATH = 'If the request had arrived, it counts against the quota.';
+
+export function ValidateView() {
+  const { call } = useSession();
+  const [key, setKey] = useState('');
+  const [proof, setProof] = useState('');
+  const [isWorking, setWorking] = useState(false);
+  const [judged, setJudged] = useState<Judged>();
+  const [error, setError] = useState<unknown>();
+  const leaving = useRef<AbortController | undefined>(undefined);
+  useEffect(() => () => leaving.current?.abort(), []);
+
+  const given = { key: key.trim(), proof: proof.trim() };
+
+  const validate = async () => {
+    if (given.key === '' || isWorking) return;
+    const controller = new AbortController();
+    leaving.current = controller;
+    const { signal } = controller;
+    setWorking(true);
+    setJudged(undefined);
+    setError(undefined);
+    const body = { key: given.key, ...(given.proof !== '' && { hash_proof: given.proof }) };
+    try {
+      const validation = await call((client) => client.validate(body, { signal }));
+      setJudged({ validation, hadProof: given.proof !== '' });
+    } catch (failure) {
+      if (!signal.aborted) setError(failure);
+    } finally {
+      setWorking(false);
+    }
+  };
+
+  const clear = () => {
+    setKey('');
+    setProof('');
+    setJudged(undefined);
+    setError(undefined);
+  };
+
+  return (
+    <>
+      <section class="panel" aria-label="What to validate">
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            void validate();
+          }}
+        >
+          <SecretField
+            label="Key"
+            value={key}
+            note="32, 64 or 96 lowercase hexadecimal digits. It travels to the service once more and is not stored."
+            onInput={setKey}
+          />
+          <SecretField
+            label="Proof"
+            value={proof}
+            isOptional={true}
+            note="proof_ and a number, as it came with the key. With it the ledger is not asked."
+            onInput={setProof}
+          />
+          <div class="actions">
+            <button
+              type="submit"
+              class="primary"
+              disabled={given.key === ''}
+              aria-disabled={isWorking}
+            >
+              {isWorking ? 'Validating…' : 'Validate'}
+            </button>
+            <button
+              type="button"
+              disabled={key === '' && proof === '' && !judged && error === undefined}
+              onClick={clear}
+            >
+              Clear
+            </button>
+            <span class="note">A verdict of either kind is one request of the quota.</span>
+          </div>
+        </form>
+      </section>
+      {error !== undefined && (
+        <Notice error={error} retry={() => void validate()} aftermath={AFTERMATH} />
+      )}
+      <div aria-live="polite">{judged && <Verdict judged={judged} />}</div>
+    </>
+  );
+}
+
+type State = 'good' | 'bad' | 'skipped';
+
+interface Check {
+  readonly title: string;
+  readonly state: State;
+  readonly word: string;
+  readonly text: string;
+}
+
+function Verdict({ judged }: { judged: Judged }) {
+  const { valid } = judged.validation;
+  return (
+    <section class={`panel verdict ${valid ? 'good' : 'bad'}`} aria-labelledby="verdict-title">
+      <h2 id="verdict-title">{valid ? 'Valid: this service made the key' : 'Not valid'}</h2>
+      {!valid && (
+        <p>
+          At least one of the three checks failed. The service vouches only for keys that it made.
+        </p>
+      )}
+      <ul class="checks">
+        {checksOf(judged).map(({ title, state, word, text }) => (
+          <li key={title}>
+            <span class={`state ${state}`}>
+              <span aria-hidden="true">{state === 'good' ? '✓' : state === 'bad' ? '!' : '–'}</span>{' '}
+              {word}
+            </span>
+            <div>
+              <h3>{title}</h3>
+              <p class="note">{text}</p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function checksOf({ validation, hadProof }: Judged): Check[] {
+  const details = validation.validation_details;
+  return [
+    {
+      title: 'Format',
+      state: details.key_format === 'valid' ? 'good' : 'bad',
+      word: details.key_format,
+      text:
+        details.key_format === 'valid'
+          ? 'As long as a key of this service, in lowercase hexadecimal.'
+          : 'A key has exactly 32, 64 or 96 digits 0 to 9 and a to f, in lowercase. Without one the other checks are skipped.',
+    },
+    {
+      title: 'Gross defects',
+      state: stateOf(details.entropy_check),
+      word: details.entropy_check,
+      text: 'Six exact tests that find constant, alternating and repeating keys. An honest key fails with a probability below 2⁻⁴⁰. They say nothing about how the key was made.',
+    },
+    {
+      title: hadProof ? 'Proof' : 'Record in the ledger',
+      state: stateOf(details.proof_verification),
+      word: details.proof_verification,
+      text: hadProof
+        ? 'Whether the proof is this key’s, under any version of the service’s secret. A wrong proof fails even if the ledger knows the key.'
+        : 'Whether the ledger holds this key’s commitment, from any account. A good key made elsewhere fails here.',
+    },
+  ];
+}
+
+function stateOf(word: 'passed' | 'failed' | 'skipped'): State {
+  if (word === 'skipped') return 'skipped';
+  return word === 'passed' ? 'good' : 'bad';
+}

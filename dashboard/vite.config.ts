@@ -1,0 +1,24 @@
+import { defineConfig } from 'vite';
+import { precompress } from './precompress.ts';
+
+/** Where `vite dev` finds a running service: PHM_DEV_SERVER, or the service's own default address. */
+const SERVICE = process.env.PHM_DEV_SERVER ?? 'http://127.0.0.1:8080';
+
+export default defineConfig({
+  root: import.meta.dirname,
+  // Relative addresses: the page works beneath any base path.
+  base: './',
+  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  build: {
+    outDir: '../build/dashboard',
+    emptyOutDir: true,
+    // The first versions with light-dark(), which the themes rest on.
+    target: ['chrome123', 'firefox121', 'safari17.5'],
+    // Everything is a file of its own: the content policy has no room for data: scripts and styles.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  server: { proxy: { '/api': SERVICE, '/health': SERVICE, '/docs': SERVICE } },
+  plugins: [precompress()],
+});

@@ -1,0 +1,73 @@
+/** Tells the service's answers from its errors, and both from what others answer in its place. */
+import { type FieldError, PhmApiError, PhmResponseError } from './errors.ts';
+import { readRetryAfter } from './retry.ts';
+import type { Call } from './transport.ts';
+import type { ErrorCode } from './types.ts';
+
+type JsonObject = Readonly<Record<string, unknown>>;
+
+/**
+ * The answer with `text` as its body, which is a JSON object of the service. Throws `PhmApiError` for an
+ * error of the service, `PhmResponseError` for anything else.
+ */
+export function readAnswer(response: Response, text: string, call: Call): Response {
+  const { status, headers } = response;
+  const body = parseObject(text);
+  if (body && isAnswer(response, body, call)) return new Response(text, { status, headers });
+  const requestId = headers.get('x-request-id') ?? call.requestId ?? null;
+  const retryAfterSeconds = readRetryAfter(headers, Date.now());
+  if (body && isProblem(body)) {
+    const { code, title, detail, errors } = body;
+    const fields = Array.isArray(errors) ? errors.filter(isFieldError) : [];
+    const common = { status, requestId, retryAfterSeconds };
+    throw new PhmApiError({ ...common, code, title, detail, errors: fields });
+  }
+  throw new PhmResponseError(describe(response), { status, requestId, retryAfterSeconds });
+}
+
+function isAnswer({ ok, status }: Response, body: JsonObject, { alsoAnswers }: Call): boolean {
+  if (ok) return body.success === true;
+  return status === alsoAnswers && body.success === false && !isProblem(body);
+}
+
+/** Undefined for what is none. The parser's own message would quote the text, which may hold a key. */
+function parseObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as JsonObject) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+interface ProblemBody extends JsonObject {
+  readonly code: ErrorCode;
+  readonly title: string;
+  readonly detail: string;
+}
+
+function isProblem(body: JsonObject): body is ProblemBody {
+  const { success, code, title, detail } = body;
+  return (
+    success === false &&
+    typeof code === 'string' &&
+    typeof title === 'string' &&
+    typeof detail === 'string'
+  );
+}
+
+function isFieldError(value: unknown): value is FieldError {
+  const { pointer, message } = (value ?? {}) as JsonObject;
+  return typeof pointer === 'string' && typeof message === 'string';
+}
+
+function describe({ ok, status, type, headers }: Response): string {
+  if (type === 'opaqueredirect' || (status >= 300 && status < 400)) {
+    const to = headers.get('location');
+    const where = to === null ? '' : ` to ${to}`;
+    return `the address answers with a redirect${where}, which is not followed: set baseUrl to the address of the service itself`;
+  }
+  const kind = headers.get('content-type') ?? 'no content type';
+  const what = ok ? 'is not JSON of the PHM key service' : 'does not come from the PHM key service';
+  return `the answer ${what} (status ${status}, ${kind}): check baseUrl, and the proxy if there is one`;
+}

@@ -1,0 +1,26 @@
+/** Client of the PHM key service. */
+export { type CallOptions, PhmClient, type PhmClientOptions } from './client.ts';
+export {
+  type FieldError,
+  PhmApiError,
+  PhmConnectionError,
+  PhmError,
+  PhmResponseError,
+  PhmTimeoutError,
+} from './errors.ts';
+export type { Limit, Limits } from './limits.ts';
+export type {
+  ErrorCode,
+  GeneratedKey,
+  GenerateRequest,
+  Health,
+  Metrics,
+  MetricsQuery,
+  NistReport,
+  Randomness,
+  RandomnessQuery,
+  Series,
+  SeriesQuery,
+  ValidateRequest,
+  Validation,
+} from './types.ts';

@@ -1,0 +1,46 @@
+/** The limits that the service tells of in `RateLimit-Policy` and `RateLimit`. */
+
+export interface Limit {
+  /** Requests that fit into the window, or into the full bucket. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** Seconds until it is whole again. */
+  readonly resetSeconds: number;
+}
+
+export interface Limits {
+  /** The account's month; null: unlimited, or not told. */
+  readonly quota: Limit | null;
+  /** The API key's bucket on the replica that answered; null: no rate limits, or not told. */
+  readonly rate: Limit | null;
+}
+
+export const NO_LIMITS: Limits = { quota: null, rate: null };
+
+/** The limits in an answer's headers; undefined when it has none, as before authentication. */
+export function readLimits(headers: Headers): Limits | undefined {
+  const policies = readItems(headers.get('ratelimit-policy'));
+  const current = readItems(headers.get('ratelimit'));
+  if (current.size === 0) return undefined;
+  const limit = (name: string): Limit | null => {
+    const q = policies.get(name)?.get('q');
+    const r = current.get(name)?.get('r');
+    const t = current.get(name)?.get('t');
+    if (q === undefined || r === undefined || t === undefined) return null;
+    return { limit: q, remaining: r, resetSeconds: t };
+  };
+  return { quota: limit('quota'), rate: limit('rate') };
+}
+
+/** A list of `"name";a=1;b=2` (RFC 9651, as far as the service uses it). */
+function readItems(header: string | null): Map<string, Map<string, number>> {
+  const items = (header ?? '').matchAll(/"([a-z]+)"((?:;[a-z]+=\d+)*)/g);
+  return new Map(
+    [...items].map(([, name = '', parameters = '']) => [name, readParameters(parameters)]),
+  );
+}
+
+function readParameters(text: string): Map<string, number> {
+  const pairs = text.matchAll(/;([a-z]+)=(\d+)/g);
+  return new Map([...pairs].map(([, name = '', value]) => [name, Number(value)]));
+}

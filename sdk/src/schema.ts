@@ -1,0 +1,2553 @@
+// Generated from the service's OpenAPI document by sdk/scripts/schema.ts: do not edit.
+// "npm run schema --workspace sdk" writes it again.
+
+export interface paths {
+    "/api/v2/generate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Generate a key
+         * @description One key, cut from a stream of its own after a fresh reseed from the operating system.
+         *
+         *     - `enable_nist_validation` runs the 15 tests on 2^20 bits of that stream. A key is released only when the service's gate
+         *       passes. `tests_passed` of `total_tests`: 13 in total when the two random excursions tests do not apply to the sample, which
+         *       happens to sound samples. `REVIEW` means that one test fell below 0.01, as by chance about one sound sample in
+         *       eight does: the key is as good.
+         *     - `entropy_bits` is what the sources are credited with, scaled by a screen for defects; a 384-bit key is credited no more
+         *       than 256 bits by the operating system alone.
+         *     - `latency_ms` runs from acceptance to key and proof ready, with queues and without the network.
+         *     - A quantum source, simulated or real, changes the form of the answer to a score. The simulator is credited no entropy.
+         *     - `"include": ["nist_report"]` adds every p-value.
+         */
+        post: operations["generate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/validate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Validate a key
+         * @description Whether this service made a key, and whether it looks like one.
+         *
+         *     - `proof_verification` asks the ledger, or with a `hash_proof` the proof alone. A good key from elsewhere fails it.
+         *     - `entropy_check` is six exact tests that an honest key fails with a probability below 2^-40. It finds constant or
+         *       repeating keys and says nothing about how a key was made.
+         *     - A malformed key is a verdict, 200 with `valid: false`, not an error.
+         */
+        post: operations["validate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Performance and usage of the caller's account
+         * @description Sums over the last `hours`; the period starts on a whole minute.
+         *
+         *     - `average_latency_ms` is the mean of the keys' `latency_ms`.
+         *     - `nist_compliance_rate` is the share of judged streams that passed the gate; 1 without any.
+         *     - `error_rate` is generate calls answered 5xx over those answered 2xx or 5xx. 4xx do not count.
+         *     - `total_usage` is metered requests: generated keys and validations.
+         */
+        get: operations["metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/metrics/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The caller's account over time
+         * @description The same sums in steps aligned to UTC; quiet steps are there, with zeros.
+         *
+         *     - Without `step` the answer has at most 300 steps, each as short as that allows.
+         *     - `keys_per_second` divides by the step's length, of the last step by what has passed of it.
+         *     - Percentiles come from a histogram, with a relative error that the schema states. `null` means that there was nothing to
+         *       take them from.
+         */
+        get: operations["metricsSeries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/metrics/randomness": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The p-values of the caller's last validated keys
+         * @description The p-values of the last validated keys, as SP 800-22 §4.2 looks at many sequences: for each of the suite's
+         *     p-values a histogram, whether they are spread evenly (`uniformity_p`), and whether as many passed as should
+         *     (`proportion` between `proportion_min` and `proportion_max`).
+         *
+         *     - The interval is SP 800-22's, row by row: of 188 rows some lie outside by chance. `verdict` allows for all rows together: by
+         *       chance there is a `fail` anywhere in at most one look in a hundred.
+         *     - Fewer than 55 samples are not judged: `null`.
+         *     - `include=p_values` adds the raw values, `null` where a test did not apply to a sample.
+         */
+        get: operations["randomness"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/livez": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The process answers
+         * @description 200 while the process answers. Restart it when this fails; nothing else is a reason.
+         */
+        get: operations["livez"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The replica can serve keys
+         * @description 200 while keys can be made and recorded: generators in service, default source delivering, ledger usable, master
+         *     secret whole, and not on the way out. Send no traffic to a replica that answers 503.
+         */
+        get: operations["readyz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The same as /readyz
+         * @description The same answer as `/readyz`, by the name that many monitors expect.
+         */
+        get: operations["health"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: never;
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    generate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Unknown fields are ignored. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "security_level": 256,
+                 *       "enable_nist_validation": true,
+                 *       "include": [
+                 *         "nist_report"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description length of the key in bits
+                     * @enum {integer}
+                     */
+                    security_level: 128 | 256 | 384;
+                    /**
+                     * @description run the SP 800-22 suite on the stream the key is cut from
+                     * @default false
+                     */
+                    enable_nist_validation?: boolean;
+                    /**
+                     * @description modulation algorithm type
+                     * @default phase
+                     * @enum {string}
+                     */
+                    modulation_type?: "phase" | "frequency" | "amplitude" | "none";
+                    /**
+                     * @description entropy source mixed in beside the operating system
+                     * @default os
+                     * @enum {string}
+                     */
+                    entropy_source?: "os" | "quantum-simulator" | "jitter" | "device" | "ibm-quantum" | "qrng";
+                    /** @description extra fields to add to the response; nist_report needs enable_nist_validation */
+                    include?: ("hash_proof" | "nist_report")[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description true: the call succeeded
+                         * @enum {boolean}
+                         */
+                        success: true;
+                        /** @description identifier of the key */
+                        key_id: string;
+                        /** @description the key, lowercase hexadecimal; shown once and never stored */
+                        key: string;
+                        /**
+                         * @description the requested level
+                         * @enum {integer}
+                         */
+                        security_level: 128 | 256 | 384;
+                        /** @description min-entropy credited to the key, scaled by the measured defect screen */
+                        entropy_bits: number;
+                        /** @description from acceptance to key and proof ready */
+                        latency_ms: number;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        nist_validation?: {
+                            /**
+                             * @description verdict of this service's gate
+                             * @enum {string}
+                             */
+                            certification_status: "PASS" | "FAIL";
+                            tests_passed: number;
+                            total_tests: number;
+                            /**
+                             * @description label of this service; NIST certifies nothing by SP 800-22
+                             * @enum {string}
+                             */
+                            compliance_level: "CERTIFICATION_READY" | "REVIEW" | "NON_COMPLIANT";
+                        };
+                        /** @description keyed proof that this service generated the key */
+                        hash_proof?: string;
+                        /**
+                         * NistReport
+                         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Its p-values are kept, the rest is not stored.
+                         */
+                        nist_report?: {
+                            /**
+                             * @description n, the length of the sample: 2^20
+                             * @example 1048576
+                             */
+                            bits: number;
+                            /**
+                             * @description set of class probabilities: exact ones, or those of the NIST program
+                             * @enum {string}
+                             */
+                            constants: "exact" | "nist";
+                            /**
+                             * @description significance level of one test
+                             * @enum {number}
+                             */
+                            alpha: 0.01;
+                            tests: {
+                                /**
+                                 * @description the test, in the suite’s order
+                                 * @enum {string}
+                                 */
+                                name: "frequency" | "block_frequency" | "cumulative_sums" | "runs" | "longest_run" | "rank" | "dft" | "non_overlapping_template" | "overlapping_template" | "universal" | "approximate_entropy" | "random_excursions" | "random_excursions_variant" | "serial" | "linear_complexity";
+                                /** @description false when the sample does not meet its conditions */
+                                applicable: boolean;
+                                /** @description why the test does not apply */
+                                reason?: string;
+                                /** @description what the test was set to, in the symbols of SP 800-22; pi: probabilities */
+                                parameters: {
+                                    [key: string]: number | boolean | number[];
+                                };
+                                /** @description what each p-value is about; empty text where a test has one */
+                                labels: string[];
+                                p_values: number[];
+                                /** @description the smallest p-value, corrected for their number */
+                                corrected_p: number | null;
+                                /** @description what was counted; no bits of the sample */
+                                statistics: {
+                                    [key: string]: number | boolean | number[];
+                                };
+                                /** @description corrected_p is at least alpha; null when not applicable */
+                                passed: boolean | null;
+                            }[];
+                            tests_passed: number;
+                            total_tests: number;
+                            /** @description the verdict that releases a key */
+                            gate: {
+                                p_value: number;
+                                /**
+                                 * @description FAIL below
+                                 * @enum {number}
+                                 */
+                                alpha: 0.000001;
+                                /** @enum {string} */
+                                verdict: "PASS" | "FAIL";
+                                /** @description streams drawn for this key; all but the last failed the gate and were dropped whole */
+                                streams_judged: number;
+                            };
+                        };
+                    } | {
+                        /**
+                         * @description true: the call succeeded
+                         * @enum {boolean}
+                         */
+                        success: true;
+                        /** @description identifier of the key */
+                        key_id: string;
+                        /** @description the key, lowercase hexadecimal; shown once and never stored */
+                        key: string;
+                        /**
+                         * @description the requested level
+                         * @enum {integer}
+                         */
+                        security_level: 128 | 256 | 384;
+                        /** @description min-entropy credited to the key, scaled by the measured defect screen */
+                        entropy_bits: number;
+                        /** @description from acceptance to key and proof ready */
+                        latency_ms: number;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        /** @description whether real quantum hardware took part */
+                        quantum_hardware: boolean;
+                        /** @description job of the hardware that fed the key, or null */
+                        entropy_job_id: string | null;
+                        nist_score?: number;
+                        /**
+                         * @description grade of the score
+                         * @enum {string}
+                         */
+                        nist_grade?: "A" | "B" | "C" | "D" | "F";
+                        /** @description name of the entropy source */
+                        source: string;
+                        /** @description keyed proof that this service generated the key */
+                        hash_proof: string;
+                        /**
+                         * NistReport
+                         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Its p-values are kept, the rest is not stored.
+                         */
+                        nist_report?: {
+                            /**
+                             * @description n, the length of the sample: 2^20
+                             * @example 1048576
+                             */
+                            bits: number;
+                            /**
+                             * @description set of class probabilities: exact ones, or those of the NIST program
+                             * @enum {string}
+                             */
+                            constants: "exact" | "nist";
+                            /**
+                             * @description significance level of one test
+                             * @enum {number}
+                             */
+                            alpha: 0.01;
+                            tests: {
+                                /**
+                                 * @description the test, in the suite’s order
+                                 * @enum {string}
+                                 */
+                                name: "frequency" | "block_frequency" | "cumulative_sums" | "runs" | "longest_run" | "rank" | "dft" | "non_overlapping_template" | "overlapping_template" | "universal" | "approximate_entropy" | "random_excursions" | "random_excursions_variant" | "serial" | "linear_complexity";
+                                /** @description false when the sample does not meet its conditions */
+                                applicable: boolean;
+                                /** @description why the test does not apply */
+                                reason?: string;
+                                /** @description what the test was set to, in the symbols of SP 800-22; pi: probabilities */
+                                parameters: {
+                                    [key: string]: number | boolean | number[];
+                                };
+                                /** @description what each p-value is about; empty text where a test has one */
+                                labels: string[];
+                                p_values: number[];
+                                /** @description the smallest p-value, corrected for their number */
+                                corrected_p: number | null;
+                                /** @description what was counted; no bits of the sample */
+                                statistics: {
+                                    [key: string]: number | boolean | number[];
+                                };
+                                /** @description corrected_p is at least alpha; null when not applicable */
+                                passed: boolean | null;
+                            }[];
+                            tests_passed: number;
+                            total_tests: number;
+                            /** @description the verdict that releases a key */
+                            gate: {
+                                p_value: number;
+                                /**
+                                 * @description FAIL below
+                                 * @enum {number}
+                                 */
+                                alpha: 0.000001;
+                                /** @enum {string} */
+                                verdict: "PASS" | "FAIL";
+                                /** @description streams drawn for this key; all but the last failed the gate and were dropped whole */
+                                streams_judged: number;
+                            };
+                        };
+                    };
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid; malformed_json: The request body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description payload_too_large: The request body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description unsupported_media_type: The request body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time; quota_exceeded: The account's monthly quota is used up */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot record the request; overloaded: The service has more work than it can queue; entropy_unavailable: The random bit generator cannot vouch for its output */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    validate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Unknown fields are ignored. */
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description the key to validate: 32, 64 or 96 lowercase hexadecimal digits */
+                    key: string;
+                    /** @description proof from generate; without it the ledger decides */
+                    hash_proof?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description true: the call succeeded
+                         * @enum {boolean}
+                         */
+                        success: true;
+                        /** @description overall verdict: all three checks are good */
+                        valid: boolean;
+                        validation_details: {
+                            /**
+                             * @description 32, 64 or 96 lowercase hexadecimal digits
+                             * @enum {string}
+                             */
+                            key_format: "valid" | "invalid";
+                            /**
+                             * @description six exact binomial tests
+                             * @enum {string}
+                             */
+                            entropy_check: "passed" | "failed" | "skipped";
+                            /**
+                             * @description the proof, or without one the ledger, vouches for the key
+                             * @enum {string}
+                             */
+                            proof_verification: "passed" | "failed" | "skipped";
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid; malformed_json: The request body is not valid JSON */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description payload_too_large: The request body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description unsupported_media_type: The request body is not JSON */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time; quota_exceeded: The account's monthly quota is used up */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot record the request; overloaded: The service has more work than it can queue */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    metrics: {
+        parameters: {
+            query?: {
+                /** @description length of the period in hours: decimal digits, given once */
+                hours?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description true: the call succeeded
+                         * @enum {boolean}
+                         */
+                        success: true;
+                        /** @description The caller's account in the period. */
+                        metrics: {
+                            performance: {
+                                total_keys_generated: number;
+                                /** @description 0 without keys */
+                                average_latency_ms: number;
+                                /** @description share of validated streams that passed the gate; 1 without any */
+                                nist_compliance_rate: number;
+                                /** @description generate calls answered 5xx / (2xx + 5xx); 0 without any */
+                                error_rate: number;
+                            };
+                            usage: {
+                                /** @description active API keys */
+                                api_key_count: number;
+                                /** @description metered requests */
+                                total_usage: number;
+                            };
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot record the request; overloaded: The service has more work than it can queue */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    metricsSeries: {
+        parameters: {
+            query?: {
+                /** @description length of the period in hours: decimal digits, given once */
+                hours?: number;
+                /** @description length of a step in minutes, given once; default: the smallest with at most 300 steps, or 1440 */
+                step?: 1 | 5 | 15 | 60 | 360 | 1440;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description true: the call succeeded
+                         * @enum {boolean}
+                         */
+                        success: true;
+                        /** @description The caller's account over the period. */
+                        series: {
+                            /**
+                             * @description length of a step
+                             * @enum {integer}
+                             */
+                            step_minutes: 1 | 5 | 15 | 60 | 360 | 1440;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601 date-time with UTC offset
+                             * @example 2026-01-31T12:00:00.000+00:00
+                             */
+                            start: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601 date-time with UTC offset
+                             * @example 2026-01-31T12:00:00.000+00:00
+                             */
+                            end: string;
+                            /** @description every step from start to end, aligned to UTC, quiet ones as well */
+                            points: {
+                                /**
+                                 * Format: date-time
+                                 * @description ISO 8601 date-time with UTC offset
+                                 * @example 2026-01-31T12:00:00.000+00:00
+                                 */
+                                start: string;
+                                /** @description generated keys */
+                                keys: number;
+                                /** @description keys / length of the step; of the last one, what has passed of it, at least 1 s */
+                                keys_per_second: number;
+                                /** @description metered requests: generated keys and validations */
+                                requests: number;
+                                /** @description from acceptance to key and proof ready; null without keys */
+                                latency_ms: {
+                                    /** @description exact */
+                                    mean: number;
+                                    /** @description from a histogram: off by at most 9.1 %; null where not all keys are in it */
+                                    p50: number | null;
+                                    /** @description as p50 */
+                                    p90: number | null;
+                                    /** @description as p50 */
+                                    p99: number | null;
+                                } | null;
+                                /** @description streams judged by the statistical suite */
+                                streams: number;
+                                /** @description share of them that passed the gate; null without any */
+                                nist_compliance_rate: number | null;
+                                /** @description generate calls answered 5xx */
+                                failures: number;
+                                /** @description failures / (keys + failures); null without calls */
+                                error_rate: number | null;
+                            }[];
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot record the request; overloaded: The service has more work than it can queue */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    randomness: {
+        parameters: {
+            query?: {
+                /** @description how many of the last validated keys: decimal digits, given once */
+                keys?: number;
+                /** @description extra field of each row, given once: its p-values */
+                include?: "p_values";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description true: the call succeeded
+                         * @enum {boolean}
+                         */
+                        success: true;
+                        /** @description The samples of the caller's last validated keys, after SP 800-22 §4.2. */
+                        randomness: {
+                            /** @description keys looked at */
+                            keys: number;
+                            /** @description when the oldest of them was recorded; null without keys */
+                            first: string | null;
+                            /** @description when the newest of them was recorded; null without keys */
+                            last: string | null;
+                            /**
+                             * @description of one test
+                             * @enum {number}
+                             */
+                            significance_level: 0.01;
+                            /** @description one a p-value of the suite, in the order of nist_report */
+                            rows: {
+                                /**
+                                 * @description the test, as in nist_report
+                                 * @enum {string}
+                                 */
+                                test: "frequency" | "block_frequency" | "cumulative_sums" | "runs" | "longest_run" | "rank" | "dft" | "non_overlapping_template" | "overlapping_template" | "universal" | "approximate_entropy" | "random_excursions" | "random_excursions_variant" | "serial" | "linear_complexity";
+                                /** @description what the p-value is about, as in nist_report; empty where a test has one */
+                                label: string;
+                                /** @description keys to whose sample the test applied */
+                                samples: number;
+                                /** @description p-values in [0, 0.1), [0.1, 0.2) … [0.9, 1] */
+                                histogram: number[];
+                                /** @description P-value_T of SP 800-22 §4.2.2; null for fewer than 55 samples */
+                                uniformity_p: number | null;
+                                /** @description samples with a p-value of at least significance_level */
+                                passed: number;
+                                /** @description passed / samples; null for fewer than 55 samples */
+                                proportion: number | null;
+                                /** @description lower end of the interval of SP 800-22 §4.2.1; null for fewer than 55 samples */
+                                proportion_min: number | null;
+                                /** @description its upper end; null for fewer than 55 samples */
+                                proportion_max: number | null;
+                                /** @description fail: one of two exact checks has a probability below 0.01 over the number of all checks; null for fewer than 55 samples */
+                                verdict: ("pass" | "fail") | null;
+                                /** @description with include=p_values: one a key, oldest first */
+                                p_values?: (number | null)[];
+                            }[];
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description rate_limited: Too many requests in a short time */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+            /** @description ledger_unavailable: The ledger cannot record the request; overloaded: The service has more work than it can queue */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        /** @enum {boolean} */
+                        success: false;
+                        /** @description urn:phm:error: and the code */
+                        type: string;
+                        title: string;
+                        status: number;
+                        detail: string;
+                        /** @description urn:phm:request: and the request id */
+                        instance: string;
+                        /**
+                         * @description stable code of the error
+                         * @enum {string}
+                         */
+                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+                        /** @description the X-Request-Id of this request */
+                        request_id: string;
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                        errors?: {
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            message: string;
+                        }[];
+                    };
+                };
+            };
+        };
+    };
+    livez: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description true when healthy */
+                        success: boolean;
+                        /**
+                         * @description state of this replica
+                         * @enum {string}
+                         */
+                        status: "ok" | "unavailable" | "draining";
+                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
+                        checks?: {
+                            [key: string]: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+        };
+    };
+    readyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description true when healthy */
+                        success: boolean;
+                        /**
+                         * @description state of this replica
+                         * @enum {string}
+                         */
+                        status: "ok" | "unavailable" | "draining";
+                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
+                        checks?: {
+                            [key: string]: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+            /** @description Not ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description true when healthy */
+                        success: boolean;
+                        /**
+                         * @description state of this replica
+                         * @enum {string}
+                         */
+                        status: "ok" | "unavailable" | "draining";
+                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
+                        checks?: {
+                            [key: string]: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+        };
+    };
+    health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description true when healthy */
+                        success: boolean;
+                        /**
+                         * @description state of this replica
+                         * @enum {string}
+                         */
+                        status: "ok" | "unavailable" | "draining";
+                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
+                        checks?: {
+                            [key: string]: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+            /** @description Not ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description true when healthy */
+                        success: boolean;
+                        /**
+                         * @description state of this replica
+                         * @enum {string}
+                         */
+                        status: "ok" | "unavailable" | "draining";
+                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
+                        checks?: {
+                            [key: string]: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+        };
+    };
+}

@@ -1,0 +1,314 @@
+/** The dashboard in a real browser on the real server: each view from its start to its end. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import {
+  enterApiKey,
+  findBarriers,
+  launchBrowser,
+  NO_CHROMIUM,
+  openPage,
+  showView,
+  type WatchedPage,
+} from '../support/browser.ts';
+import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
+
+const BASE = '/keys';
+const KEY = /^[0-9a-f]{64}$/;
+
+/** Clicks and resolves with the answer to the generate call that follows. */
+async function generate(page: Page): Promise<{ key: string; key_id: string; hash_proof: string }> {
+  const answer = page.waitForResponse((response) => response.url().endsWith('/api/v2/generate'));
+  await page.getByRole('button', { name: /^(Generate|Forget it and generate another)$/ }).click();
+  const body = await (await answer).json();
+  await page.getByRole('heading', { name: 'Your 256-bit key' }).waitFor();
+  return body;
+}
+
+const clipboard = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()');
+
+/** All that a page could leave behind it, as text. */
+const traces = (page: Page) =>
+  page.evaluate<string>(`(async () => JSON.stringify([
+    { ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state,
+    await indexedDB.databases(), await caches.keys(), document.documentElement.outerHTML,
+    [...document.querySelectorAll('input')].map(({ value }) => value),
+  ]))()`);
+
+/** Presses Tab until an element with this name has the focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  const wanted = JSON.stringify(name);
+  for (let presses = 0; presses < 40; presses++) {
+    await page.keyboard.press('Tab');
+    const isThere = await page.evaluate<boolean>(
+      `(document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim() === ${wanted}`,
+    );
+    if (!isThere) continue;
+    const style = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle');
+    assert.equal(style, 'solid', `the focus on "${name}" cannot be seen`);
+    return;
+  }
+  assert.fail(`Tab does not reach "${name}"`);
+}
+
+describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
+  const dataDir = makeDataDir();
+  let server: Server;
+  let browser: Browser;
+  let address: string;
+  const opened: WatchedPage[] = [];
+
+  async function open(options = {}): Promise<Page> {
+    const watched = await openPage(browser, address, options);
+    opened.push(watched);
+    return watched.page;
+  }
+
+  before(async () => {
+    // Beneath a base path everything that is addressed relative to the root would be missed.
+    server = await Server.start(dataDir, { PHM_BASE_PATH: BASE });
+    address = `${new URL(server.address).origin}${BASE}/`;
+    browser = await launchBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.stop();
+    removeDataDir(dataDir);
+  });
+
+  it('shows a key once, masked, and forgets it', async () => {
+    const page = await open();
+    await page.getByRole('button', { name: 'Use the public demo key' }).click();
+    await page.getByRole('button', { name: 'Forget key' }).waitFor();
+    const { key, key_id: id, hash_proof: proof } = await generate(page);
+    assert.match(key, KEY);
+    const isInPage = async () => (await traces(page)).replaceAll(/<[^>]*>/g, '').includes(key);
+    assert.equal(await isInPage(), false, 'the key is in the page while it is masked');
+    assert.equal(await page.locator('.raster').count(), 0, 'the raster shows a masked key');
+
+    await page.getByRole('button', { name: 'Reveal' }).click();
+    assert.equal(await isInPage(), true);
+    const ones = [...key].reduce(
+      (sum, digit) => sum + Number.parseInt(digit, 16).toString(2).replaceAll('0', '').length,
+      0,
+    );
+    await page.getByRole('img', { name: `: ${ones} ones, ${256 - ones} zeros` }).waitFor();
+    const squares = await page.locator('.raster .ones').getAttribute('d');
+    assert.equal(squares?.match(/M/g)?.length, ones);
+
+    await page.getByRole('button', { name: 'Copy', exact: true }).click();
+    await page.getByText('Key copied to the clipboard.').waitFor();
+    assert.equal(await clipboard(page), key);
+    assert.equal(await isInPage(), false, 'copying does not hide the key');
+
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download', exact: true }).click();
+    const file = await download;
+    assert.equal(file.suggestedFilename(), `${id}.json`);
+    const saved = JSON.parse(readFileSync(await file.path(), 'utf8'));
+    assert.deepEqual([saved.key, saved.key_id, saved.hash_proof], [key, id, proof]);
+
+    const report = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download report' }).click();
+    const text = readFileSync(await (await report).path(), 'utf8');
+    assert.equal(text.includes(key), false, 'the report holds the key');
+    assert.equal(JSON.parse(text).nist_report.tests.length, 15);
+
+    await showView(page, 'Validate');
+    await page.getByRole('textbox', { name: 'Key' }).fill(key);
+    await page.getByRole('button', { name: 'Validate', exact: true }).click();
+    await page.getByRole('heading', { name: 'Valid: this service made the key' }).waitFor();
+    await page.getByRole('textbox', { name: 'Proof' }).fill(proof);
+    await page.getByRole('button', { name: 'Validate', exact: true }).click();
+    await page.getByRole('heading', { name: 'Proof', exact: true }).waitFor();
+    await page.getByText('✓ passed').nth(1).waitFor();
+    await page.getByRole('textbox', { name: 'Key' }).fill('0'.repeat(64));
+    await page.getByRole('button', { name: 'Validate', exact: true }).click();
+    await page.getByRole('heading', { name: 'Not valid' }).waitFor();
+    await page.getByRole('button', { name: 'Clear' }).click();
+    assert.equal(await page.getByRole('textbox', { name: 'Key' }).inputValue(), '');
+    await page.getByRole('heading', { name: 'Not valid' }).waitFor({ state: 'detached' });
+
+    await showView(page, 'Generate');
+    assert.equal(await page.getByRole('button', { name: 'Reveal' }).count(), 0);
+    assert.equal(await isInPage(), false);
+  });
+
+  it('shows the evidence for a key: every test, every p-value', async () => {
+    const page = await open();
+    await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
+    await page.getByRole('radio', { name: '256 bits' }).check({ force: true });
+    await page.getByRole('combobox', { name: 'Entropy source' }).selectOption('quantum-simulator');
+    const first = await generate(page);
+    await page.getByText('No quantum hardware took part').waitFor();
+    await page.getByRole('heading', { name: /^1[2-5] of 1[35] tests passed$/ }).waitFor();
+    await page.getByText('What this does not prove:').waitFor();
+    await page.getByRole('button', { name: /^Non-overlapping templates/ }).click();
+    assert.equal(await page.locator('.p-values li').count(), 148);
+    await page.getByText(/^Numbers: 1(63|89) p-values/).click();
+    const rows = await page.locator('table.data tbody tr').count();
+    assert.ok(rows === 163 || rows === 189, `${rows} p-values`);
+    await page.getByRole('checkbox', { name: 'Run the 15 tests' }).uncheck();
+    const second = await generate(page);
+    assert.notEqual(second.key, first.key);
+    await page.getByRole('heading', { name: 'Not tested' }).waitFor();
+    assert.equal(
+      (await traces(page)).includes(first.key_id),
+      false,
+      'the first key is still there',
+    );
+  });
+
+  it('works by keyboard alone, and tells what was copied', async () => {
+    const page = await open();
+    await tabTo(page, 'API key');
+    await page.keyboard.type(DEMO_PROFESSIONAL_KEY);
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Forget key' }).waitFor();
+    await tabTo(page, 'Generate');
+    const answer = page.waitForResponse((response) => response.url().endsWith('/generate'));
+    await page.keyboard.press('Enter');
+    const { key } = await (await answer).json();
+    await page.getByRole('status').getByText('The key is ready, and hidden.').waitFor();
+    await tabTo(page, 'Copy');
+    await page.keyboard.press('Enter');
+    await page.locator('[aria-live]').getByText('Key copied to the clipboard.').waitFor();
+    assert.equal(await clipboard(page), key);
+  });
+
+  it('shows quota, sums and charts, with the numbers behind them', async () => {
+    const page = await open();
+    await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
+    const { key: _, ...made } = await generate(page);
+    await showView(page, 'Usage');
+    const meter = page.getByRole('meter', { name: 'Requests used this month' });
+    const used = Number(await meter.getAttribute('value'));
+    assert.ok(used >= 1 && made.key_id !== '', `${used} requests used`);
+    await page.getByText('Keys generated').waitFor();
+    for (const title of ['Keys per second', 'Latency', 'Streams past the gate', 'Errors']) {
+      await page
+        .getByRole('img', { name: `${title}. ` })
+        .locator('canvas')
+        .waitFor();
+    }
+    await page.getByText('Numbers: latency').click();
+    await page.getByRole('columnheader', { name: 'p99' }).waitFor();
+    assert.ok((await page.locator('table.data tbody tr').count()) >= 1);
+    await page.getByRole('radio', { name: '30 d' }).check({ force: true });
+    await page.getByRole('heading', { name: 'Over the last 30 days' }).waitFor();
+    const again = page.waitForResponse((response) => response.url().includes('/metrics/series'));
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    assert.equal((await again).status(), 200);
+  });
+
+  it('judges many keys, and makes those that are missing when asked to', async () => {
+    const page = await open();
+    await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
+    await showView(page, 'Evidence');
+    await page.getByRole('heading', { name: /^(No validated keys yet|Too few keys)/ }).waitFor();
+    await page.getByRole('button', { name: /^Generate \d+ keys now$/ }).click();
+    await page.getByRole('heading', { name: /^(Passed|Failed)/ }).waitFor();
+    await page.getByText('are to be expected of a sound source').waitFor();
+    await page.getByRole('combobox', { name: 'Row' }).selectOption({ label: 'Spectrum (DFT)' });
+    await page.getByRole('heading', { name: /^Spectrum \(DFT\): \d+ p-values/ }).waitFor();
+    await page.getByText('Numbers: all 188 rows').click();
+    assert.equal(await page.locator('table.data tbody tr').count(), 188);
+  });
+
+  it('says what state the server is in', async () => {
+    const page = await open();
+    await showView(page, 'Status');
+    await page.getByRole('heading', { name: 'Ready', exact: true }).waitFor();
+    for (const check of ['Generators', 'Source: os', 'Ledger', 'Master secret']) {
+      await page.getByRole('heading', { name: check }).waitFor();
+    }
+  });
+
+  it('keeps the API key in memory alone: a reload forgets it', async () => {
+    const page = await open();
+    await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
+    const { key } = await generate(page);
+    for (const label of ['Usage', 'Evidence', 'Status', 'Validate']) {
+      await showView(page, label);
+      const left = await traces(page);
+      assert.equal(left.includes(DEMO_PROFESSIONAL_KEY), false, `the API key is in ${label}`);
+      assert.equal(left.includes(key), false, `the key is in ${label}`);
+    }
+    await page.reload();
+    await page.getByRole('textbox', { name: 'API key' }).waitFor();
+    await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
+    await page.getByRole('button', { name: 'Forget key' }).click();
+    await page.getByRole('textbox', { name: 'API key' }).waitFor();
+    // Back from elsewhere, when the browser has kept the page.
+    await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
+    await page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))");
+    assert.equal(await page.locator('h1').count(), 0);
+    await page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))");
+    await page.getByRole('textbox', { name: 'API key' }).waitFor();
+  });
+
+  it('weighs less than 150 KB, all views together', async () => {
+    const page = await open();
+    const sizes: number[] = [];
+    page.on('requestfinished', async (request) => {
+      if (/\/(assets\/.*|icon\.svg)?$/.test(new URL(request.url()).pathname)) {
+        sizes.push((await request.sizes()).responseBodySize);
+      }
+    });
+    await page.reload();
+    await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
+    await showView(page, 'Usage');
+    await page.locator('canvas').first().waitFor();
+    assert.ok(sizes.length >= 5, `${sizes.length} files`);
+    const weight = sizes.reduce((sum, size) => sum + size, 0);
+    assert.ok(weight < 150_000, `the page weighs ${weight} bytes`);
+  });
+
+  for (const [colorScheme, width] of [
+    ['light', 1440],
+    ['dark', 360],
+  ] as const) {
+    it(`has no barriers and no sideways scrolling, ${colorScheme}, ${width} pixels wide`, async () => {
+      const page = await open({ colorScheme, viewport: { width, height: 800 } });
+      const check = async (what: string) => {
+        assert.deepEqual(await findBarriers(page), [], what);
+        const over = await page.evaluate<number>(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        );
+        assert.ok(over <= 0, `${what} is ${over} pixels too wide`);
+      };
+      await check('the entry of the API key');
+      await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
+      await generate(page);
+      await page.getByRole('button', { name: 'Reveal' }).click();
+      await page.getByRole('button', { name: /^Non-overlapping templates/ }).click();
+      await check('Generate');
+      await showView(page, 'Validate');
+      await page.getByRole('textbox', { name: 'Key' }).fill('0');
+      await page.getByRole('button', { name: 'Validate', exact: true }).click();
+      await page.getByRole('heading', { name: 'Not valid' }).waitFor();
+      await check('Validate');
+      await showView(page, 'Usage');
+      await page.locator('canvas').nth(3).waitFor();
+      await page.getByText('Numbers: latency').click();
+      await check('Usage');
+      await showView(page, 'Evidence');
+      await page.getByRole('combobox', { name: 'Row' }).waitFor();
+      await check('Evidence');
+      await showView(page, 'Status');
+      await page.getByRole('heading', { name: 'Ledger' }).waitFor();
+      await check('Status');
+      await page.getByRole('button', { name: /theme$/ }).click();
+      await check('Status, in the other theme');
+    });
+  }
+
+  it('breaks no rule of its content policy, logs nothing and asks no other server', () => {
+    assert.ok(opened.length >= 9, 'the pages of the other tests');
+    assert.deepEqual(
+      opened.flatMap(({ complaints }) => complaints),
+      [],
+    );
+  });
+});

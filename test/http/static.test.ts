@@ -1,0 +1,166 @@
+/** The dashboard's files: what is served, how it may be kept, and what is not reached. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get as ask, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { FastifyInstance } from 'fastify';
+import { buildTestApp, standInService } from '../support/app.ts';
+import {
+  INDEX_HTML,
+  makeDashboardFolder,
+  removeDashboardFolder,
+  SCRIPT,
+} from '../support/dashboard-folder.ts';
+
+const ASSET = '/assets/index-1a2b3c4d.js';
+const folder = makeDashboardFolder();
+let app: FastifyInstance;
+
+before(async () => {
+  app = await buildTestApp({ service: standInService('enterprise'), dashboardFolder: folder });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+});
+after(async () => {
+  await app.close();
+  removeDashboardFolder(folder);
+});
+
+function get(url: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') {
+  return app.inject({ method, url, headers });
+}
+
+const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+
+describe('the first address', () => {
+  it('is the dashboard for browsers', async () => {
+    const { statusCode, headers, body } = await get('/', BROWSER);
+    assert.equal(statusCode, 200);
+    assert.match(String(headers['content-type']), /^text\/html/);
+    assert.equal(headers['cache-control'], 'no-cache');
+    assert.match(String(headers.vary), /\bAccept\b,.*accept-encoding/i);
+    assert.equal(body, INDEX_HTML);
+  });
+
+  it('is an index of addresses for programs', async () => {
+    for (const accept of ['*/*', 'application/json', '']) {
+      const { statusCode, headers, body } = await get('/', accept ? { accept } : {});
+      assert.equal(statusCode, 200);
+      assert.match(String(headers['content-type']), /^application\/json/);
+      assert.equal(headers['cache-control'], 'no-store');
+      assert.equal(headers.vary, 'Accept');
+      const { success, timestamp, links } = JSON.parse(body);
+      assert.equal(success, true);
+      assert.match(timestamp, /\+00:00$/);
+      assert.deepEqual(links, {
+        dashboard: '/',
+        documentation: '/docs',
+        openapi: '/api/v2/openapi.json',
+        health: '/health',
+      });
+      for (const link of Object.values<string>(links)) {
+        assert.notEqual((await get(link, BROWSER)).statusCode, 404, link);
+      }
+    }
+  });
+
+  it('says how to build a dashboard that is not there', async () => {
+    const bare = await buildTestApp({ service: standInService('enterprise') });
+    const page = await bare.inject({ url: '/', headers: BROWSER });
+    assert.equal(page.statusCode, 404);
+    assert.match(page.json().detail, /not built: run "npm run build"/);
+    const index = (await bare.inject('/')).json();
+    assert.equal(index.links.dashboard, undefined);
+    assert.equal(index.links.documentation, '/docs');
+    await bare.close();
+  });
+});
+
+describe('static files', () => {
+  it('are strict about what the page may load, and where it may be framed', async () => {
+    for (const url of ['/', '/index.html', ASSET]) {
+      const { headers } = await get(url, BROWSER);
+      assert.equal(
+        headers['content-security-policy'],
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; font-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
+      );
+      assert.equal(headers['referrer-policy'], 'no-referrer');
+      assert.equal(headers['x-content-type-options'], 'nosniff');
+      assert.equal(headers['cross-origin-opener-policy'], 'same-origin');
+      assert.equal(headers['cross-origin-resource-policy'], 'same-origin');
+      assert.match(String(headers['permissions-policy']), /camera=\(\)/);
+      assert.equal(headers['set-cookie'], undefined);
+      assert.equal(headers['access-control-allow-origin'], undefined);
+    }
+  });
+
+  it('come in the form the client takes, and say that they vary', async () => {
+    const forms: [string, string | undefined, (body: Buffer) => Buffer][] = [
+      ['br, gzip', 'br', brotliDecompressSync],
+      ['gzip, deflate', 'gzip', gunzipSync],
+      ['identity', undefined, (body) => body],
+      ['', undefined, (body) => body],
+    ];
+    for (const [accepted, coding, decode] of forms) {
+      const answer = await get(ASSET, accepted ? { 'accept-encoding': accepted } : {});
+      assert.equal(answer.headers['content-encoding'], coding, accepted);
+      assert.match(String(answer.headers['content-type']), /^(text|application)\/javascript/);
+      assert.match(String(answer.headers.vary), /accept-encoding/i);
+      assert.equal(decode(answer.rawPayload).toString(), SCRIPT);
+    }
+  });
+
+  it('are kept for ever when their name has a hash, and asked for again when not', async () => {
+    const asset = await get(ASSET);
+    assert.equal(asset.headers['cache-control'], 'public, max-age=31536000, immutable');
+    for (const url of ['/index.html', '/icon.svg']) {
+      const { headers } = await get(url);
+      assert.equal(headers['cache-control'], 'no-cache');
+      const again = await get(url, { 'if-none-match': String(headers.etag) });
+      assert.equal(again.statusCode, 304);
+      assert.equal(again.body, '');
+    }
+    const [plain, brotli] = await Promise.all([
+      get(ASSET),
+      get(ASSET, { 'accept-encoding': 'br' }),
+    ]);
+    assert.notEqual(plain.headers.etag, brotli.headers.etag);
+  });
+
+  it('answer HEAD with the headers of GET, and other methods with 405', async () => {
+    for (const url of ['/', '/index.html', ASSET]) {
+      const head = await get(url, BROWSER, 'HEAD');
+      assert.equal(head.statusCode, 200);
+      assert.equal(head.body, '');
+      assert.equal(
+        head.headers['content-length'],
+        (await get(url, BROWSER)).headers['content-length'],
+      );
+      for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS'] as const) {
+        const refused = await app.inject({ method, url });
+        assert.equal(refused.statusCode, 405, `${method} ${url}`);
+        assert.equal(refused.headers.allow, 'GET, HEAD');
+      }
+    }
+  });
+
+  it('are all there is: no dot files, no compressed names, no way out, no folders', async () => {
+    const { port } = app.server.address() as AddressInfo;
+    for (const path of [
+      ...['/.env', '/index.html.br', `${ASSET}.gz`, '/assets', '/assets/', '/assets/nope.js'],
+      ...['/../package.json', '/%2e%2e/package.json', '/assets/..%2f..%2fpackage.json', '/%2eenv'],
+      ...['//index.html', '/./index.html', '/assets%2findex-1a2b3c4d.js%00', '/index.html/'],
+      ...['//evil.example', '//evil.example/..', '/%5cevil.example', '/livez/'],
+    ]) {
+      // Sent as it is: fetch and inject would tidy it first.
+      const request = ask({ host: '127.0.0.1', port, path, headers: BROWSER });
+      const [answer] = (await once(request, 'response')) as [IncomingMessage];
+      assert.equal(answer.statusCode, 404, path);
+      assert.match(String(answer.headers['content-type']), /^application\/problem\+json/, path);
+      assert.equal(answer.headers['cache-control'], 'no-store', path);
+      assert.equal(JSON.parse(await text(answer)).code, 'not_found');
+    }
+  });
+});

@@ -1,0 +1,244 @@
+/** What the client makes of answers: the service's, a proxy's, and broken ones. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { inspect } from 'node:util';
+import { PhmApiError, PhmClient, PhmError, PhmResponseError } from '../../sdk/src/index.ts';
+import {
+  answers,
+  breaks,
+  fails,
+  page,
+  ScriptedServer,
+  type Step,
+} from '../support/scripted-server.ts';
+import { API_KEY, GENERATED, KEY, rejection, withClient } from './support.ts';
+
+const ONCE = { maxRetries: 0 };
+
+function says(status: number, body: string, headers: Record<string, string> = {}): Step {
+  return (response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+}
+
+describe('requests', () => {
+  it('go beneath the base path, with the headers they need', async () => {
+    await withClient([answers(GENERATED)], async (_, server) => {
+      const phm = new PhmClient({ baseUrl: `${server.address}/phm//`, apiKey: API_KEY });
+      await phm.generate({ security_level: 256, include: ['hash_proof'] });
+      await phm.validate({ key: KEY });
+      await phm.metrics({ hours: 48 });
+      await phm.metrics();
+      await phm.metricsSeries({ hours: 720, step: 60 });
+      await phm.randomness({ keys: 10, include: 'p_values' });
+      await phm.health({ requestId: 'the.health-1' });
+      const lines = server.received.map(({ method, url }) => `${method} ${url}`);
+      assert.deepEqual(lines, [
+        'POST /phm/api/v2/generate',
+        'POST /phm/api/v2/validate',
+        'GET /phm/api/v2/metrics?hours=48',
+        'GET /phm/api/v2/metrics',
+        'GET /phm/api/v2/metrics/series?hours=720&step=60',
+        'GET /phm/api/v2/metrics/randomness?keys=10&include=p_values',
+        'GET /phm/health',
+      ]);
+      const headers = server.received.map((request) => request.headers);
+      assert.deepEqual(
+        headers.map((one) => one['x-api-key']),
+        [...Array(6).fill(API_KEY), undefined],
+      );
+      assert.equal(headers[0]?.['content-type'], 'application/json');
+      assert.equal(headers[6]?.['x-request-id'], 'the.health-1');
+      assert.equal(server.received[0]?.body, '{"security_level":256,"include":["hash_proof"]}');
+    });
+  });
+
+  it('go to an address that is relative to the page, in a browser', async () => {
+    const asked: string[] = [];
+    const fetch = async (url: string) => {
+      asked.push(url);
+      return new Response('{"success":true}');
+    };
+    const page = { document: { baseURI: 'https://keys.example/phm/index.html' } };
+    Object.assign(globalThis, page);
+    try {
+      for (const baseUrl of ['./', '.', '', '/', 'https://other.example/x']) {
+        await new PhmClient({ baseUrl, fetch }).health();
+      }
+    } finally {
+      Reflect.deleteProperty(globalThis, 'document');
+    }
+    assert.deepEqual(asked, [
+      'https://keys.example/phm/health',
+      'https://keys.example/phm/health',
+      'https://keys.example/phm/health',
+      'https://keys.example/health',
+      'https://other.example/x/health',
+    ]);
+  });
+
+  it('are refused at once when an option cannot be used', async () => {
+    const make = (options: object) => () =>
+      new PhmClient({ baseUrl: 'http://localhost', ...options });
+    for (const baseUrl of [
+      '',
+      './',
+      'localhost:8080',
+      'ftp://x',
+      'https://u:p@x',
+      'https://x/?a',
+    ]) {
+      assert.throws(make({ baseUrl }), TypeError, baseUrl);
+    }
+    for (const options of [{ timeoutMs: 0 }, { attemptTimeoutMs: 2 ** 31 }, { maxRetries: 1.5 }]) {
+      assert.throws(make(options), RangeError);
+    }
+    for (const apiKey of ['', 'with space', `${API_KEY}\n`, 'schlüssel']) {
+      assert.throws(make({ apiKey }), (error: Error) => {
+        assert.ok(error instanceof TypeError);
+        assert.ok(apiKey === '' || !error.message.includes(apiKey.trim()));
+        return true;
+      });
+    }
+    const phm = new PhmClient({ baseUrl: 'http://localhost' });
+    const error = await rejection(phm.health({ requestId: 'two words' }));
+    assert.ok(error instanceof TypeError);
+  });
+});
+
+describe('answers', () => {
+  it("are the service's body, with large numbers as strings", async () => {
+    const proof = `proof_${'1'.repeat(78)}`;
+    await withClient([answers({ ...GENERATED, hash_proof: proof })], async (phm) => {
+      const { success, key, key_id, hash_proof } = await phm.generate({ security_level: 256 });
+      assert.deepEqual([success, key, key_id, hash_proof], [true, KEY, GENERATED.key_id, proof]);
+    });
+  });
+
+  it('tell the limits', async () => {
+    const headers = {
+      'ratelimit-policy': '"rate";q=20;w=2, "quota";q=1000;w=2592000',
+      ratelimit: '"rate";r=18;t=1, "quota";r=998;t=822350',
+    };
+    const unlimited = { 'ratelimit-policy': '"rate";q=9;w=1', ratelimit: '"rate";r=8;t=0' };
+    const steps = [answers({}, headers), answers({}), fails('quota_exceeded', { ...unlimited })];
+    await withClient(steps, async (phm) => {
+      assert.deepEqual(phm.lastLimits, { quota: null, rate: null });
+      await phm.metrics();
+      const expected = {
+        quota: { limit: 1000, remaining: 998, resetSeconds: 822350 },
+        rate: { limit: 20, remaining: 18, resetSeconds: 1 },
+      };
+      assert.deepEqual(phm.lastLimits, expected);
+      await phm.health();
+      assert.deepEqual(phm.lastLimits, expected);
+      await rejection(phm.metrics());
+      const rate = { limit: 9, remaining: 8, resetSeconds: 0 };
+      assert.deepEqual(phm.lastLimits, { quota: null, rate });
+    });
+  });
+
+  it('of a replica that is not ready are answers', async () => {
+    const body = '{"success":false,"status":"draining","timestamp":""}';
+    await withClient([says(503, body, { 'retry-after': '1' })], async (phm, server) => {
+      assert.equal((await phm.health()).status, 'draining');
+      assert.equal(server.received.length, 1);
+    });
+  });
+
+  it("are known as the service's errors, with all that they say", async () => {
+    const errors = [{ pointer: '#/security_level', message: 'must be one of 128, 256, 384' }];
+    const problem = { success: false, code: 'invalid_request', title: 'Wrong', detail: 'Mend it.' };
+    const body = JSON.stringify({ ...problem, errors });
+    await withClient([says(400, body, { 'x-request-id': 'r-1' })], async (phm) => {
+      const error = await rejection(phm.generate({ security_level: 256 }));
+      assert.ok(error instanceof PhmApiError && error instanceof PhmError);
+      const { name, message, status, code, title, detail, requestId, retryAfterSeconds } = error;
+      assert.deepEqual(
+        { name, status, code, title, detail, requestId, retryAfterSeconds, errors: error.errors },
+        {
+          name: 'PhmApiError',
+          status: 400,
+          code: 'invalid_request',
+          title: 'Wrong',
+          detail: 'Mend it.',
+          requestId: 'r-1',
+          retryAfterSeconds: null,
+          errors,
+        },
+      );
+      assert.equal(
+        message,
+        'invalid_request: Wrong. #/security_level must be one of 128, 256, 384. Mend it. (request r-1)',
+      );
+    });
+  });
+
+  it("that are not the service's are told from its errors", async () => {
+    const cases: [Step, number, RegExp, boolean][] = [
+      [page(413), 413, /does not come from the PHM key service \(status 413, text\/html\)/, false],
+      [page(500), 500, /status 500/, true],
+      [page(503), 503, /status 503/, false],
+      [page(200), 200, /is not JSON of the PHM key service \(status 200, text\/html\)/, true],
+      [says(200, `{"key": "${KEY}`), 200, /is not JSON/, true],
+      [says(200, `{"key": "${KEY}"}`), 200, /is not JSON of the PHM key service/, true],
+      [says(200, ''), 200, /is not JSON/, true],
+      [says(200, 'null'), 200, /is not JSON/, true],
+      [says(404, '{"error": "no route"}'), 404, /does not come from/, false],
+      [says(404, '{"success": false, "code": 5}'), 404, /does not come from/, false],
+    ];
+    for (const [step, status, message, outcomeUnknown] of cases) {
+      await withClient(
+        [step],
+        async (phm) => {
+          const error = await rejection(phm.generate({ security_level: 256 }));
+          assert.ok(error instanceof PhmResponseError);
+          assert.deepEqual([error.status, error.outcomeUnknown], [status, outcomeUnknown]);
+          assert.match(error.message, message);
+          assert.ok(!inspect(error, { depth: 9 }).includes(KEY));
+        },
+        ONCE,
+      );
+    }
+  });
+
+  it('that redirect are not followed: the API key goes nowhere else', async () => {
+    const elsewhere = await ScriptedServer.start(answers(GENERATED));
+    try {
+      for (const status of [301, 302, 303, 307, 308]) {
+        const step = page(status, { location: `${elsewhere.address}/` });
+        await withClient([step], async (phm, server) => {
+          for (const call of [() => phm.generate({ security_level: 128 }), () => phm.metrics()]) {
+            const error = await rejection(call());
+            assert.ok(error instanceof PhmResponseError);
+            assert.equal(error.status, status);
+            assert.ok(error.message.includes(`redirect to ${elsewhere.address}/, which is not`));
+          }
+          assert.equal(server.received.length, 2);
+        });
+      }
+      assert.equal(elsewhere.received.length, 0);
+    } finally {
+      await elsewhere.stop();
+    }
+  });
+});
+
+describe('the API key', () => {
+  it('is shown neither by the client nor by an error', async () => {
+    for (const step of [fails('invalid_api_key'), page(500), breaks]) {
+      await withClient(
+        [step],
+        async (phm) => {
+          const error = await rejection(phm.metrics());
+          assert.ok(error instanceof PhmError);
+          for (const shown of [phm, error]) {
+            const options = { depth: Number.POSITIVE_INFINITY, showHidden: true, getters: true };
+            const texts = [inspect(shown, options), String(shown), JSON.stringify(shown)];
+            assert.ok(texts.every((text) => !text.includes(API_KEY)));
+          }
+        },
+        ONCE,
+      );
+    }
+  });
+});

@@ -1,0 +1,305 @@
+/** Which calls the client sends again, when, and for how long it goes on. */
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import {
+  PhmApiError,
+  PhmClient,
+  PhmConnectionError,
+  PhmResponseError,
+  PhmTimeoutError,
+} from '../../sdk/src/index.ts';
+import { readRetryAfter, waitMs } from '../../sdk/src/retry.ts';
+import { ERRORS, type ErrorCode } from '../../src/errors.ts';
+import {
+  answers,
+  breaks,
+  fails,
+  page,
+  ScriptedServer,
+  type Step,
+  staysSilent,
+} from '../support/scripted-server.ts';
+import { API_KEY, GENERATED, rejection, withClient } from './support.ts';
+
+const ERRORS_PAGE = readFileSync(join(import.meta.dirname, '../../docs/errors.md'), 'utf8');
+
+/** What docs/errors.md says of sending the same request again. */
+const ADVICE = new Map(
+  [...ERRORS_PAGE.matchAll(/^\| `(\w+)` \|.*\| ([^|]+) \|$/gm)].map(([, code, retry]) => [
+    code,
+    retry,
+  ]),
+);
+
+const NO_WAIT = { 'retry-after': '0' };
+
+/** Requests that a call takes, of which the first is answered by `first`. */
+async function requestsOf(
+  first: Step,
+  call: 'generate' | 'validate' | 'metrics' | 'health',
+): Promise<number> {
+  let requests = 0;
+  await withClient([first, answers(GENERATED)], async (phm, server) => {
+    const calls = {
+      generate: () => phm.generate({ security_level: 256 }),
+      validate: () => phm.validate({ key: 'ff' }),
+      metrics: () => phm.metrics(),
+      health: () => phm.health(),
+    };
+    await calls[call]().catch(() => undefined);
+    requests = server.received.length;
+  });
+  return requests;
+}
+
+describe('retries', { concurrency: true }, () => {
+  for (const code of Object.keys(ERRORS) as ErrorCode[]) {
+    const advice = ADVICE.get(code);
+    const again = advice === 'yes' || advice === 'after a wait';
+    it(`${again ? 'follow' : 'do not follow'} ${code}, as docs/errors.md says: ${advice}`, async () => {
+      assert.notEqual(advice, undefined);
+      for (const call of ['generate', 'metrics'] as const) {
+        assert.equal(await requestsOf(fails(code, NO_WAIT), call), again ? 2 : 1);
+      }
+    });
+  }
+
+  it('follow a page of 429 or 503, which never reached the service', async () => {
+    for (const status of [429, 503]) assert.equal(await requestsOf(page(status), 'generate'), 2);
+  });
+
+  it('do not follow a page of another refusal', async () => {
+    for (const status of [301, 403, 404, 413, 500]) {
+      assert.equal(await requestsOf(page(status), 'metrics'), 1);
+    }
+  });
+
+  it('follow a lost answer, but that of a generate: it may have made a key', async () => {
+    const half: Step = (response) => {
+      response.writeHead(200, { 'content-length': 100 });
+      response.write('{"success": true', () => response.destroy());
+    };
+    for (const lost of [breaks, half, page(502), page(504)]) {
+      for (const call of ['validate', 'metrics', 'health'] as const) {
+        assert.equal(await requestsOf(lost, call), 2);
+      }
+      assert.equal(await requestsOf(lost, 'generate'), 1);
+      await withClient([lost], async (phm) => {
+        const error = await rejection(phm.generate({ security_level: 128 }));
+        assert.ok(error instanceof PhmConnectionError || error instanceof PhmResponseError);
+        assert.equal(error.outcomeUnknown, true);
+      });
+    }
+  });
+
+  it('follow a refused connection, over which nothing was sent', async () => {
+    const server = await ScriptedServer.start(staysSilent);
+    await server.stop();
+    let attempts = 0;
+    const counted = (url: string, init: RequestInit) => {
+      attempts += 1;
+      return fetch(url, init);
+    };
+    const options = { baseUrl: server.address, apiKey: API_KEY, maxRetries: 2, fetch: counted };
+    const error = await rejection(new PhmClient(options).generate({ security_level: 128 }));
+    assert.ok(error instanceof PhmConnectionError);
+    assert.match(error.message, /^the service cannot be reached \(ECONNREFUSED\)$/);
+    assert.deepEqual([error.outcomeUnknown, attempts], [false, 3]);
+  });
+
+  it('send the same request again', async () => {
+    await withClient([fails('overloaded', NO_WAIT), answers(GENERATED)], async (phm, server) => {
+      await phm.generate({ security_level: 384 }, { requestId: 'same-one' });
+      const [first, second] = server.received.map(({ atMs: _, ...request }) => request);
+      assert.deepEqual(first, second);
+      assert.equal(first?.body, '{"security_level":384}');
+      assert.equal(first?.headers['x-request-id'], 'same-one');
+    });
+  });
+
+  it('end after maxRetries, with the last failure', async () => {
+    const steps = [fails('overloaded', NO_WAIT), fails('ledger_unavailable', NO_WAIT)];
+    await withClient(
+      steps,
+      async (phm, server) => {
+        const error = await rejection(phm.metrics());
+        assert.ok(error instanceof PhmApiError);
+        assert.deepEqual([error.code, server.received.length], ['ledger_unavailable', 3]);
+      },
+      { maxRetries: 2 },
+    );
+  });
+
+  it('are none with maxRetries 0', async () => {
+    await withClient(
+      [fails('overloaded')],
+      async (phm, server) => {
+        await rejection(phm.metrics());
+        assert.equal(server.received.length, 1);
+      },
+      { maxRetries: 0 },
+    );
+  });
+});
+
+describe('waiting', { concurrency: true }, () => {
+  const overloaded = new PhmApiError({
+    status: 503,
+    code: 'overloaded',
+    title: '',
+    detail: '',
+    errors: [],
+    requestId: null,
+    retryAfterSeconds: null,
+  });
+
+  it('doubles up to a limit, with full jitter', () => {
+    const longest = [0, 1, 2, 3, 4, 5, 6, 60].map((retry) => waitMs(overloaded, retry, () => 1));
+    assert.deepEqual(longest, [250, 500, 1000, 2000, 4000, 8000, 8000, 8000]);
+    assert.equal(
+      waitMs(overloaded, 3, () => 0),
+      0,
+    );
+  });
+
+  it('lasts as long as Retry-After says, and not beyond 30 seconds', () => {
+    const asked = (retryAfterSeconds: number) =>
+      new PhmApiError({ ...overloaded, retryAfterSeconds });
+    assert.equal(
+      waitMs(asked(7), 1, () => 0.5),
+      7250,
+    );
+    assert.equal(
+      waitMs(asked(31), 0, () => 0),
+      undefined,
+    );
+  });
+
+  it('reads Retry-After as seconds and as a date', () => {
+    const now = Date.parse('2026-02-03T04:05:06Z');
+    const read = (headers: Record<string, string>) => readRetryAfter(new Headers(headers), now);
+    assert.equal(read({}), null);
+    assert.equal(read({ 'retry-after': '120' }), 120);
+    assert.equal(read({ 'retry-after': 'Tue, 03 Feb 2026 04:05:16 GMT' }), 10);
+    assert.equal(read({ 'retry-after': 'Tue, 03 Feb 2026 04:05:00 GMT' }), 0);
+    // Its own clock is an hour ahead.
+    const skewed = { date: 'Tue, 03 Feb 2026 05:05:06 GMT' };
+    assert.equal(read({ 'retry-after': 'Tue, 03 Feb 2026 05:05:08 GMT', ...skewed }), 2);
+    for (const none of ['', 'soon', '-3', '1.5', '2026-02-03']) {
+      assert.equal(read({ 'retry-after': none }), null, none);
+    }
+  });
+
+  it('is done between the requests', async () => {
+    const steps = [fails('rate_limited', { 'retry-after': '1' }), answers(GENERATED)];
+    await withClient(steps, async (phm, server) => {
+      await phm.generate({ security_level: 128 });
+      const [first = 0, second = 0] = server.received.map(({ atMs }) => atMs);
+      assert.ok(second - first >= 990, `${second - first} ms`);
+    });
+  });
+
+  for (const [reason, seconds] of [
+    ['what is left of timeoutMs', '20'],
+    ['30 seconds', '100'],
+  ] as const) {
+    it(`is not begun when it would last longer than ${reason}`, async () => {
+      await withClient(
+        [fails('overloaded', { 'retry-after': seconds })],
+        async (phm, server) => {
+          const error = await rejection(phm.metrics());
+          assert.ok(error instanceof PhmApiError);
+          assert.equal(error.retryAfterSeconds, Number(seconds));
+          assert.equal(server.received.length, 1);
+        },
+        { timeoutMs: seconds === '20' ? 15_000 : 3_600_000 },
+      );
+    });
+  }
+});
+
+describe('time-outs', { concurrency: true }, () => {
+  it('end an attempt; a call that may be repeated is', async () => {
+    await withClient(
+      [staysSilent, answers({ metrics: {} })],
+      async (phm, server) => {
+        await phm.metrics();
+        assert.equal(server.received.length, 2);
+      },
+      { attemptTimeoutMs: 3000 },
+    );
+  });
+
+  it('end a generate, whose outcome is then unknown', async () => {
+    await withClient(
+      [staysSilent],
+      async (phm, server) => {
+        const call = phm.generate({ security_level: 128 }, { requestId: 'my-own' });
+        const error = await rejection(call);
+        assert.ok(error instanceof PhmTimeoutError);
+        assert.equal(error.message, 'no answer within 3000 ms (request my-own)');
+        assert.deepEqual([error.timeoutMs, error.outcomeUnknown], [3000, true]);
+        assert.equal(server.received.length, 1);
+      },
+      { attemptTimeoutMs: 3000 },
+    );
+  });
+
+  it('end the whole call, in the middle of a body too', async () => {
+    const starts: Step = (response) => response.writeHead(200).write('{"success": true');
+    for (const step of [staysSilent, starts]) {
+      await withClient(
+        [step],
+        async (phm, server) => {
+          assert.ok((await rejection(phm.metrics())) instanceof PhmTimeoutError);
+          assert.equal(server.received.length, 1);
+        },
+        { timeoutMs: 2000 },
+      );
+    }
+  });
+});
+
+describe('an AbortSignal', { concurrency: true }, () => {
+  const starts: Step = (response) => response.writeHead(200).write('{"success": true');
+
+  for (const [place, step] of [
+    ['before the answer', staysSilent],
+    ['in the middle of the answer', starts],
+    ['during back-off', fails('overloaded', { 'retry-after': '29' })],
+  ] as const) {
+    it(`ends a call at once ${place}, with its reason`, { timeout: 20_000 }, async () => {
+      await withClient([step], async (phm, server) => {
+        const controller = new AbortController();
+        const reason = new Error('no longer needed');
+        const call = rejection(phm.metrics({}, { signal: controller.signal }));
+        await server.requests(1);
+        // Time for the answer to arrive.
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        controller.abort(reason);
+        assert.equal(await call, reason);
+        assert.equal(server.received.length, 1);
+        assert.deepEqual(getEventListeners(controller.signal, 'abort'), []);
+      });
+    });
+  }
+
+  it('that is aborted already sends nothing', async () => {
+    await withClient([answers(GENERATED)], async (phm, server) => {
+      const signal = AbortSignal.abort('too late');
+      assert.equal(await rejection(phm.generate({ security_level: 128 }, { signal })), 'too late');
+      assert.equal(server.received.length, 0);
+    });
+  });
+
+  it('is let go of by every call', async () => {
+    await withClient([fails('overloaded', NO_WAIT), answers(GENERATED)], async (phm) => {
+      const { signal } = new AbortController();
+      for (let i = 0; i < 3; i += 1) await phm.metrics({}, { signal });
+      assert.deepEqual(getEventListeners(signal, 'abort'), []);
+    });
+  });
+});

@@ -1,0 +1,13 @@
+/** The client's types are those of the service's OpenAPI document as it is now. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { it } from 'node:test';
+import { SCHEMA_FILE, schemaText } from '../../sdk/scripts/schema.ts';
+
+it('sdk/src/schema.ts is what the OpenAPI document gives', async () => {
+  const same = readFileSync(SCHEMA_FILE, 'utf8') === (await schemaText());
+  assert.ok(
+    same,
+    'the OpenAPI document has changed: "npm run schema --workspace sdk" writes sdk/src/schema.ts again',
+  );
+});

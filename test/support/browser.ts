@@ -1,0 +1,88 @@
+/** A Chromium of the machine, and pages in it that keep an account of what they must not do. */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, join } from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
+
+/** `PHM_CHROMIUM`, or the first one on the path. */
+export const CHROMIUM: string | undefined =
+  process.env.PHM_CHROMIUM ??
+  (process.env.PATH ?? '')
+    .split(delimiter)
+    .concat('/usr/bin')
+    .flatMap((folder) => NAMES.map((name) => join(folder, name)))
+    .find((path) => existsSync(path));
+
+/** For `describe`: false where there is a browser, else the reason to skip. */
+export const NO_CHROMIUM: string | false = CHROMIUM
+  ? false
+  : `no Chromium on this machine: install one (${NAMES.join(', ')}) or name it in PHM_CHROMIUM`;
+
+export function launchBrowser(): Promise<Browser> {
+  if (!CHROMIUM) throw new Error(String(NO_CHROMIUM));
+  // Containers and roots have no user namespaces for its sandbox; it opens nothing but our own pages.
+  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+}
+
+export interface WatchedPage {
+  readonly page: Page;
+  /** Breaches of the content policy, script errors, warnings, and requests to elsewhere. */
+  readonly complaints: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Chromium reports each answer of 4xx and 5xx as an error of its own. */
+const STATUS_REPORT = /^Failed to load resource: /;
+
+/** Opens a page of the dashboard at `address`. */
+export async function openPage(
+  browser: Browser,
+  address: string,
+  options: BrowserContextOptions = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+  const { origin } = new URL(address);
+  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
+  await context.addInitScript(
+    "addEventListener('securitypolicyviolation', (e) => console.error('policy:', e.violatedDirective, e.blockedURI))",
+  );
+  const page = await context.newPage();
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    const isComplaint = ['error', 'warning'].includes(message.type());
+    if (isComplaint && !STATUS_REPORT.test(message.text())) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.origin !== origin) complaints.push(`request to ${url.origin}`);
+  });
+  await page.goto(address);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  return { page, complaints, close: () => context.close() };
+}
+
+/** Enters an API key as a reader would. */
+export async function enterApiKey(page: Page, apiKey: string): Promise<void> {
+  await page.getByRole('textbox', { name: 'API key' }).fill(apiKey);
+  await page.getByRole('button', { name: 'Use this key' }).click();
+  await page.getByRole('button', { name: 'Forget key' }).waitFor();
+}
+
+export async function showView(page: Page, label: string): Promise<void> {
+  await page.getByRole('navigation').getByRole('link', { name: label, exact: true }).click();
+}
+
+let axe: string | undefined;
+
+/** What axe-core finds wrong with the page as it is, one line for each element. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  axe ??= readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  await page.evaluate(axe);
+  const violations = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
+    'axe.run().then(({ violations }) => violations)',
+  );
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}

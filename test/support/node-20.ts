@@ -1,0 +1,13 @@
+/** The oldest Node that the packages for other projects run on. */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+/** A Node 20 that the machine brings, beside the one of this project. */
+export function findNode20(): string | undefined {
+  return (process.env.PATH ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'node'))
+    .filter((path) => existsSync(path) && !path.includes('node_modules'))
+    .find((path) => execFileSync(path, ['--version'], { encoding: 'utf8' }).startsWith('v20.'));
+}

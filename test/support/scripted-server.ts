@@ -1,0 +1,97 @@
+/** A server that answers as it is told, over real sockets: what stands between client and service, too. */
+import { once } from 'node:events';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { AppError, ERRORS, type ErrorCode } from '../../src/errors.ts';
+import { problemBody, problemHeaders } from '../../src/http/problem.ts';
+
+export type Step = (response: ServerResponse) => void;
+
+export interface Received {
+  readonly method: string | undefined;
+  readonly url: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly atMs: number;
+}
+
+export class ScriptedServer {
+  readonly address: string;
+  readonly received: Received[] = [];
+  readonly #server: Server;
+
+  private constructor(server: Server, steps: readonly Step[]) {
+    this.#server = server;
+    this.address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const listener: RequestListener = async (request, response) => {
+      const { method, url, headers } = request;
+      const body = await text(request);
+      this.received.push({ method, url, headers, body, atMs: performance.now() });
+      steps[Math.min(this.received.length, steps.length) - 1]?.(response);
+      this.#server.emit('scripted');
+    };
+    server.on('request', listener);
+  }
+
+  /** Answers the first request by the first step and so on; the last step goes on for ever. */
+  static async start(...steps: Step[]): Promise<ScriptedServer> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new ScriptedServer(server, steps);
+  }
+
+  /** Resolves when that many requests have come in. */
+  async requests(count: number): Promise<void> {
+    while (this.received.length < count) await once(this.#server, 'scripted');
+  }
+
+  async stop(): Promise<void> {
+    this.#server.close();
+    this.#server.closeAllConnections();
+    if (this.#server.listening) await once(this.#server, 'close');
+  }
+}
+
+/** A good answer of the service. */
+export function answers(body: object, headers: Record<string, string> = {}): Step {
+  return (response) => {
+    response.writeHead(200, { 'content-type': 'application/json; charset=utf-8', ...headers });
+    response.end(JSON.stringify({ success: true, ...body }));
+  };
+}
+
+/** An error, as the service itself makes it. */
+export function fails(code: ErrorCode, headers: Record<string, string> = {}): Step {
+  const error = new AppError(code);
+  return (response) => {
+    const requestId = 'request-of-the-test';
+    response.writeHead(ERRORS[code].status, {
+      ...problemHeaders(error),
+      'content-type': 'application/problem+json; charset=utf-8',
+      'x-request-id': requestId,
+      ...headers,
+    });
+    response.end(JSON.stringify(problemBody(error, { requestId, nowMs: Date.now() })));
+  };
+}
+
+/** A page, as proxies answer. */
+export function page(status: number, headers: Record<string, string> = {}): Step {
+  return (response) => {
+    response.writeHead(status, { 'content-type': 'text/html', ...headers });
+    response.end(`<html><h1>${status}</h1></html>`);
+  };
+}
+
+export const breaks: Step = (response) => {
+  response.destroy();
+};
+
+export const staysSilent: Step = () => {};
