@@ -25,6 +25,8 @@ import { answerRaw, handleRawEvents, parserErrorCode } from './raw-errors.ts';
 import { generateRoute } from './routes/generate.ts';
 import { healthRoutes } from './routes/health.ts';
 import { metricsRoute } from './routes/metrics.ts';
+import { randomnessRoute } from './routes/randomness.ts';
+import { seriesRoute } from './routes/series.ts';
 import { validateRoute } from './routes/validate.ts';
 
 export interface AppOptions extends Telemetry {
@@ -101,6 +103,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   generateRoute(app, context);
   validateRoute(app, context);
   metricsRoute(app, context);
+  seriesRoute(app, context);
+  randomnessRoute(app, context);
   healthRoutes(app, context);
   await serveOpenApi(app);
   return app;

@@ -22,15 +22,15 @@ export const DEFAULT_HOURS = 24;
 /** Longest key or proof that is read at all; a key has at most 96 characters, a proof 88. */
 const MAX_TEXT = 4_096;
 
-const Timestamp = Type.String({
+export const Timestamp = Type.String({
   format: 'date-time',
   description: 'ISO 8601 date-time with UTC offset',
   examples: ['2026-01-31T12:00:00.000+00:00'],
 });
 
-const Success = Type.Literal(true, { description: 'true: the call succeeded' });
+export const Success = Type.Literal(true, { description: 'true: the call succeeded' });
 
-function oneOf<T extends string | number>(
+export function oneOf<T extends string | number>(
   values: readonly T[],
   type: 'string' | 'integer',
   description: string,

@@ -16,6 +16,7 @@ import {
   testLevelP,
 } from '../sts/index.ts';
 import type { Evidence } from './order.ts';
+import { packPValues } from './p-values.ts';
 
 /** What each p-value of a stream's report is about: the suite's own, and the carrier's frequency. */
 export const STREAM_LABELS: Readonly<Record<TestName, readonly string[]>> = {
@@ -40,7 +41,8 @@ export function judgeStream(carrier: Uint8Array, modulated: Uint8Array): Judgeme
   const carrierOnes = countOnes(carrier);
   const bits = carrier.length * 8;
   const onCarrier = judgeFrequency(bits, carrierOnes);
-  const report = withCarrierFrequency(runPackedSuite(modulated), onCarrier);
+  const onStream = runPackedSuite(modulated);
+  const report = withCarrierFrequency(onStream, onCarrier);
   const verdict = gate(report);
   const points = score(report);
   return {
@@ -56,6 +58,7 @@ export function judgeStream(carrier: Uint8Array, modulated: Uint8Array): Judgeme
       complianceLevel: complianceLevel(report, verdict),
       score: points,
       grade: grade(points),
+      pValues: packPValues(onStream),
     },
     suite: report,
     gate: verdict,

@@ -6,12 +6,15 @@ import { AppError, type ErrorCode } from '../errors.ts';
 import type {
   AccountMetrics,
   FailedRequest,
+  PeriodSums,
   Principal,
+  SeriesQuery,
   StreamCounts,
   Usage,
 } from '../ledger/index.ts';
 import type { GeneratorStatus } from './generator.ts';
 import type { GeneratedKey, KeyOrder, RecordedKey, ReleasedKey } from './order.ts';
+import type { RandomnessQuery } from './randomness.ts';
 import type { ValidationVerdict } from './validate.ts';
 
 /** Who asks, and when, for the counters. */
@@ -124,10 +127,36 @@ export interface SuiteReply {
   readonly status: GeneratorStatus;
 }
 
-/** The first message of every worker. */
+/** One question to the statistics worker, and its answer. */
+export type StatisticsTask =
+  | { readonly kind: 'series'; readonly query: SeriesQuery }
+  | { readonly kind: 'randomness'; readonly query: RandomnessQuery };
+
+export type StatisticsResult =
+  | { readonly kind: 'series'; readonly sums: readonly PeriodSums[] }
+  /** Ready to be sent, transferred. */
+  | { readonly kind: 'randomness'; readonly json: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+export type StatisticsMessage = { readonly id: number; readonly task: StatisticsTask } | 'close';
+
+export interface StatisticsReply {
+  readonly id: number;
+  readonly result: StatisticsResult;
+}
+
+interface WorkerUnable {
+  readonly kind: 'unable';
+  readonly message: string;
+}
+
+/** The first message of the statistics worker, which has no generator. */
+export type WorkerUp = { readonly kind: 'ready' } | WorkerUnable;
+
+/** The first message of every other worker. */
 export type WorkerReady =
   | { readonly kind: 'ready'; readonly status: GeneratorStatus }
-  | { readonly kind: 'unable'; readonly message: string };
+  | WorkerUnable;
 
 /** Renders an error as a message: known errors keep their code, any other is internal. */
 export function toFailure(error: unknown, repeatedKey = false): Failure {

@@ -5,15 +5,17 @@
  * go to the key worker, validated keys to a suite worker first.
  */
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { isExhausted, quotaMonth } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
 import { type Clock, monotonicMs } from '../clock.ts';
 import type { BackgroundSource, SourceEvent, SourceName, SourceStatus } from '../entropy/index.ts';
-import { AppError, ERRORS, SetupError } from '../errors.ts';
+import { AppError, ERRORS } from '../errors.ts';
 import type {
   AccountMetrics,
+  PeriodSums,
   Principal,
+  SeriesQuery,
   StoreLocation,
   StreamCounts,
   Usage,
@@ -23,14 +25,25 @@ import { ApiKeyCache } from './api-key-cache.ts';
 import type { GeneratorStatus } from './generator.ts';
 import type { KeyWorkerData } from './key-worker.ts';
 import { type LedgerStatus, LedgerWatch } from './ledger-watch.ts';
-import type { Failure, KeyTask, KeyTaskResult, Requester, WorkerReady } from './messages.ts';
+import type {
+  Failure,
+  KeyTask,
+  KeyTaskResult,
+  Requester,
+  StatisticsResult,
+  StatisticsTask,
+} from './messages.ts';
 import type { KeyObserver, ServiceLoad, StageListener } from './observer.ts';
 import type { GeneratedKey, KeyOrder, ReleasedKey } from './order.ts';
 import { KeyQueue } from './queue.ts';
+import type { RandomnessQuery } from './randomness.ts';
 import { mergeStatuses, openBackground, type ServiceSources } from './sources.ts';
+import { Statistics } from './statistics.ts';
+import type { StatisticsWorkerData } from './statistics-worker.ts';
 import { SuitePool } from './suite-pool.ts';
 import type { SuiteWorkerData } from './suite-worker.ts';
 import { parseKey, type ValidationVerdict } from './validate.ts';
+import { type ReadyWorker, spawn, whenReady, whenUp } from './workers.ts';
 
 export interface KeyServiceOptions {
   readonly store: StoreLocation;
@@ -88,6 +101,7 @@ export class KeyService {
   readonly #queue: KeyQueue;
   readonly #ledger: LedgerWatch;
   readonly #pool: SuitePool;
+  readonly #statistics: Statistics;
   readonly #apiKeys: ApiKeyCache;
   readonly #background: readonly BackgroundSource[];
   #keyWorkerStatus: GeneratorStatus;
@@ -98,16 +112,18 @@ export class KeyService {
     options: KeyServiceOptions,
     background: readonly BackgroundSource[],
     ready: readonly ReadyWorker[],
+    statisticsWorker: Worker,
   ) {
     const [keyWorker, ...suiteWorkers] = ready;
     this.#options = options;
     this.#background = background;
-    this.#workers = ready.map(({ worker }) => worker);
+    this.#workers = [...ready.map(({ worker }) => worker), statisticsWorker];
     this.#keyWorkerStatus = keyWorker.status;
     const { observer } = options;
     this.#queue = new KeyQueue(keyWorker.worker, (status) => this.#noteStatus(status), observer);
     this.#ledger = new LedgerWatch(keyWorker.worker, options.onLedgerChange);
     this.#pool = new SuitePool(options.onLatch, observer);
+    this.#statistics = new Statistics(statisticsWorker, observer);
     for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);
     for (const { status } of ready)
       if (status.latched !== null) this.#options.onLatch(status.latched);
@@ -129,10 +145,16 @@ export class KeyService {
         spawn('phm-suite', './suite-worker.ts', suiteWorkerData),
       ),
     ];
+    const statisticsData: StatisticsWorkerData = { store };
+    const statisticsWorker = spawn('phm-stats', './statistics-worker.ts', statisticsData);
     try {
-      return new KeyService(options, background, await Promise.all(workers.map(whenReady)));
+      const [ready] = await Promise.all([
+        Promise.all(workers.map(whenReady)),
+        whenUp(statisticsWorker),
+      ]);
+      return new KeyService(options, background, ready, statisticsWorker);
     } catch (error) {
-      await Promise.all(workers.map((worker) => worker.terminate()));
+      await Promise.all([...workers, statisticsWorker].map((worker) => worker.terminate()));
       await Promise.all(background.map((source) => source.close()));
       throw error;
     }
@@ -259,6 +281,20 @@ export class KeyService {
     return result.metrics;
   }
 
+  /** Sums of an account over time, one a step. */
+  async series(query: SeriesQuery): Promise<readonly PeriodSums[]> {
+    const result = await this.#ask({ kind: 'series', query });
+    if (result.kind !== 'series') throw unexpected(result);
+    return result.sums;
+  }
+
+  /** What the p-values of an account's last validated keys say, as the JSON of a member of the answer. */
+  async randomness(query: RandomnessQuery): Promise<Uint8Array> {
+    const result = await this.#ask({ kind: 'randomness', query });
+    if (result.kind !== 'randomness') throw unexpected(result);
+    return result.json;
+  }
+
   /** The principal of an API key by its hash; undefined when unknown or revoked. */
   authenticate(keyHash: Buffer): Promise<Principal | undefined> {
     return this.#apiKeys.find(keyHash, monotonicMs());
@@ -306,6 +342,7 @@ export class KeyService {
         { name: 'keys', ...this.#queue.load },
         { name: 'suite', ...this.#pool.load },
         { name: 'lookups', ...this.#apiKeys.load },
+        { name: 'statistics', ...this.#statistics.load },
       ],
       generators: generators.length,
       latched: generators.filter(({ latched }) => latched !== null).length,
@@ -379,6 +416,12 @@ export class KeyService {
     return result;
   }
 
+  async #ask(task: StatisticsTask): Promise<Exclude<StatisticsResult, { kind: 'failed' }>> {
+    const result = await this.#statistics.ask(task);
+    if (result.kind === 'failed') throw this.#toError(result.failure);
+    return result;
+  }
+
   #toError({ code, reason, retryAfterSeconds }: Failure): AppError {
     return new AppError(code, { reason, ...(retryAfterSeconds && { retryAfterSeconds }) });
   }
@@ -392,33 +435,10 @@ export class KeyService {
   }
 }
 
-interface ReadyWorker {
-  readonly worker: Worker;
-  readonly status: GeneratorStatus;
-}
-
-/**
- * Workers see no environment: what they need of the configuration they are given. The name is the
- * thread's in the operating system's lists.
- */
-function spawn(name: string, file: string, workerData: unknown): Worker {
-  return new Worker(new URL(file, import.meta.url), { name, workerData, env: {} });
-}
-
-async function whenReady(worker: Worker): Promise<ReadyWorker> {
-  const ended = once(worker, 'exit').then(([code]) => {
-    throw new SetupError(`a worker ended with code ${code} before it was ready`);
-  });
-  ended.catch(() => {});
-  const [message] = (await Promise.race([once(worker, 'message'), ended])) as [WorkerReady];
-  if (message.kind === 'unable') throw new SetupError(message.message);
-  return { worker, status: message.status };
-}
-
 function isServerError(error: unknown): boolean {
   return !(error instanceof AppError) || ERRORS[error.code].status >= 500;
 }
 
-function unexpected(result: KeyTaskResult): Error {
-  return new Error(`the key worker answered with an unexpected ${result.kind}`);
+function unexpected(result: KeyTaskResult | StatisticsResult): Error {
+  return new Error(`a worker answered with an unexpected ${result.kind}`);
 }

@@ -3,6 +3,7 @@
  * Standard: none; the guarantees are in `store.ts` and `docs/ledger.md`.
  */
 export { type CopyReport, copyDatabase } from './backup.ts';
+export { type LatencyCounts, latencyPercentileUs } from './latency.ts';
 export { DAY_MS, Maintenance } from './maintenance.ts';
 export { exportLedger, type MoveReport } from './move/export.ts';
 export { importLedger } from './move/import.ts';
@@ -10,6 +11,7 @@ export { openMovableStore } from './move/store.ts';
 export type { RowCounts } from './move/tables.ts';
 export { writeNewFile } from './new-file.ts';
 export { migrateStore, openStore, type StoreLocation } from './open.ts';
+export type { PeriodSums, SeriesQuery } from './series.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite.ts';
 export type {
   Account,
@@ -27,5 +29,6 @@ export type {
   SecretCheck,
   StreamCounts,
   Usage,
+  ValidatedKey,
   ValidationSummary,
 } from './store.ts';

@@ -1,7 +1,7 @@
 /**
  * The store for several servers: one PostgreSQL database, each batch one statement.
  *
- * `commit_batch` (in the first migration) locks the accounts of a batch in order, decides and writes,
+ * `commit_batch_2` (in the third migration) locks the accounts of a batch in order, decides and writes,
  * so a batch costs one round trip and no lock is held while anything crosses the network.
  *
  * A lost answer leaves it open whether a batch was committed. Each store is a writer with a row of its
@@ -14,6 +14,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../clock.ts';
 import { SetupError } from '../errors.ts';
+import { latencyBucket } from './latency.ts';
 import { type Migration, readMigrations, type SchemaChange } from './migrations.ts';
 import { PostgresAccountStore } from './postgres-accounts.ts';
 import {
@@ -27,6 +28,13 @@ import {
 import { makeMonthsAhead, prunePostgres, removeUnusedWriters } from './postgres-maintenance.ts';
 import { losesCommits, migrate, requireSchema, requireServer } from './postgres-schema.ts';
 import { HOUR_MS, MINUTE_MS, splitPeriod } from './rollup.ts';
+import {
+  type PeriodSums,
+  type SeriesQuery,
+  type SumsRow,
+  seriesSource,
+  toSeries,
+} from './series.ts';
 import type {
   AccountMetrics,
   CommitmentQuery,
@@ -36,8 +44,10 @@ import type {
   MeteredRequest,
   PruneOrder,
   PruneReport,
+  ValidatedKey,
 } from './store.ts';
 import { unavailable } from './unavailable.ts';
+import { toValidatedKeys } from './validated-keys.ts';
 
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database`; the password never leaves this module. */
@@ -97,7 +107,7 @@ const MAX_ATTEMPTS = 5;
 const RESOLVE_LIMIT_MS = 10_000;
 const RESOLVE_PAUSE_MS = 100;
 
-/** What `commit_batch` decided: usage before the batch, and which keys were repeated. */
+/** What `commit_batch_2` decided: usage before the batch, and which keys were repeated. */
 interface Decision {
   readonly counters: readonly {
     readonly accountId: string;
@@ -150,7 +160,7 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
     for (let attempt = 1; ; attempt++) {
       try {
         const { rows } = await this.connection.commit(
-          'SELECT commit_batch($1, $2, $3, $4, $5, $6) AS decision',
+          'SELECT commit_batch_2($1, $2, $3, $4, $5, $6) AS decision',
           [this.#writerId, turn, ...batch],
         );
         return rows[0]?.decision as Decision;
@@ -258,6 +268,29 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
     return sums as unknown as AccountMetrics;
   }
 
+  async series(query: SeriesQuery): Promise<PeriodSums[]> {
+    const { table, first, end } = seriesSource(query);
+    const rows = await this.connection.all(
+      `SELECT period, keys, latency_us AS "latencyUs", streams, streams_passed AS "streamsPassed",
+         metered, failures, latency_counts AS "latencyCounts"
+       FROM ${table} WHERE account_id = $1 AND period >= $2 AND period < $3`,
+      query.accountId,
+      first,
+      end,
+    );
+    return toSeries(query, rows as unknown as SumsRow[]);
+  }
+
+  async validatedKeys(accountId: string, limit: number): Promise<ValidatedKey[]> {
+    const rows = await this.connection.all(
+      `SELECT key_id AS "keyId", p_values AS "pValues" FROM validated_keys
+       WHERE account_id = $1 ORDER BY key_id DESC LIMIT $2`,
+      accountId,
+      limit,
+    );
+    return toValidatedKeys(rows);
+  }
+
   async maintain(nowMs: number): Promise<void> {
     await makeMonthsAhead(this.connection, nowMs);
     await removeUnusedWriters(this.connection);
@@ -285,7 +318,7 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
   }
 }
 
-/** Turns what was decided into an outcome a request, by the rule of `commit_batch`. */
+/** Turns what was decided into an outcome a request, by the rule of `commit_batch_2`. */
 function outcomesOf(requests: readonly MeteredRequest[], decision: Decision): CommitOutcome[] {
   const repeated = new Set(decision.repeated);
   const counters = new Map(
@@ -311,7 +344,7 @@ function outcomesOf(requests: readonly MeteredRequest[], decision: Decision): Co
   return outcomes;
 }
 
-/** A request as `commit_batch` reads it. */
+/** A request as `commit_batch_2` reads it. */
 function requestColumns(request: MeteredRequest, position: number): Record<string, unknown> {
   const { accountId, apiKeyId, atMs, month, key } = request;
   const metered = { position, account_id: accountId, api_key_id: apiKeyId, at_ms: atMs, month };
@@ -330,11 +363,13 @@ function requestColumns(request: MeteredRequest, position: number): Record<strin
     source: row.source,
     created_ms: row.createdMs,
     latency_us: row.latencyUs,
+    latency_bucket: latencyBucket(row.latencyUs),
     entropy_bits: row.entropyBits,
     entropy_job_id: row.entropyJobId,
     gate_p: row.validation?.gateP ?? null,
     tests_passed: row.validation?.testsPassed ?? null,
     total_tests: row.validation?.totalTests ?? null,
+    p_values: row.validation && bytea(row.validation.pValues),
   };
 }
 

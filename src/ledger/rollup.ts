@@ -1,4 +1,5 @@
 /** Sums by account and period, gathered over a batch and written once. */
+import { countLatency } from './latency.ts';
 import type { FailedRequest, MeteredRequest } from './store.ts';
 
 export const MINUTE_MS = 60_000;
@@ -14,6 +15,8 @@ export interface RollupDelta {
   streamsPassed: number;
   metered: number;
   failures: number;
+  /** Counts by bucket. */
+  readonly latencies: number[];
 }
 
 /**
@@ -49,6 +52,7 @@ export class Rollup {
     if (!request.key) return;
     delta.keys += 1;
     delta.latencyUs += request.key.row.latencyUs;
+    countLatency(delta.latencies, request.key.row.latencyUs);
     delta.streams += request.key.counts.streams;
     delta.streamsPassed += request.key.counts.streamsPassed;
   }
@@ -78,6 +82,7 @@ export class Rollup {
         streamsPassed: 0,
         metered: 0,
         failures: 0,
+        latencies: [],
       };
       this.#deltas.set(name, delta);
     }

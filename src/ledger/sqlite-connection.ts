@@ -1,6 +1,7 @@
 /** One SQLite connection with its prepared statements. */
 import { statSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { addCounts, formatCounts, parseCounts } from './latency.ts';
 import { openDatabase } from './sqlite-schema.ts';
 import { unavailable } from './unavailable.ts';
 
@@ -16,7 +17,7 @@ export class SqliteConnection {
   /** Opens the file. Throws `SetupError` when it cannot be used. */
   constructor(path: string) {
     this.#path = path;
-    this.#database = openDatabase(path);
+    this.#database = openWithFunctions(path);
     this.#inode = statSync(path).ino;
   }
 
@@ -84,7 +85,7 @@ export class SqliteConnection {
   #open(): DatabaseSync {
     if (!this.#database.isOpen) {
       this.#assertSameFile();
-      this.#database = openDatabase(this.#path);
+      this.#database = openWithFunctions(this.#path);
     }
     return this.#database;
   }
@@ -97,4 +98,16 @@ export class SqliteConnection {
     }
     return statement;
   }
+}
+
+/** The database with the function `add_counts`, the sum of two lists of counts, as PostgreSQL's schema has it. */
+function openWithFunctions(path: string): DatabaseSync {
+  const database = openDatabase(path);
+  database.function('add_counts', { deterministic: true }, (kept, more) => {
+    if (typeof kept !== 'string' || typeof more !== 'string') return kept ?? more;
+    const counts = parseCounts(kept);
+    addCounts(counts, parseCounts(more));
+    return formatCounts(counts);
+  });
+  return database;
 }

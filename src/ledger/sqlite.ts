@@ -4,7 +4,15 @@
  * `BEGIN IMMEDIATE` takes the write lock first, so what a transaction reads of counters and plans
  * stays true until it commits, whatever other processes (the command line, a second server) do.
  */
+import { formatCounts } from './latency.ts';
 import { HOUR_MS, MINUTE_MS, Rollup, splitPeriod } from './rollup.ts';
+import {
+  type PeriodSums,
+  type SeriesQuery,
+  type SumsRow,
+  seriesSource,
+  toSeries,
+} from './series.ts';
 import { SqliteAccountStore } from './sqlite-accounts.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { pruneSqlite } from './sqlite-maintenance.ts';
@@ -17,8 +25,10 @@ import type {
   MeteredRequest,
   PruneOrder,
   PruneReport,
+  ValidatedKey,
 } from './store.ts';
 import { unavailable } from './unavailable.ts';
+import { toValidatedKeys } from './validated-keys.ts';
 
 export interface SqliteStoreOptions {
   readonly path: string;
@@ -139,6 +149,14 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
       row.validation?.testsPassed ?? null,
       row.validation?.totalTests ?? null,
     );
+    if (row.validation) {
+      this.connection.run(
+        'INSERT INTO validated_keys (account_id, key_id, p_values) VALUES (?, ?, ?)',
+        accountId,
+        row.keyId,
+        row.validation.pValues,
+      );
+    }
     return true;
   }
 
@@ -146,13 +164,14 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
     for (const delta of rollup.deltas()) {
       this.connection.run(
         `INSERT INTO ${table} (account_id, period, keys, latency_us, streams, streams_passed,
-           metered, failures)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+           metered, failures, latency_counts)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
          ON CONFLICT (account_id, period) DO UPDATE SET
            keys = keys + excluded.keys, latency_us = latency_us + excluded.latency_us,
            streams = streams + excluded.streams,
            streams_passed = streams_passed + excluded.streams_passed,
-           metered = metered + excluded.metered, failures = failures + excluded.failures`,
+           metered = metered + excluded.metered, failures = failures + excluded.failures,
+           latency_counts = add_counts(latency_counts, excluded.latency_counts)`,
         delta.accountId,
         delta.period,
         delta.keys,
@@ -161,6 +180,7 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
         delta.streamsPassed,
         delta.metered,
         delta.failures,
+        delta.keys === 0 ? null : formatCounts(delta.latencies),
       );
     }
   }
@@ -222,5 +242,32 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
       );
       return { ...(sums as unknown as AccountMetrics), activeApiKeys: Number(active?.n) };
     });
+  }
+
+  async series(query: SeriesQuery): Promise<PeriodSums[]> {
+    const { table, first, end } = seriesSource(query);
+    const rows = this.connection.guarded(() =>
+      this.connection.all(
+        `SELECT period, keys, latency_us AS latencyUs, streams, streams_passed AS streamsPassed,
+           metered, failures, latency_counts AS latencyCounts
+         FROM ${table} WHERE account_id = ? AND period >= ? AND period < ?`,
+        query.accountId,
+        first,
+        end,
+      ),
+    );
+    return toSeries(query, rows as unknown as SumsRow[]);
+  }
+
+  async validatedKeys(accountId: string, limit: number): Promise<ValidatedKey[]> {
+    const rows = this.connection.guarded(() =>
+      this.connection.all(
+        `SELECT key_id AS keyId, p_values AS pValues FROM validated_keys
+         WHERE account_id = ? ORDER BY key_id DESC LIMIT ?`,
+        accountId,
+        limit,
+      ),
+    );
+    return toValidatedKeys(rows);
   }
 }

@@ -4,6 +4,7 @@
  * All methods reject with `AppError('ledger_unavailable')` when the database cannot do its part;
  * everything else that can be expected is a value. No method takes or returns key bytes.
  */
+import type { PeriodSums, SeriesQuery } from './series.ts';
 
 /** What the ledger keeps of one generated key. */
 export interface LedgerRow {
@@ -29,6 +30,8 @@ export interface ValidationSummary {
   readonly gateP: number;
   readonly testsPassed: number;
   readonly totalTests: number;
+  /** The p-values of the suite on the key's sample, in the form that `keys/p-values.ts` gives them. */
+  readonly pValues: Uint8Array;
 }
 
 /** Streams that were put through the statistical suite, and how many of them passed its gate. */
@@ -99,6 +102,12 @@ export interface AccountMetrics {
   readonly metered: number;
   readonly failures: number;
   readonly activeApiKeys: number;
+}
+
+/** The p-values of one validated key, and when it was recorded. */
+export interface ValidatedKey {
+  readonly atMs: number;
+  readonly pValues: Uint8Array;
 }
 
 export interface CommitmentQuery {
@@ -176,6 +185,10 @@ export interface LedgerStore extends AccountStore {
   findCommitments(queries: readonly CommitmentQuery[]): Promise<boolean[]>;
   /** Sums of an account from a whole minute (`sinceMs`, rounded down) to now. */
   metrics(accountId: string, sinceMs: number): Promise<AccountMetrics>;
+  /** Sums of an account over time, one a step. */
+  series(query: SeriesQuery): Promise<PeriodSums[]>;
+  /** The last validated keys of an account, at most `limit`, oldest first; those of earlier releases are left out. */
+  validatedKeys(accountId: string, limit: number): Promise<ValidatedKey[]>;
   /** What a day needs of upkeep, cheap and safe to repeat: months ahead, traces of servers that are gone. */
   maintain(nowMs: number): Promise<void>;
   /**

@@ -36,6 +36,7 @@ export {
   FAMILY_ALPHA,
   type JudgedRow,
   judgeSecondLevel,
+  type PValueReport,
   PValueTally,
   proportionInterval,
   proportionProbability,

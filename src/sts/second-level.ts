@@ -8,7 +8,7 @@ import { binomialLower, binomialUpper } from './binomial.ts';
 import { P_VALUE_LABELS } from './labels.ts';
 import { assertInteger } from './result.ts';
 import { igamc } from './special-functions.ts';
-import { type SuiteReport, TEST_NAMES, type TestName } from './suite.ts';
+import { TEST_NAMES, type TestName } from './suite.ts';
 import { ALPHA } from './verdict.ts';
 
 /** §4.2.2: with fewer sequences the second level says nothing. */
@@ -88,6 +88,14 @@ export interface NoSecondLevel {
 
 export type SecondLevel = SecondLevelVerdict | NoSecondLevel;
 
+/** What a `SuiteReport` says of p-values, with or without the rest of it. */
+export interface PValueReport {
+  readonly tests: readonly (
+    | { readonly name: TestName; readonly applicable: false }
+    | { readonly name: TestName; readonly applicable: true; readonly pValues: readonly number[] }
+  )[];
+}
+
 /** Counts p-values, sequence by sequence. */
 export class PValueTally {
   readonly #rows: ReadonlyMap<TestName, Mutable<RowCounts>[]>;
@@ -99,7 +107,7 @@ export class PValueTally {
   }
 
   /** Throws `RangeError` on a test that is not counted or has another number of p-values. */
-  add(report: SuiteReport): void {
+  add(report: PValueReport): void {
     for (const outcome of report.tests) {
       const rows = this.#rows.get(outcome.name);
       if (!rows) throw new RangeError(`"report" has a test not counted here: ${outcome.name}`);

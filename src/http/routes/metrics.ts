@@ -2,9 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
-import { AppError } from '../../errors.ts';
 import type { AccountMetrics } from '../../ledger/index.ts';
 import type { RouteContext } from '../app.ts';
+import { parseWhole } from '../query.ts';
 import {
   DEFAULT_HOURS,
   KEYED_ERRORS,
@@ -32,7 +32,7 @@ export function metricsRoute(app: FastifyInstance, context: RouteContext): void 
       onRequest: (request, reply) => authenticator.check(request, reply),
       preValidation: async (request) => {
         const query = request.query as Record<string, unknown>;
-        if ('hours' in query) query.hours = parseHours(query.hours);
+        if ('hours' in query) query.hours = parseWhole('hours', query.hours, MIN_HOURS, MAX_HOURS);
       },
     },
     async (request): Promise<Static<typeof MetricsResult>> => {
@@ -47,14 +47,6 @@ export function metricsRoute(app: FastifyInstance, context: RouteContext): void 
       };
     },
   );
-}
-
-/** Decimal digits, given once, as a number in range; anything else is told what is expected. */
-function parseHours(value: unknown): number {
-  const hours = typeof value === 'string' && /^[1-9][0-9]{0,3}$/.test(value) ? Number(value) : 0;
-  if (hours >= MIN_HOURS && hours <= MAX_HOURS) return hours;
-  const message = `must be a whole number from ${MIN_HOURS} to ${MAX_HOURS}, in decimal digits, given once`;
-  throw new AppError('invalid_request', { fields: [{ pointer: '?hours', message }] });
 }
 
 function performance(sums: AccountMetrics) {

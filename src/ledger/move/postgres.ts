@@ -1,6 +1,7 @@
 /** PostgreSQL's part in a move, on one connection that may take long: a cursor, or one transaction. */
 import pg from 'pg';
 import { SetupError } from '../../errors.ts';
+import { keyIdMs } from '../validated-keys.ts';
 import type { EmptyStore, MovableStore, Rows, Snapshot } from './store.ts';
 import {
   accountColumn,
@@ -8,7 +9,6 @@ import {
   columnsOf,
   fingerprintOf,
   keyColumns,
-  keyIdMs,
   type RowCounts,
   TABLE_NAMES,
   type TableName,

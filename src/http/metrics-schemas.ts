@@ -1,0 +1,165 @@
+/** The wire of the two endpoints that metrics are drawn from: an account over time, and its p-values. */
+import Type, { type Static } from 'typebox';
+import { ALPHA, SECOND_LEVEL_MINIMUM_SEQUENCES, TEST_NAMES } from '../sts/index.ts';
+import { MetricsQuery, oneOf, Success, Timestamp } from './schemas.ts';
+
+/** Lengths of a step in minutes; from 60 on they are made of the sums by hour. */
+export const STEP_MINUTES = [1, 5, 15, 60, 360, 1_440] as const;
+export type StepMinutes = (typeof STEP_MINUTES)[number];
+
+/** Steps of one answer, and how many there are at most where the request names no step. */
+export const MAX_STEPS = 1_500;
+export const DEFAULT_MAX_STEPS = 300;
+
+export const MIN_KEYS = 1;
+export const MAX_KEYS = 1_000;
+export const DEFAULT_KEYS = 100;
+
+/** What `include` adds to the answer about randomness. */
+export const P_VALUES = 'p_values';
+
+export const SeriesQuery = Type.Object({
+  hours: MetricsQuery.properties.hours,
+  step: Type.Optional(
+    oneOf<StepMinutes>(
+      STEP_MINUTES,
+      'integer',
+      `length of a step in minutes, given once; default: the smallest with at most ${DEFAULT_MAX_STEPS} steps, or 1440`,
+    ),
+  ),
+});
+
+const orNull = <T extends Type.TSchema>(schema: T, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
+
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+const share = (description: string) => orNull(Type.Number({ minimum: 0, maximum: 1 }), description);
+const percentile = (description: string) => orNull(Type.Number({ minimum: 0 }), description);
+
+const SeriesPoint = Type.Object(
+  {
+    start: Timestamp,
+    keys: count('generated keys'),
+    keys_per_second: Type.Number({
+      minimum: 0,
+      description:
+        'keys / length of the step; of the last one, what has passed of it, at least 1 s',
+    }),
+    requests: count('metered requests: generated keys and validations'),
+    latency_ms: orNull(
+      Type.Object(
+        {
+          mean: Type.Number({ minimum: 0, description: 'exact' }),
+          p50: percentile(
+            'from a histogram: off by at most 9.1 %; null where not all keys are in it',
+          ),
+          p90: percentile('as p50'),
+          p99: percentile('as p50'),
+        },
+        { additionalProperties: false },
+      ),
+      'from acceptance to key and proof ready; null without keys',
+    ),
+    streams: count('streams judged by the statistical suite'),
+    nist_compliance_rate: share('share of them that passed the gate; null without any'),
+    failures: count('generate calls answered 5xx'),
+    error_rate: share('failures / (keys + failures); null without calls'),
+  },
+  { additionalProperties: false },
+);
+
+export const SeriesResult = Type.Object(
+  {
+    success: Success,
+    series: Type.Object(
+      {
+        step_minutes: oneOf<StepMinutes>(STEP_MINUTES, 'integer', 'length of a step'),
+        start: Timestamp,
+        end: Timestamp,
+        points: Type.Array(SeriesPoint, {
+          minItems: 1,
+          maxItems: MAX_STEPS,
+          description: 'every step from start to end, aligned to UTC, quiet ones as well',
+        }),
+      },
+      { additionalProperties: false, description: "The caller's account over the period." },
+    ),
+    timestamp: Timestamp,
+  },
+  { additionalProperties: false },
+);
+
+export type SeriesBody = Static<typeof SeriesResult>;
+
+export const RandomnessQuery = Type.Object({
+  keys: Type.Optional(
+    Type.Integer({
+      minimum: MIN_KEYS,
+      maximum: MAX_KEYS,
+      default: DEFAULT_KEYS,
+      description: 'how many of the last validated keys: decimal digits, given once',
+    }),
+  ),
+  include: Type.Optional(
+    oneOf([P_VALUES], 'string', 'extra field of each row, given once: its p-values'),
+  ),
+});
+
+const unjudged = `null for fewer than ${SECOND_LEVEL_MINIMUM_SEQUENCES} samples`;
+
+const PValue = Type.Number({ minimum: 0, maximum: 1 });
+
+const RandomnessRow = Type.Object(
+  {
+    test: Type.Enum(TEST_NAMES, { type: 'string', description: 'the test, as in nist_report' }),
+    label: Type.String({
+      maxLength: 16,
+      description: 'what the p-value is about, as in nist_report; empty where a test has one',
+    }),
+    samples: count('keys to whose sample the test applied'),
+    histogram: Type.Array(Type.Integer({ minimum: 0 }), {
+      minItems: 10,
+      maxItems: 10,
+      description: 'p-values in [0, 0.1), [0.1, 0.2) … [0.9, 1]',
+    }),
+    uniformity_p: share(`P-value_T of SP 800-22 §4.2.2; ${unjudged}`),
+    passed: count('samples with a p-value of at least significance_level'),
+    proportion: share(`passed / samples; ${unjudged}`),
+    proportion_min: share(`lower end of the interval of SP 800-22 §4.2.1; ${unjudged}`),
+    proportion_max: share(`its upper end; ${unjudged}`),
+    verdict: orNull(
+      oneOf(['pass', 'fail'], 'string', 'label of this service'),
+      `fail: one of two exact checks has a probability below 0.01 over the number of all checks; ${unjudged}`,
+    ),
+    p_values: Type.Optional(
+      Type.Array(orNull(PValue, 'rounded down to nine decimals; null: did not apply'), {
+        maxItems: MAX_KEYS,
+        description: 'with include=p_values: one a key, oldest first',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const RandomnessResult = Type.Object(
+  {
+    success: Success,
+    randomness: Type.Object(
+      {
+        keys: Type.Integer({ minimum: 0, maximum: MAX_KEYS, description: 'keys looked at' }),
+        first: orNull(Timestamp, 'when the oldest of them was recorded; null without keys'),
+        last: orNull(Timestamp, 'when the newest of them was recorded; null without keys'),
+        significance_level: Type.Literal(ALPHA, { description: 'of one test' }),
+        rows: Type.Array(RandomnessRow, {
+          description: 'one a p-value of the suite, in the order of nist_report',
+        }),
+      },
+      {
+        additionalProperties: false,
+        description: "The samples of the caller's last validated keys, after SP 800-22 §4.2.",
+      },
+    ),
+    timestamp: Timestamp,
+  },
+  { additionalProperties: false },
+);

@@ -1,0 +1,109 @@
+/** GET /api/v2/metrics/series. */
+import type { FastifyInstance } from 'fastify';
+import type { Static } from 'typebox';
+import { formatTimestamp } from '../../clock.ts';
+import { type LatencyCounts, latencyPercentileUs, type PeriodSums } from '../../ledger/index.ts';
+import type { RouteContext } from '../app.ts';
+import {
+  DEFAULT_MAX_STEPS,
+  MAX_STEPS,
+  type SeriesBody,
+  SeriesQuery,
+  SeriesResult,
+  STEP_MINUTES,
+  type StepMinutes,
+} from '../metrics-schemas.ts';
+import { parseChoice, parseWhole, refuseParameter } from '../query.ts';
+import { DEFAULT_HOURS, KEYED_ERRORS, MAX_HOURS, MIN_HOURS, responses } from '../schemas.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+type SeriesPoint = SeriesBody['series']['points'][number];
+
+export function seriesRoute(app: FastifyInstance, context: RouteContext): void {
+  const { authenticator, service, clock } = context;
+  app.get<{ Querystring: Static<typeof SeriesQuery> }>(
+    '/api/v2/metrics/series',
+    {
+      schema: {
+        operationId: 'metricsSeries',
+        summary: "The caller's account over time",
+        tags: ['metrics'],
+        querystring: SeriesQuery,
+        response: responses(SeriesResult, [...KEYED_ERRORS, 'invalid_request']),
+      },
+      onRequest: (request, reply) => authenticator.check(request, reply),
+      preValidation: async (request) => {
+        const query = request.query as Record<string, unknown>;
+        if ('hours' in query) query.hours = parseWhole('hours', query.hours, MIN_HOURS, MAX_HOURS);
+        if ('step' in query) query.step = parseChoice('step', query.step, STEP_MINUTES);
+      },
+    },
+    async (request): Promise<SeriesBody> => {
+      const nowMs = clock.nowMs();
+      const hours = request.query.hours ?? DEFAULT_HOURS;
+      const stepMinutes = chooseStep(hours, request.query.step);
+      const stepMs = stepMinutes * MINUTE_MS;
+      const startMs = Math.floor((nowMs - hours * HOUR_MS) / stepMs) * stepMs;
+      const steps = Math.floor(nowMs / stepMs) - startMs / stepMs + 1;
+      const { accountId } = authenticator.principal(request);
+      const sums = await service.series({ accountId, startMs, stepMinutes, steps });
+      return {
+        success: true,
+        series: {
+          step_minutes: stepMinutes,
+          start: formatTimestamp(startMs),
+          end: formatTimestamp(nowMs),
+          points: sums.map((sum, i) => toPoint(sum, startMs + i * stepMs, stepMs, nowMs)),
+        },
+        timestamp: formatTimestamp(nowMs),
+      };
+    },
+  );
+}
+
+/** The most steps that a period can touch, wherever it begins. */
+const mostSteps = (hours: number, step: StepMinutes) => Math.ceil((hours * 60) / step) + 1;
+
+/** The step asked for, if its answer is not too long, or the smallest that gives a short one. */
+function chooseStep(hours: number, asked: StepMinutes | undefined): StepMinutes {
+  const smallest = (most: number) =>
+    STEP_MINUTES.find((step) => mostSteps(hours, step) <= most) ?? 1_440;
+  if (asked === undefined) return smallest(DEFAULT_MAX_STEPS);
+  if (mostSteps(hours, asked) <= MAX_STEPS) return asked;
+  throw refuseParameter(
+    'step',
+    `must be at least ${smallest(MAX_STEPS)} for ${hours} hours: an answer has at most ${MAX_STEPS} steps`,
+  );
+}
+
+function toPoint(sums: PeriodSums, startMs: number, stepMs: number, nowMs: number): SeriesPoint {
+  const { keys, streams, failures } = sums;
+  const lengthMs = Math.max(1_000, Math.min(stepMs, nowMs - startMs));
+  const calls = keys + failures;
+  return {
+    start: formatTimestamp(startMs),
+    keys,
+    keys_per_second: (keys * 1_000) / lengthMs,
+    requests: sums.metered,
+    latency_ms: keys === 0 ? null : latency(sums),
+    streams,
+    nist_compliance_rate: streams === 0 ? null : sums.streamsPassed / streams,
+    failures,
+    error_rate: calls === 0 ? null : failures / calls,
+  };
+}
+
+function latency({ keys, latencyUs, latencies }: PeriodSums): SeriesPoint['latency_ms'] {
+  return {
+    mean: Math.round(latencyUs / keys) / 1_000,
+    p50: percentileMs(latencies, 0.5),
+    p90: percentileMs(latencies, 0.9),
+    p99: percentileMs(latencies, 0.99),
+  };
+}
+
+function percentileMs(latencies: LatencyCounts | null, share: number): number | null {
+  return latencies && Math.round(latencyPercentileUs(latencies, share)) / 1_000;
+}
