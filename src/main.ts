@@ -112,6 +112,7 @@ async function serve(config: Config, { json }: { json: boolean }): Promise<numbe
   ]);
   await metricsServer?.close();
   const tracesOut = await (tracing?.close(TRACES_FLUSH_MS) ?? true);
+  if (!tracesOut) logger.warn({ reason: 'no answer in time' }, 'traces cannot be exported');
   logger.info('ended');
   await log.flush(LOG_FLUSH_MS);
   // An export that still waits for its collector would hold up the end.

@@ -6,8 +6,11 @@ import type { StreamCounts } from '../ledger/index.ts';
 import type { KeyOrder } from './order.ts';
 import type { ValidationVerdict } from './validate.ts';
 
-/** Where requests wait: for the key worker, for a suite worker, for an API key to be looked up. */
-export const QUEUE_NAMES = ['keys', 'suite', 'lookups'] as const;
+/**
+ * Where requests wait: for the key worker, for a suite worker, for an API key to be looked up, for
+ * statistics of an account.
+ */
+export const QUEUE_NAMES = ['keys', 'suite', 'lookups', 'statistics'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
 /** Told on the main thread. Its methods MUST NOT throw. */

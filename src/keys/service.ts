@@ -123,7 +123,7 @@ export class KeyService {
     this.#queue = new KeyQueue(keyWorker.worker, (status) => this.#noteStatus(status), observer);
     this.#ledger = new LedgerWatch(keyWorker.worker, options.onLedgerChange);
     this.#pool = new SuitePool(options.onLatch, observer);
-    this.#statistics = new Statistics(statisticsWorker);
+    this.#statistics = new Statistics(statisticsWorker, observer);
     for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);
     for (const { status } of ready)
       if (status.latched !== null) this.#options.onLatch(status.latched);
@@ -342,6 +342,7 @@ export class KeyService {
         { name: 'keys', ...this.#queue.load },
         { name: 'suite', ...this.#pool.load },
         { name: 'lookups', ...this.#apiKeys.load },
+        { name: 'statistics', ...this.#statistics.load },
       ],
       generators: generators.length,
       latched: generators.filter(({ latched }) => latched !== null).length,

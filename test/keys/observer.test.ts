@@ -4,9 +4,10 @@ import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { ApiKeyCache } from '../../src/keys/api-key-cache.ts';
-import type { KeyBatch, KeyTask, SuiteJob } from '../../src/keys/messages.ts';
+import type { KeyBatch, KeyTask, StatisticsTask, SuiteJob } from '../../src/keys/messages.ts';
 import type { KeyObserver, Stage } from '../../src/keys/observer.ts';
 import { KeyQueue } from '../../src/keys/queue.ts';
+import { Statistics } from '../../src/keys/statistics.ts';
 import { SuitePool } from '../../src/keys/suite-pool.ts';
 
 const TASK: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
@@ -102,6 +103,20 @@ describe('the suite pool', () => {
     assert.equal(pool.load.waiting, half);
     await assert.rejects(pool.submit(JOB, 'a', () => false));
     assert.deepEqual(notes.told.at(-1), ['refused', 'suite']);
+  });
+});
+
+describe('statistics', () => {
+  it('tell of what they refuse', async () => {
+    const notes = new Notes();
+    const statistics = new Statistics(new FakeWorker().asWorker, notes);
+    const ask = (accountId: string) =>
+      statistics.ask({ query: { accountId } } as unknown as StatisticsTask);
+    const { capacity } = statistics.load;
+    for (let i = 0; i < capacity; i++) void ask(`account ${i}`);
+    assert.equal(statistics.load.waiting, capacity);
+    await assert.rejects(ask('another'));
+    assert.deepEqual(notes.told, [['refused', 'statistics']]);
   });
 });
 
