@@ -79,7 +79,7 @@ export function zshScript(commands: Commands): string {
     ([pattern, words]) => `    (${pattern}) compadd -- ${words.join(' ')}; return ;;`,
   );
   const described = ({ word, help }: Word): string =>
-    quoted(`${word}:${help.replaceAll(':', '\\:')}`);
+    quoted(help === '' ? word : `${word}:${help.replaceAll(':', '\\:')}`);
   const offers = commands.map((command) => {
     const files = command.takesFiles ? ' files=yes' : '';
     const words = wordsOf(command).map(described);

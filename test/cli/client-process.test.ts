@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
+import { makeCertificate } from '../support/certificate.ts';
 import { ScriptedServer, staysSilent } from '../support/scripted-server.ts';
 import {
   DEMO_KEY,
@@ -28,11 +29,20 @@ after(async () => {
   removeDataDir(folder);
 });
 
+interface Start {
+  readonly stdout?: 'pipe' | number;
+  readonly url?: string;
+  readonly env?: Environment;
+}
+
 /** Starts `phm` with the demo key. */
-function phm(args: readonly string[], stdout: 'pipe' | number = 'pipe', url = server.address) {
+function phm(
+  args: readonly string[],
+  { stdout = 'pipe', url = server.address, env = {} }: Start = {},
+): ChildProcess {
   return spawn(process.execPath, [MAIN, ...args], {
     cwd: folder,
-    env: { PHM_URL: url, PHM_API_KEY: DEMO_KEY },
+    env: { PHM_URL: url, PHM_API_KEY: DEMO_KEY, ...env },
     stdio: ['pipe', stdout, 'pipe'],
   });
 }
@@ -62,7 +72,7 @@ describe('phm generate in a pipe', () => {
   it('names the key that is lost on a full disk', { skip }, async () => {
     const full = openSync('/dev/full', 'w');
     try {
-      const { code, stderr } = await endOf(phm(['generate'], full));
+      const { code, stderr } = await endOf(phm(['generate'], { stdout: full }));
       assert.equal(code, 1);
       assert.match(stderr, lost);
     } finally {
@@ -81,7 +91,7 @@ describe('phm generate in a pipe', () => {
   it('ends at once on Ctrl-C, and takes its file away', async () => {
     const silent = await ScriptedServer.start(staysSilent);
     try {
-      const child = phm(['generate', '--output', 'cut.key'], 'pipe', silent.address);
+      const child = phm(['generate', '--output', 'cut.key'], { url: silent.address });
       await silent.requests(1);
       assert.equal(statSync(join(folder, 'cut.key')).mode & 0o777, 0o600);
       child.kill('SIGINT');
@@ -91,6 +101,28 @@ describe('phm generate in a pipe', () => {
       assert.ok(!existsSync(join(folder, 'cut.key')));
     } finally {
       await silent.stop();
+    }
+  });
+});
+
+describe('phm over TLS', () => {
+  it('trusts the authorities of NODE_EXTRA_CA_CERTS, and names the variable', async () => {
+    const [cert, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
+    makeCertificate(cert, key);
+    const data = join(folder, 'tls');
+    const secure = await Server.start(data, { PHM_TLS_CERT_FILE: cert, PHM_TLS_KEY_FILE: key });
+    try {
+      const url = secure.address.replace('127.0.0.1', 'localhost');
+      const untrusted = await endOf(phm(['metrics'], { url }));
+      assert.equal(untrusted.code, 1);
+      assert.match(
+        untrusted.stderr,
+        /: the service cannot be reached \(\w*CERT\w*\)\n.*NODE_EXTRA_CA_CERTS/,
+      );
+      const env = { NODE_EXTRA_CA_CERTS: cert };
+      assert.deepEqual(await endOf(phm(['metrics'], { url, env })), { code: 0, stderr: '' });
+    } finally {
+      await secure.stop();
     }
   });
 });

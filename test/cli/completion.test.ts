@@ -68,7 +68,9 @@ describe('phm completion', () => {
 
   for (const shell of ['zsh', 'fish']) {
     it(`${shell} reads its script`, { skip: missing(shell) }, async () => {
-      const { status, stderr } = spawnSync(shell, ['-n'], { input: await script(shell) });
+      const path = join(folder, `phm.${shell}`);
+      writeFileSync(path, await script(shell));
+      const { status, stderr } = spawnSync(shell, ['-n', path]);
       assert.deepEqual([status, stderr.toString()], [0, '']);
     });
   }

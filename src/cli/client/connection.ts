@@ -93,7 +93,7 @@ export class Connection {
     if (error instanceof PhmApiError) return this.#describeRefusal(error);
     if (error instanceof PhmTimeoutError) return `${this.#url}: ${error.message}`;
     if (error instanceof PhmConnectionError && !error.outcomeUnknown) {
-      const fix = /CERT|SIGNED/.test(error.message)
+      const fix = /CERT|UNABLE_TO_VERIFY/.test(error.message)
         ? 'Its certificate is not trusted here: name its authority in NODE_EXTRA_CA_CERTS, or check the address.'
         : 'Start it with "phm serve", or name another address with --url or PHM_URL.';
       return `${this.#url}: ${error.message}\n${fix}`;
