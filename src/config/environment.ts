@@ -52,4 +52,11 @@ export const ENVIRONMENT = {
   PHM_LOG_FORMAT: { default: 'auto', help: 'auto: pretty on a terminal; json or pretty' },
 } as const satisfies Record<string, { default: string; help: string }>;
 
-export type Variable = keyof typeof ENVIRONMENT;
+/** What the client commands read: `generate`, `validate` and `metrics`. */
+export const CLIENT_ENVIRONMENT = {
+  PHM_URL: { default: 'http://127.0.0.1:8080', help: 'address of the service, with its base path' },
+  PHM_API_KEY: { default: '', help: 'API key; unset: the demo key, on this machine only' },
+  PHM_API_KEY_FILE: { default: '', help: 'file that holds the API key' },
+} as const satisfies Record<string, { default: string; help: string }>;
+
+export type Variable = keyof typeof ENVIRONMENT | keyof typeof CLIENT_ENVIRONMENT;

@@ -5,7 +5,7 @@
  * quote a value that may be secret.
  */
 import { resolve } from 'node:path';
-import { ENVIRONMENT } from './environment.ts';
+import { CLIENT_ENVIRONMENT, ENVIRONMENT } from './environment.ts';
 import { type ProxyRange, readTrustedProxies } from './proxies.ts';
 import { isLoopback, printable, Reader } from './reader.ts';
 import {
@@ -17,7 +17,8 @@ import {
 } from './sources.ts';
 import { readBasePath, readCorsOrigins } from './web.ts';
 
-export { ENVIRONMENT } from './environment.ts';
+export { type ClientConfig, type ClientConfigResult, readClientConfig } from './client.ts';
+export { CLIENT_ENVIRONMENT, ENVIRONMENT } from './environment.ts';
 export type { ProxyRange } from './proxies.ts';
 export { type Credential, isLoopback, isServiceUrl } from './reader.ts';
 export {
@@ -243,6 +244,7 @@ function readMasterSecretOrigin(reader: Reader, dataDir: string): MasterSecretOr
 /** A misspelt variable would silently leave its default in force, so it is named. */
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.keys(env)
-    .filter((name) => name.startsWith('PHM_') && !Object.hasOwn(ENVIRONMENT, name))
+    .filter((name) => name.startsWith('PHM_'))
+    .filter((name) => !Object.hasOwn(ENVIRONMENT, name) && !Object.hasOwn(CLIENT_ENVIRONMENT, name))
     .map((name) => `${printable(name)} is not a variable of this service and has no effect`);
 }
