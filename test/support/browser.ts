@@ -1,6 +1,5 @@
 /** A Chromium of the machine, and pages in it that keep an account of what they must not do. */
-import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { isLoopback } from '../../src/config/index.ts';
@@ -77,16 +76,4 @@ export async function enterApiKey(page: Page, apiKey: string): Promise<void> {
 
 export async function showView(page: Page, label: string): Promise<void> {
   await page.getByRole('navigation').getByRole('link', { name: label, exact: true }).click();
-}
-
-let axe: string | undefined;
-
-/** What axe-core finds wrong with the page as it is, one line for each element. */
-export async function findBarriers(page: Page): Promise<string[]> {
-  axe ??= readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  await page.evaluate(axe);
-  const violations = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
-    'axe.run().then(({ violations }) => violations)',
-  );
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
