@@ -78,7 +78,13 @@ interface OpenApi {
 
 /** Answers met before a route is chosen: no operation can document them. */
 const OUTSIDE_ROUTES: readonly ErrorCode[] = ['not_found', 'method_not_allowed'];
-const KEYED = ['/api/v2/generate', '/api/v2/validate', '/api/v2/metrics'];
+const KEYED = [
+  '/api/v2/generate',
+  '/api/v2/validate',
+  '/api/v2/metrics',
+  '/api/v2/metrics/series',
+  '/api/v2/metrics/randomness',
+];
 const HEALTH = ['/livez', '/readyz', '/health'];
 const PROBLEM = 'application/problem+json';
 
@@ -100,7 +106,7 @@ describe('the OpenAPI document', () => {
   });
   after(() => app.close());
 
-  it('is OpenAPI 3.1 with the three endpoints, the health checks and nothing else', () => {
+  it('is OpenAPI 3.1 with the five endpoints, the health checks and nothing else', () => {
     assert.match(api.openapi, /^3\.1\.\d+$/);
     assert.ok(api.info.title && api.info.version);
     const methods = Object.entries(api.paths).map(([path, item]) => [path, Object.keys(item)]);
@@ -108,6 +114,8 @@ describe('the OpenAPI document', () => {
       '/api/v2/generate': ['post'],
       '/api/v2/validate': ['post'],
       '/api/v2/metrics': ['get'],
+      '/api/v2/metrics/series': ['get'],
+      '/api/v2/metrics/randomness': ['get'],
       ...Object.fromEntries(HEALTH.map((path) => [path, ['get']])),
     });
   });
@@ -125,7 +133,7 @@ describe('the OpenAPI document', () => {
 
   it('names each operation once and describes each of its responses', () => {
     const ids = operations.flatMap(({ operation }) => operation.operationId ?? []);
-    assert.deepEqual(ids, ['generate', 'validate', 'metrics']);
+    assert.deepEqual(ids, ['generate', 'validate', 'metrics', 'metricsSeries', 'randomness']);
     for (const { path, operation } of operations) {
       assert.ok(operation.responses['200'], `${path} documents no success`);
       for (const [status, response] of Object.entries(operation.responses)) {
@@ -176,7 +184,7 @@ describe('the OpenAPI document', () => {
         'ledger_unavailable',
       ])
         assert.ok(codes.includes(code), `${path}: ${code}`);
-      assert.equal(codes.includes('quota_exceeded'), path !== '/api/v2/metrics', path);
+      assert.equal(codes.includes('quota_exceeded'), !path.startsWith('/api/v2/metrics'), path);
       assert.equal(codes.includes('entropy_unavailable'), path === '/api/v2/generate', path);
     }
   });

@@ -1,7 +1,7 @@
 /** The wire of the two endpoints that metrics are drawn from: an account over time, and its p-values. */
 import Type, { type Static } from 'typebox';
 import { ALPHA, SECOND_LEVEL_MINIMUM_SEQUENCES, TEST_NAMES } from '../sts/index.ts';
-import { DEFAULT_HOURS, MAX_HOURS, MIN_HOURS, oneOf, Success, Timestamp } from './schemas.ts';
+import { MetricsQuery, oneOf, Success, Timestamp } from './schemas.ts';
 
 /** Lengths of a step in minutes; from 60 on they are made of the sums by hour. */
 export const STEP_MINUTES = [1, 5, 15, 60, 360, 1_440] as const;
@@ -19,14 +19,7 @@ export const DEFAULT_KEYS = 100;
 export const P_VALUES = 'p_values';
 
 export const SeriesQuery = Type.Object({
-  hours: Type.Optional(
-    Type.Integer({
-      minimum: MIN_HOURS,
-      maximum: MAX_HOURS,
-      default: DEFAULT_HOURS,
-      description: 'length of the period in hours: decimal digits, given once',
-    }),
-  ),
+  hours: MetricsQuery.properties.hours,
   step: Type.Optional(
     oneOf<StepMinutes>(
       STEP_MINUTES,
@@ -170,5 +163,3 @@ export const RandomnessResult = Type.Object(
   },
   { additionalProperties: false },
 );
-
-export type RandomnessBody = Static<typeof RandomnessResult>;

@@ -116,7 +116,7 @@ export const NistReport = Type.Unsafe<NistReportBody>(
       additionalProperties: false,
       title: 'NistReport',
       description:
-        'Full SP 800-22 report on the sample of the stream this key is cut from. Not stored.',
+        'Full SP 800-22 report on the sample of the stream this key is cut from. Its p-values are kept, the rest is not stored.',
     },
   ),
 );

@@ -56,7 +56,7 @@ export interface GeneratedKey {
 /** What leaves with a key once it is recorded. */
 export type ReleasedKey = Omit<GeneratedKey, 'commitment'>;
 
-/** What the ledger is told of a key: neither the key nor more than a summary of the report. */
+/** What the ledger is told of a key: neither the key nor more of the report than a summary and p-values. */
 export type RecordedKey = Omit<GeneratedKey, 'key' | 'report'>;
 
 /** Counts streams while a key is being made, so that a failure can be recorded with them. */

@@ -23,9 +23,15 @@ export function packPValues({ tests }: PValueReport): Uint8Array {
   });
   const packed = new DataView(new ArrayBuffer(COUNT * BYTES));
   for (const [i, p] of pValues.entries()) {
-    packed.setUint32(i * BYTES, p === null ? NOT_APPLICABLE : Math.floor(p * UNITS), true);
+    packed.setUint32(i * BYTES, p === null ? NOT_APPLICABLE : wholeUnits(p), true);
   }
   return new Uint8Array(packed.buffer);
+}
+
+/** The product may be rounded up to the edge of a class that `p` is below. */
+function wholeUnits(p: number): number {
+  const units = Math.floor(p * UNITS);
+  return units / UNITS > p ? units - 1 : units;
 }
 
 /** Throws `RangeError` on another length. */

@@ -12,6 +12,7 @@ import {
   toFailure,
   type WorkerUp,
 } from './messages.ts';
+import { standBack } from './priority.ts';
 import { describeRandomness } from './randomness.ts';
 
 export interface StatisticsWorkerData {
@@ -35,6 +36,7 @@ async function answer(store: LedgerStore, task: StatisticsTask): Promise<Statist
 async function main({ store: location }: StatisticsWorkerData): Promise<void> {
   const port = parentPort;
   if (!port) throw new Error('the statistics worker runs as a worker thread only');
+  standBack();
   try {
     // Nothing is committed here, so no plan's quota is asked for.
     const store = await openStore(location, {});

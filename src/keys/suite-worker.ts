@@ -3,7 +3,6 @@
  * Each has its own generator. The key and its evidence go to the main thread, which holds the key
  * until the key worker has recorded it.
  */
-import { setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Keyring, MasterSecret } from '../proof/index.ts';
 import { generateKey } from './generate.ts';
@@ -17,6 +16,7 @@ import {
   type WorkerReady,
 } from './messages.ts';
 import type { StreamTally } from './order.ts';
+import { standBack } from './priority.ts';
 import { requireSelfTests, requireSuiteSelfTest, screenLiveCarrier } from './self-test.ts';
 
 export interface SuiteWorkerData {
@@ -38,22 +38,6 @@ function answer(generator: Generator, keyring: Keyring, job: SuiteJob): SuiteRep
       counts,
       status: generator.status(),
     };
-  }
-}
-
-/** How far suite workers stand back (setpriority(2)) when cores are scarce. */
-const NICENESS = 10;
-
-/**
- * The suite takes milliseconds of a core, a plain key some microseconds: on a machine that is full,
- * validated keys wait first. On Linux the priority is the thread's own, elsewhere the process's.
- */
-function standBack(): void {
-  if (process.platform !== 'linux') return;
-  try {
-    setPriority(NICENESS);
-  } catch {
-    // A sandbox that forbids it costs plain requests some of their speed and nothing else.
   }
 }
 

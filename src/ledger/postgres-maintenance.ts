@@ -58,6 +58,7 @@ export async function prunePostgres(
   }
   const boundary = partitions.find(({ startMs, endMs }) => startMs < beforeMs && beforeMs < endMs);
   if (boundary) rows += await removeRows(connection, boundary.name, order);
+  await removePValues(connection, order);
   return { rows, minuteSums: await removeMinuteSums(connection, order), partitions: dropped };
 }
 
@@ -121,8 +122,7 @@ async function removeRows(
   partition: string,
   { beforeMs, dryRun, signal }: PruneOrder,
 ): Promise<number> {
-  const bound = Buffer.alloc(6);
-  bound.writeUIntBE(beforeMs, 0, 6);
+  const bound = keyIdBound(beforeMs);
   if (dryRun) {
     const count = `SELECT count(*) AS n FROM ${partition} WHERE key_id < $1`;
     return Number((await connection.run(count, [bound])).rows[0]?.n);
@@ -136,6 +136,34 @@ async function removeRows(
     bound,
     signal,
   );
+}
+
+/** Removes the p-values of removed rows. */
+async function removePValues(
+  connection: PostgresConnection,
+  { beforeMs, dryRun, signal }: PruneOrder,
+): Promise<void> {
+  if (dryRun) return;
+  await inChunks(
+    connection,
+    `WITH chunk AS MATERIALIZED (
+       SELECT old.account_id, old.key_id FROM accounts, LATERAL (
+         SELECT account_id, key_id FROM validated_keys
+         WHERE account_id = accounts.account_id AND key_id < $1
+         ORDER BY key_id LIMIT $2 FOR UPDATE SKIP LOCKED) AS old
+       LIMIT $2)
+     DELETE FROM validated_keys AS old USING chunk
+     WHERE old.account_id = chunk.account_id AND old.key_id = chunk.key_id`,
+    keyIdBound(beforeMs),
+    signal,
+  );
+}
+
+/** What the ids of keys made before a time are less than. */
+function keyIdBound(beforeMs: number): Buffer {
+  const bound = Buffer.alloc(6);
+  bound.writeUIntBE(Math.max(0, beforeMs), 0, 6);
+  return bound;
 }
 
 async function removeMinuteSums(

@@ -100,7 +100,7 @@ export class SqliteConnection {
   }
 }
 
-/** The database with `add_counts`, which both stores' statements call: the sum of two lists of counts. */
+/** The database with the function `add_counts`, the sum of two lists of counts, as PostgreSQL's schema has it. */
 function openWithFunctions(path: string): DatabaseSync {
   const database = openDatabase(path);
   database.function('add_counts', { deterministic: true }, (kept, more) => {

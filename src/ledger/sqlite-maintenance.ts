@@ -13,9 +13,12 @@ const MIN_PAUSE_MS = 20;
 
 const ROWS = 'FROM ledger WHERE key_id < ?';
 
-// Account by account, because the primary key is by account first.
+// Account by account, because these primary keys are by account first.
 const MINUTES = `FROM accounts CROSS JOIN rollup_minute AS old
   WHERE old.account_id = accounts.account_id AND old.period < ?`;
+
+const P_VALUES = `FROM accounts CROSS JOIN validated_keys AS old
+  WHERE old.account_id = accounts.account_id AND old.key_id < ?`;
 
 /** Removes what is out of date; between two pieces others may write as long as it has. */
 export async function pruneSqlite(
@@ -35,6 +38,13 @@ export async function pruneSqlite(
   const rows = await inChunks(connection, signal, () =>
     connection.run(
       `DELETE FROM ledger WHERE key_id IN (SELECT key_id ${ROWS} ORDER BY key_id LIMIT ${CHUNK})`,
+      bound,
+    ),
+  );
+  await inChunks(connection, signal, () =>
+    connection.run(
+      `DELETE FROM validated_keys WHERE (account_id, key_id) IN
+         (SELECT old.account_id, old.key_id ${P_VALUES} LIMIT ${CHUNK})`,
       bound,
     ),
   );

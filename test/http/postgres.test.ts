@@ -88,6 +88,25 @@ describe('server on PostgreSQL', () => {
     assert.equal((await second.validate({ key: foreign }, apiKey)).body.valid, false);
   });
 
+  it('tells the series and the p-values of keys that both servers made', async () => {
+    const both = await startBoth();
+    const order = { security_level: 256, enable_nist_validation: true };
+    for (const server of both) {
+      assert.equal((await server.generate(order, apiKey)).status, 200);
+    }
+    for (const server of both) {
+      const { series } = (await server.metrics('/series?hours=1', apiKey)).body;
+      const sum = (name: string) =>
+        series.points.reduce((all: number, point: Record<string, number>) => all + point[name], 0);
+      assert.deepEqual([sum('keys'), sum('streams')], [3, 2]);
+      const busy = series.points.filter(({ keys }: { keys: number }) => keys > 0);
+      for (const { latency_ms } of busy) assert.ok(latency_ms.p50 > 0 && latency_ms.p99 > 0);
+      const { randomness } = (await server.metrics('/randomness?include=p_values', apiKey)).body;
+      assert.deepEqual([randomness.keys, randomness.rows.length], [2, 188]);
+      assert.ok(randomness.rows[0].p_values.every((p: number) => p >= 0 && p <= 1));
+    }
+  });
+
   it('shares the quota exactly between two servers', async () => {
     await postgres.query('service', `UPDATE usage SET used = ${QUOTA - 100}`);
     const [one, other] = await startBoth();

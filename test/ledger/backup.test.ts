@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { copyDatabase, type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
+import { readMigrations } from '../../src/ledger/migrations.ts';
 import { MAIN } from '../support/server.ts';
 import { keyRequest, QUOTAS } from './contract.ts';
 import { assertSameStore, fillStore } from './filled-store.ts';
@@ -93,6 +94,20 @@ describe('copy of a database', () => {
     const again = open(restored);
     await assertSameStore(store, again, filled);
     await again.close();
+    await store.close();
+  });
+
+  it('of a release with fewer tables is one of this release’s, which brings it up to date', async () => {
+    const folder = newFolder();
+    const [path, copy] = [join(folder, 'phm.db'), join(folder, 'copy.db')];
+    const before = new DatabaseSync(path);
+    for (const { sql } of readMigrations('sqlite').slice(0, 2)) before.exec(sql);
+    before.exec('PRAGMA user_version = 2');
+    before.close();
+    const report = await copyDatabase(path, copy, NEVER);
+    assert.deepEqual([report.schema, report.rows.validated_keys], [2, 0]);
+    const store = open(copy);
+    assert.deepEqual(await store.validatedKeys('acct_a', 1), []);
     await store.close();
   });
 

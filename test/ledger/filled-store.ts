@@ -32,7 +32,8 @@ export async function fillStore(store: LedgerStore, count = 300): Promise<Filled
     const verdict = { gateP: i / count, testsPassed: 15, totalTests: 15 };
     const validation = i % 3 ? null : { ...verdict, pValues: Buffer.alloc(752, i) };
     const entropyJobId = i % 2 ? null : `job-${i}`;
-    return makeRow({ keyId: makeKeyId(createdMs), createdMs, validation, entropyJobId });
+    const keyId = makeKeyId(createdMs);
+    return makeRow({ keyId, createdMs, latencyUs: 100 + i, validation, entropyJobId });
   });
   const counts = { streams: 2, streamsPassed: 1 };
   await store.commit(
@@ -78,6 +79,16 @@ async function readBooks(store: LedgerStore): Promise<unknown> {
     metrics: await Promise.all(
       ids.flatMap((id) => periods.map((period) => store.metrics(id, NOW - period))),
     ),
+    series: await Promise.all(
+      ids.flatMap((accountId) =>
+        [1, 1_440].map((stepMinutes) => {
+          const endMs = Math.ceil(NOW / DAY_MS) * DAY_MS;
+          const startMs = endMs - 100 * stepMinutes * 60_000;
+          return store.series({ accountId, startMs, stepMinutes, steps: 100 });
+        }),
+      ),
+    ),
+    validatedKeys: await Promise.all(ids.map((id) => store.validatedKeys(id, 1_000))),
   };
   return JSON.parse(
     JSON.stringify(books, (_, value) =>

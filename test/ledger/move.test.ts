@@ -12,6 +12,7 @@ import {
   openMovableStore,
   openSqliteStore,
 } from '../../src/ledger/index.ts';
+import { TABLE_NAMES } from '../../src/ledger/move/tables.ts';
 import { keyRequest, NOW, QUOTAS } from './contract.ts';
 import { assertSameStore, type Filled, fillStore } from './filled-store.ts';
 
@@ -59,8 +60,7 @@ function sealed(lines: readonly string[], rows?: object): string {
 
 function isEmpty(path: string): boolean {
   const database = new DatabaseSync(path);
-  const tables = ['accounts', 'api_keys', 'usage', 'secret_checks', 'rollup_minute', 'ledger'];
-  const counts = tables.map((table) =>
+  const counts = TABLE_NAMES.map((table) =>
     database.prepare(`SELECT count(*) AS n FROM ${table}`).get(),
   );
   database.close();
@@ -141,7 +141,9 @@ describe('move of a ledger', () => {
     const first = {
       account: lineOf('["acct_a"'),
       key: lineOf('["key_acct_a"'),
-      row: lines.length - 1,
+      sums: lineOf('{"table":"rollup_minute"') + 1,
+      row: lineOf('{"table":"validated_keys"') - 1,
+      validated: lines.length - 1,
     };
     const value = (line: number, column: number, to: unknown) => {
       const row = JSON.parse(lines[line - 1] ?? '');
@@ -186,12 +188,17 @@ describe('move of a ledger', () => {
       [first.row, value(first.row, 5, 192), /security_level must be 128, 256 or 384/],
       [first.row, value(first.row, 10, -0.5), /entropy_bits must be/],
       [first.row, value(first.row, 12, 1.5), /gate_p must be a number from 0 to 1, or null/],
+      [first.sums, value(first.sums, 8, '1,,2'), /latency_counts must be 1 to 88 whole numbers/],
+      [first.sums, value(first.sums, 8, '0'.repeat(9)), /latency_counts must be/],
+      [first.sums, value(first.sums, 8, '1,'.repeat(88).concat('1')), /latency_counts must be/],
+      [first.validated, value(first.validated, 0, 'acct_c'), /account_id must be one of/],
+      [first.validated, value(first.validated, 2, 'ab'.repeat(751)), /p_values must be 1504/],
       [
-        first.row,
+        first.validated,
         [...lines.slice(0, -3), lines.at(-2) ?? '', lines.at(-3) ?? '', lines.at(-1) ?? ''],
         /order of their key/,
       ],
-      [first.row, lines.toSpliced(first.row - 1, 1), /rows are missing/],
+      [lines.length - 1, lines.toSpliced(first.row - 1, 1), /rows are missing/],
       [lineOf('{"table":"usage"'), lines.toSpliced(lineOf('{"table":"usage"') - 1, 2), /./],
       [3, lines.with(2, `["${'x'.repeat(20_000)}"]`), /longer than 16384 bytes/],
     ];
@@ -249,6 +256,30 @@ describe('move of a ledger', () => {
       keys.map(({ revokedMs }) => revokedMs),
       [null, null, null, null],
     );
+    await target.close();
+  });
+
+  it('reads a file of the release before, which has no latencies and no p-values', async () => {
+    const withoutPValues = lines.slice(0, lineOf('{"table":"validated_keys"') - 1);
+    const minutes = lineOf('{"table":"rollup_minute"');
+    const rows = lineOf('{"table":"ledger"');
+    const older = [...withoutPValues, lines.at(-1) ?? ''].map((line, i) => {
+      const inSums = i >= minutes && i < rows - 1 && line.startsWith('[');
+      if (inSums) return JSON.stringify(JSON.parse(line).slice(0, -1));
+      return line.replace(',"latency_counts"', '').replace(/,"validated_keys":\d+/, '');
+    });
+    const path = newPath();
+    const target = open(path);
+    await importText(path, sealed(older));
+    const metrics = (one: LedgerStore) => one.metrics('acct_a', NOW - 90 * 86_400_000);
+    assert.deepEqual(await metrics(target), await metrics(store));
+    assert.deepEqual(await target.validatedKeys('acct_b', 10), []);
+    const query = { accountId: 'acct_a', startMs: NOW - (NOW % 86_400_000) };
+    const [day] = await target.series({ ...query, stepMinutes: 1_440, steps: 1 });
+    assert.ok(day && day.keys > 0 && day.latencies === null);
+    // A file that tells of the table must have it.
+    const untrue = [...withoutPValues, lines.at(-1) ?? ''];
+    await assert.rejects(importText(newPath(), sealed(untrue)), /tables are missing/);
     await target.close();
   });
 

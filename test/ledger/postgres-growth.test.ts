@@ -5,7 +5,8 @@ import { type LedgerStore, Maintenance, type PruneReport } from '../../src/ledge
 import { type Migration, readMigrations } from '../../src/ledger/migrations.ts';
 import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres.ts';
 import { Postgres } from '../support/postgres.ts';
-import { keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
+import { keyRequest, MONTH, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
+import { validatedAt } from './statistics-contract.ts';
 
 const postgres = await Postgres.start();
 after(() => postgres.remove());
@@ -14,8 +15,7 @@ const DAY_MS = 86_400_000;
 const open = (url: string, migrations?: readonly Migration[]): Promise<LedgerStore> =>
   openPostgresStore({ url, quotas: QUOTAS, ...(migrations && { migrations }) });
 
-async function addAccount(store: LedgerStore): Promise<string> {
-  const accountId = 'acct_e';
+async function addAccount(store: LedgerStore, accountId = 'acct_e'): Promise<string> {
   await store.addAccount({ accountId, name: 'e', plan: 'enterprise', demo: false, createdMs: NOW });
   return accountId;
 }
@@ -155,6 +155,9 @@ describe('PostgreSQL pruning', () => {
     const kept = [beforeMs, beforeMs + 1, beforeMs + DAY_MS];
     const rows = [...times, ...kept].map(rowAt);
     const requests = rows.map((row) => keyRequest(id, row, row.createdMs));
+    const validated = [...times, ...kept].map((atMs, i) => validatedAt('acct_v', atMs, i));
+    await addAccount(store, 'acct_v');
+    await store.commit(validated, []);
     await store.commit([...requests, keyRequest(id, rowAt(NOW), NOW - 400 * DAY_MS)], []);
     return rows.map(({ keyId }) => keyId);
   }
@@ -167,10 +170,14 @@ describe('PostgreSQL pruning', () => {
   it('counts first, then drops whole months and deletes the rest up to the time', async () => {
     const keyIds = await fill();
     const order = { beforeMs, nowMs: NOW, dryRun: true };
-    const expected = { rows: 4, minuteSums: 1, partitions: ['ledger_202606', 'ledger_202607'] };
+    const expected = { rows: 8, minuteSums: 1, partitions: ['ledger_202606', 'ledger_202607'] };
     assert.deepEqual(await store.prune(order), expected);
     assert.ok((await store.lookup(keyIds)).every((found) => found));
+    const pValues = async () =>
+      (await store.validatedKeys('acct_v', 10)).map(({ pValues: [first] }) => first);
+    assert.deepEqual(await pValues(), [0, 1, 2, 3, 4, 5, 6]);
     assert.deepEqual(await store.prune({ ...order, dryRun: false }), expected);
+    assert.deepEqual(await pValues(), [4, 5, 6]);
     assert.deepEqual(await store.lookup(keyIds), [false, false, false, false, true, true, true]);
     const nothing = { rows: 0, minuteSums: 0, partitions: [] };
     assert.deepEqual(await store.prune({ ...order, dryRun: false }), nothing);
@@ -292,6 +299,96 @@ describe('PostgreSQL migrations', () => {
     );
     assert.deepEqual(books, { rows: committed.length, used: committed.length });
     await Promise.all([old.close(), next.close()]);
+  });
+});
+
+/** Commits a key as a server of the second schema does. */
+async function commitAsBefore(database: string, turn: number, atMs: number): Promise<void> {
+  const row = rowAt(atMs);
+  const hex = (bytes: Uint8Array) => `\\x${Buffer.from(bytes).toString('hex')}`;
+  const request = {
+    position: 0,
+    account_id: 'acct_e',
+    api_key_id: 'key_acct_e',
+    at_ms: atMs,
+    month: MONTH,
+    streams: 1,
+    streams_passed: 1,
+    key_id: hex(row.keyId),
+    fingerprint: String(row.fingerprint),
+    commitment: hex(row.commitment),
+    secret_version: 1,
+    security_level: 256,
+    modulation: 'phase',
+    source: 'os',
+    created_ms: atMs,
+    latency_us: row.latencyUs,
+    entropy_bits: 255,
+    entropy_job_id: null,
+    gate_p: 1,
+    tests_passed: 15,
+    total_tests: 15,
+  };
+  const writer = '00000000-0000-4000-8000-000000000000';
+  await postgres.query(
+    database,
+    `INSERT INTO writers (writer_id, turn) VALUES ('${writer}', 0) ON CONFLICT DO NOTHING;
+     SELECT commit_batch('${writer}', ${turn}, '{acct_e}', '[${JSON.stringify(request)}]', '[]',
+       '{"enterprise": null}')`,
+  );
+}
+
+describe('PostgreSQL with a server of the second schema', () => {
+  it('counts its keys in all sums but those of latencies, and has no p-values of them', async () => {
+    const database = 'second';
+    const url = await postgres.createDatabase(database);
+    const migrations = readMigrations('postgres');
+    await migratePostgres(url, migrations.slice(0, 2));
+    await postgres.query(
+      database,
+      "INSERT INTO accounts VALUES ('acct_e', 'e', 'enterprise', false, 1)",
+    );
+    const minuteMs = 60_000;
+    const startMs = Math.floor(NOW / minuteMs) * minuteMs;
+    await commitAsBefore(database, 1, startMs);
+    assert.deepEqual(await migratePostgres(url), { from: 2, to: migrations.at(-1)?.version });
+    const store = await open(url);
+    await commitAsBefore(database, 2, startMs + minuteMs);
+    for (const minute of [1, 2]) {
+      await store.commit([validatedAt('acct_e', startMs + minute * minuteMs, minute)], []);
+    }
+    await commitAsBefore(database, 3, startMs + 3 * minuteMs);
+    await store.commit([validatedAt('acct_e', startMs + 2 * minuteMs, 3)], []);
+    const query = { accountId: 'acct_e', startMs, stepMinutes: 1, steps: 4 };
+    const sums = await store.series(query);
+    assert.deepEqual(
+      sums.map(({ keys, streams, latencies }) => [keys, streams, latencies?.at(-1)]),
+      [
+        [1, 1, undefined],
+        [2, 2, undefined],
+        [2, 2, 2],
+        [1, 1, undefined],
+      ],
+    );
+    assert.equal((await store.validatedKeys('acct_e', 10)).length, 3);
+    assert.equal((await store.metrics('acct_e', startMs)).keys, 6);
+    await store.close();
+  });
+
+  it('reads the last validated keys of an account through the primary key, without sorting', async () => {
+    await postgres.query(
+      'second',
+      `INSERT INTO validated_keys SELECT 'acct_' || a, decode(lpad(to_hex(n), 32, '0'), 'hex'), ''
+       FROM generate_series(1, 9) AS a, generate_series(1, 2000) AS n; ANALYZE validated_keys`,
+    );
+    const plan = await explain(
+      'second',
+      `SELECT key_id, p_values FROM validated_keys
+       WHERE account_id = 'acct_3' ORDER BY key_id DESC LIMIT 100`,
+    );
+    assert.match(plan, /Index Scan Backward using validated_keys_pkey/);
+    assert.match(plan, /actual[^)]* rows=100\b/);
+    assert.doesNotMatch(plan, /Sort|Seq Scan/);
   });
 });
 

@@ -21,6 +21,7 @@ import { PASSWORD, Postgres } from '../support/postgres.ts';
 import { WayToServer } from '../support/way.ts';
 import { keyRequest, ledgerContract, MONTH, makeRow, NOW, QUOTAS } from './contract.ts';
 import { assertSameStore, fillStore } from './filled-store.ts';
+import { statisticsContract } from './statistics-contract.ts';
 
 const postgres = await Postgres.start();
 after(() => postgres.remove());
@@ -29,6 +30,12 @@ ledgerContract(
   'PostgreSQL',
   async () => open(await postgres.createLedger('contract')),
   async () => {},
+);
+
+statisticsContract(
+  'PostgreSQL',
+  async () => open(await postgres.createLedger('statistics')),
+  (sql) => postgres.query('statistics', sql),
 );
 
 const open = (url: string): Promise<LedgerStore> => openPostgresStore({ url, quotas: QUOTAS });
@@ -363,7 +370,10 @@ describe('PostgreSQL store whose answer to a batch is lost', () => {
       'UPDATE writers SET turn = turn + 1 RETURNING writer_id, turn::integer',
     )) as [{ writer_id: string; turn: number }];
     await assert.rejects(
-      postgres.query('doubt', `SELECT commit_batch('${writer}', ${turn}, '{}', '[]', '[]', '{}')`),
+      postgres.query(
+        'doubt',
+        `SELECT commit_batch_2('${writer}', ${turn}, '{}', '[]', '[]', '{}')`,
+      ),
       /given this batch up/,
     );
   });

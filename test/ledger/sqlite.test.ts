@@ -11,9 +11,11 @@ import {
   openSqliteStore,
   type PruneReport,
 } from '../../src/ledger/index.ts';
+import { readMigrations } from '../../src/ledger/migrations.ts';
 import { SqliteStore } from '../../src/ledger/sqlite.ts';
 import { SqliteConnection } from '../../src/ledger/sqlite-connection.ts';
 import { keyRequest, ledgerContract, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
+import { statisticsContract, validatedAt } from './statistics-contract.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'phm-ledger-'));
 const removeDirectory = async () => rmSync(directory, { recursive: true, force: true });
@@ -24,6 +26,16 @@ ledgerContract(
   'SQLite',
   async () => open('contract.db'),
   async () => {},
+);
+
+statisticsContract(
+  'SQLite',
+  async () => open('statistics.db'),
+  async (sql) => {
+    const database = new DatabaseSync(join(directory, 'statistics.db'));
+    database.exec(sql);
+    database.close();
+  },
 );
 
 async function addEnterprise(store: LedgerStore): Promise<string> {
@@ -171,6 +183,8 @@ describe('SQLite store over months and releases', () => {
     const id = await addEnterprise(store);
     const beforeMs = NOW - 30 * DAY_MS;
     const rowAt = (atMs: number) => makeRow({ keyId: makeKeyId(atMs), createdMs: atMs });
+    const validated = Array.from({ length: 600 }, (_, i) => validatedAt(id, beforeMs - 1 - i, i));
+    await store.commit([...validated, validatedAt(id, beforeMs, 7)], []);
     const old = Array.from({ length: 1_200 }, (_, i) => rowAt(beforeMs - 1 - i));
     const kept = [rowAt(beforeMs), rowAt(NOW)];
     await store.commit(
@@ -179,8 +193,9 @@ describe('SQLite store over months and releases', () => {
     );
     await store.commit([keyRequest(id, rowAt(NOW), NOW - 400 * DAY_MS)], []);
     const order = { beforeMs, nowMs: NOW, dryRun: true };
-    const expected = { rows: old.length, minuteSums: 1, partitions: [] };
+    const expected = { rows: old.length + 600, minuteSums: 1, partitions: [] };
     assert.deepEqual(await store.prune(order), expected);
+    assert.equal((await store.validatedKeys(id, 1_000)).length, 601);
     // Another writer gets its turn between the pieces.
     const pruned = store.prune({ ...order, dryRun: false });
     const [outcome] = await other.commit([keyRequest(id)], []);
@@ -188,7 +203,12 @@ describe('SQLite store over months and releases', () => {
     assert.deepEqual(await pruned, expected);
     assert.ok((await store.lookup(old.map(({ keyId }) => keyId))).every((found) => !found));
     assert.deepEqual(await store.lookup(kept.map(({ keyId }) => keyId)), [true, true]);
-    assert.equal((await store.metrics(id, NOW - 500 * DAY_MS)).keys, old.length + 4);
+    const left = await store.validatedKeys(id, 1_000);
+    assert.deepEqual(
+      left.map(({ pValues }) => pValues[0]),
+      [7],
+    );
+    assert.equal((await store.metrics(id, NOW - 500 * DAY_MS)).keys, old.length + 605);
     await Promise.all([store.close(), other.close()]);
   });
 
@@ -222,6 +242,40 @@ describe('SQLite store over months and releases', () => {
     assert.equal((await store.commit([keyRequest(id)], []))[0]?.kind, 'committed');
     await store.close();
     assert.throws(() => open('rolling.db'), { name: 'SetupError', message: /900, newer/ });
+  });
+
+  it('takes on a database of the release before, whose sums have no latencies and whose rows no p-values', async () => {
+    const path = join(directory, 'before.db');
+    const before = new DatabaseSync(path);
+    const [first, second] = readMigrations('sqlite');
+    before.exec(`${first?.sql} ${second?.sql} PRAGMA user_version = 2;
+      INSERT INTO accounts VALUES ('acct_e', 'e', 'enterprise', 0, 1);
+      INSERT INTO ledger VALUES (randomblob(16), 1, randomblob(32), 1, 'acct_e', 'key', 256, 'phase', 'os',
+        1, 1, 255, NULL, 1.0, 15, 15);
+      INSERT INTO rollup_minute VALUES ('acct_e', 7, 3, 3000, 1, 1, 3, 0)`);
+    before.close();
+    const store = open('before.db');
+    assert.deepEqual(await store.validatedKeys('acct_e', 10), []);
+    await store.commit([validatedAt('acct_e', 8 * 60_000, 9)], []);
+    const query = { accountId: 'acct_e', startMs: 7 * 60_000, stepMinutes: 1, steps: 2 };
+    const [old, current] = await store.series(query);
+    assert.deepEqual([old?.keys, old?.latencyUs, old?.latencies], [3, 3_000, null]);
+    assert.equal(current?.latencies?.at(-1), 1);
+    assert.equal((await store.validatedKeys('acct_e', 10)).length, 1);
+    await store.close();
+  });
+
+  it('reads the last validated keys of an account through the primary key, without sorting', () => {
+    const database = new DatabaseSync(join(directory, 'restart.db'));
+    const plan = database
+      .prepare(
+        `EXPLAIN QUERY PLAN SELECT p_values FROM validated_keys
+         WHERE account_id = 'a' ORDER BY key_id DESC LIMIT 10`,
+      )
+      .all()
+      .map(({ detail }) => detail);
+    assert.deepEqual(plan, ['SEARCH validated_keys USING PRIMARY KEY (account_id=?)']);
+    database.close();
   });
 
   it('reads the sums of a year through the primary keys', () => {

@@ -13,6 +13,7 @@ import {
   accountColumn,
   type Column,
   columnsOf,
+  mayBeAbsent,
   type RowCounts,
   TABLE_NAMES,
   TABLES,
@@ -56,6 +57,8 @@ class Import {
   readonly #accounts = new Set<string>();
   #line = 0;
   #announced: RowCounts | null = null;
+  /** The tables of the file: one of an earlier release has fewer. */
+  #tables: readonly TableName[] = TABLE_NAMES;
   #section: Section | null = null;
   #sha256: string | null = null;
   #batch: Value[][] = [];
@@ -110,8 +113,8 @@ class Import {
     await this.flush();
     await this.#inserted;
     for (const table of TABLE_NAMES) {
-      const tally = this.#tallies.get(table);
-      if (tally?.equals(await this.#store.tally(table))) continue;
+      const tally = this.#tallies.get(table) ?? new Tally(table);
+      if (tally.equals(await this.#store.tally(table))) continue;
       throw new SetupError(`the table ${table} does not add up to what the file has`);
     }
     return { rows: this.#rows, sha256: this.#sha256 };
@@ -134,10 +137,11 @@ class Import {
       this.#refuse(`this program reads version ${FORMAT_VERSION} of the format, not this one`);
     }
     this.#announced = this.#readCounts(json.rows);
+    this.#tables = TABLE_NAMES.filter((table) => Object.hasOwn(json.rows as object, table));
   }
 
   #takeSection(json: unknown): void {
-    const table = TABLE_NAMES[this.#tallies.size];
+    const table = this.#tables[this.#tallies.size];
     if (!isRecord(json) || table === undefined || json.table !== table) {
       this.#refuse(table ? `the table "${table}" must come here` : 'the last line must come here');
     }
@@ -168,7 +172,7 @@ class Import {
   }
 
   #takeTrailer(json: Record<string, unknown>): void {
-    if (this.#tallies.size < TABLE_NAMES.length)
+    if (this.#tallies.size < this.#tables.length)
       this.#refuse('tables are missing before this line');
     const counts = this.#readCounts(json.rows);
     for (const told of [counts, this.#announced ?? noRows()]) {
@@ -184,8 +188,11 @@ class Import {
   }
 
   #readCounts(json: unknown): RowCounts {
-    if (isRecord(json) && TABLE_NAMES.every((table) => Number.isSafeInteger(json[table]))) {
-      return json as RowCounts;
+    if (isRecord(json)) {
+      const counts = Object.fromEntries(
+        TABLE_NAMES.map((table) => [table, json[table] ?? (mayBeAbsent(table) ? 0 : undefined)]),
+      );
+      if (Object.values(counts).every(Number.isSafeInteger)) return counts as RowCounts;
     }
     return this.#refuse(`"rows" must tell the rows of ${TABLE_NAMES.join(', ')}`);
   }

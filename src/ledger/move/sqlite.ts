@@ -8,6 +8,7 @@ import {
   columnsOf,
   fingerprintOf,
   keyColumns,
+  mayBeAbsent,
   type RowCounts,
   TABLE_NAMES,
   type TableName,
@@ -58,9 +59,15 @@ export class MovableSqlite implements MovableStore {
   }
 }
 
-/** Rows by table, as the connection sees them. */
+/** Rows by table, as the connection sees them; a database of an earlier release may have fewer tables. */
 export function countRows(database: DatabaseSync): RowCounts {
-  const sums = TABLE_NAMES.map((table) => `(SELECT count(*) FROM ${table}) AS ${table}`);
+  const found = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
+  const names = new Set(found.map(({ name }) => name));
+  const sums = TABLE_NAMES.map((table) =>
+    mayBeAbsent(table) && !names.has(table)
+      ? `0 AS ${table}`
+      : `(SELECT count(*) FROM ${table}) AS ${table}`,
+  );
   return { ...database.prepare(`SELECT ${sums.join(', ')}`).get() } as RowCounts;
 }
 

@@ -3,6 +3,7 @@
  * what a value read from outside must be. A column that a migration adds is one line here, with
  * the value of rows from files made before.
  */
+import { LATENCY_BUCKETS } from '../latency.ts';
 import { keyIdMs } from '../validated-keys.ts';
 
 export type Value = string | number | boolean | Uint8Array | null;
@@ -23,12 +24,17 @@ export interface Table {
   /** The first `keyLength` columns are the primary key, by which rows are ordered. */
   readonly columns: readonly Column[];
   readonly keyLength: number;
+  /** Files of earlier releases are without it. */
+  readonly absent?: true;
 }
 
 const INT32_MAX = 2 ** 31 - 1;
 
 /** The last millisecond of the year 9999. */
 const TIME_MAX = 253_402_300_799_999;
+
+/** 188 p-values of 4 bytes. */
+const P_VALUES_BYTES = 752;
 
 const KEY_ID: Column = {
   ...bytes('key_id', 16),
@@ -46,6 +52,13 @@ const SECURITY_LEVEL: Column = {
   expected: '128, 256 or 384',
 };
 
+const COUNTS: Column = {
+  name: 'latency_counts',
+  kind: 'text',
+  read: (json) => (typeof json === 'string' && isCounts(json) ? json : undefined),
+  expected: `1 to ${LATENCY_BUCKETS} whole numbers with commas between`,
+};
+
 const ROLLUP: Table = {
   keyLength: 2,
   columns: [
@@ -57,6 +70,7 @@ const ROLLUP: Table = {
     summed('streams_passed'),
     summed('metered'),
     summed('failures'),
+    nullable(COUNTS),
   ],
 };
 
@@ -119,6 +133,11 @@ export const TABLES = {
       nullable(integer('total_tests', INT32_MAX)),
     ],
   },
+  validated_keys: {
+    keyLength: 2,
+    absent: true,
+    columns: [id('account_id'), KEY_ID, bytes('p_values', P_VALUES_BYTES)],
+  },
 } as const satisfies Record<string, Table>;
 
 export type TableName = keyof typeof TABLES;
@@ -130,6 +149,11 @@ export type RowCounts = Record<TableName, number>;
 
 export function columnsOf(table: TableName): readonly Column[] {
   return TABLES[table].columns;
+}
+
+/** Whether a file may be without the table. */
+export function mayBeAbsent(table: TableName): boolean {
+  return (TABLES[table] as Table).absent === true;
 }
 
 /** Names of the columns that make the primary key. */
@@ -230,6 +254,13 @@ function readBytes(json: unknown, length: number): Buffer | undefined {
 
 function isPrintable(value: string, longest: number): boolean {
   return value !== '' && value.length <= longest && value.isWellFormed() && !/\p{Cc}/u.test(value);
+}
+
+function isCounts(value: string): boolean {
+  const counts = value.split(',');
+  return (
+    counts.length <= LATENCY_BUCKETS && counts.every((one) => /^(?:0|[1-9]\d{0,11})$/.test(one))
+  );
 }
 
 function isKeyId(keyId: Buffer): boolean {

@@ -5,19 +5,18 @@ ALTER TABLE rollup_hour ADD COLUMN latency_counts text;
 
 -- The p-values of the suite on the sample of a validated key, in units of 10^-9, each 4 bytes, the lowest
 -- first; all ones: the test did not apply. A table of its own, by account: in `ledger` they would need an index
--- in each month, those that are there included, and most keys have none. Compressed they would be no smaller.
+-- in each month, those that are there included, and most keys have none.
 CREATE TABLE validated_keys (
   account_id text NOT NULL,
   key_id bytea NOT NULL CHECK (length(key_id) = 16),
   p_values bytea NOT NULL,
   PRIMARY KEY (account_id, key_id)
 );
-ALTER TABLE validated_keys ALTER COLUMN p_values SET STORAGE EXTERNAL;
 
 -- Counts of a list of buckets, which may hold NULL; NULL for none.
 CREATE FUNCTION count_buckets(buckets integer[]) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
-  counts integer[] := '{0}';
+  counts bigint[] := '{0}';
   bucket integer;
   found boolean := false;
 BEGIN
@@ -32,8 +31,8 @@ END $$;
 -- The sum of two lists of counts; NULL counts nothing.
 CREATE FUNCTION add_counts(kept text, more text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
-  counts integer[] := string_to_array(kept, ',');
-  added integer[] := string_to_array(more, ',');
+  counts bigint[] := string_to_array(kept, ',');
+  added bigint[] := string_to_array(more, ',');
 BEGIN
   IF kept IS NULL OR more IS NULL THEN
     RETURN coalesce(kept, more);

@@ -1,0 +1,46 @@
+/** How much may be asked of the statistics worker at once. */
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, it } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import type { StatisticsMessage } from '../../src/keys/messages.ts';
+import { Statistics } from '../../src/keys/statistics.ts';
+
+/** A worker that answers when it is told to. */
+class SlowWorker extends EventEmitter {
+  readonly asked: number[] = [];
+
+  postMessage(message: StatisticsMessage): void {
+    if (message !== 'close') this.asked.push(message.id);
+  }
+
+  answer(): void {
+    const id = this.asked.shift();
+    this.emit('message', { id, result: { kind: 'series', sums: [] } });
+  }
+}
+
+const query = { startMs: 0, stepMinutes: 1, steps: 1 };
+
+describe('questions to the statistics worker', () => {
+  it('are eight of an account and 64 of all at a time, and then refused as overload', async () => {
+    const worker = new SlowWorker();
+    const statistics = new Statistics(worker as unknown as Worker);
+    const ask = (accountId: string) =>
+      statistics.ask({ kind: 'series', query: { ...query, accountId } });
+    const overloaded = { code: 'overloaded', details: { retryAfterSeconds: 1 } };
+    const asked: Promise<unknown>[] = [];
+    for (let i = 0; i < 8; i++) asked.push(ask('acct_0'));
+    await assert.rejects(ask('acct_0'), overloaded);
+    for (let i = 8; i < 64; i++) asked.push(ask(`acct_${Math.floor(i / 8)}`));
+    await assert.rejects(ask('acct_other'), overloaded);
+    worker.answer();
+    asked.push(ask('acct_0'));
+    await assert.rejects(ask('acct_0'), overloaded);
+    while (worker.asked.length > 0) worker.answer();
+    assert.equal((await Promise.all(asked)).length, 65);
+    const last = ask('acct_other');
+    worker.answer();
+    assert.deepEqual(await last, { kind: 'series', sums: [] });
+  });
+});

@@ -1,0 +1,233 @@
+/** What every ledger store must tell of an account over time and of its validated keys. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { LedgerStore, MeteredRequest, PeriodSums } from '../../src/ledger/index.ts';
+import { LATENCY_ERROR, latencyPercentileUs } from '../../src/ledger/latency.ts';
+import { keyRequest, makeKeyId, makeRow } from './contract.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A day of UTC. */
+const START = Date.UTC(2026, 10, 20);
+
+const QUIET: PeriodSums = {
+  keys: 0,
+  latencyUs: 0,
+  streams: 0,
+  streamsPassed: 0,
+  metered: 0,
+  failures: 0,
+  latencies: [],
+};
+
+const validation = (accountId: string, atMs: number): MeteredRequest => ({
+  ...keyRequest(accountId, makeRow(), atMs),
+  key: null,
+});
+
+const keyAt = (accountId: string, atMs: number, latencyUs = 1_000) =>
+  keyRequest(accountId, makeRow({ keyId: makeKeyId(atMs), latencyUs }), atMs);
+
+/** A validated key whose p-values are all of these bytes. */
+export function validatedAt(accountId: string, atMs: number, fill: number): MeteredRequest {
+  const pValues = Buffer.alloc(752, fill);
+  const verdict = { gateP: 1, testsPassed: 15, totalTests: 15, pValues };
+  const request = keyRequest(
+    accountId,
+    makeRow({ keyId: makeKeyId(atMs), validation: verdict }),
+    atMs,
+  );
+  const counts = { streams: 1, streamsPassed: 1 };
+  return { ...request, key: request.key && { ...request.key, counts } };
+}
+
+/** `run` changes the database behind the store's back. */
+export function statisticsContract(
+  name: string,
+  open: () => Promise<LedgerStore>,
+  run: (sql: string) => Promise<unknown>,
+): void {
+  describe(`statistics of a ledger: ${name}`, () => {
+    let store: LedgerStore;
+    let accounts = 0;
+
+    before(async () => {
+      store = await open();
+    });
+    after(() => store.close());
+
+    async function account(plan = 'enterprise'): Promise<string> {
+      const accountId = `acct_${++accounts}`;
+      await store.addAccount({ accountId, name: accountId, plan, demo: false, createdMs: START });
+      return accountId;
+    }
+
+    const series = (accountId: string, stepMinutes: number, steps: number, startMs = START) =>
+      store.series({ accountId, startMs, stepMinutes, steps });
+
+    it('has every step, each with what was counted from its first to its last millisecond', async () => {
+      const [id, other] = [await account(), await account()];
+      const judged = { streams: 3, streamsPassed: 2 };
+      await store.commit(
+        [
+          keyAt(id, START - 1),
+          keyAt(id, START, 2_000),
+          keyAt(id, START + 5 * MINUTE_MS - 1, 4_000),
+          keyAt(id, START + 5 * MINUTE_MS, 8_000),
+          validation(id, START + 5 * MINUTE_MS),
+          keyAt(other, START + 5 * MINUTE_MS),
+          keyAt(id, START + 15 * MINUTE_MS),
+        ],
+        [{ accountId: id, atMs: START + 5 * MINUTE_MS, counts: judged }],
+      );
+      const three = await series(id, 5, 3);
+      const plain = (sums: PeriodSums | undefined) => ({ ...sums, latencies: undefined });
+      assert.deepEqual(three.map(plain), [
+        plain({ ...QUIET, keys: 2, latencyUs: 6_000, metered: 2 }),
+        plain({ ...QUIET, ...judged, keys: 1, latencyUs: 8_000, metered: 2, failures: 1 }),
+        plain(QUIET),
+      ]);
+      assert.deepEqual(three[2], QUIET);
+      const minutes = await series(id, 1, 15);
+      assert.deepEqual(
+        minutes.map(({ keys }) => keys),
+        [1, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+      );
+      assert.deepEqual(await series('acct_unknown', 1, 2), [QUIET, QUIET]);
+    });
+
+    it('has the same in hours, parts of a day and days as in minutes', async () => {
+      const id = await account();
+      const times = Array.from({ length: 200 }, (_, i) => START + Math.floor((i * DAY_MS) / 100));
+      await store.commit(
+        times.map((atMs, i) => keyAt(id, atMs, 16 + i ** 3)),
+        [],
+      );
+      for (const [stepMinutes, steps] of [
+        [60, 48],
+        [360, 8],
+        [1_440, 2],
+      ] as const) {
+        const parts = await series(id, stepMinutes, steps);
+        for (const [i, sums] of parts.entries()) {
+          const first = START + i * stepMinutes * MINUTE_MS;
+          const end = first + stepMinutes * MINUTE_MS;
+          const indexes = times.flatMap((atMs, at) => (atMs >= first && atMs < end ? [at] : []));
+          assert.equal(sums.keys, indexes.length);
+          assert.equal(
+            sums.latencyUs,
+            indexes.reduce((sum, at) => sum + 16 + at ** 3, 0),
+          );
+          const minutes = await series(id, 1, stepMinutes, first);
+          const latencies: number[] = [];
+          for (const minute of minutes) {
+            for (const [bucket, count] of (minute.latencies ?? []).entries()) {
+              latencies[bucket] = (latencies[bucket] ?? 0) + count;
+            }
+          }
+          assert.deepEqual(sums.latencies, latencies.length ? [...latencies] : []);
+        }
+      }
+      const { keys, latencyUs } = await store.metrics(id, START);
+      assert.deepEqual([keys, latencyUs], [200, times.reduce((sum, _, i) => sum + 16 + i ** 3, 0)]);
+    });
+
+    it('has percentiles that are off by no more than is said, also of many batches', async () => {
+      const id = await account();
+      const latencies = Array.from({ length: 3_000 }, () =>
+        Math.round(16 * 2 ** (Math.random() * 22)),
+      );
+      for (let i = 0; i < latencies.length; ) {
+        const batch = latencies.slice(i, i + 1 + Math.floor(Math.random() * 700));
+        i += batch.length;
+        await store.commit(
+          batch.map((latencyUs, j) => keyAt(id, START + ((i + j) % 9) * 30_000, latencyUs)),
+          [],
+        );
+      }
+      const sorted = latencies.toSorted((a, b) => a - b);
+      for (const step of [5, 60]) {
+        const [sums] = await series(id, step, 1);
+        assert.equal(sums?.keys, 3_000);
+        for (const share of [0.001, 0.5, 0.9, 0.99, 1]) {
+          const exact = sorted[Math.ceil(share * sorted.length) - 1] ?? 0;
+          const ratio = latencyPercentileUs(sums.latencies ?? [], share) / exact;
+          assert.ok(Math.max(ratio, 1 / ratio) <= 1 + LATENCY_ERROR + 1e-9, `${share}: ${ratio}`);
+        }
+      }
+    });
+
+    it('keeps what a clock that was set back has counted where it was counted', async () => {
+      const id = await account();
+      await store.commit([keyAt(id, START + 10 * MINUTE_MS)], []);
+      await store.commit([keyAt(id, START + 2 * MINUTE_MS)], []);
+      await store.commit([keyAt(id, START + 2 * MINUTE_MS)], []);
+      const keys = (await series(id, 5, 3)).map((sums) => sums.keys);
+      assert.deepEqual(keys, [2, 0, 1]);
+      // What lies beyond the last step is not put into it.
+      assert.deepEqual(
+        (await series(id, 5, 2)).map((sums) => sums.keys),
+        [2, 0],
+      );
+    });
+
+    it('has no latencies where a release that counts none has taken part', async () => {
+      const id = await account();
+      await store.commit([keyAt(id, START), keyAt(id, START + MINUTE_MS)], []);
+      await run(
+        `UPDATE rollup_minute SET latency_counts = NULL
+         WHERE account_id = '${id}' AND period = ${START / MINUTE_MS}`,
+      );
+      const known = async () => (await series(id, 1, 3)).map(({ latencies }) => latencies !== null);
+      assert.deepEqual(await known(), [false, true, true]);
+      // Those that are counted now are not all of the minute's.
+      await store.commit([keyAt(id, START)], []);
+      assert.deepEqual(await known(), [false, true, true]);
+      assert.equal((await series(id, 5, 1))[0]?.latencies, null);
+      // A server of that release adds a key to a minute with counts.
+      await run(
+        `UPDATE rollup_minute SET keys = keys + 1
+         WHERE account_id = '${id}' AND period = ${START / MINUTE_MS + 1}`,
+      );
+      assert.deepEqual(await known(), [false, false, true]);
+    });
+
+    it('gives the last validated keys of an account alone, oldest first', async () => {
+      const [id, other] = [await account(), await account()];
+      const requests = Array.from({ length: 40 }, (_, i) => [
+        validatedAt(id, START + i * DAY_MS, i),
+        validatedAt(other, START + i * DAY_MS, 200 + i),
+        keyAt(id, START + i * DAY_MS),
+      ]).flat();
+      // Batches in another order than that of time, as servers with different clocks make them.
+      await store.commit(requests.slice(60), []);
+      await store.commit(requests.slice(0, 60), []);
+      for (const limit of [1, 7, 40, 1_000]) {
+        const found = await store.validatedKeys(id, limit);
+        const expected = Array.from({ length: 40 }, (_, i) => i).slice(-limit);
+        assert.deepEqual(
+          found.map(({ atMs, pValues }) => [atMs, pValues.length, pValues[0], pValues[751]]),
+          expected.map((i) => [START + i * DAY_MS, 752, i, i]),
+        );
+      }
+      const [last] = await store.validatedKeys(other, 1);
+      assert.equal(last?.pValues[0], 239);
+      assert.deepEqual(await store.validatedKeys('acct_unknown', 10), []);
+    });
+
+    it('keeps no p-values of keys that were refused', async () => {
+      const id = await account('tiny');
+      const requests = [1, 2, 3, 4].map((i) => validatedAt(id, START + i, i));
+      const outcomes = await store.commit(requests, []);
+      assert.equal(outcomes.at(-1)?.kind, 'quota_exceeded');
+      const generous = await account();
+      const twin = { ...validatedAt(generous, START, 9), key: requests[0]?.key ?? null };
+      const again = { ...twin, key: twin.key && { ...twin.key, row: { ...twin.key.row } } };
+      assert.deepEqual(await store.commit([again], []), [{ kind: 'repeated_key' }]);
+      assert.equal((await store.validatedKeys(id, 10)).length, 3);
+      assert.deepEqual(await store.validatedKeys(generous, 10), []);
+    });
+  });
+}
