@@ -20,7 +20,7 @@ test('without a compiler, prepare asks for what was built before, and names the 
     assert.equal(missing.status, 1);
     assert.match(
       missing.stderr,
-      /simd\.wasm: not built from these sources, and no compiler here.* run "npm ci"/,
+      /simd\.wasm, build\/dashboard\/index\.html: not built from these sources, and no compiler here.* run "npm ci"/,
     );
     mkdirSync(join(root, 'build/kernels'), { recursive: true });
     for (const name of ['modulation', 'relaxed-simd', 'simd']) {

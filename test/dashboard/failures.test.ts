@@ -138,8 +138,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await askUntil('Ending');
     await status.getByText('Failing: Accepting requests.').waitFor();
     await ended;
-    await askUntil('No answer');
-    await alertOf(status).getByText('The server does not answer').waitFor();
+    await askUntil('The server does not answer');
     await status.getByText('Checks, as they were last known').waitFor();
 
     assert.equal(await page.locator('.raster').count(), 1, 'the key went with the server');
