@@ -17,6 +17,11 @@ export {
   type Validation,
 } from '../../sdk/src/index.ts';
 
+/** Whether a text can be sent as an API key at all: printable ASCII without spaces. */
+export function isSendable(apiKey: string): boolean {
+  return /^[\x21-\x7e]+$/.test(apiKey);
+}
+
 const TIMEOUT_MS = 30_000;
 
 /** A client with an API key. It tries nothing again by itself: the reader is told, and decides. */

@@ -42,11 +42,11 @@ const TEXTS: Readonly<Record<RoutePath, ViewText>> = {
 
 export function App() {
   return (
-    <SessionProvider>
-      <HealthProvider>
+    <HealthProvider>
+      <SessionProvider>
         <Shell />
-      </HealthProvider>
-    </SessionProvider>
+      </SessionProvider>
+    </HealthProvider>
   );
 }
 

@@ -25,9 +25,9 @@ export function milliseconds(ms: number): string {
 
 /** A share as a percentage, two decimals at most; nothing rounds to 0 % or 100 %. */
 export function percent(share: number): string {
-  if (share === 0 || share === 1) return `${share * 100} %`;
+  if (share === 0 || share === 1) return `${share * 100}\u00a0%`;
   const rounded = Math.min(99.99, Math.max(0.01, share * 100));
-  return `${Number(rounded.toFixed(2))} %`;
+  return `${Number(rounded.toFixed(2))}\u00a0%`;
 }
 
 /** A rate a second: as many digits as tell something. */

@@ -1,6 +1,6 @@
 /** The API key: asked for, tried, and from then on shown by its last characters alone. */
 import { useState } from 'preact/hooks';
-import { PhmApiError } from './api.ts';
+import { isSendable, PhmApiError } from './api.ts';
 import { Notice } from './components/notice.tsx';
 import { SecretField } from './components/secret-field.tsx';
 import { count } from './format.ts';
@@ -13,11 +13,13 @@ export function KeyEntry() {
   const { connect } = useSession();
   const [text, setText] = useState('');
   const [isTrying, setTrying] = useState(false);
+  const [isMisspelt, setMisspelt] = useState(false);
   const [failure, setFailure] = useState<{ error: unknown; isDemo: boolean }>();
 
   const attempt = async (apiKey: string, isDemo: boolean) => {
     if (isTrying) return;
     setTrying(true);
+    setMisspelt(false);
     setFailure(undefined);
     try {
       await connect(apiKey);
@@ -29,7 +31,9 @@ export function KeyEntry() {
   const given = text.trim();
   const submit = (event: Event) => {
     event.preventDefault();
-    if (given !== '') void attempt(given, false);
+    setMisspelt(!isSendable(given));
+    if (isSendable(given)) void attempt(given, false);
+    else setFailure(undefined);
   };
   const isRefused = failure?.error instanceof PhmApiError && failure.error.status === 401;
   return (
@@ -43,7 +47,7 @@ export function KeyEntry() {
         <SecretField
           label="API key"
           value={text}
-          isInvalid={isRefused && !failure?.isDemo}
+          isInvalid={isMisspelt || (isRefused && !failure?.isDemo)}
           onInput={setText}
         />
         <div class="actions">
@@ -59,6 +63,12 @@ export function KeyEntry() {
           </button>
         </div>
       </form>
+      {isMisspelt && (
+        <div class="notice bad" role="alert">
+          <h3>This cannot be an API key</h3>
+          <p>It has spaces or characters that no API key has. Copy it again, as a whole.</p>
+        </div>
+      )}
       {failure && isRefused && failure.isDemo ? (
         <div class="notice bad" role="alert">
           <h3>This server does not admit the demo key</h3>

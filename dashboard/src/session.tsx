@@ -4,7 +4,8 @@
  */
 import { type ComponentChildren, createContext } from 'preact';
 import { useCallback, useContext, useMemo, useRef, useState } from 'preact/hooks';
-import { type Limits, makeClient, type PhmClient } from './api.ts';
+import { type Limits, makeClient, type PhmClient, PhmConnectionError } from './api.ts';
+import { useHealth } from './health.tsx';
 
 /** The limits as they were at a moment of the page's clock, in milliseconds. */
 export interface KnownLimits extends Limits {
@@ -35,19 +36,26 @@ export function useSession(): Session {
 }
 
 export function SessionProvider({ children }: { children: ComponentChildren }) {
+  const { reload: askHealth } = useHealth();
   const client = useRef<PhmClient | undefined>(undefined);
   const [ending, setEnding] = useState<string>();
   const [limits, setLimits] = useState<KnownLimits>();
   const [generation, setGeneration] = useState(0);
 
-  const observe = useCallback(async <T,>(used: PhmClient, work: Promise<T>): Promise<T> => {
-    try {
-      return await work;
-    } finally {
-      const { lastLimits } = used;
-      if (client.current === used && lastLimits) setLimits({ ...lastLimits, at: Date.now() });
-    }
-  }, []);
+  const observe = useCallback(
+    async <T,>(used: PhmClient, work: Promise<T>): Promise<T> => {
+      try {
+        return await work;
+      } catch (error) {
+        if (error instanceof PhmConnectionError) askHealth();
+        throw error;
+      } finally {
+        const { lastLimits } = used;
+        if (client.current === used && lastLimits) setLimits({ ...lastLimits, at: Date.now() });
+      }
+    },
+    [askHealth],
+  );
 
   const connect = useCallback(async (apiKey: string) => {
     const candidate = makeClient(apiKey);

@@ -1,9 +1,11 @@
 /** Source status: every check of /health in words, what fails first. */
-import { Notice } from './components/notice.tsx';
+import { wordsFor } from './components/notice.tsx';
 import { timeOfDay } from './format.ts';
 import { type ServerState, serverState, useHealth } from './health.tsx';
 
-const VERDICTS: Readonly<Record<ServerState, readonly [title: string, text: string]>> = {
+const VERDICTS: Readonly<
+  Record<Exclude<ServerState, 'gone'>, readonly [title: string, text: string]>
+> = {
   asking: ['Asking the server', ''],
   ok: ['Ready', 'It makes keys, records them and answers.'],
   unavailable: [
@@ -14,7 +16,6 @@ const VERDICTS: Readonly<Record<ServerState, readonly [title: string, text: stri
     'Ending',
     'The process was told to end. It answers what is under way; new requests belong to another server, or to this one after its restart.',
   ],
-  gone: ['No answer', ''],
 };
 
 const CHECKS: Readonly<Record<string, readonly [title: string, text: string]>> = {
@@ -56,11 +57,17 @@ export function sourceText(name: string): string {
   return SOURCES[name] ?? '';
 }
 
+function wordsOf(state: ServerState, error: unknown): readonly [title: string, text: string] {
+  if (state !== 'gone') return VERDICTS[state];
+  const { title, text } = wordsFor(error);
+  return [title, text];
+}
+
 export function StatusView() {
   const health = useHealth();
   const { data, error, isLoading, at, reload } = health;
   const state = serverState(health);
-  const [title, text] = VERDICTS[state];
+  const [title, text] = wordsOf(state, error);
   const checks = Object.entries(data?.checks ?? {});
   const failing = checks.filter(([, value]) => !GOOD.has(value));
   const isStale = state === 'gone';
@@ -81,7 +88,6 @@ export function StatusView() {
           </button>
         </p>
       </section>
-      {isStale && <Notice error={error} retry={reload} />}
       {checks.length > 0 && (
         <section class={isStale ? 'panel stale' : 'panel'} aria-labelledby="checks-title">
           <h2 id="checks-title">{isStale ? 'Checks, as they were last known' : 'Checks'}</h2>

@@ -5,7 +5,6 @@ import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import {
   enterApiKey,
-  findBarriers,
   launchBrowser,
   NO_CHROMIUM,
   openPage,
@@ -13,6 +12,7 @@ import {
   type WatchedPage,
 } from '../support/browser.ts';
 import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { walkViews } from '../support/walk-views.ts';
 
 const BASE = '/keys';
 const KEY = /^[0-9a-f]{64}$/;
@@ -180,11 +180,11 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
   it('shows quota, sums and charts, with the numbers behind them', async () => {
     const page = await open();
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
-    const { key: _, ...made } = await generate(page);
+    await generate(page);
     await showView(page, 'Usage');
     const meter = page.getByRole('meter', { name: 'Requests used this month' });
     const used = Number(await meter.getAttribute('value'));
-    assert.ok(used >= 1 && made.key_id !== '', `${used} requests used`);
+    assert.ok(used >= 1, `${used} requests used`);
     await page.getByText('Keys generated').waitFor();
     for (const title of ['Keys per second', 'Latency', 'Streams past the gate', 'Errors']) {
       await page
@@ -265,44 +265,13 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     assert.ok(weight < 150_000, `the page weighs ${weight} bytes`);
   });
 
-  for (const [colorScheme, width] of [
-    ['light', 1440],
-    ['dark', 360],
-  ] as const) {
-    it(`has no barriers and no sideways scrolling, ${colorScheme}, ${width} pixels wide`, async () => {
-      const page = await open({ colorScheme, viewport: { width, height: 800 } });
-      const check = async (what: string) => {
-        assert.deepEqual(await findBarriers(page), [], what);
-        const over = await page.evaluate<number>(
-          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-        );
-        assert.ok(over <= 0, `${what} is ${over} pixels too wide`);
-      };
-      await check('the entry of the API key');
-      await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
-      await generate(page);
-      await page.getByRole('button', { name: 'Reveal' }).click();
-      await page.getByRole('button', { name: /^Non-overlapping templates/ }).click();
-      await check('Generate');
-      await showView(page, 'Validate');
-      await page.getByRole('textbox', { name: 'Key' }).fill('0');
-      await page.getByRole('button', { name: 'Validate', exact: true }).click();
-      await page.getByRole('heading', { name: 'Not valid' }).waitFor();
-      await check('Validate');
-      await showView(page, 'Usage');
-      await page.locator('canvas').nth(3).waitFor();
-      await page.getByText('Numbers: latency').click();
-      await check('Usage');
-      await showView(page, 'Evidence');
-      await page.getByRole('combobox', { name: 'Row' }).waitFor();
-      await check('Evidence');
-      await showView(page, 'Status');
-      await page.getByRole('heading', { name: 'Ledger' }).waitFor();
-      await check('Status');
-      await page.getByRole('button', { name: /theme$/ }).click();
-      await check('Status, in the other theme');
-    });
-  }
+  it('has no barriers and no sideways scrolling, in either theme, wide or narrow', async () => {
+    const page = await open();
+    await walkViews(page, [
+      { colorScheme: 'light', width: 1440 },
+      { colorScheme: 'dark', width: 360 },
+    ]);
+  });
 
   it('breaks no rule of its content policy, logs nothing and asks no other server', () => {
     assert.ok(opened.length >= 9, 'the pages of the other tests');

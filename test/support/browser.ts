@@ -1,8 +1,8 @@
 /** A Chromium of the machine, and pages in it that keep an account of what they must not do. */
-import { existsSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { isLoopback } from '../../src/config/index.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
@@ -20,10 +20,10 @@ export const NO_CHROMIUM: string | false = CHROMIUM
   ? false
   : `no Chromium on this machine: install one (${NAMES.join(', ')}) or name it in PHM_CHROMIUM`;
 
-export function launchBrowser(): Promise<Browser> {
+export function launchBrowser(options: readonly string[] = []): Promise<Browser> {
   if (!CHROMIUM) throw new Error(String(NO_CHROMIUM));
   // Containers and roots have no user namespaces for its sandbox; it opens nothing but our own pages.
-  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...options] });
 }
 
 export interface WatchedPage {
@@ -43,8 +43,11 @@ export async function openPage(
   options: BrowserContextOptions = {},
 ): Promise<WatchedPage> {
   const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
-  const { origin } = new URL(address);
-  await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
+  const { origin, hostname } = new URL(address);
+  // Pages from elsewhere have no clipboard without TLS, and nothing to grant.
+  if (isLoopback(hostname)) {
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
+  }
   await context.addInitScript(
     "addEventListener('securitypolicyviolation', (e) => console.error('policy:', e.violatedDirective, e.blockedURI))",
   );
@@ -73,16 +76,4 @@ export async function enterApiKey(page: Page, apiKey: string): Promise<void> {
 
 export async function showView(page: Page, label: string): Promise<void> {
   await page.getByRole('navigation').getByRole('link', { name: label, exact: true }).click();
-}
-
-let axe: string | undefined;
-
-/** What axe-core finds wrong with the page as it is, one line for each element. */
-export async function findBarriers(page: Page): Promise<string[]> {
-  axe ??= readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  await page.evaluate(axe);
-  const violations = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
-    'axe.run().then(({ violations }) => violations)',
-  );
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }

@@ -118,7 +118,7 @@ function verdictText(passed: number, total: number): string {
       : '';
   if (passed === total) return `Nothing unusual was found.${skipped}`;
   const below = total - passed === 1 ? 'One test fell' : `${total - passed} tests fell`;
-  return `${below} below 1 %. That happens to about one sound key in eight, and this key is no worse for it: do not choose keys by their test results.${skipped}`;
+  return `${below} below 1\u00a0%. That happens to about one sound key in eight, and this key is no worse for it: do not choose keys by their test results.${skipped}`;
 }
 
 function labelsOf(answer: GeneratedKey): string {

@@ -17,7 +17,7 @@ export function TestsTable({ report }: { report: NistReport }) {
         A p-value is the chance that a sound source gives a sample at least as odd, by that one
         measure. A test with several p-values is judged by the smallest, corrected for their number.
       </p>
-      <table class="tests">
+      <table class="tests one-key">
         <thead>
           <tr>
             <th scope="col">Test</th>
@@ -74,6 +74,7 @@ function TestRows({ test, alpha }: { test: Test; alpha: number }) {
             <span class="note detects">
               {detects}
               {section && ` ·\u00a0§${section}`}
+              {!test.applicable && `; ${test.reason}`}
             </span>
           </div>
         </th>
@@ -109,12 +110,7 @@ function TestRows({ test, alpha }: { test: Test; alpha: number }) {
 
 function Result({ test }: { test: Test }) {
   if (!test.applicable) {
-    return (
-      <>
-        <span class="state">does not apply</span>
-        <span class="note">{test.reason}</span>
-      </>
-    );
+    return <span class="state">does not apply</span>;
   }
   return test.passed ? (
     <span class="state good">
@@ -122,7 +118,7 @@ function Result({ test }: { test: Test }) {
     </span>
   ) : (
     <span class="state bad">
-      <span aria-hidden="true">!</span> below 1 %
+      <span aria-hidden="true">!</span> below 1&nbsp;%
     </span>
   );
 }

@@ -20,9 +20,12 @@ export function ProportionsPanel({ randomness, onChoose }: ProportionsPanelProps
     <section class="panel" aria-labelledby="proportions-title">
       <h2 id="proportions-title">Test by test</h2>
       <p>
-        Each stroke is one row, of {rows.length}. Left, the share of keys with p ≥ 0.01, from{' '}
-        {low.toFixed(2)} to 1, and shaded its acceptance interval (§4.2.1). Right, the uniformity of
-        the row’s p-values, P-value_T from 0 to 1, odd below {UNIFORMITY_ALPHA} (§4.2.2).
+        Each stroke is one row, of {rows.length}. Proportion: the share of keys with p ≥ 0.01, drawn
+        from {low.toFixed(2)} to 1, and shaded the interval in which §4.2.1 accepts it.{' '}
+        <span class="wide">
+          Uniformity: P-value_T of the row’s p-values, drawn from 0 to 1, odd below{' '}
+          {UNIFORMITY_ALPHA} (§4.2.2).
+        </span>
       </p>
       <table class="tests">
         <thead>
@@ -31,7 +34,9 @@ export function ProportionsPanel({ randomness, onChoose }: ProportionsPanelProps
             <th scope="col" class="number wide">
               Keys
             </th>
-            <th scope="col">Proportion · accepted</th>
+            <th scope="col">
+              Proportion<span class="wide"> · accepted</span>
+            </th>
             <th scope="col" class="wide">
               Uniformity
             </th>
@@ -107,7 +112,11 @@ function TestRow({ rows, low, onChoose }: TestRowProps) {
             />
             <span class="note">
               {rows.length > 1 ? 'least ' : ''}
-              {smallest.toFixed(3)} · {min.toFixed(3)} to {max === 1 ? 1 : max.toFixed(3)}
+              {smallest.toFixed(3)}
+              <span class="wide">
+                {' '}
+                · {min.toFixed(3)} to {max === 1 ? 1 : max.toFixed(3)}
+              </span>
             </span>
           </div>
         ) : (

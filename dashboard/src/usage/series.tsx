@@ -21,7 +21,7 @@ const CHARTS: readonly SeriesChart[] = [
   {
     title: 'Latency',
     caption:
-      'From acceptance to key and proof ready, queues included. Percentiles are within 10 %; gaps have no keys.',
+      'From acceptance to key and proof ready, queues included. Percentiles are within 10\u00a0%; gaps have no keys.',
     spec: {
       lines: ['p50', 'p90', 'p99'],
       format: milliseconds,

@@ -123,7 +123,7 @@ function Sums({ metrics: { performance, usage } }: SumsProps) {
         {
           label: 'Streams past the gate',
           value: percent(performance.nist_compliance_rate),
-          note: 'of those tested; 100 % without any',
+          note: 'of those tested; 100\u00a0% without any',
         },
         {
           label: 'Errors',

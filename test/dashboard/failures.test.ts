@@ -1,0 +1,159 @@
+/** What the dashboard says when something is wrong, and what it does not lose. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import {
+  enterApiKey,
+  launchBrowser,
+  NO_CHROMIUM,
+  openPage,
+  showView,
+  type WatchedPage,
+} from '../support/browser.ts';
+import {
+  DEMO_KEY,
+  DEMO_PROFESSIONAL_KEY,
+  makeDataDir,
+  phmJson,
+  removeDataDir,
+  Server,
+} from '../support/server.ts';
+
+const QUOTA = 1_000;
+/** A name for this machine under which no demo key is admitted, and which browsers do not trust. */
+const OTHER_NAME = 'keys.test';
+
+/** An API key without a monthly quota. */
+async function issueUnlimitedKey(dataDir: string): Promise<string> {
+  const account = await phmJson<{ account_id: string }>(
+    ['account', 'create', '--name', 'large', '--plan', 'enterprise'],
+    dataDir,
+  );
+  const issued = await phmJson<{ api_key: string }>(
+    ['key', 'issue', '--account', account.account_id],
+    dataDir,
+  );
+  return issued.api_key;
+}
+
+describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
+  const dataDir = makeDataDir();
+  let server: Server;
+  let browser: Browser;
+  const opened: WatchedPage[] = [];
+
+  async function open(address = `${server.address}/`): Promise<Page> {
+    const watched = await openPage(browser, address);
+    opened.push(watched);
+    return watched.page;
+  }
+  const alertOf = (page: Page) => page.getByRole('alert');
+
+  before(async () => {
+    server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off', PHM_DRAIN_SECONDS: '3' });
+    browser = await launchBrowser([`--host-resolver-rules=MAP ${OTHER_NAME} 127.0.0.1`]);
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.stop();
+    removeDataDir(dataDir);
+  });
+
+  it('says what to do about a wrong API key, and lets go of it', async () => {
+    const page = await open();
+    const field = page.getByRole('textbox', { name: 'API key' });
+    await field.fill('phmsk_not_a_key');
+    await page.getByRole('button', { name: 'Use this key' }).click();
+    await alertOf(page).getByText('The API key is not valid').waitFor();
+    assert.equal(await field.getAttribute('aria-invalid'), 'true');
+    await field.fill('two words');
+    await page.getByRole('button', { name: 'Use this key' }).click();
+    await alertOf(page).getByText('has spaces or characters').waitFor();
+    await enterApiKey(page, DEMO_KEY);
+    assert.equal(await alertOf(page).count(), 0);
+  });
+
+  it('says so where the demo key is not admitted, and where nothing can be copied', async () => {
+    const { port } = new URL(server.address);
+    const page = await open(`http://${OTHER_NAME}:${port}/`);
+    await page.getByRole('button', { name: 'Use the public demo key' }).click();
+    await alertOf(page).getByText('This server does not admit the demo key').waitFor();
+    await enterApiKey(page, await issueUnlimitedKey(dataDir));
+    await page.getByRole('button', { name: 'Generate', exact: true }).click();
+    await page.getByRole('button', { name: 'Copy', exact: true }).click();
+    await page.getByText('The browser did not let this page copy.').waitFor();
+    await showView(page, 'Usage');
+    await page.getByText('Unlimited.').waitFor();
+  });
+
+  it('says when a quota that is used up is whole again', async () => {
+    const order = { security_level: 128 };
+    await Promise.all(Array.from({ length: QUOTA }, () => server.generate(order)));
+    const page = await open();
+    await enterApiKey(page, DEMO_KEY);
+    await page.getByRole('button', { name: 'Generate', exact: true }).click();
+    await alertOf(page)
+      .getByText(/It is whole again on 1 \w{3} \d{4}/)
+      .waitFor();
+    assert.equal(await page.getByRole('button', { name: /^Try again/ }).count(), 0);
+    await showView(page, 'Usage');
+    await page.getByText('The quota is used up').waitFor();
+    const meter = page.getByRole('meter', { name: 'Requests used this month' });
+    assert.equal(await meter.getAttribute('aria-valuetext'), '1,000 of 1,000 used');
+    await showView(page, 'Evidence');
+    await page.getByText('more keys must wait for the next month').waitFor();
+  });
+
+  it('waits as long as the service says before it tries again', async () => {
+    const page = await open();
+    await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
+    const refusal = {
+      status: 503,
+      headers: { 'retry-after': '2', 'x-request-id': 'the-request' },
+      json: { success: false, code: 'overloaded', title: 'Too much work', detail: 'Wait.' },
+    };
+    await page.route('**/api/v2/generate', (route) => route.fulfill(refusal), { times: 1 });
+    await page.getByRole('button', { name: 'Generate', exact: true }).click();
+    await alertOf(page).getByText('the-request').waitFor();
+    assert.ok(await page.getByRole('button', { name: /^Try again in [12] s$/ }).isDisabled());
+    await page.getByRole('button', { name: 'Try again', exact: true }).click();
+    await page.getByRole('heading', { name: 'Your 256-bit key' }).waitFor();
+    assert.equal(await alertOf(page).count(), 0);
+  });
+
+  it('tells a server that is ending from one that is gone, and loses nothing of the page', async () => {
+    const page = await open();
+    await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
+    await page.getByRole('button', { name: 'Generate', exact: true }).click();
+    await page.getByRole('button', { name: 'Reveal' }).click();
+    const status = await open();
+    await showView(status, 'Status');
+    const ended = server.stop('SIGTERM');
+    const askUntil = async (heading: string) => {
+      while ((await status.getByRole('heading', { name: heading, exact: true }).count()) === 0) {
+        await status.getByRole('button', { name: 'Ask now' }).click();
+        await status.waitForTimeout(100);
+      }
+    };
+    await askUntil('Ending');
+    await status.getByText('Failing: Accepting requests.').waitFor();
+    await ended;
+    await askUntil('The server does not answer');
+    await status.getByText('Checks, as they were last known').waitFor();
+
+    assert.equal(await page.locator('.raster').count(), 1, 'the key went with the server');
+    await showView(page, 'Usage');
+    await alertOf(page).getByText('The server does not answer').waitFor();
+    await showView(page, 'Generate');
+    await page.getByRole('button', { name: 'Generate', exact: true }).click();
+    await alertOf(page).getByText('no key is ever shown twice').waitFor();
+    await page.getByRole('link', { name: 'Server does not answer' }).waitFor();
+  });
+
+  it('writes no error of its own to the console', () => {
+    const complaints = opened.flatMap((watched) => watched.complaints);
+    // Of a header that says nothing without TLS; browsers tell so beyond loopback.
+    const own = complaints.filter((text) => !/^The Cross-Origin-Opener-Policy header/.test(text));
+    assert.deepEqual(own, []);
+  });
+});

@@ -1,0 +1,26 @@
+/** Every view of the dashboard in both themes, on a phone and on a desktop; the journeys look at two of the four. */
+import { it } from 'node:test';
+import { launchBrowser, NO_CHROMIUM, openPage } from '../support/browser.ts';
+import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { walkViews } from '../support/walk-views.ts';
+
+it('has no barriers and no sideways scrolling anywhere', { skip: NO_CHROMIUM }, async () => {
+  const dataDir = makeDataDir();
+  const server = await Server.start(dataDir);
+  const browser = await launchBrowser();
+  try {
+    const { page } = await openPage(browser, `${server.address}/`);
+    const widths = [360, 768, 1440];
+    await walkViews(
+      page,
+      widths.flatMap((width) => [
+        { colorScheme: 'light', width },
+        { colorScheme: 'dark', width },
+      ]),
+    );
+  } finally {
+    await browser.close();
+    await server.stop();
+    removeDataDir(dataDir);
+  }
+});

@@ -1,0 +1,66 @@
+/** Walks through all views of the dashboard, filled, and holds each to what every reader needs. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Page } from 'playwright-core';
+import { enterApiKey, showView } from './browser.ts';
+import { DEMO_PROFESSIONAL_KEY } from './server.ts';
+
+export interface Setting {
+  readonly colorScheme: 'light' | 'dark';
+  /** Pixels. */
+  readonly width: number;
+}
+
+/** Throws `AssertionError` on what axe-core finds, and on a view that is wider than the window. */
+export async function walkViews(page: Page, settings: readonly Setting[]): Promise<void> {
+  const check = (what: string) => checkView(page, what, settings);
+  await check('the entry of the API key');
+  await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
+  await page.getByRole('button', { name: 'Generate', exact: true }).click();
+  await page.getByRole('button', { name: 'Reveal' }).click();
+  await page.getByRole('button', { name: /^Non-overlapping templates/ }).click();
+  await check('Generate');
+  await showView(page, 'Validate');
+  await page.getByRole('textbox', { name: 'Key' }).fill('0');
+  await page.getByRole('button', { name: 'Validate', exact: true }).click();
+  await page.getByRole('heading', { name: 'Not valid' }).waitFor();
+  await check('Validate');
+  await showView(page, 'Usage');
+  await page.locator('canvas').nth(3).waitFor();
+  await page.getByText('Numbers: latency').click();
+  await check('Usage');
+  await showView(page, 'Evidence');
+  await page.getByRole('combobox', { name: 'Row' }).waitFor();
+  await check('Evidence');
+  await showView(page, 'Status');
+  await page.getByRole('heading', { name: 'Ledger' }).waitFor();
+  await check('Status');
+  await page.getByRole('button', { name: /theme$/ }).click();
+  await check('Status, in the theme that was chosen');
+}
+
+async function checkView(page: Page, what: string, settings: readonly Setting[]): Promise<void> {
+  for (const { colorScheme, width } of settings) {
+    const where = `${what}, ${colorScheme}, ${width} pixels wide`;
+    await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme });
+    assert.deepEqual(await findBarriers(page), [], where);
+    const over = await page.evaluate<number>(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    );
+    assert.ok(over <= 0, `${where}: ${over} pixels too wide`);
+  }
+}
+
+let axe: string | undefined;
+
+/** What axe-core finds wrong with the page as it is, one line for each element. */
+async function findBarriers(page: Page): Promise<string[]> {
+  axe ??= readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  await page.evaluate(axe);
+  const violations = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
+    'axe.run().then(({ violations }) => violations)',
+  );
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
