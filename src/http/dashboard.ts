@@ -1,6 +1,6 @@
 /** The first address of the service: the dashboard for browsers, and a short index for programs. */
 import { existsSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { formatTimestamp } from '../clock.ts';
@@ -10,7 +10,7 @@ import type { RouteContext } from './app.ts';
 import { PAGE_HEADERS } from './page-headers.ts';
 
 /** Names of files in this folder change with their content. */
-const HASHED_FOLDER = 'assets/';
+const HASHED_FOLDER = `assets${sep}`;
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** Whether there is a dashboard in a folder. */
