@@ -415,7 +415,7 @@ export interface operations {
                         hash_proof?: string;
                         /**
                          * NistReport
-                         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Not stored.
+                         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Its p-values are kept, the rest is not stored.
                          */
                         nist_report?: {
                             /**
@@ -516,7 +516,7 @@ export interface operations {
                         hash_proof: string;
                         /**
                          * NistReport
-                         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Not stored.
+                         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Its p-values are kept, the rest is not stored.
                          */
                         nist_report?: {
                             /**
