@@ -34,10 +34,14 @@ describe('phm completion', () => {
       const command = `. ./phm.bash
         COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
         _phm; printf '%s\\n' "\${COMPREPLY[@]}"`;
-      const { stdout, stderr } = spawnSync('bash', ['-euc', command, 'bash', 'phm', ...words], {
-        cwd: folder,
-        encoding: 'utf8',
-      });
+      const { stdout, stderr } = spawnSync(
+        'bash',
+        ['--norc', '-euc', command, 'bash', 'phm', ...words],
+        {
+          cwd: folder,
+          encoding: 'utf8',
+        },
+      );
       assert.equal(stderr, '');
       return stdout.split('\n').filter((word) => word !== '');
     };
@@ -59,7 +63,7 @@ describe('phm completion', () => {
     skip: missing('bash'),
   }, async () => {
     writeFileSync(join(folder, 'phm.bash'), await script('bash'));
-    const { stdout } = spawnSync('bash', ['-c', '. ./phm.bash; complete -p phm'], {
+    const { stdout } = spawnSync('bash', ['--norc', '-c', '. ./phm.bash; complete -p phm'], {
       cwd: folder,
       encoding: 'utf8',
     });

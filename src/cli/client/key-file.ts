@@ -46,15 +46,17 @@ export class KeyFile {
   /** Writes, syncs and puts in place; when that fails nothing is left, and an old file is as it was. */
   save(content: Uint8Array): void {
     try {
-      writeFileSync(this.#file, content);
-      fsyncSync(this.#file);
+      try {
+        writeFileSync(this.#file, content);
+        fsyncSync(this.#file);
+      } finally {
+        closeSync(this.#file);
+      }
       if (this.#written !== this.path) renameSync(this.#written, this.path);
       syncDirectory(dirname(this.path));
     } catch (error) {
       rmSync(this.#written, { force: true });
       throw unwritable(this.path, error);
-    } finally {
-      closeSync(this.#file);
     }
   }
 
