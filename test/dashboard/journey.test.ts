@@ -147,6 +147,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     await page.getByRole('button', { name: /^Non-overlapping templates/ }).click();
     assert.equal(await page.locator('.p-values li').count(), 148);
     await page.getByText(/^Numbers: 1(63|89) p-values/).click();
+    await page.locator('table.data tbody tr').first().waitFor();
     const rows = await page.locator('table.data tbody tr').count();
     assert.ok(rows === 163 || rows === 189, `${rows} p-values`);
     await page.getByRole('checkbox', { name: 'Run the 15 tests' }).uncheck();
@@ -213,6 +214,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     await page.getByRole('combobox', { name: 'Row' }).selectOption({ label: 'Spectrum (DFT)' });
     await page.getByRole('heading', { name: /^Spectrum \(DFT\): \d+ p-values/ }).waitFor();
     await page.getByText('Numbers: all 188 rows').click();
+    await page.locator('table.data tbody tr').nth(187).waitFor();
     assert.equal(await page.locator('table.data tbody tr').count(), 188);
   });
 
