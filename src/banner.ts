@@ -1,43 +1,71 @@
 /** What the server says when it listens: the first page of the documentation. */
+import { styleText } from 'node:util';
 import { PROJECT_VERSION } from './version.ts';
 
 export interface Announcement {
+  /** Address of the service, with its base path. */
   readonly address: string;
   readonly json: boolean;
+  /** Whether the dashboard is there to be looked at. */
+  readonly dashboard: boolean;
+  /** The page for Prometheus, or null. */
+  readonly metricsAddress: string | null;
   /** A demo API key that this server admits, or null. */
   readonly demoApiKey: string | null;
+  /** Whether stderr is a terminal that shows colours. */
+  readonly color: boolean;
 }
 
 /** Writes the banner to stderr; with `json`, one line of data to stdout as well. */
 export function announce(announcement: Announcement): void {
   process.stderr.write(bannerText(announcement));
   if (announcement.json) {
-    const { address, demoApiKey } = announcement;
-    process.stdout.write(
-      `${JSON.stringify({ address, demo_api_key: demoApiKey, pid: process.pid })}\n`,
-    );
+    const { address, demoApiKey, metricsAddress } = announcement;
+    const start = {
+      address,
+      demo_api_key: demoApiKey,
+      metrics_address: metricsAddress,
+      pid: process.pid,
+    };
+    process.stdout.write(`${JSON.stringify(start)}\n`);
   }
 }
 
-/** The banner; its curl line works when pasted. */
-export function bannerText({ address, demoApiKey }: Announcement): string {
-  const key = demoApiKey ?? '<API_KEY>';
+/**
+ * The banner: at most 80 columns and 24 lines with a short address. Its curl line works when pasted.
+ */
+export function bannerText(announcement: Announcement): string {
+  const { address, dashboard, metricsAddress, demoApiKey, color } = announcement;
+  const bold = (text: string) => paint('bold', text, color);
+  const faint = (text: string) => paint('dim', text, color);
+  const rows = [
+    ['Service', address],
+    ...(dashboard ? [['Dashboard', `${address}/`]] : []),
+    ['Documentation', `${address}/docs`],
+    ...(metricsAddress ? [['Metrics', metricsAddress]] : []),
+    ...(demoApiKey ? [['Demo API key', demoApiKey]] : []),
+  ].map(([name = '', value = '']) => `  ${name.padEnd(15)}${paint('cyan', value, color)}\n`);
   const about = demoApiKey
-    ? `Demo API key (public; Research plan, 1,000 requests a month):\n    ${demoApiKey}`
-    : 'Make an account and an API key first:\n' +
+    ? faint(`${' '.repeat(17)}public; Research plan, 1,000 requests a month\n`)
+    : '\n  Make an account and an API key first:\n\n' +
       '    npm run -s phm -- account create --name "My team" --plan research\n' +
-      '    npm run -s phm -- key issue --account <account_id>';
+      '    npm run -s phm -- key issue --account <account_id>\n';
   return `
-PHM key service ${PROJECT_VERSION} listens on ${address}
+${bold(`PHM key service ${PROJECT_VERSION}`)}
 
-  ${about}
+${rows.join('')}${about}
+  A 256-bit key with its 15 statistical tests, from another terminal:
 
-  A 256-bit key with its 15 statistical tests:
     curl -s ${address}/api/v2/generate \\
-      -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' \\
+      -H 'X-API-Key: ${demoApiKey ?? '<API_KEY>'}' \\
+      -H 'Content-Type: application/json' \\
       -d '{"security_level": 256, "enable_nist_validation": true}'
 
-  Documentation: ${address}/docs     Stop: Ctrl-C
+  ${faint('Stop: Ctrl-C')}
 
 `;
+}
+
+function paint(style: 'bold' | 'cyan' | 'dim', text: string, color: boolean): string {
+  return color ? styleText(style, text, { validateStream: false }) : text;
 }

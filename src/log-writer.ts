@@ -15,21 +15,32 @@ const GATHER_MS = 20;
 
 export class LogWriter {
   readonly #descriptor: number;
+  readonly #format: (line: string) => string;
   #waiting = '';
   #busy = false;
+  /** Lines that were dropped and not told yet, and all that were. */
   #dropped = 0;
+  #lost = 0;
   #gathering: NodeJS.Timeout | undefined;
   #onIdle: (() => void) | undefined;
 
-  constructor(descriptor: number) {
+  /** `format` renders each line for its reader; without it they stay as they are. */
+  constructor(descriptor: number, format = (line: string) => line) {
     this.#descriptor = descriptor;
+    this.#format = format;
   }
 
-  /** Takes one line, with its line end. */
-  write(line: string): void {
-    if (this.#waiting.length + line.length > MAX_WAITING_BYTES) this.#dropped += 1;
+  /** Takes one line of JSON, with its line end. */
+  write(json: string): void {
+    const line = this.#format(json);
+    if (this.#waiting.length + line.length > MAX_WAITING_BYTES) this.#drop();
     else this.#waiting += line;
     this.#pump();
+  }
+
+  /** Lines lost since the start; a failed write counts as one. */
+  get lost(): number {
+    return this.#lost;
   }
 
   /** Resolves when all lines are out, or after `limitMs`. */
@@ -68,7 +79,7 @@ export class LogWriter {
         this.#put(chunk.subarray(written));
         return;
       }
-      if (error) this.#dropped += 1;
+      if (error) this.#drop();
       else this.#reportDropped();
       this.#busy = false;
       if (this.#onIdle) this.#pump();
@@ -82,6 +93,11 @@ export class LogWriter {
     this.#pump();
   }
 
+  #drop(): void {
+    this.#dropped += 1;
+    this.#lost += 1;
+  }
+
   #reportDropped(): void {
     if (this.#dropped === 0) return;
     const note = {
@@ -91,6 +107,6 @@ export class LogWriter {
       msg: 'log lines were lost',
     };
     this.#dropped = 0;
-    this.#waiting += `${JSON.stringify(note)}\n`;
+    this.#waiting += this.#format(`${JSON.stringify(note)}\n`);
   }
 }

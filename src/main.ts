@@ -12,6 +12,7 @@ import { type Logger, pino } from 'pino';
 import {
   apiKeyHint,
   DEMO_ACCOUNTS,
+  type DemoKeysPolicy,
   demoKeysPolicy,
   hashApiKey,
   MONTHLY_QUOTAS,
@@ -25,6 +26,7 @@ import { type Config, isLoopback } from './config/index.ts';
 import { isSourceName } from './entropy/index.ts';
 import { SetupError } from './errors.ts';
 import { buildApp } from './http/app.ts';
+import { isDashboardBuilt } from './http/dashboard.ts';
 import {
   checkMasterSecret,
   KeyService,
@@ -34,8 +36,10 @@ import {
   type ServiceSources,
 } from './keys/index.ts';
 import { type LedgerStore, Maintenance, migrateStore, openStore } from './ledger/index.ts';
+import { prettyLines } from './log-pretty.ts';
 import { LogWriter } from './log-writer.ts';
 import type { MasterSecret } from './proof/index.ts';
+import { MetricsServer, openMetrics, openTracing, type ServiceMetrics } from './telemetry/index.ts';
 
 /** How long requests under way may take to finish once the listener has closed. */
 const DRAIN_LIMIT_MS = 30_000;
@@ -46,16 +50,21 @@ const DASHBOARD_FOLDER = fileURLToPath(new URL('../build/dashboard', import.meta
 /** How long the last log lines may take at the end. */
 const LOG_FLUSH_MS = 1_000;
 
+/** How long the last traces may take at the end. */
+const TRACES_FLUSH_MS = 2_000;
+
 /** Starts the server and resolves with the exit code once it has ended. */
 async function serve(config: Config, { json }: { json: boolean }): Promise<number> {
-  const log = new LogWriter(process.stderr.fd);
+  const log = new LogWriter(process.stderr.fd, lineFormat(config));
   const logger = pino({ level: config.logLevel, base: null }, log);
   const demoPolicy = demoKeysPolicy(config.demoKeys, {
     loopbackListener: isLoopback(config.host),
     embeddedDatabase: config.databaseUrl === null,
   });
   const tls = readTlsFiles(config);
-  const { service, demoApiKey } = await startService(config, logger, demoPolicy !== 'refuse');
+  const metrics = await countFor(config);
+  const { service, demoApiKey } = await startService(config, logger, metrics, demoPolicy);
+  const tracing = await openTracing(process.env, logger);
   const lifecycle = { draining: false };
   const app = await buildApp({
     service,
@@ -64,6 +73,7 @@ async function serve(config: Config, { json }: { json: boolean }): Promise<numbe
     entropySource: config.entropySource,
     entropySources: config.entropySources,
     demoKeys: demoPolicy,
+    demoApiKey,
     rateLimits: config.rateLimits,
     tls,
     basePath: config.basePath,
@@ -71,12 +81,28 @@ async function serve(config: Config, { json }: { json: boolean }): Promise<numbe
     dashboardFolder: DASHBOARD_FOLDER,
     trustedProxies: config.trustedProxies,
     isDraining: () => lifecycle.draining,
+    metrics,
+    tracing,
+  });
+  metrics?.watch({
+    load: () => service.load(),
+    readiness: () => service.checkReadiness(),
+    isDraining: () => lifecycle.draining,
+    lostLogLines: () => log.lost,
   });
   // Before the banner: whoever reads it may send a signal at once.
   const ended = endSignal();
   const address = `${await listen(app, config, service)}${config.basePath}`;
-  announce({ address, json, demoApiKey });
-  const maintenance = startMaintenance(config, logger);
+  const metricsServer = await listenForMetrics(metrics, config, logger, app, service);
+  announce({
+    address,
+    json,
+    dashboard: isDashboardBuilt(DASHBOARD_FOLDER),
+    demoApiKey,
+    metricsAddress: metricsServer?.address ?? null,
+    color: showsColors(),
+  });
+  const maintenance = startMaintenance(config, logger, metrics);
   const signal = await ended;
   lifecycle.draining = true;
   logger.info({ signal }, 'draining');
@@ -84,15 +110,21 @@ async function serve(config: Config, { json }: { json: boolean }): Promise<numbe
     drain(app, service, logger, signal === 'SIGTERM' ? config.drainSeconds * 1000 : 0),
     maintenance.stop(),
   ]);
+  await metricsServer?.close();
+  const tracesOut = await (tracing?.close(TRACES_FLUSH_MS) ?? true);
+  if (!tracesOut) logger.warn({ reason: 'no answer in time' }, 'traces cannot be exported');
   logger.info('ended');
   await log.flush(LOG_FLUSH_MS);
+  // An export that still waits for its collector would hold up the end.
+  if (!tracesOut) process.exit(0);
   return 0;
 }
 
 async function startService(
   config: Config,
   logger: Logger,
-  withDemo: boolean,
+  metrics: ServiceMetrics | null,
+  demoPolicy: DemoKeysPolicy,
 ): Promise<{ service: KeyService; demoApiKey: string | null }> {
   const location = storeLocation(config);
   if (config.migrate === 'auto') await migrateStore(location);
@@ -110,7 +142,7 @@ async function startService(
       const reason = cause instanceof Error ? cause.message : message;
       logger.warn({ reason }, 'the upkeep of the ledger failed');
     });
-    demoApiKey = withDemo ? await addDemoAccounts(store) : null;
+    demoApiKey = demoPolicy === 'refuse' ? null : await addDemoAccounts(store);
   } finally {
     await store.close();
   }
@@ -122,7 +154,10 @@ async function startService(
       suiteWorkers: config.suiteWorkers,
       clock: systemClock,
       onLatch: (reason) => logger.error({ reason }, 'a generator has ended'),
-      onSourceEvent: (source, { kind, detail }) => {
+      ...(metrics && { observer: metrics }),
+      onSourceEvent: (source, event) => {
+        const { kind, detail } = event;
+        metrics?.sourceEvent(source, event);
         const level = kind === 'delivering' ? 'info' : kind === 'latched' ? 'error' : 'warn';
         logger[level]({ source, detail }, `entropy source: ${kind}`);
       },
@@ -149,12 +184,59 @@ function logLedger(logger: Logger, { failure, lackedVersions }: LedgerStatus): v
   }
 }
 
-function startMaintenance(config: Config, logger: Logger): Maintenance {
+/** How log lines are written: as they come, or for people on a terminal. */
+function lineFormat({ logFormat }: Config): ((line: string) => string) | undefined {
+  if (logFormat === 'json' || (logFormat === 'auto' && !process.stderr.isTTY)) return undefined;
+  return prettyLines({ color: showsColors() });
+}
+
+/** Whether what goes to stderr is seen on a terminal, by somebody who wants colours. */
+function showsColors(): boolean {
+  const { NO_COLOR, TERM } = process.env;
+  return Boolean(process.stderr.isTTY) && !NO_COLOR && TERM !== 'dumb';
+}
+
+/** The metrics, where there is a listener for them. */
+async function countFor(config: Config): Promise<ServiceMetrics | null> {
+  if (!config.metrics) return null;
+  const sources = [...config.entropySources, ...config.entropyMix].filter(isSourceName);
+  const ledgerBackend = config.databaseUrl === null ? 'sqlite' : 'postgresql';
+  return openMetrics({ sources: [...new Set(sources)], ledgerBackend });
+}
+
+/** Listens for Prometheus, or ends what runs already and says what to change. */
+async function listenForMetrics(
+  metrics: ServiceMetrics | null,
+  config: Config,
+  logger: Logger,
+  app: FastifyInstance,
+  service: KeyService,
+): Promise<MetricsServer | null> {
+  if (!metrics || !config.metrics) return null;
+  const onFailure = ({ name }: Error) =>
+    logger.warn({ reason: name }, 'the metrics could not be served');
+  try {
+    return await MetricsServer.start(metrics, { ...config.metrics, onFailure });
+  } catch (error) {
+    await app.close();
+    await service.close();
+    throw error;
+  }
+}
+
+function startMaintenance(
+  config: Config,
+  logger: Logger,
+  metrics: ServiceMetrics | null,
+): Maintenance {
   return new Maintenance({
     store: storeLocation(config),
     retentionDays: config.retentionDays,
     onPruned: (removed) => logger.info(removed, 'old rows were removed from the ledger'),
-    onFailure: (reason) => logger.error({ reason }, 'the upkeep of the ledger failed'),
+    onFailure: (reason) => {
+      metrics?.upkeepFailed();
+      logger.error({ reason }, 'the upkeep of the ledger failed');
+    },
   });
 }
 

@@ -33,6 +33,17 @@ describe('configuration', () => {
     assert.equal(config.migrate, 'off');
     assert.equal(config.retentionDays, null);
     assert.equal(config.masterSecret.kind, 'managed');
+    assert.equal(config.metrics, null);
+    assert.equal(config.logFormat, 'auto');
+  });
+
+  it('has a listener for metrics where it has a port', () => {
+    const loopback = { host: '127.0.0.1', port: 9464 };
+    assert.deepEqual(accept({ PHM_METRICS_PORT: '9464' }).metrics, loopback);
+    const everywhere = accept({ PHM_METRICS_PORT: '0', PHM_METRICS_HOST: '[::]' }).metrics;
+    assert.deepEqual(everywhere, { host: '::', port: 0 });
+    assert.equal(accept({ PHM_METRICS_HOST: '0.0.0.0' }).metrics, null);
+    assert.match(problems({ PHM_METRICS_PORT: 'on' }), /PHM_METRICS_PORT is "on": use a whole/);
   });
 
   it('names the variable and the fix for everything wrong at once', () => {
@@ -43,6 +54,7 @@ describe('configuration', () => {
       PHM_ENTROPY_SOURCE: 'dice',
       PHM_ENTROPY_SOURCES: 'os,dice',
       PHM_LOG_LEVEL: 'loud',
+      PHM_LOG_FORMAT: 'xml',
       PHM_RATE_LIMITS: 'maybe',
       PHM_MIGRATE: 'on',
       PHM_RETENTION_DAYS: '0',
@@ -53,6 +65,7 @@ describe('configuration', () => {
     assert.match(text, /PHM_ENTROPY_SOURCE is "dice": use one of os, quantum-simulator, jitter/);
     assert.match(text, /PHM_ENTROPY_SOURCES names "dice"/);
     assert.match(text, /PHM_LOG_LEVEL is "loud"/);
+    assert.match(text, /PHM_LOG_FORMAT is "xml": use one of auto, json, pretty/);
     assert.match(text, /PHM_RATE_LIMITS is "maybe": use one of on, off/);
     assert.match(text, /PHM_MIGRATE is "on": use one of auto, off/);
     assert.match(text, /PHM_RETENTION_DAYS is "0": use a whole number from 1 to 36500/);

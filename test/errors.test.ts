@@ -133,7 +133,16 @@ describe('the OpenAPI document', () => {
 
   it('names each operation once and describes each of its responses', () => {
     const ids = operations.flatMap(({ operation }) => operation.operationId ?? []);
-    assert.deepEqual(ids, ['generate', 'validate', 'metrics', 'metricsSeries', 'randomness']);
+    assert.deepEqual(ids, [
+      'generate',
+      'validate',
+      'metrics',
+      'metricsSeries',
+      'randomness',
+      'livez',
+      'readyz',
+      'health',
+    ]);
     for (const { path, operation } of operations) {
       assert.ok(operation.responses['200'], `${path} documents no success`);
       for (const [status, response] of Object.entries(operation.responses)) {

@@ -1,8 +1,8 @@
 /**
- * Imports run one way: main → http, cli → keys → accounts → stages → leaves.
+ * Imports run one way: main → http, cli → telemetry → keys → accounts → stages → leaves.
  *
  * Stages never import each other's values; they meet in keys/. A type may be imported from an
- * earlier stage.
+ * earlier stage. The client in sdk/ is entered by cli/, by its door, and imports nothing of src/.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -13,11 +13,13 @@ const SRC = resolve(import.meta.dirname, '../src');
 
 /** Rank by layer: an import goes to a lower rank, or stays within its own folder. */
 const RANKS: Record<string, number> = {
-  main: 5,
-  banner: 4,
+  main: 6,
+  banner: 5,
   'log-writer': 0,
-  http: 4,
-  cli: 4,
+  'log-pretty': 0,
+  http: 5,
+  cli: 5,
+  telemetry: 4,
   keys: 3,
   accounts: 2,
   entropy: 1,
@@ -38,6 +40,12 @@ const RANKS: Record<string, number> = {
 
 /** Stages 1 to 6 in the order of the data path. */
 const STAGES = ['entropy', 'drbg', 'modulation', 'sts', 'proof', 'ledger'];
+
+/** The one file outside of src/ that a layer may import. */
+const OUTSIDE: Record<string, string> = {
+  cli: '../sdk/src/index.ts',
+  version: '../package.json',
+};
 
 interface Arrow {
   readonly file: string;
@@ -80,7 +88,9 @@ function everyNameIsType(names: string): boolean {
 
 /** Whether an import is allowed; a reason when it is not. */
 function complaint({ file, from, to, target, typesOnly }: Arrow): string | undefined {
-  if (target.startsWith('..')) return undefined;
+  if (target.startsWith('..')) {
+    return OUTSIDE[from] === target ? undefined : `${file}: ${from} imports ${target}`;
+  }
   if (from === to) return undefined;
   const [fromRank, toRank] = [RANKS[from], RANKS[to]];
   if (fromRank === undefined || toRank === undefined)
@@ -120,6 +130,13 @@ describe('layers', () => {
     const wrong = { file: 'x', from: 'sts', to: 'drbg', target: 'drbg/index.ts', typesOnly: false };
     assert.match(complaint(wrong) ?? '', /stage sts imports values of drbg/);
     assert.match(complaint({ ...wrong, from: 'ledger', to: 'keys' }) ?? '', /ledger imports keys/);
+    const client = { ...wrong, from: 'http', target: '../sdk/src/index.ts' };
+    assert.match(complaint(client) ?? '', /http imports \.\.\/sdk/);
+    assert.equal(complaint({ ...client, from: 'cli' }), undefined);
+    assert.match(
+      complaint({ ...client, from: 'cli', target: '../sdk/src/retry.ts' }) ?? '',
+      /cli imports/,
+    );
     const backDoor = { ...wrong, from: 'keys', target: 'drbg/ctr-drbg.ts' };
     assert.match(complaint(backDoor) ?? '', /not by its door/);
   });
@@ -129,6 +146,16 @@ describe('layers', () => {
       .filter((file) => file.endsWith('.ts'))
       .filter((file) => readFileSync(join(SRC, file), 'utf8').includes('process.env'));
     assert.deepEqual(readers, ['main.ts']);
+  });
+
+  it('lets the client in sdk/ import one package, and nothing else from outside', () => {
+    const sdk = resolve(SRC, '../sdk/src');
+    const outside = readdirSync(sdk).flatMap((file) =>
+      [...readFileSync(join(sdk, file), 'utf8').matchAll(/\sfrom\s+'(?!\.\/)([^']+)'/g)].map(
+        ([, specifier]) => specifier,
+      ),
+    );
+    assert.deepEqual(outside, ['openapi-fetch']);
   });
 
   it('has each stage say at its door what goes in and out', () => {

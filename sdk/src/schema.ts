@@ -11,7 +11,20 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Generate a key */
+        /**
+         * Generate a key
+         * @description One key, cut from a stream of its own after a fresh reseed from the operating system.
+         *
+         *     - `enable_nist_validation` runs the 15 tests on 2^20 bits of that stream. A key is released only when the service's gate
+         *       passes. `tests_passed` of `total_tests`: 13 in total when the two random excursions tests do not apply to the sample, which
+         *       happens to sound samples. `REVIEW` means that one test fell below 0.01, as by chance about one sound sample in
+         *       eight does: the key is as good.
+         *     - `entropy_bits` is what the sources are credited with, scaled by a screen for defects; a 384-bit key is credited no more
+         *       than 256 bits by the operating system alone.
+         *     - `latency_ms` runs from acceptance to key and proof ready, with queues and without the network.
+         *     - A quantum source, simulated or real, changes the form of the answer to a score. The simulator is credited no entropy.
+         *     - `"include": ["nist_report"]` adds every p-value.
+         */
         post: operations["generate"];
         delete?: never;
         options?: never;
@@ -30,7 +43,12 @@ export interface paths {
         put?: never;
         /**
          * Validate a key
-         * @description A malformed key is a verdict, not an error.
+         * @description Whether this service made a key, and whether it looks like one.
+         *
+         *     - `proof_verification` asks the ledger, or with a `hash_proof` the proof alone. A good key from elsewhere fails it.
+         *     - `entropy_check` is six exact tests that an honest key fails with a probability below 2^-40. It finds constant or
+         *       repeating keys and says nothing about how a key was made.
+         *     - A malformed key is a verdict, 200 with `valid: false`, not an error.
          */
         post: operations["validate"];
         delete?: never;
@@ -46,7 +64,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Performance and usage of the caller's account */
+        /**
+         * Performance and usage of the caller's account
+         * @description Sums over the last `hours`; the period starts on a whole minute.
+         *
+         *     - `average_latency_ms` is the mean of the keys' `latency_ms`.
+         *     - `nist_compliance_rate` is the share of judged streams that passed the gate; 1 without any.
+         *     - `error_rate` is generate calls answered 5xx over those answered 2xx or 5xx. 4xx do not count.
+         *     - `total_usage` is metered requests: generated keys and validations.
+         */
         get: operations["metrics"];
         put?: never;
         post?: never;
@@ -63,7 +89,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's account over time */
+        /**
+         * The caller's account over time
+         * @description The same sums in steps aligned to UTC; quiet steps are there, with zeros.
+         *
+         *     - Without `step` the answer has at most 300 steps, each as short as that allows.
+         *     - `keys_per_second` divides by the step's length, of the last step by what has passed of it.
+         *     - Percentiles come from a histogram, with a relative error that the schema states. `null` means that there was nothing to
+         *       take them from.
+         */
         get: operations["metricsSeries"];
         put?: never;
         post?: never;
@@ -80,7 +114,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The p-values of the caller's last validated keys */
+        /**
+         * The p-values of the caller's last validated keys
+         * @description The p-values of the last validated keys, as SP 800-22 §4.2 looks at many sequences: for each of the suite's
+         *     p-values a histogram, whether they are spread evenly (`uniformity_p`), and whether as many passed as should
+         *     (`proportion` between `proportion_min` and `proportion_max`).
+         *
+         *     - The interval is SP 800-22's, row by row: of 188 rows some lie outside by chance. `verdict` allows for all rows together: by
+         *       chance there is a `fail` anywhere in at most one look in a hundred.
+         *     - Fewer than 55 samples are not judged: `null`.
+         *     - `include=p_values` adds the raw values, `null` where a test did not apply to a sample.
+         */
         get: operations["randomness"];
         put?: never;
         post?: never;
@@ -97,45 +141,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The process answers */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description OK */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @description true when healthy */
-                            success: boolean;
-                            /**
-                             * @description state of this replica
-                             * @enum {string}
-                             */
-                            status: "ok" | "unavailable" | "draining";
-                            /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
-                            checks?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * Format: date-time
-                             * @description ISO 8601 date-time with UTC offset
-                             * @example 2026-01-31T12:00:00.000+00:00
-                             */
-                            timestamp: string;
-                        };
-                    };
-                };
-            };
-        };
+        /**
+         * The process answers
+         * @description 200 while the process answers. Restart it when this fails; nothing else is a reason.
+         */
+        get: operations["livez"];
         put?: never;
         post?: never;
         delete?: never;
@@ -151,72 +161,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The replica can serve keys */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description OK */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @description true when healthy */
-                            success: boolean;
-                            /**
-                             * @description state of this replica
-                             * @enum {string}
-                             */
-                            status: "ok" | "unavailable" | "draining";
-                            /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
-                            checks?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * Format: date-time
-                             * @description ISO 8601 date-time with UTC offset
-                             * @example 2026-01-31T12:00:00.000+00:00
-                             */
-                            timestamp: string;
-                        };
-                    };
-                };
-                /** @description Not ready */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @description true when healthy */
-                            success: boolean;
-                            /**
-                             * @description state of this replica
-                             * @enum {string}
-                             */
-                            status: "ok" | "unavailable" | "draining";
-                            /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
-                            checks?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * Format: date-time
-                             * @description ISO 8601 date-time with UTC offset
-                             * @example 2026-01-31T12:00:00.000+00:00
-                             */
-                            timestamp: string;
-                        };
-                    };
-                };
-            };
-        };
+        /**
+         * The replica can serve keys
+         * @description 200 while keys can be made and recorded: generators in service, default source delivering, ledger usable, master
+         *     secret whole, and not on the way out. Send no traffic to a replica that answers 503.
+         */
+        get: operations["readyz"];
         put?: never;
         post?: never;
         delete?: never;
@@ -232,72 +182,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The same as /readyz */
-        get: {
-            parameters: {
-                query?: never;
-                header?: never;
-                path?: never;
-                cookie?: never;
-            };
-            requestBody?: never;
-            responses: {
-                /** @description OK */
-                200: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @description true when healthy */
-                            success: boolean;
-                            /**
-                             * @description state of this replica
-                             * @enum {string}
-                             */
-                            status: "ok" | "unavailable" | "draining";
-                            /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
-                            checks?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * Format: date-time
-                             * @description ISO 8601 date-time with UTC offset
-                             * @example 2026-01-31T12:00:00.000+00:00
-                             */
-                            timestamp: string;
-                        };
-                    };
-                };
-                /** @description Not ready */
-                503: {
-                    headers: {
-                        [name: string]: unknown;
-                    };
-                    content: {
-                        "application/json": {
-                            /** @description true when healthy */
-                            success: boolean;
-                            /**
-                             * @description state of this replica
-                             * @enum {string}
-                             */
-                            status: "ok" | "unavailable" | "draining";
-                            /** @description state of entropy, each entropy source, ledger, master_secret and accepting */
-                            checks?: {
-                                [key: string]: string;
-                            };
-                            /**
-                             * Format: date-time
-                             * @description ISO 8601 date-time with UTC offset
-                             * @example 2026-01-31T12:00:00.000+00:00
-                             */
-                            timestamp: string;
-                        };
-                    };
-                };
-            };
-        };
+        /**
+         * The same as /readyz
+         * @description The same answer as `/readyz`, by the name that many monitors expect.
+         */
+        get: operations["health"];
         put?: never;
         post?: never;
         delete?: never;
@@ -415,7 +304,7 @@ export interface operations {
                         hash_proof?: string;
                         /**
                          * NistReport
-                         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Not stored.
+                         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Its p-values are kept, the rest is not stored.
                          */
                         nist_report?: {
                             /**
@@ -516,7 +405,7 @@ export interface operations {
                         hash_proof: string;
                         /**
                          * NistReport
-                         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Not stored.
+                         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Its p-values are kept, the rest is not stored.
                          */
                         nist_report?: {
                             /**
@@ -2488,6 +2377,174 @@ export interface operations {
                             pointer: string;
                             message: string;
                         }[];
+                    };
+                };
+            };
+        };
+    };
+    livez: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description true when healthy */
+                        success: boolean;
+                        /**
+                         * @description state of this replica
+                         * @enum {string}
+                         */
+                        status: "ok" | "unavailable" | "draining";
+                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
+                        checks?: {
+                            [key: string]: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+        };
+    };
+    readyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description true when healthy */
+                        success: boolean;
+                        /**
+                         * @description state of this replica
+                         * @enum {string}
+                         */
+                        status: "ok" | "unavailable" | "draining";
+                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
+                        checks?: {
+                            [key: string]: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+            /** @description Not ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description true when healthy */
+                        success: boolean;
+                        /**
+                         * @description state of this replica
+                         * @enum {string}
+                         */
+                        status: "ok" | "unavailable" | "draining";
+                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
+                        checks?: {
+                            [key: string]: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+        };
+    };
+    health: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description true when healthy */
+                        success: boolean;
+                        /**
+                         * @description state of this replica
+                         * @enum {string}
+                         */
+                        status: "ok" | "unavailable" | "draining";
+                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
+                        checks?: {
+                            [key: string]: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
+                    };
+                };
+            };
+            /** @description Not ready */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description true when healthy */
+                        success: boolean;
+                        /**
+                         * @description state of this replica
+                         * @enum {string}
+                         */
+                        status: "ok" | "unavailable" | "draining";
+                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
+                        checks?: {
+                            [key: string]: string;
+                        };
+                        /**
+                         * Format: date-time
+                         * @description ISO 8601 date-time with UTC offset
+                         * @example 2026-01-31T12:00:00.000+00:00
+                         */
+                        timestamp: string;
                     };
                 };
             };

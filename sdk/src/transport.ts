@@ -81,15 +81,16 @@ async function attempt(
 
 /** What Node says when there was no connection to send the request on. Browsers do not say. */
 const NEVER_SENT =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.+|ERR_SSL_.+|.*CERT.*)$/;
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.+|ERR_SSL_.+|UNABLE_TO_VERIFY_.+|.*CERT.*|bad port)$/;
 
 function connectionError(error: unknown, requestId: string | null): PhmConnectionError {
-  const { code } = ((error as Error | undefined)?.cause ?? {}) as { code?: unknown };
-  const reason = typeof code === 'string' ? ` (${code})` : '';
-  const outcomeUnknown = typeof code !== 'string' || !NEVER_SENT.test(code);
-  const message = outcomeUnknown
-    ? `the connection failed before the whole answer was there${reason}`
-    : `the service cannot be reached${reason}`;
+  const cause = (error as { cause?: { code?: unknown; message?: unknown } } | undefined)?.cause;
+  const reason = [cause?.code, cause?.message].find((one) => typeof one === 'string') ?? '';
+  const outcomeUnknown = !NEVER_SENT.test(reason);
+  const what = outcomeUnknown
+    ? 'the connection failed before the whole answer was there'
+    : 'the service cannot be reached';
+  const message = reason === '' ? what : `${what} (${reason})`;
   return new PhmConnectionError(message, { requestId, outcomeUnknown, cause: error });
 }
 

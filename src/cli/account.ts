@@ -1,7 +1,7 @@
 /** `phm account`: the accounts whose quota requests are counted against. */
 import { randomUUID } from 'node:crypto';
-import type { Command } from 'commander';
-import { isPlanName, PLAN_NAMES, PLANS, type PlanName } from '../accounts/index.ts';
+import { Argument, type Command, Option } from 'commander';
+import { PLAN_NAMES, PLANS, type PlanName } from '../accounts/index.ts';
 import { formatTimestamp } from '../clock.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, withStore, writeJson, writeTable } from './context.ts';
@@ -16,7 +16,7 @@ export function addAccountCommands(program: Command, context: CliContext): void 
     .command('create')
     .description('create an account')
     .requiredOption('--name <name>', 'name of the account, for people')
-    .requiredOption('--plan <plan>', `plan: ${PLAN_NAMES.join(', ')}`)
+    .addOption(new Option('--plan <plan>', 'plan').choices(PLAN_NAMES).makeOptionMandatory())
     .option('--json', 'write the result as JSON')
     .action((options) => create(context, options));
   account
@@ -25,17 +25,18 @@ export function addAccountCommands(program: Command, context: CliContext): void 
     .option('--json', 'write the result as JSON')
     .action((options) => list(context, options));
   account
-    .command('set-plan <account> <plan>')
-    .description(`move an account to another plan: ${PLAN_NAMES.join(', ')}`)
+    .command('set-plan <account>')
+    .addArgument(new Argument('<plan>', 'plan').choices(PLAN_NAMES))
+    .description('move an account to another plan')
     .option('--json', 'write the result as JSON')
     .action((accountId, plan, options) => setPlan(context, accountId, plan, options));
 }
 
 async function create(
   context: CliContext,
-  options: { name: string; plan: string; json?: boolean },
+  options: { name: string; plan: PlanName; json?: boolean },
 ): Promise<void> {
-  const plan = requirePlan(options.plan);
+  const { plan } = options;
   const name = options.name.trim();
   if (name === '' || name.length > MAX_NAME || /\p{Cc}/u.test(name)) {
     throw new CommandError(`--name takes 1 to ${MAX_NAME} printable characters`, 2);
@@ -85,18 +86,12 @@ async function list(context: CliContext, options: { json?: boolean }): Promise<v
 async function setPlan(
   context: CliContext,
   accountId: string,
-  planText: string,
+  plan: PlanName,
   options: { json?: boolean },
 ): Promise<void> {
-  const plan = requirePlan(planText);
   const changed = await withStore(context, (store) => store.setPlan(accountId, plan));
   if (!changed)
     throw new CommandError(`there is no account ${accountId}; see 'phm account list'`, 1);
   if (options.json) writeJson(context, { account_id: accountId, plan });
   else context.err(`Account ${accountId} is on the ${PLANS[plan].label} plan now.\n`);
-}
-
-function requirePlan(text: string): PlanName {
-  if (isPlanName(text)) return text;
-  throw new CommandError(`there is no plan "${text}": use one of ${PLAN_NAMES.join(', ')}`, 2);
 }

@@ -33,8 +33,6 @@ One sequence: a report on it. 55 and more: also what they say about their source
 Sequences follow each other without a gap; a rest shorter than --bits is not used.
 --html needs no network and no script to be read. It shows bits of the input: for its owner alone.
 Ctrl-C reports what was finished. The exit code says whether the command worked, not what it found.
-
-Tests: ${TEST_NAMES.join(', ')}
 `;
 
 export function addAssessCommand(program: Command, context: CliContext): void {
@@ -51,7 +49,11 @@ export function addAssessCommand(program: Command, context: CliContext): void {
         .choices(INPUT_FORMATS)
         .default('binary'),
     )
-    .option('--test <name>', 'only this test; may be given again for others', collectTests)
+    .addOption(
+      new Option('--test <name>', 'only this test; may be given again for others')
+        .choices(TEST_NAMES)
+        .argParser(collectTests),
+    )
     .addOption(
       new Option(
         '--constants <set>',

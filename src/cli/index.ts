@@ -8,7 +8,11 @@ import { KernelsError } from '../wasm.ts';
 import { addAccountCommands } from './account.ts';
 import { addAssessCommand } from './assess-command.ts';
 import { addAssessEntropyCommand } from './assess-entropy.ts';
+import { addGenerateCommand } from './client/generate.ts';
+import { addMetricsCommand } from './client/metrics.ts';
+import { addValidateCommand } from './client/validate.ts';
 import { CommandError } from './command-error.ts';
+import { addCompletionCommand } from './completion.ts';
 import { type CliContext, requireConfig } from './context.ts';
 import { addKeyCommands } from './key.ts';
 import { addLedgerCommands } from './ledger.ts';
@@ -36,7 +40,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
   }
 }
 
-function buildProgram(context: CliContext, onServed: (exitCode: number) => void): Command {
+function buildProgram(context: CliContext, onExitCode: (exitCode: number) => void): Command {
   const program = new Command('phm')
     .description('Key service: symmetric keys with the evidence for them')
     .version(PROJECT_VERSION, '--version', 'print the version')
@@ -53,8 +57,13 @@ function buildProgram(context: CliContext, onServed: (exitCode: number) => void)
     .description('start the server; SIGTERM ends it after its requests are answered')
     .option('--json', 'write one JSON line with the address once it listens')
     .action(async (options: { json?: boolean }) => {
-      onServed(await context.serve(requireConfig(context, true), { json: options.json ?? false }));
+      onExitCode(
+        await context.serve(requireConfig(context, true), { json: options.json ?? false }),
+      );
     });
+  addGenerateCommand(program, context);
+  addValidateCommand(program, context, onExitCode);
+  addMetricsCommand(program, context);
   addAccountCommands(program, context);
   addKeyCommands(program, context);
   addSecretCommands(program, context);
@@ -66,6 +75,7 @@ function buildProgram(context: CliContext, onServed: (exitCode: number) => void)
   addStreamCommand(program, context);
   addSelfTestCommand(program, context);
   addMoveCommands(program, context);
+  addCompletionCommand(program, context);
   inheritSettings(program);
   return program;
 }
@@ -86,7 +96,10 @@ function environmentHelp(): string {
     const given = value === '' ? '' : ` (${value})`;
     return `  ${name.padEnd(24)}${help}${given}`;
   });
-  return `\nEnvironment, for the server and every command:\n${rows.join('\n')}\n`;
+  return (
+    '\nEnvironment, for the server and the commands on its data:\n' +
+    `${rows.join('\n')}\n\nFor generate, validate and metrics see their own --help.\n`
+  );
 }
 
 /** Messages quote file names, which must not send control sequences to a terminal. */

@@ -46,7 +46,17 @@ export const ENVIRONMENT = {
   PHM_DRAIN_SECONDS: { default: '2', help: 'seconds from SIGTERM to the end of listening' },
   PHM_RATE_LIMITS: { default: 'on', help: 'on or off' },
   PHM_WORKERS: { default: '', help: 'suite workers; default: cores - 1, at least 1' },
+  PHM_METRICS_PORT: { default: '', help: 'port of /metrics; 0 takes a free one; unset: none' },
+  PHM_METRICS_HOST: { default: '127.0.0.1', help: 'address of /metrics' },
   PHM_LOG_LEVEL: { default: 'info', help: 'fatal, error, warn, info, debug, trace or silent' },
+  PHM_LOG_FORMAT: { default: 'auto', help: 'auto: pretty on a terminal; json or pretty' },
 } as const satisfies Record<string, { default: string; help: string }>;
 
-export type Variable = keyof typeof ENVIRONMENT;
+/** What the client commands read: `generate`, `validate` and `metrics`. */
+export const CLIENT_ENVIRONMENT = {
+  PHM_URL: { default: 'http://127.0.0.1:8080', help: 'address of the service, with its base path' },
+  PHM_API_KEY: { default: '', help: 'API key; unset: the demo key, on this machine only' },
+  PHM_API_KEY_FILE: { default: '', help: 'file that holds the API key' },
+} as const satisfies Record<string, { default: string; help: string }>;
+
+export type Variable = keyof typeof ENVIRONMENT | keyof typeof CLIENT_ENVIRONMENT;

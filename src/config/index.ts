@@ -5,7 +5,7 @@
  * quote a value that may be secret.
  */
 import { resolve } from 'node:path';
-import { ENVIRONMENT } from './environment.ts';
+import { CLIENT_ENVIRONMENT, ENVIRONMENT } from './environment.ts';
 import { type ProxyRange, readTrustedProxies } from './proxies.ts';
 import { isLoopback, printable, Reader } from './reader.ts';
 import {
@@ -17,7 +17,8 @@ import {
 } from './sources.ts';
 import { readBasePath, readCorsOrigins } from './web.ts';
 
-export { ENVIRONMENT } from './environment.ts';
+export { type ClientConfig, type ClientConfigResult, readClientConfig } from './client.ts';
+export { CLIENT_ENVIRONMENT, ENVIRONMENT } from './environment.ts';
 export type { ProxyRange } from './proxies.ts';
 export { type Credential, isLoopback, isServiceUrl } from './reader.ts';
 export {
@@ -31,6 +32,10 @@ export {
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** `auto` is pretty where stderr is a terminal. */
+const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /**
  * Where the master secret comes from; `managed` is the file in the data directory. Without
@@ -66,7 +71,10 @@ export interface Config extends EnabledSources {
   readonly demoKeys: 'auto' | 'on' | 'off';
   readonly rateLimits: boolean;
   readonly suiteWorkers: number;
+  /** The listener for Prometheus, or null for none. */
+  readonly metrics: { readonly host: string; readonly port: number } | null;
   readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
 }
 
 /** What the machine and the stages know and the environment does not. */
@@ -138,11 +146,19 @@ export function readConfig(
     suiteWorkers: reader.text('PHM_WORKERS')
       ? reader.integer('PHM_WORKERS', 1, MAX_WORKERS)
       : Math.min(MAX_WORKERS, Math.max(1, context.cores - 1)),
+    metrics: readMetrics(reader),
     logLevel: reader.choice('PHM_LOG_LEVEL', LOG_LEVELS),
+    logFormat: reader.choice('PHM_LOG_FORMAT', LOG_FORMATS),
   };
   return problems.length === 0
     ? { ok: true, config, warnings: unknownVariables(env) }
     : { ok: false, problems };
+}
+
+function readMetrics(reader: Reader): Config['metrics'] {
+  if (!reader.text('PHM_METRICS_PORT')) return null;
+  const host = reader.text('PHM_METRICS_HOST').replace(/^\[|\]$/g, '');
+  return { host, port: reader.integer('PHM_METRICS_PORT', 0, 65_535) };
 }
 
 function readTls(reader: Reader): Config['tls'] {
@@ -228,6 +244,7 @@ function readMasterSecretOrigin(reader: Reader, dataDir: string): MasterSecretOr
 /** A misspelt variable would silently leave its default in force, so it is named. */
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.keys(env)
-    .filter((name) => name.startsWith('PHM_') && !Object.hasOwn(ENVIRONMENT, name))
+    .filter((name) => name.startsWith('PHM_'))
+    .filter((name) => !Object.hasOwn(ENVIRONMENT, name) && !Object.hasOwn(CLIENT_ENVIRONMENT, name))
     .map((name) => `${printable(name)} is not a variable of this service and has no effect`);
 }

@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
-import { ENVIRONMENT, type Variable } from './environment.ts';
+import { CLIENT_ENVIRONMENT, ENVIRONMENT, type Variable } from './environment.ts';
+
+const VARIABLES = { ...ENVIRONMENT, ...CLIENT_ENVIRONMENT };
 
 /** A credential, or the file that holds it. */
 export type Credential = { readonly text: string } | { readonly file: string };
@@ -30,7 +32,7 @@ export class Reader {
   }
 
   text(name: Variable): string {
-    return this.#env[name]?.trim() || ENVIRONMENT[name].default;
+    return this.#env[name]?.trim() || VARIABLES[name].default;
   }
 
   integer(name: Variable, min: number, max: number): number {

@@ -28,7 +28,7 @@ export {
 } from './estimators/restart.ts';
 export { NoiseTests, type NoiseVerdict, START_UP_SAMPLES } from './health/noise-tests.ts';
 export { NoiseFailure, type NoiseReader } from './noise.ts';
-export type { SourceEvent } from './noise-pump.ts';
+export { SOURCE_EVENTS, type SourceEvent } from './noise-pump.ts';
 export { type Pool, PooledSource } from './pool.ts';
 export { collectSamples, givesRawNoise, openRawReader } from './raw.ts';
 export {
@@ -44,12 +44,14 @@ export {
 } from './registry.ts';
 export { samplesAfterRestart } from './restarted-source.ts';
 export { gatherSeed, type SeedMaterial } from './seed.ts';
-export type {
-  BackgroundName,
-  DirectName,
-  Draw,
-  EntropySource,
-  SourceKind,
-  SourceName,
-  SourceStatus,
+export {
+  type BackgroundName,
+  type DirectName,
+  type Draw,
+  type EntropySource,
+  SOURCE_STATES,
+  type SourceKind,
+  type SourceName,
+  type SourceState,
+  type SourceStatus,
 } from './source.ts';

@@ -7,7 +7,14 @@
 import { wipe } from '../bytes.ts';
 import { AppError } from '../errors.ts';
 import { ContinuousTest } from './health/continuous.ts';
-import type { DirectName, Draw, EntropySource, SourceKind, SourceStatus } from './source.ts';
+import type {
+  DirectName,
+  Draw,
+  EntropySource,
+  SourceKind,
+  SourceState,
+  SourceStatus,
+} from './source.ts';
 
 /** One draw fills the seed of the generator: seedlen = 384 bits. */
 export const DRAW_BYTES = 48;
@@ -60,6 +67,7 @@ export class MonitoredSource implements EntropySource {
     return {
       name: this.name,
       kind: this.kind,
+      state: this.#state(),
       healthy: detail === null,
       creditBitsPerDraw: this.#reader.creditBitsPerDraw,
       draws: this.#draws,
@@ -105,6 +113,12 @@ export class MonitoredSource implements EntropySource {
     wipe(bytes);
     this.#failures += 1;
     throw this.#unavailable();
+  }
+
+  #state(): SourceState {
+    if (this.#closed) return 'closed';
+    if (this.#test.failure !== null) return 'latched';
+    return this.#readFailure === null ? 'delivering' : 'failing';
   }
 
   #problem(): string | null {

@@ -16,11 +16,14 @@ import { condition } from './conditioning.ts';
 import { NoiseTests, type NoiseVerdict, START_UP_SAMPLES } from './health/noise-tests.ts';
 import { RepeatedDrawTest } from './health/repeated-draw.ts';
 import { type NoiseBatch, NoiseFailure, type NoiseReader } from './noise.ts';
-import type { PoolFiller, PoolState } from './pool.ts';
+import type { PoolFiller } from './pool.ts';
+import type { SourceState } from './source.ts';
+
+export const SOURCE_EVENTS = ['delivering', 'failing', 'intermittent', 'latched'] as const;
 
 /** What an operator is told. It MUST NOT hold samples or credentials. */
 export interface SourceEvent {
-  readonly kind: 'delivering' | 'failing' | 'intermittent' | 'latched';
+  readonly kind: (typeof SOURCE_EVENTS)[number];
   readonly detail: string;
 }
 
@@ -61,7 +64,7 @@ export class NoisePump {
   #intermittent: readonly number[] = [];
   #failuresInRow = 0;
   /** Before the first delivery there is nothing in the pool that could be given out meanwhile. */
-  #stateOfFailure: PoolState = 'starting';
+  #stateOfFailure: SourceState = 'starting';
   #stopped: Promise<void> | null = null;
 
   constructor(reader: NoiseReader, filler: PoolFiller, onEvent: (event: SourceEvent) => void) {

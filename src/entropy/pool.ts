@@ -9,16 +9,20 @@
 import { wipe } from '../bytes.ts';
 import { AppError } from '../errors.ts';
 import { POOLED_DRAW_BYTES } from './conditioning.ts';
-import type { Draw, EntropySource, SourceKind, SourceName, SourceStatus } from './source.ts';
+import {
+  type Draw,
+  type EntropySource,
+  SOURCE_STATES,
+  type SourceKind,
+  type SourceName,
+  type SourceState,
+  type SourceStatus,
+} from './source.ts';
 
 /** Longest job id that a slot can hold, in ASCII characters. */
 export const MAX_JOB_ID_LENGTH = 64;
 
-/** Where a background source stands; the order is that of the words in shared memory. */
-const STATES = ['starting', 'delivering', 'failing', 'latched', 'closed'] as const;
-export type PoolState = (typeof STATES)[number];
-
-const PROBLEMS: Readonly<Record<PoolState, string | null>> = {
+const PROBLEMS: Readonly<Record<SourceState, string | null>> = {
   starting: 'the start-up tests have not ended yet',
   delivering: null,
   failing: 'nothing comes from it at present',
@@ -75,8 +79,9 @@ class PoolMemory {
     return (Atomics.load(this.header, TAIL) - Atomics.load(this.header, HEAD)) | 0;
   }
 
-  get state(): PoolState {
-    return STATES[Atomics.load(this.header, STATE)];
+  get state(): SourceState {
+    // The word in shared memory is the index in the list.
+    return SOURCE_STATES[Atomics.load(this.header, STATE)];
   }
 
   /** State word and length of the job id of the slot of draw number `index`. */
@@ -157,10 +162,10 @@ export class PoolFiller {
   }
 
   /** What takers are told. `retryAfterSeconds` is for those who find the pool empty. */
-  setState(state: PoolState, retryAfterSeconds = 1): void {
+  setState(state: SourceState, retryAfterSeconds = 1): void {
     const { header } = this.#memory;
     Atomics.store(header, RETRY_AFTER_SECONDS, retryAfterSeconds);
-    Atomics.store(header, STATE, STATES.indexOf(state));
+    Atomics.store(header, STATE, SOURCE_STATES.indexOf(state));
   }
 
   countFailure(): void {
@@ -221,15 +226,17 @@ export class PooledSource implements EntropySource {
 
   /** Healthy while draws wait or come. */
   status(): SourceStatus {
-    const { header, state, waiting } = this.#memory;
+    const { header, state, waiting, slots } = this.#memory;
     const healthy = state === 'delivering' || (state === 'failing' && waiting > 0);
     return {
       name: this.name,
       kind: this.kind,
+      state,
       healthy,
       creditBitsPerDraw: this.#creditBitsPerDraw,
       draws: Atomics.load(header, HEAD) >>> 0,
       failures: Atomics.load(header, FAILURES),
+      pool: { waiting, capacity: slots },
       ...(PROBLEMS[state] !== null && { detail: PROBLEMS[state] }),
     };
   }

@@ -20,14 +20,21 @@ export interface Draw {
   readonly jobId: string | null;
 }
 
+/** Where a source stands. `starting`: its start-up tests run. `latched`: it failed for good. */
+export const SOURCE_STATES = ['starting', 'delivering', 'failing', 'latched', 'closed'] as const;
+export type SourceState = (typeof SOURCE_STATES)[number];
+
 /** What may be shown about a source. It MUST NOT hold output bytes. */
 export interface SourceStatus {
   readonly name: SourceName;
   readonly kind: SourceKind;
+  readonly state: SourceState;
   readonly healthy: boolean;
   readonly creditBitsPerDraw: number;
   readonly draws: number;
   readonly failures: number;
+  /** Draws that wait to be taken, and how many may; sources that are read on demand have none. */
+  readonly pool?: { readonly waiting: number; readonly capacity: number };
   /** Why the source is not healthy. */
   readonly detail?: string;
 }

@@ -26,6 +26,8 @@ import {
   preflightHeaders,
 } from './cors.ts';
 import { serveDashboard } from './dashboard.ts';
+import { serveDocs } from './docs.ts';
+import { RequestObserver, type Telemetry } from './observe.ts';
 import { registerOpenApi, serveOpenApi } from './openapi.ts';
 import { sendProblem, toAppError } from './problem.ts';
 import { answerRaw, handleRawEvents, parserErrorCode } from './raw-errors.ts';
@@ -36,7 +38,7 @@ import { randomnessRoute } from './routes/randomness.ts';
 import { seriesRoute } from './routes/series.ts';
 import { validateRoute } from './routes/validate.ts';
 
-export interface AppOptions {
+export interface AppOptions extends Telemetry {
   readonly service: KeyService;
   readonly clock: Clock;
   readonly logger: FastifyBaseLogger;
@@ -44,6 +46,8 @@ export interface AppOptions {
   readonly entropySource: string;
   readonly entropySources: readonly string[];
   readonly demoKeys: DemoKeysPolicy;
+  /** A demo API key that is active, for pages to offer where it is admitted; null: none. */
+  readonly demoApiKey: string | null;
   readonly rateLimits: boolean;
   readonly tls: { readonly cert: string; readonly key: string } | null;
   /** Path before all addresses, such as `/phm`; empty: the root. */
@@ -69,6 +73,7 @@ export interface Timeouts {
 /** What the routes are built with. */
 export interface RouteContext extends AppOptions {
   readonly authenticator: Authenticator;
+  readonly observer: RequestObserver;
 }
 
 /** Largest request body: a generate or validate body takes a few hundred bytes. */
@@ -91,7 +96,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { clock } = options;
   const client = clientAddress(options.trustedProxies);
   const cors = corsHeaders(options.corsOrigins);
-  const app = createServer(options, client, cors);
+  const observer = new RequestObserver(options);
+  const app = createServer(options, { client, cors, observer });
   app.removeContentTypeParser('text/plain');
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => {
@@ -99,17 +105,20 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     const { reason } = known.details;
     if (reason) request.log.warn({ code: known.code, reason }, 'request failed');
     else if (known.code === 'internal_error') logUnexpected(request.log, known.cause);
+    observer.problem(known.code, request);
     sendProblem(request, reply, known, clock);
   });
   app.setNotFoundHandler(() => {
     throw new AppError('not_found');
   });
+  observer.attach(app);
   if (options.corsOrigins.length > 0) addCorsHook(app, cors);
   addRequestHooks(app, options.isDraining);
   refuseUnknownRoutes(app, cors);
-  handleRawEvents(app.server, { clock, logger: options.logger, cors });
+  handleRawEvents(app.server, { clock, logger: options.logger, observer, cors });
   await registerOpenApi(app, options.basePath);
-  const context: RouteContext = { ...options, authenticator: new Authenticator(options) };
+  const authenticator = new Authenticator(options);
+  const context: RouteContext = { ...options, authenticator, observer };
   await app.register((scope) => addRoutes(scope, context), { prefix: options.basePath });
   // Probes come from beside the server, not through what the base path is for.
   if (options.basePath !== '') healthRoutes(app, context, { documented: false });
@@ -124,21 +133,30 @@ async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<v
   seriesRoute(app, context);
   randomnessRoute(app, context);
   healthRoutes(app, context, { documented: true });
-  await serveOpenApi(app, context.basePath);
+  serveOpenApi(app);
+  await serveDocs(app);
   await serveDashboard(app, context);
+}
+
+/** What every request is met with before it has a route. */
+interface RequestParts {
+  readonly client: ClientAddress;
+  readonly cors: CorsHeaders;
+  readonly observer: RequestObserver;
 }
 
 function createServer(
   { tls, logger, clock, timeouts }: AppOptions,
-  client: ClientAddress,
-  cors: CorsHeaders,
+  { client, cors, observer }: RequestParts,
 ): FastifyInstance {
   const { headersMs, requestMs, checkEveryMs } = { ...DEFAULT_TIMEOUTS, ...timeouts };
   const common: FastifyServerOptions = {
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    childLoggerFactory: (parent, bindings, childOptions, request) =>
-      parent.child({ ...bindings, client: client(request) }, childOptions),
+    childLoggerFactory: (parent, bindings, childOptions, request) => {
+      const trace = observer.begin(request, String(bindings.reqId));
+      return parent.child({ ...bindings, client: client(request), ...trace }, childOptions);
+    },
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: requestMs,
     return503OnClosing: false,
@@ -154,13 +172,18 @@ function createServer(
         allErrors: true,
       },
     },
-    // No hook runs before these.
     frameworkErrors: (error, request, reply) => {
+      const known = toAppError(error);
+      observer.problem(known.code, request as FastifyRequest);
+      // No hook runs for an address that cannot be read.
       reply.headers(cors(request.headers.origin));
-      sendProblem(request as FastifyRequest, reply as FastifyReply, toAppError(error), clock);
+      sendProblem(request as FastifyRequest, reply as FastifyReply, known, clock);
+      const { statusCode: status } = reply;
+      request.log.info({ method: request.method, route: 'unknown', status }, 'request');
+      observer.unrouted(request.raw, status);
     },
     clientErrorHandler: (error, socket) =>
-      answerRaw(socket, new AppError(parserErrorCode(error)), clock, logger),
+      answerRaw(socket, new AppError(parserErrorCode(error)), clock, logger, observer),
   };
   const http = {
     headersTimeout: headersMs,

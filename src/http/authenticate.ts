@@ -77,17 +77,18 @@ export class Authenticator {
     if (typeof given !== 'string' || !isWellFormedApiKey(given))
       throw new AppError('invalid_api_key');
     const principal = await this.#options.service.authenticate(hashApiKey(given));
-    if (!principal || (principal.demo && !this.#admitsDemo(request))) {
+    if (!principal || (principal.demo && !this.admitsDemo(request))) {
       throw new AppError('invalid_api_key');
     }
     return principal;
   }
 
   /**
-   * A forwarded request came from beyond the proxy, whatever address the proxy has; one for another
-   * host came from a page that a browser was led to (DNS rebinding).
+   * Whether demo keys are admitted in this request. A forwarded one came from beyond the proxy,
+   * whatever address the proxy has; one for another host came from a page that a browser was led to
+   * (DNS rebinding).
    */
-  #admitsDemo(request: FastifyRequest): boolean {
+  admitsDemo(request: FastifyRequest): boolean {
     const { demoKeys } = this.#options;
     if (demoKeys !== 'admit-direct') return demoKeys === 'admit';
     if (!isLoopback(request.hostname)) return false;

@@ -13,13 +13,18 @@ import { PAGE_HEADERS } from './page-headers.ts';
 const HASHED_FOLDER = 'assets/';
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
+/** Whether there is a dashboard in a folder. */
+export function isDashboardBuilt(folder: string): boolean {
+  return existsSync(join(folder, 'index.html'));
+}
+
 /**
  * Serves the files of the built dashboard, each by an address of its own: what is put into the folder
  * later, dot files and compressed forms have none. `app` has the base path for its prefix.
  */
 export async function serveDashboard(app: FastifyInstance, context: RouteContext): Promise<void> {
   const { dashboardFolder: root, logger } = context;
-  const isBuilt = existsSync(join(root, 'index.html'));
+  const isBuilt = isDashboardBuilt(root);
   if (isBuilt) {
     await app.register(fastifyStatic, {
       root,
@@ -45,7 +50,7 @@ export async function serveDashboard(app: FastifyInstance, context: RouteContext
  * its slash leads here by a relative address, which holds behind proxies too.
  */
 function serveFirstAddress(app: FastifyInstance, context: RouteContext, isBuilt: boolean): void {
-  const { basePath, clock } = context;
+  const { authenticator, basePath, clock, demoApiKey } = context;
   const index = {
     success: true,
     service: 'PHM key service',
@@ -63,7 +68,12 @@ function serveFirstAddress(app: FastifyInstance, context: RouteContext, isBuilt:
     (request, reply): FastifyReply => {
       reply.header('vary', joinVary(reply, 'Accept'));
       if (!request.headers.accept?.includes('text/html')) {
-        return reply.send({ ...index, timestamp: formatTimestamp(clock.nowMs()) });
+        const demo = authenticator.admitsDemo(request) ? demoApiKey : null;
+        return reply.send({
+          ...index,
+          demo_api_key: demo,
+          timestamp: formatTimestamp(clock.nowMs()),
+        });
       }
       if (isBuilt) return reply.sendFile('index.html');
       const detail = 'The dashboard is not built: run "npm run build" and start the server again.';

@@ -11,6 +11,7 @@ import type { Clock } from '../clock.ts';
 import { AppError, ERRORS, type ErrorCode } from '../errors.ts';
 import { clientAddress } from './client-address.ts';
 import type { CorsHeaders } from './cors.ts';
+import type { RequestObserver } from './observe.ts';
 import { PROBLEM_TYPE, problemBody, problemHeaders } from './problem.ts';
 
 /** The error behind Node's `clientError`. */
@@ -35,28 +36,42 @@ export function answerRaw(
   error: AppError,
   clock: Clock,
   logger: FastifyBaseLogger,
+  observer: RequestObserver,
 ): void {
   const earlier = underWay.get(socket);
   // A request that is not complete is itself the one that failed: nothing else answers it.
   if (earlier?.req.complete && !earlier.writableFinished && !earlier.destroyed) {
-    earlier.once('close', () => writeRaw(socket, error, clock, logger));
+    earlier.once('close', () => writeRaw(socket, error, clock, logger, observer));
   } else {
-    writeRaw(socket, error, clock, logger);
+    writeRaw(socket, error, clock, logger, observer);
   }
 }
 
-function writeRaw(socket: Duplex, error: AppError, clock: Clock, logger: FastifyBaseLogger): void {
+function writeRaw(
+  socket: Duplex,
+  error: AppError,
+  clock: Clock,
+  logger: FastifyBaseLogger,
+  observer: RequestObserver,
+): void {
   if (!socket.writable || wasAnswered(socket, error)) {
     socket.destroy();
     return;
   }
-  const { status, headers, body } = render(socket, error, clock, logger);
+  const { status, headers, body } = render(socket, error, clock, logger, observer);
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`);
 }
 
 /** The whole answer, after a line in the log that holds its request id. */
-function render(socket: Duplex, error: AppError, clock: Clock, logger: FastifyBaseLogger) {
+function render(
+  socket: Duplex,
+  error: AppError,
+  clock: Clock,
+  logger: FastifyBaseLogger,
+  observer: RequestObserver,
+) {
+  observer.problem(error.code);
   const requestId = randomUUID();
   const { status } = ERRORS[error.code];
   const client = socket instanceof Socket ? peerAddress({ socket, headers: {} }) : undefined;
@@ -85,19 +100,21 @@ function wasAnswered(socket: Duplex, { code }: AppError): boolean {
 export interface RawContext {
   readonly clock: Clock;
   readonly logger: FastifyBaseLogger;
+  readonly observer: RequestObserver;
   readonly cors: CorsHeaders;
 }
 
 /** Takes over what Node would answer by itself with an empty body, or not at all. */
-export function handleRawEvents(server: Server, { clock, logger, cors }: RawContext): void {
+export function handleRawEvents(server: Server, context: RawContext): void {
+  const { clock, logger, observer, cors } = context;
   server.on('request', (request, response) => underWay.set(request.socket, response));
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const error = new AppError('expectation_failed');
-    const { status, headers, body } = render(request.socket, error, clock, logger);
+    const { status, headers, body } = render(request.socket, error, clock, logger, observer);
     response.writeHead(status, { ...headers, ...cors(request.headers.origin) }).end(body);
   });
   server.on('connect', (_request, socket) => {
     const error = new AppError('method_not_allowed', { allow: ['GET', 'POST'] });
-    answerRaw(socket, error, clock, logger);
+    answerRaw(socket, error, clock, logger, observer);
   });
 }

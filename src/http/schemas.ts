@@ -244,7 +244,8 @@ export const HealthResult = Type.Object(
     status: oneOf(['ok', 'unavailable', 'draining'], 'string', 'state of this replica'),
     checks: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
-        description: 'state of entropy, each entropy source, ledger, master_secret and accepting',
+        description:
+          'state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting',
       }),
     ),
     timestamp: Timestamp,

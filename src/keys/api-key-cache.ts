@@ -6,6 +6,7 @@
  */
 import { AppError } from '../errors.ts';
 import type { Principal, Usage } from '../ledger/index.ts';
+import type { KeyObserver } from './observer.ts';
 
 const REMEMBERED_MS = 2_000;
 const MAX_REMEMBERED = 10_000;
@@ -22,14 +23,21 @@ interface Entry {
 
 export class ApiKeyCache {
   readonly #lookup: Lookup;
+  readonly #observer: KeyObserver | undefined;
   readonly #entries = new Map<string, Entry>();
   /** Newest usage seen, by account: it refuses early once a quota is known to be used up. */
   readonly #usage = new Map<string, Usage>();
 
   #lookups = 0;
 
-  constructor(lookup: Lookup) {
+  constructor(lookup: Lookup, observer?: KeyObserver) {
     this.#lookup = lookup;
+    this.#observer = observer;
+  }
+
+  /** Look-ups under way, and how many may be. */
+  get load(): { waiting: number; capacity: number } {
+    return { waiting: this.#lookups, capacity: MAX_LOOKUPS };
   }
 
   /** The principal behind an API key's hash; concurrent requests share one look-up. */
@@ -37,7 +45,10 @@ export class ApiKeyCache {
     const name = keyHash.toString('base64');
     const known = this.#entries.get(name);
     if (known && nowMs < known.untilMs) return known.principal;
-    if (this.#lookups >= MAX_LOOKUPS) throw new AppError('overloaded', { retryAfterSeconds: 1 });
+    if (this.#lookups >= MAX_LOOKUPS) {
+      this.#observer?.refused('lookups');
+      throw new AppError('overloaded', { retryAfterSeconds: 1 });
+    }
     if (this.#entries.size >= MAX_REMEMBERED) this.#sweep(nowMs);
     this.#lookups += 1;
     const entry: Entry = { principal: this.#lookup(keyHash), untilMs: nowMs + REMEMBERED_MS };

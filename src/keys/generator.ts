@@ -55,6 +55,8 @@ export interface BitGenerator {
 export interface GeneratorStatus {
   /** Why no key is made any more, or null. */
   readonly latched: string | null;
+  /** Of its DRBG, since the start. */
+  readonly reseeds: number;
   readonly sources: readonly SourceStatus[];
 }
 
@@ -96,7 +98,7 @@ export class Generator {
   readonly #drbg: BitGenerator;
   readonly #instanceId: Buffer;
   readonly #knownAnswers: GeneratorParts['knownAnswers'];
-  #requests = 0;
+  #reseeds = 0;
   #reseedsSinceScreen = 0;
   #latched: string | null = null;
   #screen = 0;
@@ -186,7 +188,7 @@ export class Generator {
 
   status(): GeneratorStatus {
     const sources = [this.#os, ...this.#extras.values()].map((source) => source.status());
-    return { latched: this.#latched, sources };
+    return { latched: this.#latched, reseeds: this.#reseeds, sources };
   }
 
   close(): void {
@@ -229,12 +231,12 @@ export class Generator {
 
   /** Instance, thread, counter and clock: distinct for every reseed of every copy of the state. */
   #additionalInput(): Buffer {
-    this.#requests += 1;
+    this.#reseeds += 1;
     const input = Buffer.alloc(48);
     input.set(this.#instanceId, 0);
     input.writeUInt32BE(process.pid, 16);
     input.writeUInt32BE(threadId, 20);
-    input.writeBigUInt64BE(BigInt(this.#requests), 24);
+    input.writeBigUInt64BE(BigInt(this.#reseeds), 24);
     input.writeBigUInt64BE(process.hrtime.bigint(), 32);
     input.writeBigUInt64BE(BigInt(Date.now()), 40);
     return input;

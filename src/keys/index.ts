@@ -14,6 +14,14 @@ export {
   rotateMasterSecret,
 } from './master-secret.ts';
 export {
+  type KeyObserver,
+  QUEUE_NAMES,
+  type QueueName,
+  type ServiceLoad,
+  type Stage,
+  type StageListener,
+} from './observer.ts';
+export {
   type KeyOrder,
   SECURITY_LEVELS,
   type SecurityLevel,
@@ -28,3 +36,4 @@ export {
   type ValidateOutcome,
 } from './service.ts';
 export type { ServiceSources } from './sources.ts';
+export { VALIDATION_WORDS, type ValidationVerdict, validationWord } from './validate.ts';

@@ -8,6 +8,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { MONTHLY_QUOTAS, quotaMonth } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
+import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import {
   type CommitOutcome,
@@ -25,6 +26,7 @@ import { entropyUnavailable, Generator, type GeneratorSources } from './generato
 import { formatKeyId, newKeyId } from './key-id.ts';
 import { takeSecret } from './master-secret.ts';
 import {
+  type CommitTimes,
   type KeyBatch,
   type KeyBatchReply,
   type KeyTask,
@@ -54,6 +56,13 @@ interface Draft {
   readonly discard: () => void;
   /** True when this worker's own generator made the key. */
   readonly ownKey: boolean;
+}
+
+/** What became of a batch's drafts. */
+interface Committed {
+  readonly outcomes: KeyTaskResult[];
+  readonly failuresRecorded: boolean;
+  readonly commit: CommitTimes | null;
 }
 
 /** A read that must see what its batch commits. */
@@ -95,7 +104,7 @@ export class KeyWorker {
       return { prepared, ...(await this.#commit(prepared.filter(isDraft), batch)) };
     });
     this.#turn = committing;
-    const { prepared, outcomes, failuresRecorded } = await committing;
+    const { prepared, outcomes, failuresRecorded, commit } = await committing;
     let next = 0;
     // Reads at once, not in turn: a database that hangs would let them wait for each other.
     const results: KeyTaskResult[] = await Promise.all(
@@ -104,7 +113,7 @@ export class KeyWorker {
         return 'read' in one ? one.read() : one;
       }),
     );
-    return { id: batch.id, results, failuresRecorded, status: this.#generator.status() };
+    return { id: batch.id, results, failuresRecorded, commit, status: this.#generator.status() };
   }
 
   /** A batch before may have shown the generator broken after this key was made. */
@@ -126,26 +135,24 @@ export class KeyWorker {
   }
 
   /** Commits the drafts in one transaction and settles each. */
-  async #commit(
-    drafts: readonly Draft[],
-    { failures }: KeyBatch,
-  ): Promise<{ outcomes: KeyTaskResult[]; failuresRecorded: boolean }> {
+  async #commit(drafts: readonly Draft[], { failures }: KeyBatch): Promise<Committed> {
     if (drafts.length === 0 && failures.length === 0) {
-      return { outcomes: [], failuresRecorded: true };
+      return { outcomes: [], failuresRecorded: true, commit: null };
     }
+    const startMs = monotonicMs();
     try {
       const committed = await this.#store.commit(
         drafts.map(({ request }) => request),
         failures,
       );
-      return {
-        outcomes: drafts.map((draft, i) => this.#settle(draft, committed[i])),
-        failuresRecorded: true,
-      };
+      const commit = { startMs, endMs: monotonicMs(), succeeded: true };
+      const outcomes = drafts.map((draft, i) => this.#settle(draft, committed[i]));
+      return { outcomes, failuresRecorded: true, commit };
     } catch (error) {
       for (const draft of drafts) draft.discard();
       const failed: KeyTaskResult = { kind: 'failed', failure: toFailure(error) };
-      return { outcomes: drafts.map(() => failed), failuresRecorded: false };
+      const commit = { startMs, endMs: monotonicMs(), succeeded: false };
+      return { outcomes: drafts.map(() => failed), failuresRecorded: false, commit };
     }
   }
 

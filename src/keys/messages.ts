@@ -84,7 +84,16 @@ export interface KeyBatchReply {
   readonly results: readonly KeyTaskResult[];
   /** False when the batch's failures were not recorded and must be sent again. */
   readonly failuresRecorded: boolean;
+  /** The batch's transaction; null when there was nothing to commit. */
+  readonly commit: CommitTimes | null;
   readonly status: GeneratorStatus;
+}
+
+/** When a transaction began and ended, on the monotonic clock that all threads share. */
+export interface CommitTimes {
+  readonly startMs: number;
+  readonly endMs: number;
+  readonly succeeded: boolean;
 }
 
 /** What the main thread sends to the key worker: work, a question about the ledger, or the end. */
@@ -113,6 +122,8 @@ export interface SuiteReply {
     | { readonly kind: 'generated'; readonly generated: GeneratedKey }
     | { readonly kind: 'failed'; readonly failure: Failure };
   readonly counts: StreamCounts;
+  /** How long the worker was at it. */
+  readonly ms: number;
   readonly status: GeneratorStatus;
 }
 

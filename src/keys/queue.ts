@@ -8,6 +8,7 @@ import { AppError } from '../errors.ts';
 import type { FailedRequest } from '../ledger/index.ts';
 import type { GeneratorStatus } from './generator.ts';
 import type { KeyBatch, KeyBatchReply, KeyTask, KeyTaskResult, LedgerReport } from './messages.ts';
+import type { KeyObserver, StageListener } from './observer.ts';
 
 /** Tasks that may wait. Beyond it the answer is `overloaded`: memory and waiting stay bounded. */
 const MAX_WAITING = 8_192;
@@ -29,9 +30,10 @@ const MAX_FAILURES = 10_000;
 
 interface Waiting {
   readonly task: KeyTask;
-  readonly untilMs: number;
+  readonly sinceMs: number;
   /** True when nobody waits for the result any more: a task not yet sent is then dropped. */
   readonly abandoned: () => boolean;
+  readonly onStage: StageListener | undefined;
   readonly resolve: (result: KeyTaskResult) => void;
   readonly reject: (error: AppError) => void;
 }
@@ -39,11 +41,13 @@ interface Waiting {
 interface InFlight {
   readonly waiting: readonly Waiting[];
   readonly failures: readonly FailedRequest[];
+  readonly sentMs: number;
 }
 
 export class KeyQueue {
   readonly #worker: Worker;
   readonly #onStatus: (status: GeneratorStatus) => void;
+  readonly #observer: KeyObserver | undefined;
   #waiting: Waiting[] = [];
   #failures: FailedRequest[] = [];
   readonly #inFlight = new Map<number, InFlight>();
@@ -51,9 +55,10 @@ export class KeyQueue {
   #flushPlanned = false;
   #expiry: NodeJS.Timeout | null = null;
 
-  constructor(worker: Worker, onStatus: (status: GeneratorStatus) => void) {
+  constructor(worker: Worker, onStatus: (status: GeneratorStatus) => void, observer?: KeyObserver) {
     this.#worker = worker;
     this.#onStatus = onStatus;
+    this.#observer = observer;
     worker.on('message', (message: KeyBatchReply | LedgerReport) => {
       if ('id' in message) this.#settle(message);
     });
@@ -63,16 +68,26 @@ export class KeyQueue {
    * Resolves with the task's result. Rejects with `overloaded` when the queue is full, with
    * `ledger_unavailable` when the task has waited too long, and when it was abandoned.
    */
-  async submit(task: KeyTask, abandoned = () => false): Promise<KeyTaskResult> {
+  async submit(
+    task: KeyTask,
+    abandoned = () => false,
+    onStage?: StageListener,
+  ): Promise<KeyTaskResult> {
     if (this.#waiting.length >= MAX_WAITING) {
+      this.#observer?.refused('keys');
       throw new AppError('overloaded', { retryAfterSeconds: 1 });
     }
-    const untilMs = monotonicMs() + MAX_WAIT_MS;
+    const sinceMs = monotonicMs();
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ task, untilMs, abandoned, resolve, reject });
+      this.#waiting.push({ task, sinceMs, abandoned, onStage, resolve, reject });
       this.#planFlush();
       this.#planExpiry();
     });
+  }
+
+  /** Tasks that wait, and how many may. */
+  get load(): { waiting: number; capacity: number } {
+    return { waiting: this.#waiting.length, capacity: MAX_WAITING };
   }
 
   /** Has a failed request counted with the next commit. */
@@ -105,12 +120,12 @@ export class KeyQueue {
       this.#expire();
       this.#planExpiry();
     };
-    this.#expiry = setTimeout(expire, oldest.untilMs - monotonicMs()).unref();
+    this.#expiry = setTimeout(expire, oldest.sinceMs + MAX_WAIT_MS - monotonicMs()).unref();
   }
 
   #expire(): void {
-    const nowMs = monotonicMs();
-    const kept = this.#waiting.findIndex(({ untilMs }) => untilMs > nowMs);
+    const endMs = monotonicMs() - MAX_WAIT_MS;
+    const kept = this.#waiting.findIndex(({ sinceMs }) => sinceMs > endMs);
     const reason = `the ledger has taken nothing for ${MAX_WAIT_MS / 1000} s`;
     for (const { reject } of this.#waiting.splice(0, kept === -1 ? this.#waiting.length : kept)) {
       reject(
@@ -129,7 +144,10 @@ export class KeyQueue {
     const failures = this.#failures;
     this.#failures = [];
     const id = this.#nextId++;
-    this.#inFlight.set(id, { waiting, failures });
+    const sentMs = monotonicMs();
+    this.#inFlight.set(id, { waiting, failures, sentMs });
+    this.#observer?.batchSent(waiting.length);
+    for (const { sinceMs } of waiting) this.#observer?.waited('keys', sentMs - sinceMs);
     const batch: KeyBatch = { id, tasks: waiting.map(({ task }) => task), failures };
     this.#worker.postMessage(batch, transferList(batch.tasks));
   }
@@ -142,7 +160,13 @@ export class KeyQueue {
     if (!reply.failuresRecorded) this.#failures = [...batch.failures, ...this.#failures];
     this.#boundFailures();
     this.#onStatus(reply.status);
-    batch.waiting.forEach(({ resolve }, i) => {
+    const { commit } = reply;
+    if (commit) this.#observer?.committed(commit.endMs - commit.startMs, commit.succeeded);
+    const nowMs = monotonicMs();
+    batch.waiting.forEach(({ sinceMs, onStage, resolve }, i) => {
+      onStage?.('keys.wait', sinceMs, batch.sentMs);
+      onStage?.('keys.batch', batch.sentMs, nowMs);
+      if (commit) onStage?.('ledger.commit', commit.startMs, commit.endMs);
       resolve(reply.results[i]);
     });
     this.#planFlush();

@@ -33,6 +33,7 @@ import type {
   StatisticsResult,
   StatisticsTask,
 } from './messages.ts';
+import type { KeyObserver, ServiceLoad, StageListener } from './observer.ts';
 import type { GeneratedKey, KeyOrder, ReleasedKey } from './order.ts';
 import { KeyQueue } from './queue.ts';
 import type { RandomnessQuery } from './randomness.ts';
@@ -56,6 +57,8 @@ export interface KeyServiceOptions {
   readonly onSourceEvent: (name: SourceName, event: SourceEvent) => void;
   /** Told when the ledger fails or works again, or the master secret proves to lack a version. */
   readonly onLedgerChange: (status: LedgerStatus) => void;
+  /** Told what is worth counting and timing. */
+  readonly observer?: KeyObserver;
   /** Told when a worker has died: nothing can be vouched for, the process must end. */
   readonly onFatal: (error: Error) => void;
 }
@@ -63,8 +66,12 @@ export interface KeyServiceOptions {
 export interface Readiness {
   /** All of the following. */
   readonly ready: boolean;
-  /** Keys can be made. */
+  /** Keys can be made: the sources that are needed deliver, and no generator is latched. */
   readonly entropy: boolean;
+  /** The key worker's generator, for plain keys, is in service. */
+  readonly generator: boolean;
+  /** So are those of all suite workers, for validated keys. */
+  readonly suiteWorkers: boolean;
   /** They can be recorded. */
   readonly ledger: boolean;
   /** No other server makes keys under a version of the master secret that this one lacks. */
@@ -112,14 +119,15 @@ export class KeyService {
     this.#background = background;
     this.#workers = [...ready.map(({ worker }) => worker), statisticsWorker];
     this.#keyWorkerStatus = keyWorker.status;
-    this.#queue = new KeyQueue(keyWorker.worker, (status) => this.#noteStatus(status));
+    const { observer } = options;
+    this.#queue = new KeyQueue(keyWorker.worker, (status) => this.#noteStatus(status), observer);
     this.#ledger = new LedgerWatch(keyWorker.worker, options.onLedgerChange);
-    this.#pool = new SuitePool(options.onLatch);
-    this.#statistics = new Statistics(statisticsWorker);
+    this.#pool = new SuitePool(options.onLatch, observer);
+    this.#statistics = new Statistics(statisticsWorker, observer);
     for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);
     for (const { status } of ready)
       if (status.latched !== null) this.#options.onLatch(status.latched);
-    this.#apiKeys = new ApiKeyCache((keyHash) => this.#lookUpPrincipal(keyHash));
+    this.#apiKeys = new ApiKeyCache((keyHash) => this.#lookUpPrincipal(keyHash), observer);
     for (const worker of this.#workers) this.#watch(worker);
   }
 
@@ -160,6 +168,18 @@ export class KeyService {
     principal: Principal,
     order: KeyOrder,
     abandoned: () => boolean,
+    onStage?: StageListener,
+  ): Promise<GenerateOutcome> {
+    const outcome = await this.#generate(principal, order, abandoned, onStage);
+    if (outcome.kind === 'generated') this.#options.observer?.keyGenerated(order);
+    return outcome;
+  }
+
+  async #generate(
+    principal: Principal,
+    order: KeyOrder,
+    abandoned: () => boolean,
+    onStage: StageListener | undefined,
   ): Promise<GenerateOutcome> {
     const requester = this.#requester(principal);
     const exhausted = this.#exhausted(principal, requester.atMs);
@@ -167,16 +187,23 @@ export class KeyService {
     let counts = NO_STREAMS;
     try {
       if (!order.validate) {
-        return await this.#generatePlain({ kind: 'generate', requester, order }, abandoned);
+        const task: KeyTask = { kind: 'generate', requester, order };
+        return await this.#generatePlain(task, abandoned, onStage);
       }
       const { accountId } = principal;
-      const { reply, latchSource } = await this.#pool.submit({ order }, accountId, abandoned);
+      const { reply, latchSource } = await this.#pool.submit(
+        { order },
+        accountId,
+        abandoned,
+        onStage,
+      );
       counts = reply.counts;
       if (reply.result.kind === 'failed') {
         throw this.#toError(reply.result.failure);
       }
       const { generated } = reply.result;
-      return await this.#record(requester, order, generated, reply.counts, latchSource);
+      const task = { kind: 'record', requester, order, counts: reply.counts } as const;
+      return await this.#record(task, generated, latchSource, onStage);
     } catch (error) {
       if (isServerError(error)) {
         this.#queue.recordFailure({ accountId: requester.accountId, atMs: requester.atMs, counts });
@@ -185,36 +212,33 @@ export class KeyService {
     }
   }
 
-  async #generatePlain(task: KeyTask, abandoned: () => boolean): Promise<GenerateOutcome> {
-    const result = await this.#submit(task, abandoned);
+  async #generatePlain(
+    task: KeyTask,
+    abandoned: () => boolean,
+    onStage: StageListener | undefined,
+  ): Promise<GenerateOutcome> {
+    const result = await this.#submit(task, abandoned, onStage);
     if (result.kind !== 'generated' && result.kind !== 'quota_exceeded') throw unexpected(result);
     return result;
   }
 
   /** Records a key of a suite worker; it leaves only when its row is durable. */
   async #record(
-    requester: Requester,
-    order: KeyOrder,
+    task: Omit<KeyTask & { kind: 'record' }, 'generated'>,
     { key, report, ...generated }: GeneratedKey,
-    counts: StreamCounts,
     latchSource: (reason: string) => void,
+    onStage: StageListener | undefined,
   ): Promise<GenerateOutcome> {
     let recorded = false;
     try {
-      const result = await this.#queue.submit({
-        kind: 'record',
-        requester,
-        order,
-        generated,
-        counts,
-      });
+      const result = await this.#queue.submit({ ...task, generated }, undefined, onStage);
       if (result.kind === 'failed') {
         if (result.failure.repeatedKey) latchSource(result.failure.reason);
         throw this.#toError(result.failure);
       }
       if (result.kind === 'recorded') {
         recorded = true;
-        this.#apiKeys.noteUsage(requester.accountId, result.usage);
+        this.#apiKeys.noteUsage(task.requester.accountId, result.usage);
         return { ...result, kind: 'generated', generated: { key, report, ...generated } };
       }
       if (result.kind === 'quota_exceeded') return result;
@@ -229,19 +253,20 @@ export class KeyService {
     principal: Principal,
     keyText: string,
     proof: string | undefined,
+    onStage?: StageListener,
   ): Promise<ValidateOutcome> {
     const requester = this.#requester(principal);
     const exhausted = this.#exhausted(principal, requester.atMs);
     if (exhausted) return exhausted;
     const key = parseKey(keyText);
-    const result = await this.#submit({ kind: 'validate', requester, key, proof }).catch(
-      (error) => {
-        // Refused by the queue it is still here; after its transfer nothing is left to be wiped.
-        if (key?.length) wipe(key);
-        throw error;
-      },
-    );
+    const task: KeyTask = { kind: 'validate', requester, key, proof };
+    const result = await this.#submit(task, undefined, onStage).catch((error) => {
+      // Refused by the queue it is still here; after its transfer nothing is left to be wiped.
+      if (key?.length) wipe(key);
+      throw error;
+    });
     if (result.kind !== 'validated' && result.kind !== 'quota_exceeded') throw unexpected(result);
+    if (result.kind === 'validated') this.#options.observer?.keyValidated(result.verdict);
     return result;
   }
 
@@ -287,14 +312,18 @@ export class KeyService {
   checkReadiness(): Readiness {
     const sources = this.sourceStatuses();
     const needed: SourceName[] = ['os', this.#options.sources.default];
+    const generator = this.#keyWorkerStatus.latched === null;
+    const suiteWorkers = this.#pool.statuses().every(({ latched }) => latched === null);
     const entropy =
-      this.#generatorStatuses().every(({ latched }) => latched === null) &&
+      generator &&
+      suiteWorkers &&
       needed.every((name) => sources.some((source) => source.name === name && source.healthy));
     if (!entropy) this.#probe();
     const { failure, lackedVersions } = this.#ledger.status();
     const ledger = failure === null;
     const secret = lackedVersions.length === 0;
-    return { ready: entropy && ledger && secret, entropy, ledger, secret, sources };
+    const ready = entropy && ledger && secret;
+    return { ready, entropy, generator, suiteWorkers, ledger, secret, sources };
   }
 
   /**
@@ -303,6 +332,22 @@ export class KeyService {
    */
   sourceStatuses(): SourceStatus[] {
     return mergeStatuses(this.#generatorStatuses(), this.#background);
+  }
+
+  /** What waits, and how the generators are, as of the workers' last replies. */
+  load(): ServiceLoad {
+    const generators = this.#generatorStatuses();
+    return {
+      queues: [
+        { name: 'keys', ...this.#queue.load },
+        { name: 'suite', ...this.#pool.load },
+        { name: 'lookups', ...this.#apiKeys.load },
+        { name: 'statistics', ...this.#statistics.load },
+      ],
+      generators: generators.length,
+      latched: generators.filter(({ latched }) => latched !== null).length,
+      reseeds: generators.reduce((sum, { reseeds }) => sum + reseeds, 0),
+    };
   }
 
   /** Ends the workers after what they have begun. The caller has stopped submitting. */
@@ -361,8 +406,9 @@ export class KeyService {
   async #submit(
     task: KeyTask,
     abandoned?: () => boolean,
+    onStage?: StageListener,
   ): Promise<Exclude<KeyTaskResult, { kind: 'failed' }>> {
-    const result = await this.#queue.submit(task, abandoned);
+    const result = await this.#queue.submit(task, abandoned, onStage);
     if (result.kind === 'failed') throw this.#toError(result.failure);
     if ('usage' in result && 'requester' in task) {
       this.#apiKeys.noteUsage(task.requester.accountId, result.usage);

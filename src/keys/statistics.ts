@@ -7,6 +7,7 @@ import type {
   StatisticsResult,
   StatisticsTask,
 } from './messages.ts';
+import type { KeyObserver } from './observer.ts';
 
 /** Questions under way, of all accounts and of one: the longest takes some tens of milliseconds. */
 const MAX_UNDER_WAY = 64;
@@ -21,16 +22,23 @@ interface Asked {
 
 export class Statistics {
   readonly #worker: Worker;
+  readonly #observer: KeyObserver | undefined;
   readonly #underWay = new Map<number, Asked>();
   #nextId = 1;
 
   /** The worker has reported ready. */
-  constructor(worker: Worker) {
+  constructor(worker: Worker, observer?: KeyObserver) {
     this.#worker = worker;
+    this.#observer = observer;
     worker.on('message', ({ id, result }: StatisticsReply) => {
       this.#underWay.get(id)?.resolve(result);
       this.#underWay.delete(id);
     });
+  }
+
+  /** Questions under way, and how many may be. */
+  get load(): { waiting: number; capacity: number } {
+    return { waiting: this.#underWay.size, capacity: MAX_UNDER_WAY };
   }
 
   /** Rejects with `overloaded` when too much is asked at once. */
@@ -38,6 +46,7 @@ export class Statistics {
     const { accountId } = task.query;
     const own = [...this.#underWay.values()].filter((one) => one.accountId === accountId).length;
     if (this.#underWay.size >= MAX_UNDER_WAY || own >= MAX_OF_ACCOUNT) {
+      this.#observer?.refused('statistics');
       throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
     const id = this.#nextId++;

@@ -1,8 +1,10 @@
 /** The suite workers and the bounded queue in front of them. One job a worker at a time. */
 import type { Worker } from 'node:worker_threads';
+import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { entropyUnavailable, type GeneratorStatus } from './generator.ts';
 import type { SuiteJob, SuiteProbeReply, SuiteReply } from './messages.ts';
+import type { KeyObserver, StageListener } from './observer.ts';
 import type { SuiteMessage } from './suite-worker.ts';
 
 /** Jobs that may wait for each worker: about two seconds of work. */
@@ -25,8 +27,10 @@ export interface SuiteOutcome {
 interface Waiting {
   readonly job: SuiteJob;
   readonly accountId: string;
+  readonly sinceMs: number;
   /** True when nobody waits for the key any more: a job not yet begun is then dropped. */
   readonly abandoned: () => boolean;
+  readonly onStage: StageListener | undefined;
   readonly resolve: (outcome: SuiteOutcome) => void;
   readonly reject: (error: AppError) => void;
 }
@@ -34,17 +38,19 @@ interface Waiting {
 interface Member {
   readonly worker: Worker;
   status: GeneratorStatus;
-  current: Waiting | undefined;
+  current: { readonly waiting: Waiting; readonly sentMs: number } | undefined;
 }
 
 export class SuitePool {
   readonly #onLatch: (reason: string) => void;
+  readonly #observer: KeyObserver | undefined;
   readonly #members: Member[] = [];
   readonly #waiting: Waiting[] = [];
 
   /** `onLatch` is told the reason when a worker's generator ends. */
-  constructor(onLatch: (reason: string) => void) {
+  constructor(onLatch: (reason: string) => void, observer?: KeyObserver) {
     this.#onLatch = onLatch;
+    this.#observer = observer;
   }
 
   /** Adds a worker that has reported ready. */
@@ -59,19 +65,31 @@ export class SuitePool {
   }
 
   /** Resolves when a worker has done the job. Rejects with `overloaded` or `entropy_unavailable`. */
-  async submit(job: SuiteJob, accountId: string, abandoned: () => boolean): Promise<SuiteOutcome> {
-    const able = this.#members.filter(isAble).length;
-    if (able === 0) throw entropyUnavailable(NO_GENERATOR);
+  async submit(
+    job: SuiteJob,
+    accountId: string,
+    abandoned: () => boolean,
+    onStage?: StageListener,
+  ): Promise<SuiteOutcome> {
+    const { capacity } = this.load;
+    if (capacity === 0) throw entropyUnavailable(NO_GENERATOR);
     this.#dropAbandoned();
-    const capacity = able * MAX_WAITING_PER_WORKER;
     const own = this.#waiting.filter((one) => one.accountId === accountId).length;
     if (this.#waiting.length >= capacity || own >= capacity * MAX_ACCOUNT_SHARE) {
+      this.#observer?.refused('suite');
       throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ job, accountId, abandoned, resolve, reject });
+      const sinceMs = monotonicMs();
+      this.#waiting.push({ job, accountId, sinceMs, abandoned, onStage, resolve, reject });
       this.#dispatch();
     });
+  }
+
+  /** Jobs that wait, and how many may. */
+  get load(): { waiting: number; capacity: number } {
+    const able = this.#members.filter(isAble).length;
+    return { waiting: this.#waiting.length, capacity: able * MAX_WAITING_PER_WORKER };
   }
 
   /** Has idle workers draw from their sources again; their status follows. */
@@ -90,7 +108,9 @@ export class SuitePool {
       if (member.current || !isAble(member)) continue;
       const next = this.#nextWanted();
       if (!next) return;
-      member.current = next;
+      const sentMs = monotonicMs();
+      member.current = { waiting: next, sentMs };
+      this.#observer?.waited('suite', sentMs - next.sinceMs);
       member.worker.postMessage(next.job satisfies SuiteMessage);
     }
     if (!this.#members.some(isAble)) this.#refuseWaiting();
@@ -123,7 +143,11 @@ export class SuitePool {
     if (!current) throw new Error('a suite worker answered without a job');
     member.current = undefined;
     this.#noteStatus(member, reply.status);
-    current.resolve({ reply, latchSource: (reason) => this.#latch(member, reason) });
+    this.#observer?.suiteJobDone(reply.ms, reply.counts);
+    const { waiting, sentMs } = current;
+    waiting.onStage?.('suite.wait', waiting.sinceMs, sentMs);
+    waiting.onStage?.('suite.job', sentMs, monotonicMs());
+    waiting.resolve({ reply, latchSource: (reason) => this.#latch(member, reason) });
     this.#dispatch();
   }
 

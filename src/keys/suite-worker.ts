@@ -4,6 +4,7 @@
  * until the key worker has recorded it.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { monotonicMs } from '../clock.ts';
 import type { Keyring, MasterSecret } from '../proof/index.ts';
 import { generateKey } from './generate.ts';
 import { Generator, type GeneratorSources } from './generator.ts';
@@ -28,17 +29,16 @@ export interface SuiteWorkerData {
 export type SuiteMessage = SuiteJob | { readonly latch: string } | 'probe' | 'close';
 
 function answer(generator: Generator, keyring: Keyring, job: SuiteJob): SuiteReply {
+  const startMs = monotonicMs();
   const counts: StreamTally = { streams: 0, streamsPassed: 0 };
+  let result: SuiteReply['result'];
   try {
     const generated = generateKey(generator, keyring, job.order, counts);
-    return { result: { kind: 'generated', generated }, counts, status: generator.status() };
+    result = { kind: 'generated', generated };
   } catch (error) {
-    return {
-      result: { kind: 'failed', failure: toFailure(error) },
-      counts,
-      status: generator.status(),
-    };
+    result = { kind: 'failed', failure: toFailure(error) };
   }
+  return { result, counts, ms: monotonicMs() - startMs, status: generator.status() };
 }
 
 function main(data: SuiteWorkerData): void {

@@ -13,6 +13,17 @@ export interface ValidationVerdict {
   readonly proofVerification: CheckResult;
 }
 
+/** A verdict as one word. */
+export const VALIDATION_WORDS = ['valid', 'malformed', 'not_random', 'not_recognised'] as const;
+export type ValidationWord = (typeof VALIDATION_WORDS)[number];
+
+/** The word for a verdict: of several reasons against a key the first that was found. */
+export function validationWord(verdict: ValidationVerdict): ValidationWord {
+  if (verdict.valid) return 'valid';
+  if (verdict.keyFormat === 'invalid') return 'malformed';
+  return verdict.entropyCheck === 'failed' ? 'not_random' : 'not_recognised';
+}
+
 /** What is known before the ledger is asked. `queries` is empty when the ledger has no say. */
 export interface Examination {
   readonly entropyCheck: CheckResult;

@@ -14,6 +14,9 @@ after(() => removeDataDir(dataDir));
 
 const COMMANDS = [
   ['serve'],
+  ['generate'],
+  ['validate'],
+  ['metrics'],
   ['account', 'create'],
   ['account', 'list'],
   ['account', 'set-plan'],

@@ -235,6 +235,16 @@ describe('deploy/compose', () => {
     assert.deepEqual(Object.keys(proxy.environment).sort(), read);
   });
 
+  it('has metrics for a Prometheus beside the replicas, and none through the proxy', () => {
+    const { PHM_METRICS_HOST, PHM_METRICS_PORT } = replicas[0].environment;
+    assert.equal(PHM_METRICS_HOST, '0.0.0.0');
+    const example = readText('deploy/prometheus/prometheus.yml');
+    for (const name of ['replica-a', 'replica-b']) {
+      assert.ok(example.includes(`${name}:${PHM_METRICS_PORT}`));
+    }
+    assert.ok(!haproxy.includes(PHM_METRICS_PORT) && !haproxy.includes('/metrics'));
+  });
+
   it('sends nothing twice', () => {
     assert.equal(find(haproxy, /^ {2}retry-on (.*)$/m), 'conn-failure');
   });
@@ -245,6 +255,14 @@ describe('deploy/systemd', () => {
     const loaded = [...unit.matchAll(/^LoadCredential=([^:]+):/gm)].map(([, name]) => name);
     const read = [...unit.matchAll(/=%d\/(\S+)$/gm)].map(([, name]) => name);
     assert.deepEqual(read.sort(), loaded.sort());
+  });
+
+  it('has metrics where the example of a scrape looks for them', () => {
+    const { PHM_METRICS_PORT, PHM_METRICS_HOST } = unitEnvironment;
+    const [{ scrape_configs }] = readYaml('deploy/prometheus/prometheus.yml');
+    const { default: host } = ENVIRONMENT.PHM_METRICS_HOST;
+    assert.equal(PHM_METRICS_HOST, undefined);
+    assert.deepEqual(scrape_configs[0].static_configs[0].targets, [`${host}:${PHM_METRICS_PORT}`]);
   });
 
   it('lets V8 compile', () => {
@@ -288,6 +306,23 @@ describe('deploy/kubernetes', () => {
       assert.equal(server[probe].httpGet.port, name);
       assert.equal(server[probe].httpGet.scheme, 'HTTPS');
     }
+  });
+
+  it('lets Prometheus reach the metrics, and nobody through the service', () => {
+    const { name, containerPort } = server.ports[1];
+    assert.equal(name, 'metrics');
+    assert.equal(String(containerPort), configMap.PHM_METRICS_PORT);
+    const annotations = deployment.spec.template.metadata.annotations;
+    assert.equal(annotations['prometheus.io/port'], configMap.PHM_METRICS_PORT);
+    assert.equal(annotations['prometheus.io/path'], '/metrics');
+    assert.equal(annotations['prometheus.io/scrape'], 'true');
+    const [, rule] = ofKind('NetworkPolicy').spec.ingress;
+    assert.equal(rule.ports[0].port, containerPort);
+    assert.ok(rule.from[0].namespaceSelector.matchLabels);
+    assert.deepEqual(
+      ofKind('Service').spec.ports.map(({ targetPort }: Document) => targetPort),
+      ['https'],
+    );
   });
 
   it('mounts every file that a variable names, from a secret that has it', () => {
@@ -335,6 +370,7 @@ describe('docs/operations.md', () => {
       'src/http/app.ts',
       'src/log-writer.ts',
       'src/ledger/postgres.ts',
+      'src/telemetry/tracing.ts',
     ];
     const code = sources.map(readText).join('\n');
     const table = find(readText('docs/operations.md'), /### In the log\n([\s\S]*?)(?=\n#|$)/);

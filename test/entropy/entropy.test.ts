@@ -33,6 +33,7 @@ function scripted(name: SourceName, bytes: Uint8Array, credit = 0, jobId: string
     status: () => ({
       name,
       kind: sourceKind(name),
+      state: 'delivering',
       healthy: true,
       creditBitsPerDraw: credit,
       draws: draws.length,

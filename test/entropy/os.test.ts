@@ -44,6 +44,7 @@ describe('the os source', { skip }, () => {
     assert.deepEqual(source.status(), {
       name: 'os',
       kind: 'system',
+      state: 'delivering',
       healthy: true,
       creditBitsPerDraw: 256,
       draws: 100,

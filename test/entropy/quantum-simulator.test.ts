@@ -130,6 +130,7 @@ describe('the quantum-simulator source', () => {
     assert.deepEqual(source.status(), {
       name: 'quantum-simulator',
       kind: 'quantum-simulator',
+      state: 'delivering',
       healthy: true,
       creditBitsPerDraw: 0,
       draws: 1,

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { newApiKey } from '../../src/accounts/index.ts';
-import { buildTestApp, standInService } from '../support/app.ts';
+import { buildTestApp, READY, standInService } from '../support/app.ts';
 import {
   INDEX_HTML,
   makeDashboardFolder,
@@ -25,7 +25,7 @@ const SUMS = {
 };
 const service = standInService('enterprise', {
   metrics: async () => SUMS,
-  checkReadiness: () => ({ ready: true, entropy: true, ledger: true, secret: true, sources: [] }),
+  checkReadiness: () => READY,
 });
 let app: FastifyInstance;
 let proxy: Server;
@@ -79,11 +79,12 @@ describe('beneath a base path', () => {
     for (const start of ['/security/phm/docs', '/security/phm/docs/']) {
       const page = await fetch(`${origin}${start}`, BROWSER);
       assert.equal(page.status, 200);
+      assert.equal(page.url, `${origin}/security/phm/docs/`);
       const named = [...(await page.text()).matchAll(/(?:src|href)="([^"#]+)"/g)];
-      assert.ok(named.length >= 3);
+      assert.equal(named.length, 7);
       for (const [, address = ''] of named) {
         const url = new URL(address, page.url);
-        assert.equal(url.origin, origin, address);
+        assert.ok(url.href.startsWith(`${origin}/security/phm/`), address);
         assert.equal((await fetch(url)).status, 200, url.href);
       }
     }

@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { newApiKey } from '../../src/accounts/index.ts';
-import { buildTestApp, standInService } from '../support/app.ts';
+import { buildTestApp, READY, standInService } from '../support/app.ts';
 
 const PAGE = 'https://app.example';
 const OTHER_PAGE = 'http://localhost:5173';
@@ -21,7 +21,7 @@ before(async () => {
     metrics: async () => {
       throw new Error('a stand-in without metrics');
     },
-    checkReadiness: () => ({ ready: true, entropy: true, ledger: true, secret: true, sources: [] }),
+    checkReadiness: () => READY,
   });
   const authenticate = service.authenticate.bind(service);
   service.authenticate = async (hash) => {

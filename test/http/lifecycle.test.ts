@@ -77,7 +77,9 @@ describe('start', () => {
     const server = await Server.start(freshFolder());
     const { log } = server;
     assert.ok(log.includes(server.address));
-    const line = /curl -s (\S+) \\\n\s+-H '([^']+)' -H '([^']+)' \\\n\s+-d '([^']+)'/.exec(log);
+    const line = /curl -s (\S+) \\\n\s+-H '([^']+)' \\\n\s+-H '([^']+)' \\\n\s+-d '([^']+)'/.exec(
+      log,
+    );
     assert.ok(line, log);
     const [, url = '', keyHeader = '', typeHeader = '', body = ''] = line;
     const headers = [keyHeader, typeHeader].map((header) => header.split(': ') as [string, string]);

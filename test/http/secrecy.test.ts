@@ -1,8 +1,10 @@
-/** No issued key leaves a trace: not in the log, not in any database file, not in an error. */
+/** No issued key leaves a trace: not in the log, a database file, an error, a metric or a span. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { prettyLines } from '../../src/log-pretty.ts';
+import { Collector } from '../support/collector.ts';
 import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
 
 const dataDir = makeDataDir();
@@ -22,8 +24,16 @@ function formsOf(hex: string): { name: string; bytes: Buffer }[] {
 }
 
 describe('secrecy', () => {
-  it('keeps key bytes out of logs, database files and error bodies', async () => {
-    const server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off', PHM_LOG_LEVEL: 'trace' });
+  it('keeps key bytes out of logs, database files, error bodies, metrics and traces', async () => {
+    const collector = await Collector.start();
+    after(() => collector.close());
+    const server = await Server.start(dataDir, {
+      PHM_RATE_LIMITS: 'off',
+      PHM_LOG_LEVEL: 'trace',
+      PHM_METRICS_PORT: '0',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.address,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    });
     const keys: string[] = [];
     const errors: string[] = [];
     for (const security_level of [128, 256, 384]) {
@@ -50,9 +60,17 @@ describe('secrecy', () => {
         }
       }
     }
+    const metrics = await server.scrape();
     await server.stop('SIGTERM');
+    const pretty = server.log
+      .split('\n')
+      .map(prettyLines({ color: true }))
+      .join('');
     const places = [
       { name: 'log', bytes: Buffer.from(server.log) },
+      { name: 'log for people', bytes: Buffer.from(pretty) },
+      { name: 'metrics', bytes: Buffer.from(metrics) },
+      { name: 'traces', bytes: Buffer.from(collector.bodies.join('\n')) },
       { name: 'errors', bytes: Buffer.from(errors.join('\n')) },
       ...readdirSync(dataDir).map((file) => ({
         name: file,
@@ -60,6 +78,8 @@ describe('secrecy', () => {
       })),
     ];
     assert.ok(server.log.includes('/api/v2/validate'), 'the log was written');
+    assert.ok(metrics.includes('phm_keys_generated_total'), 'the metrics were read');
+    assert.ok(collector.spans().length > keys.length, 'the spans were sent');
     assert.ok(places.some(({ name, bytes }) => name === 'phm.db' && bytes.length > 0));
     for (const key of keys) {
       for (const form of formsOf(key)) {
@@ -68,10 +88,10 @@ describe('secrecy', () => {
         }
       }
     }
-    assert.ok(
-      !server.log.split('Documentation')[1]?.includes(DEMO_KEY),
-      'an API key is in the log',
-    );
+    const [, afterBanner] = server.log.split('Stop: Ctrl-C');
+    assert.ok(afterBanner, 'the banner was written');
+    assert.ok(!afterBanner.includes(DEMO_KEY), 'an API key is in the log');
+    for (const text of [metrics, ...collector.bodies]) assert.ok(!text.includes(DEMO_KEY));
   });
 
   it('keeps its files to their owner', () => {

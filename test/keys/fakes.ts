@@ -24,6 +24,7 @@ export function fakeSource(
       return {
         name,
         kind: this.kind,
+        state: 'delivering',
         healthy: true,
         creditBitsPerDraw: creditBits,
         draws: this.draws,

@@ -6,7 +6,7 @@ import { AppError } from '../../src/errors.ts';
 import type { SuiteJob, SuiteReply } from '../../src/keys/messages.ts';
 import { SuitePool } from '../../src/keys/suite-pool.ts';
 
-const STATUS = { latched: null, sources: [] };
+const STATUS = { latched: null, reseeds: 0, sources: [] };
 const HALF_OF_THE_QUEUE = 128;
 const present = () => false;
 

@@ -8,6 +8,17 @@ import type { Principal } from '../../src/ledger/index.ts';
 
 const USAGE = { month: 0, used: 0, quota: null };
 
+/** A service with nothing to complain of. */
+export const READY: ReturnType<KeyService['checkReadiness']> = {
+  ready: true,
+  entropy: true,
+  generator: true,
+  suiteWorkers: true,
+  ledger: true,
+  secret: true,
+  sources: [],
+};
+
 /** A service that knows one caller, and beyond that what it is given. */
 export function standInService(plan: string, more: Partial<KeyService> = {}): KeyService {
   const principal: Principal = {
@@ -31,6 +42,7 @@ export function buildTestApp(
     entropySource: 'os',
     entropySources: ['os'],
     demoKeys: 'refuse',
+    demoApiKey: null,
     rateLimits: true,
     tls: null,
     basePath: '',

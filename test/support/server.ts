@@ -76,14 +76,23 @@ export interface Answer {
   readonly body: any;
 }
 
+/** What `serve --json` writes when it listens. */
+interface StartLine {
+  readonly address: string;
+  readonly metrics_address: string | null;
+}
+
 export class Server {
   readonly address: string;
+  /** The page for Prometheus, or null. */
+  readonly metricsAddress: string | null;
   readonly dataDir: string;
   readonly #child: ChildProcess;
   readonly #log: () => string;
 
-  private constructor(address: string, dataDir: string, child: ChildProcess, log: () => string) {
-    this.address = address;
+  private constructor(start: StartLine, dataDir: string, child: ChildProcess, log: () => string) {
+    this.address = start.address;
+    this.metricsAddress = start.metrics_address;
     this.dataDir = dataDir;
     this.#child = child;
     this.#log = log;
@@ -108,7 +117,7 @@ export class Server {
     const listening = (async () => {
       for await (const chunk of child.stdout ?? []) {
         line += chunk;
-        if (line.includes('\n')) return JSON.parse(line).address as string;
+        if (line.includes('\n')) return JSON.parse(line) as StartLine;
       }
       throw new Error(`the server did not start:\n${log}`);
     })();
@@ -150,6 +159,12 @@ export class Server {
 
   metrics(query = '', apiKey = DEMO_KEY): Promise<Answer> {
     return this.request(`/api/v2/metrics${query}`, { headers: { 'X-API-Key': apiKey } });
+  }
+
+  /** The page for Prometheus. */
+  async scrape(): Promise<string> {
+    const response = await fetch(this.metricsAddress ?? '');
+    return response.text();
   }
 
   /** Sends a signal and resolves with the exit code (null when the signal ended it). */

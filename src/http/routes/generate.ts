@@ -20,7 +20,7 @@ import {
 } from '../schemas.ts';
 
 export function generateRoute(app: FastifyInstance, context: RouteContext): void {
-  const { authenticator, service, clock } = context;
+  const { authenticator, observer, service, clock } = context;
   app.post<{ Body: GenerateBody }>(
     '/api/v2/generate',
     {
@@ -44,6 +44,7 @@ export function generateRoute(app: FastifyInstance, context: RouteContext): void
         authenticator.principal(request),
         order,
         () => request.raw.socket.destroyed,
+        observer.stages(request),
       );
       if (outcome.kind === 'quota_exceeded') throw quotaExceeded(clock.nowMs());
       authenticator.noteUsage(reply, outcome.usage);

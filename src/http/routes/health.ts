@@ -31,6 +31,7 @@ export function healthRoutes(
       {
         schema: {
           hide: !documented,
+          operationId: path.slice(1),
           summary,
           tags: ['health'],
           security: [],
@@ -52,7 +53,8 @@ function alive({ clock }: RouteContext): Health {
 
 /** Ready while keys can be made and recorded and the process is not on its way out. */
 function readiness({ service, clock, isDraining }: RouteContext): Health {
-  const { ready, entropy, ledger, secret, sources } = service.checkReadiness();
+  const { ready, entropy, generator, suiteWorkers, ledger, secret, sources } =
+    service.checkReadiness();
   const status = isDraining() ? 'draining' : ready ? 'ok' : 'unavailable';
   const bySource = sources.map(({ name, healthy }) => [`entropy:${name}`, word(healthy)]);
   return {
@@ -61,6 +63,8 @@ function readiness({ service, clock, isDraining }: RouteContext): Health {
     checks: {
       entropy: word(entropy),
       ...Object.fromEntries(bySource),
+      generator: generator ? 'ok' : 'latched',
+      suite_workers: suiteWorkers ? 'ok' : 'latched',
       ledger: word(ledger),
       master_secret: secret ? 'ok' : 'incomplete',
       accepting: isDraining() ? 'no' : 'yes',

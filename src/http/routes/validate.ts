@@ -13,14 +13,13 @@ import {
 } from '../schemas.ts';
 
 export function validateRoute(app: FastifyInstance, context: RouteContext): void {
-  const { authenticator, service, clock } = context;
+  const { authenticator, observer, service, clock } = context;
   app.post<{ Body: Static<typeof ValidateBody> }>(
     '/api/v2/validate',
     {
       schema: {
         operationId: 'validate',
         summary: 'Validate a key',
-        description: 'A malformed key is a verdict, not an error.',
         tags: ['keys'],
         body: ValidateBody,
         response: responses(ValidationResult, [...KEYED_ERRORS, ...BODY_ERRORS, 'quota_exceeded']),
@@ -29,7 +28,12 @@ export function validateRoute(app: FastifyInstance, context: RouteContext): void
     },
     async (request, reply): Promise<Static<typeof ValidationResult>> => {
       const { key, hash_proof: proof } = request.body;
-      const outcome = await service.validate(authenticator.principal(request), key, proof);
+      const outcome = await service.validate(
+        authenticator.principal(request),
+        key,
+        proof,
+        observer.stages(request),
+      );
       if (outcome.kind === 'quota_exceeded') throw quotaExceeded(clock.nowMs());
       authenticator.noteUsage(reply, outcome.usage);
       const { verdict } = outcome;

@@ -1,0 +1,13 @@
+import json
+from urllib.request import Request, urlopen
+
+request = Request(
+    "http://127.0.0.1:8080/api/v2/generate",
+    data=json.dumps({"security_level": 256, "enable_nist_validation": True}).encode(),
+    headers={
+        "X-API-Key": "phmsk_demo_ResearchDemoKeyNotSecret0001_1GUpEG",
+        "Content-Type": "application/json",
+    },
+)
+with urlopen(request, timeout=30) as answer:
+    print(json.dumps(json.load(answer)))

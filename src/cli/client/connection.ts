@@ -1,0 +1,171 @@
+/** The service that the client commands call, and what they say when it does not do what it was asked. */
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import {
+  PhmApiError,
+  PhmClient,
+  PhmConnectionError,
+  PhmError,
+  PhmTimeoutError,
+} from '../../../sdk/src/index.ts';
+import { DEMO_ACCOUNTS } from '../../accounts/index.ts';
+import { CLIENT_ENVIRONMENT, type ClientConfig, readClientConfig } from '../../config/index.ts';
+import { CommandError } from '../command-error.ts';
+import type { CliContext } from '../context.ts';
+import { untilInterrupted } from '../interruption.ts';
+
+export interface ConnectionFlags {
+  readonly url?: string;
+}
+
+const OTHERS = {
+  PHM_ALLOW_CLEARTEXT: 'on: http: to other machines, where something else encrypts',
+  NODE_EXTRA_CA_CERTS: 'file of certificate authorities to trust beside the usual ones',
+};
+
+/** Adds to a command what all that call the service have; `help` goes before it. */
+export function addConnectionOptions(command: Command, help: string): Command {
+  const rows = Object.entries(CLIENT_ENVIRONMENT).map(
+    ([name, { default: value, help: meaning }]) => [
+      name,
+      value === '' ? meaning : `${meaning} (${value})`,
+    ],
+  );
+  const table = [...rows, ...Object.entries(OTHERS)]
+    .map(([name = '', meaning]) => `  ${name.padEnd(20)} ${meaning}\n`)
+    .join('');
+  return command
+    .option('--url <address>', 'address of the service, with its base path; goes before PHM_URL')
+    .addHelpText(
+      'after',
+      `${help}
+Environment:
+${table}There is no option for the API key: every user of the machine could read it in the list of processes.
+`,
+    );
+}
+
+interface ApiKey {
+  readonly text: string;
+  readonly origin: string;
+}
+
+const DEMO_ORIGIN = 'the demo key';
+
+/** One service with one API key. */
+export class Connection {
+  readonly #phm: PhmClient;
+  readonly #url: string;
+  readonly #origin: string;
+
+  /** Throws `CommandError` when the environment names no service or no API key that can be used. */
+  constructor(context: CliContext, { url }: ConnectionFlags) {
+    const result = readClientConfig(context.env, url);
+    if (!result.ok) throw new CommandError(result.problems.join('\n'), 2);
+    const { text, origin } = findApiKey(result.config, context);
+    this.#url = result.config.url;
+    this.#origin = origin;
+    this.#phm = makeClient(this.#url, text, origin);
+  }
+
+  get client(): PhmClient {
+    return this.#phm;
+  }
+
+  /**
+   * Resolves with what `call` does, which Ctrl-C ends. Throws `CommandError` with what went wrong and what
+   * to do; `lost` is said when the service may have done its part.
+   */
+  ask<T>(call: (phm: PhmClient, signal: AbortSignal) => Promise<T>, lost = ''): Promise<T> {
+    return untilInterrupted(async (signal) => {
+      try {
+        return await call(this.#phm, signal);
+      } catch (error) {
+        if (signal.aborted) throw new CommandError(sentences([String(signal.reason), lost]), 1);
+        if (!(error instanceof PhmError)) throw error;
+        const unknown = error.outcomeUnknown ? lost : '';
+        throw new CommandError(sentences([this.#describe(error), unknown]), 1);
+      }
+    });
+  }
+
+  #describe(error: PhmError): string {
+    if (error instanceof PhmApiError) return this.#describeRefusal(error);
+    if (error instanceof PhmTimeoutError) return `${this.#url}: ${error.message}`;
+    if (error instanceof PhmConnectionError && !error.outcomeUnknown) {
+      const fix = /CERT|UNABLE_TO_VERIFY/.test(error.message)
+        ? 'Its certificate is not trusted here: name its authority in NODE_EXTRA_CA_CERTS, or check the address.'
+        : 'Start it with "phm serve", or name another address with --url or PHM_URL.';
+      return `${this.#url}: ${error.message}\n${fix}`;
+    }
+    return `${this.#url}: ${error.message}`;
+  }
+
+  #describeRefusal(error: PhmApiError): string {
+    const { code, title, detail, requestId, retryAfterSeconds } = error;
+    const lines = [`${title} (${code})`];
+    for (const { pointer, message } of error.errors) {
+      lines.push(`  ${pointer.replace(/^(#\/|\?)/, '')} ${message}`);
+    }
+    lines.push(detail);
+    if (code === 'invalid_api_key') {
+      lines.push(
+        this.#origin === DEMO_ORIGIN
+          ? 'It was the public demo key, which this server does not admit: set PHM_API_KEY or PHM_API_KEY_FILE.'
+          : `It came from ${this.#origin}.`,
+      );
+    }
+    if (retryAfterSeconds !== null) lines.push(`Try again after ${duration(retryAfterSeconds)}.`);
+    if (requestId !== null) lines.push(`Request id: ${requestId}`);
+    return lines.join('\n');
+  }
+}
+
+function sentences(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('\n');
+}
+
+function findApiKey({ apiKey, loopback }: ClientConfig, { err }: CliContext): ApiKey {
+  if (apiKey && 'file' in apiKey) {
+    return { text: readKeyFile(apiKey.file), origin: `PHM_API_KEY_FILE, ${apiKey.file}` };
+  }
+  if (apiKey) return { text: apiKey.text, origin: 'PHM_API_KEY' };
+  if (!loopback) {
+    const message =
+      'there is no API key: set PHM_API_KEY_FILE to a file that holds it, or PHM_API_KEY to the key itself';
+    throw new CommandError(`${message}. An operator issues one with "phm key issue"`, 2);
+  }
+  const [demo] = DEMO_ACCOUNTS;
+  err('note: PHM_API_KEY is not set: using the public demo key of the Research plan\n');
+  return { text: demo.apiKey, origin: DEMO_ORIGIN };
+}
+
+function readKeyFile(file: string): string {
+  try {
+    return readFileSync(file, 'latin1').trim();
+  } catch (error) {
+    throw new CommandError(`PHM_API_KEY_FILE: ${(error as Error).message}`, 1);
+  }
+}
+
+function makeClient(baseUrl: string, apiKey: string, origin: string): PhmClient {
+  try {
+    return new PhmClient({ baseUrl, apiKey });
+  } catch (error) {
+    // The message quotes neither.
+    throw new CommandError(`${origin}: ${(error as Error).message}`, 2);
+  }
+}
+
+/** Seconds in the largest unit that they fill twice, rounded up. */
+export function duration(seconds: number): string {
+  const units = [
+    [86_400, 'days'],
+    [3_600, 'hours'],
+    [60, 'minutes'],
+  ] as const;
+  for (const [length, name] of units) {
+    if (seconds >= 2 * length) return `${Math.ceil(seconds / length)} ${name}`;
+  }
+  return `${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
+}

@@ -1,0 +1,183 @@
+/** `phm generate`: a key from a running service. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { GeneratedKey, GenerateRequest } from '../../../sdk/src/index.ts';
+import { SOURCE_NAMES } from '../../entropy/index.ts';
+import { SECURITY_LEVELS } from '../../keys/index.ts';
+import { DEFAULT_MODULATION, MODULATION_TYPES } from '../../modulation/index.ts';
+import { CommandError } from '../command-error.ts';
+import type { CliContext } from '../context.ts';
+import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
+import { KeyFile } from './key-file.ts';
+import { encodeKey, KEY_FORMATS, type KeyFormat, VARIABLE_NAME } from './key-formats.ts';
+import { writeDetails } from './terminal.ts';
+
+const DEFAULT_VARIABLE = 'PHM_KEY';
+
+const LOST =
+  'A key may have been made and counted. Nobody has it: run the command again for another.';
+
+const HELP = `
+Standard output gets the key and a line end, and nothing else; a terminal is shown more, on standard error.
+A file is readable by its owner only. It is made before the key, and taken away again when there is none.
+Exit code: 0 the key was written, 1 it was not, 2 called wrongly.
+
+Examples:
+  phm generate
+  phm generate --level 384 --format raw --output key.bin
+  phm generate --validate --json > evidence-with-key.json
+  export "$(phm generate --format env --env-name DATA_KEY)"
+`;
+
+interface GenerateFlags extends ConnectionFlags {
+  readonly level: GenerateRequest['security_level'];
+  readonly validate?: boolean;
+  readonly source?: GenerateRequest['entropy_source'];
+  readonly modulation: GenerateRequest['modulation_type'];
+  readonly include?: GenerateRequest['include'];
+  readonly format: KeyFormat;
+  readonly envName?: string;
+  readonly output?: string;
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+export function addGenerateCommand(program: Command, context: CliContext): void {
+  const command = program
+    .command('generate')
+    .description('have a running service generate a key')
+    .addOption(
+      new Option('--level <bits>', 'length of the key')
+        .choices(SECURITY_LEVELS.map(String))
+        .default('256'),
+    )
+    .option('--validate', 'run the 15 statistical tests on the stream that the key is cut from')
+    .addOption(
+      new Option('--source <name>', "entropy source to mix in; default: the server's").choices(
+        SOURCE_NAMES,
+      ),
+    )
+    .addOption(
+      new Option('--modulation <type>', 'modulation type')
+        .choices(MODULATION_TYPES)
+        .default(DEFAULT_MODULATION),
+    )
+    .addOption(
+      new Option(
+        '--format <format>',
+        'raw: the bytes; jwk: JSON Web Key; env: NAME=<hex digits>, for a shell',
+      )
+        .choices(KEY_FORMATS)
+        .default('hex'),
+    )
+    .addOption(
+      new Option(
+        '--env-name <name>',
+        `name for --format env; default: ${DEFAULT_VARIABLE}`,
+      ).argParser(parseVariable),
+    )
+    .option('--output <file>', 'write to a new file, not to standard output')
+    .option('--force', 'replace the file of --output if there is one')
+    .addOption(new Option('--json', 'write the whole answer of the service').conflicts('format'))
+    .addOption(
+      new Option('--include <field...>', 'extra fields of the answer, for --json').choices([
+        'hash_proof',
+        'nist_report',
+      ]),
+    );
+  addConnectionOptions(command, HELP).action(
+    (flags: Omit<GenerateFlags, 'level'> & { level: string }) => {
+      // The choices above are the levels.
+      const level = Number(flags.level) as GenerateFlags['level'];
+      return generate(context, { ...flags, level });
+    },
+  );
+}
+
+async function generate(context: CliContext, flags: GenerateFlags): Promise<void> {
+  assertConsistent(flags);
+  const connection = new Connection(context, flags);
+  const file =
+    flags.output === undefined ? undefined : KeyFile.claim(flags.output, flags.force ?? false);
+  let generated: GeneratedKey;
+  try {
+    const body = toRequest(flags);
+    generated = await connection.ask((phm, signal) => phm.generate(body, { signal }), LOST);
+  } catch (error) {
+    file?.discard();
+    throw error;
+  }
+  const content = flags.json
+    ? Buffer.from(`${JSON.stringify(generated)}\n`)
+    : encodeKey(generated, flags.format, flags.envName ?? DEFAULT_VARIABLE);
+  await deliver(context, content, file, generated.key_id);
+  if (file) {
+    context.err(
+      `Wrote a key of ${generated.security_level} bits, ${generated.key_id}, to ${file.path}\n`,
+    );
+  } else if (process.stdout.isTTY && !flags.json) {
+    writeDetails(context, generated);
+  }
+}
+
+function assertConsistent({ format, envName, output, force, json, include }: GenerateFlags): void {
+  if (envName !== undefined && (format !== 'env' || json)) {
+    throw new CommandError('--env-name is for --format env', 2);
+  }
+  if (include && !json) {
+    throw new CommandError('--include adds fields to the answer, which --json writes', 2);
+  }
+  if (force && output === undefined) throw new CommandError('--force is for --output', 2);
+  if (output === '-' || output === '') {
+    throw new CommandError(
+      '--output takes the name of a file; leave it out for standard output',
+      2,
+    );
+  }
+  if (format === 'raw' && output === undefined && !json && process.stdout.isTTY) {
+    throw new CommandError('--format raw is not for a terminal: use --output or a pipe', 2);
+  }
+}
+
+function toRequest({
+  level,
+  validate,
+  source,
+  modulation,
+  include,
+}: GenerateFlags): GenerateRequest {
+  return {
+    security_level: level,
+    ...(validate && { enable_nist_validation: true }),
+    ...(source && { entropy_source: source }),
+    ...(modulation && { modulation_type: modulation }),
+    ...(include && { include }),
+  };
+}
+
+/** Writes the key to its place. Throws `CommandError` that names the key which is lost then. */
+async function deliver(
+  context: CliContext,
+  content: Buffer,
+  file: KeyFile | undefined,
+  keyId: string,
+): Promise<void> {
+  try {
+    if (file) file.save(content);
+    else await context.outBytes(content);
+  } catch (error) {
+    const reason = error instanceof CommandError ? error.message : 'the output cannot be written';
+    throw new CommandError(
+      `${reason}\nThe key ${keyId} was made and counted. Nobody has it: run the command again for another.`,
+      1,
+    );
+  } finally {
+    content.fill(0);
+  }
+}
+
+function parseVariable(text: string): string {
+  if (!VARIABLE_NAME.test(text)) {
+    throw new InvalidArgumentError('use letters, digits and "_", not a digit first.');
+  }
+  return text;
+}

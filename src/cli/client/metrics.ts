@@ -1,0 +1,78 @@
+/** `phm metrics`: what an account has done on a running service. */
+import type { Command } from 'commander';
+import type { Limits, Metrics } from '../../../sdk/src/index.ts';
+import { type CliContext, writeJson, writeTable } from '../context.ts';
+import { parseCount } from '../parse-count.ts';
+import { addConnectionOptions, Connection, type ConnectionFlags, duration } from './connection.ts';
+import { sparkline } from './terminal.ts';
+
+const HELP = `
+All numbers are of the API key's account. On a terminal, keys over time are drawn as well.
+Exit code: 0 the numbers were written, 1 they were not, 2 called wrongly.
+
+Example:
+  phm metrics --hours 168
+`;
+
+const DEFAULT_HOURS = 24;
+
+const SPARKLINE_WIDTH = 60;
+
+interface MetricsFlags extends ConnectionFlags {
+  readonly hours: number;
+  readonly json?: boolean;
+}
+
+export function addMetricsCommand(program: Command, context: CliContext): void {
+  const command = program
+    .command('metrics')
+    .description('show the usage of your account on a running service')
+    .option('--hours <n>', 'length of the period, up to 8760', parseCount, DEFAULT_HOURS)
+    .option('--json', 'write the whole answer of the service');
+  addConnectionOptions(command, HELP).action((flags: MetricsFlags) => showMetrics(context, flags));
+}
+
+async function showMetrics(
+  context: CliContext,
+  { hours, json, ...flags }: MetricsFlags,
+): Promise<void> {
+  const connection = new Connection(context, flags);
+  const metrics = await connection.ask((phm, signal) => phm.metrics({ hours }, { signal }));
+  if (json) {
+    writeJson(context, metrics);
+    return;
+  }
+  const rows = toRows(metrics, connection.client.lastLimits);
+  if (process.stdout.isTTY) {
+    const { series } = await connection.ask((phm, signal) =>
+      phm.metricsSeries({ hours }, { signal }),
+    );
+    const counts = series.points.map(({ keys }) => keys);
+    rows.push(['keys over time', sparkline(counts, SPARKLINE_WIDTH)]);
+  }
+  writeTable(context, [`LAST ${hours} HOURS`, ''], rows);
+}
+
+function toRows({ metrics: { performance, usage } }: Metrics, { quota }: Limits): string[][] {
+  return [
+    ['keys generated', number(performance.total_keys_generated)],
+    ['average latency', `${performance.average_latency_ms} ms`],
+    ['streams that passed', percent(performance.nist_compliance_rate)],
+    ['failed calls', percent(performance.error_rate)],
+    ['metered requests', number(usage.total_usage)],
+    ['active API keys', number(usage.api_key_count)],
+    ['left this month', quota ? describeQuota(quota) : 'unlimited'],
+  ];
+}
+
+function describeQuota({ limit, remaining, resetSeconds }: NonNullable<Limits['quota']>): string {
+  return `${number(remaining)} of ${number(limit)} requests, for ${duration(resetSeconds)}`;
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en');
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toLocaleString('en', { maximumFractionDigits: 2 })} %`;
+}

@@ -1,0 +1,76 @@
+/** Has requests counted, timed and traced, where an operator asked for it. */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { ErrorCode } from '../errors.ts';
+import type { StageListener } from '../keys/index.ts';
+import {
+  parseTraceparent,
+  type RequestTrace,
+  type ServiceMetrics,
+  type Tracing,
+} from '../telemetry/index.ts';
+
+export interface Telemetry {
+  readonly metrics?: ServiceMetrics | null;
+  readonly tracing?: Tracing | null;
+}
+
+export class RequestObserver {
+  readonly #metrics: ServiceMetrics | null;
+  readonly #tracing: Tracing | null;
+  readonly #traces = new WeakMap<IncomingMessage, RequestTrace>();
+  readonly #problems = new WeakMap<IncomingMessage, ErrorCode>();
+
+  constructor({ metrics, tracing }: Telemetry) {
+    this.#metrics = metrics ?? null;
+    this.#tracing = tracing ?? null;
+  }
+
+  /** Begins a request's trace, if there is one; gives what its log lines carry of it. */
+  begin(request: IncomingMessage, requestId: string): { readonly trace_id?: string } {
+    const trace = this.#tracing?.begin(request, requestId);
+    if (trace) this.#traces.set(request, trace);
+    const traceId = trace?.traceId ?? parseTraceparent(request.headers.traceparent)?.traceId;
+    return traceId === undefined ? {} : { trace_id: traceId };
+  }
+
+  /** For the stages of a request; undefined when it is not traced. */
+  stages({ raw }: FastifyRequest): StageListener | undefined {
+    return this.#traces.get(raw)?.onStage;
+  }
+
+  /** Notes that a request is answered with a problem; without one it never reached the framework. */
+  problem(code: ErrorCode, request?: FastifyRequest): void {
+    this.#metrics?.problem(code);
+    if (request) this.#problems.set(request.raw, code);
+  }
+
+  /** Ends what was begun of a request for which no hook runs. */
+  unrouted(raw: IncomingMessage, status: number): void {
+    this.#end(raw, undefined, status);
+  }
+
+  /** Adds its hooks. Routes are known from here on. */
+  attach(app: FastifyInstance): void {
+    app.addHook('onRoute', ({ method, url }) => {
+      for (const one of [method].flat()) {
+        if (one !== 'HEAD' && !url.includes('/docs')) this.#metrics?.routeAdded(one, url);
+      }
+    });
+    if (this.#tracing) {
+      app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
+        const left = () => this.#end(raw, routeOptions.url, undefined);
+        reply.raw.once('close', left);
+      });
+    }
+    app.addHook('onResponse', async ({ raw, method, routeOptions }, reply) => {
+      const { statusCode: status, elapsedTime: ms } = reply;
+      this.#metrics?.answered({ method, route: routeOptions.url, status, ms });
+      this.#end(raw, routeOptions.url, status);
+    });
+  }
+
+  #end(raw: IncomingMessage, route: string | undefined, status: number | undefined): void {
+    this.#traces.get(raw)?.end({ route, status, problem: this.#problems.get(raw) });
+  }
+}

@@ -1,0 +1,302 @@
+/** What the OpenAPI document says to people, by operation; schemas and errors come from the routes. */
+
+export const DESCRIPTION = `Generates symmetric keys of 128, 256 or 384 bits from an SP 800-90A CTR_DRBG that is reseeded
+before every key, with the statistical tests of SP 800-22 on the stream each key is cut from; validates keys it
+generated; reports usage.
+
+**Quick start**, on your own machine:
+
+\`\`\`sh
+npm ci
+npm start
+curl -s http://127.0.0.1:8080/api/v2/generate \\
+  -H 'X-API-Key: phmsk_demo_ResearchDemoKeyNotSecret0001_1GUpEG' \\
+  -H 'Content-Type: application/json' \\
+  -d '{"security_level": 256, "enable_nist_validation": true}'
+\`\`\`
+
+- Send your API key in \`X-API-Key\`. The demo key above is public; a server admits it on its own machine only.
+- Every answer is a JSON object with \`success\` and \`timestamp\`. Errors are problem details (RFC 9457) with a stable
+  \`code\` and a sentence that says what to do.
+- A key is shown once and is never stored. Statistical tests find gross defects; they prove no randomness, and NIST
+  certifies nothing by them.
+- \`RateLimit\` and \`Retry-After\` tell how much is left and how long to wait.`;
+
+export const EXTERNAL_DOCS = {
+  description: 'NIST SP 800-22 Rev. 1a, the statistical tests',
+  url: 'https://doi.org/10.6028/NIST.SP.800-22r1a',
+};
+
+export const TAGS = [
+  { name: 'keys', description: 'Make keys, and check keys that this service made. Metered.' },
+  {
+    name: 'metrics',
+    description: "The caller's account: keys, latency, errors, randomness. Not metered.",
+  },
+  { name: 'health', description: 'For orchestrators and monitors. No API key, no limits.' },
+];
+
+interface OperationTexts {
+  /** Markdown. */
+  readonly description: string;
+  /** Bodies to send, by name. */
+  readonly requests?: Readonly<Record<string, Example>>;
+  /** Bodies of 200, by name. */
+  readonly answers: Readonly<Record<string, Example>>;
+}
+
+interface Example {
+  readonly summary: string;
+  readonly value: unknown;
+}
+
+const TIMESTAMP = '2026-01-31T12:00:00.000+00:00';
+
+const VALIDATED_KEY = {
+  success: true,
+  key_id: 'phm_2170353998975470955695595929441419327',
+  key: '64f48946bc0f783ed7e06e86d8c2a30bea09f5472b2c69c850793f2a4d7161dc',
+  security_level: 256,
+  entropy_bits: 254.83,
+  latency_ms: 5.763,
+  timestamp: TIMESTAMP,
+  nist_validation: {
+    certification_status: 'PASS',
+    tests_passed: 15,
+    total_tests: 15,
+    compliance_level: 'CERTIFICATION_READY',
+  },
+};
+
+const SCORED_KEY = {
+  success: true,
+  key_id: 'phm_2170337195073431729661997609353391462',
+  key: '31d16ddba0d94b53913577aa4a5cd92393ce992bb2a3961b597667384cda480950f1da3e60b3f0359d801c5c169081cd',
+  security_level: 384,
+  entropy_bits: 254.86,
+  latency_ms: 152.417,
+  timestamp: TIMESTAMP,
+  quantum_hardware: false,
+  entropy_job_id: null,
+  nist_score: 100,
+  nist_grade: 'A',
+  source: 'quantum-simulator',
+  hash_proof:
+    'proof_116681149205494887086682504998722578920594466898998906137738725034814029366495',
+};
+
+const READY = {
+  success: true,
+  status: 'ok',
+  checks: {
+    entropy: 'ok',
+    'entropy:os': 'ok',
+    ledger: 'ok',
+    master_secret: 'ok',
+    accepting: 'yes',
+  },
+  timestamp: TIMESTAMP,
+};
+
+/** By operationId. */
+export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
+  generate: {
+    description: `One key, cut from a stream of its own after a fresh reseed from the operating system.
+
+- \`enable_nist_validation\` runs the 15 tests on 2^20 bits of that stream. A key is released only when the service's gate
+  passes. \`tests_passed\` of \`total_tests\`: 13 in total when the two random excursions tests do not apply to the sample, which
+  happens to sound samples. \`REVIEW\` means that one test fell below 0.01, as by chance about one sound sample in
+  eight does: the key is as good.
+- \`entropy_bits\` is what the sources are credited with, scaled by a screen for defects; a 384-bit key is credited no more
+  than 256 bits by the operating system alone.
+- \`latency_ms\` runs from acceptance to key and proof ready, with queues and without the network.
+- A quantum source, simulated or real, changes the form of the answer to a score. The simulator is credited no entropy.
+- \`"include": ["nist_report"]\` adds every p-value.`,
+    requests: {
+      validated: {
+        summary: '256 bits with its 15 tests',
+        value: { security_level: 256, enable_nist_validation: true },
+      },
+      plain: { summary: '128 bits', value: { security_level: 128 } },
+      report: {
+        summary: 'with proof and full report',
+        value: {
+          security_level: 256,
+          enable_nist_validation: true,
+          include: ['hash_proof', 'nist_report'],
+        },
+      },
+      simulator: {
+        summary: '384 bits, the quantum simulator mixed in',
+        value: {
+          security_level: 384,
+          enable_nist_validation: true,
+          entropy_source: 'quantum-simulator',
+        },
+      },
+    },
+    answers: {
+      validated: { summary: 'a classical source', value: VALIDATED_KEY },
+      simulator: { summary: 'a quantum source', value: SCORED_KEY },
+    },
+  },
+  validate: {
+    description: `Whether this service made a key, and whether it looks like one.
+
+- \`proof_verification\` asks the ledger, or with a \`hash_proof\` the proof alone. A good key from elsewhere fails it.
+- \`entropy_check\` is six exact tests that an honest key fails with a probability below 2^-40. It finds constant or
+  repeating keys and says nothing about how a key was made.
+- A malformed key is a verdict, 200 with \`valid: false\`, not an error.`,
+    requests: {
+      key: { summary: 'a key', value: { key: VALIDATED_KEY.key } },
+      proof: {
+        summary: 'a key and its proof',
+        value: { key: SCORED_KEY.key, hash_proof: SCORED_KEY.hash_proof },
+      },
+    },
+    answers: {
+      valid: {
+        summary: 'made here',
+        value: {
+          success: true,
+          valid: true,
+          validation_details: {
+            key_format: 'valid',
+            entropy_check: 'passed',
+            proof_verification: 'passed',
+          },
+          timestamp: TIMESTAMP,
+        },
+      },
+      malformed: {
+        summary: 'no key at all',
+        value: {
+          success: true,
+          valid: false,
+          validation_details: {
+            key_format: 'invalid',
+            entropy_check: 'skipped',
+            proof_verification: 'skipped',
+          },
+          timestamp: TIMESTAMP,
+        },
+      },
+    },
+  },
+  metrics: {
+    description: `Sums over the last \`hours\`; the period starts on a whole minute.
+
+- \`average_latency_ms\` is the mean of the keys' \`latency_ms\`.
+- \`nist_compliance_rate\` is the share of judged streams that passed the gate; 1 without any.
+- \`error_rate\` is generate calls answered 5xx over those answered 2xx or 5xx. 4xx do not count.
+- \`total_usage\` is metered requests: generated keys and validations.`,
+    answers: {
+      account: {
+        summary: 'four keys in an hour',
+        value: {
+          success: true,
+          metrics: {
+            performance: {
+              total_keys_generated: 4,
+              average_latency_ms: 64.492,
+              nist_compliance_rate: 1,
+              error_rate: 0,
+            },
+            usage: { api_key_count: 1, total_usage: 4 },
+          },
+          timestamp: TIMESTAMP,
+        },
+      },
+    },
+  },
+  metricsSeries: {
+    description: `The same sums in steps aligned to UTC; quiet steps are there, with zeros.
+
+- Without \`step\` the answer has at most 300 steps, each as short as that allows.
+- \`keys_per_second\` divides by the step's length, of the last step by what has passed of it.
+- Percentiles come from a histogram, with a relative error that the schema states. \`null\` means that there was nothing to
+  take them from.`,
+    answers: {
+      steps: {
+        summary: 'one step of five minutes',
+        value: {
+          success: true,
+          series: {
+            step_minutes: 5,
+            start: '2026-01-31T11:55:00.000+00:00',
+            end: TIMESTAMP,
+            points: [
+              {
+                start: '2026-01-31T11:55:00.000+00:00',
+                keys: 12,
+                keys_per_second: 0.04,
+                requests: 15,
+                latency_ms: { mean: 1.2, p50: 1.1, p90: 2, p99: 3.1 },
+                streams: 3,
+                nist_compliance_rate: 1,
+                failures: 0,
+                error_rate: 0,
+              },
+            ],
+          },
+          timestamp: TIMESTAMP,
+        },
+      },
+    },
+  },
+  randomness: {
+    description: `The p-values of the last validated keys, as SP 800-22 §4.2 looks at many sequences: for each of the suite's
+p-values a histogram, whether they are spread evenly (\`uniformity_p\`), and whether as many passed as should
+(\`proportion\` between \`proportion_min\` and \`proportion_max\`).
+
+- The interval is SP 800-22's, row by row: of 188 rows some lie outside by chance. \`verdict\` allows for all rows together: by
+  chance there is a \`fail\` anywhere in at most one look in a hundred.
+- Fewer than 55 samples are not judged: \`null\`.
+- \`include=p_values\` adds the raw values, \`null\` where a test did not apply to a sample.`,
+    answers: {
+      row: {
+        summary: 'the first of the rows',
+        value: {
+          success: true,
+          randomness: {
+            keys: 100,
+            first: '2026-01-30T09:12:44.120+00:00',
+            last: TIMESTAMP,
+            significance_level: 0.01,
+            rows: [
+              {
+                test: 'frequency',
+                label: 'stream',
+                samples: 100,
+                histogram: [9, 11, 10, 8, 12, 10, 9, 11, 10, 10],
+                uniformity_p: 0.9978,
+                passed: 99,
+                proportion: 0.99,
+                proportion_min: 0.9602,
+                proportion_max: 1,
+                verdict: 'pass',
+              },
+            ],
+          },
+          timestamp: TIMESTAMP,
+        },
+      },
+    },
+  },
+  livez: {
+    description:
+      '200 while the process answers. Restart it when this fails; nothing else is a reason.',
+    answers: {
+      alive: { summary: 'alive', value: { success: true, status: 'ok', timestamp: TIMESTAMP } },
+    },
+  },
+  readyz: {
+    description: `200 while keys can be made and recorded: generators in service, default source delivering, ledger usable, master
+secret whole, and not on the way out. Send no traffic to a replica that answers 503.`,
+    answers: { ready: { summary: 'ready', value: READY } },
+  },
+  health: {
+    description: 'The same answer as `/readyz`, by the name that many monitors expect.',
+    answers: { ready: { summary: 'ready', value: READY } },
+  },
+};

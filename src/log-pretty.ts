@@ -1,0 +1,61 @@
+/**
+ * Log lines for people: one line of JSON in, one line for a terminal out. Values come from outside, so
+ * nothing that could move a cursor, change a colour or turn the direction of writing gets through.
+ */
+
+export interface PrettyOptions {
+  readonly color: boolean;
+}
+
+const LEVELS: Readonly<Record<number, { readonly name: string; readonly color: number }>> = {
+  10: { name: 'TRACE', color: 90 },
+  20: { name: 'DEBUG', color: 90 },
+  30: { name: 'INFO ', color: 32 },
+  40: { name: 'WARN ', color: 33 },
+  50: { name: 'ERROR', color: 31 },
+  60: { name: 'FATAL', color: 31 },
+};
+
+const DIM = 90;
+
+/** Controls (C0, DEL, C1), line separators, marks of direction, and halves of characters. */
+const UNSAFE =
+  /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
+
+/** A formatter for `LogWriter`. What is not a line of ours passes with its controls escaped. */
+export function prettyLines({ color }: PrettyOptions): (line: string) => string {
+  const paint = (code: number, text: string) => (color ? `\x1b[${code}m${text}\x1b[0m` : text);
+  return (line) => {
+    const entry = parse(line);
+    if (!entry) return `${safe(line.trimEnd())}\n`;
+    const { level, time, msg, ...rest } = entry;
+    const { name, color: code } = LEVELS[Number(level)] ?? { name: '?    ', color: DIM };
+    const at = new Date(Number(time));
+    const clock = Number.isNaN(at.getTime()) ? '??:??:??.???' : at.toISOString().slice(11, 23);
+    const fields = Object.entries(rest).map(
+      ([key, value]) => `${paint(DIM, `${safe(key)}=`)}${show(value)}`,
+    );
+    const words = typeof msg === 'string' ? [safe(msg)] : [];
+    return `${[paint(DIM, clock), paint(code, name), ...words, ...fields].join(' ')}\n`;
+  };
+}
+
+function parse(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+    return isObject ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Words without spaces stand as they are, everything else as JSON. */
+function show(value: unknown): string {
+  if (typeof value === 'string' && /^[^\s"=]+$/.test(value)) return safe(value);
+  return safe(JSON.stringify(value));
+}
+
+function safe(text: string): string {
+  return text.replace(UNSAFE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}

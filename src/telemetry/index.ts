@@ -1,0 +1,17 @@
+/**
+ * What operators see of a running server from outside: metrics for Prometheus, on a listener of their
+ * own, and traces for OpenTelemetry. The service neither waits for them nor fails with them. The
+ * libraries of either are loaded when an operator asks for it.
+ */
+import type { MetricsOptions, ServiceMetrics } from './metrics.ts';
+
+export type { MetricsOptions, ServiceMetrics } from './metrics.ts';
+export { MetricsServer } from './metrics-server.ts';
+export { parseTraceparent } from './traceparent.ts';
+export { openTracing, type RequestTrace, type Tracing } from './tracing.ts';
+
+/** Begins to count. */
+export async function openMetrics(options: MetricsOptions): Promise<ServiceMetrics> {
+  const { ServiceMetrics } = await import('./metrics.ts');
+  return new ServiceMetrics(options);
+}

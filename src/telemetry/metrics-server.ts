@@ -1,0 +1,116 @@
+/** The listener for Prometheus, apart from that of the service: one page, read only, bounded. */
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { SetupError } from '../errors.ts';
+
+/** What the page is made of. */
+export interface MetricsPage {
+  readonly contentType: string;
+  expose(): Promise<string>;
+}
+
+export interface MetricsServerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Told, for the log, of a page that could not be made. Service and listener go on. */
+  readonly onFailure: (error: Error) => void;
+}
+
+/** Scrapers at a time: more than a pair of Prometheus servers and a person need. */
+const MAX_CONNECTIONS = 16;
+
+/** Milliseconds a scraper has for its request. */
+const REQUEST_TIMEOUT_MS = 5_000;
+const CHECK_EVERY_MS = 1_000;
+const MAX_HEADER_BYTES = 8 * 1024;
+
+const PLAIN_TEXT = 'text/plain; charset=utf-8';
+
+const LISTEN_FIXES: Readonly<Record<string, string>> = {
+  EADDRINUSE:
+    'choose another PHM_METRICS_PORT (0 takes a free one), or end the program that has it',
+  EACCES: 'choose a PHM_METRICS_PORT above 1023, or give this user the right to it',
+};
+
+export class MetricsServer {
+  readonly #server: Server;
+  /** Where it listens: `http://host:port/metrics`. */
+  readonly address: string;
+
+  private constructor(server: Server, address: string) {
+    this.#server = server;
+    this.address = address;
+  }
+
+  /** Listens. Throws `SetupError` when the address cannot be had. */
+  static async start(page: MetricsPage, options: MetricsServerOptions): Promise<MetricsServer> {
+    const { host, port, onFailure } = options;
+    const server = createServer(
+      {
+        headersTimeout: REQUEST_TIMEOUT_MS,
+        requestTimeout: REQUEST_TIMEOUT_MS,
+        connectionsCheckingInterval: CHECK_EVERY_MS,
+        maxHeaderSize: MAX_HEADER_BYTES,
+      },
+      ({ method = '', url = '' }, response) => {
+        answer(page, { method, url }, response).catch((error: Error) => {
+          onFailure(error);
+          response.destroy();
+        });
+      },
+    );
+    server.maxConnections = MAX_CONNECTIONS;
+    try {
+      server.listen(port, host);
+      await once(server, 'listening');
+    } catch (cause) {
+      const { code, message } = cause as NodeJS.ErrnoException;
+      const fix = LISTEN_FIXES[code ?? ''] ?? 'check PHM_METRICS_HOST';
+      throw new SetupError(
+        `cannot listen for metrics on ${host} port ${port}: ${message}; ${fix}`,
+        {
+          cause,
+        },
+      );
+    }
+    server.on('error', onFailure);
+    const { address, family, port: taken } = server.address() as AddressInfo;
+    const name = family === 'IPv6' ? `[${address}]` : address;
+    return new MetricsServer(server, `http://${name}:${taken}/metrics`);
+  }
+
+  /** Ends it at once: a scrape that is cut off is repeated by its scraper. */
+  async close(): Promise<void> {
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    await closed;
+  }
+}
+
+async function answer(
+  page: MetricsPage,
+  { method, url }: { readonly method: string; readonly url: string },
+  response: ServerResponse,
+): Promise<void> {
+  if (url.split('?', 1)[0] !== '/metrics') {
+    send(response, 404, PLAIN_TEXT, 'There is only /metrics here, for Prometheus.\n');
+  } else if (method !== 'GET' && method !== 'HEAD') {
+    response.setHeader('allow', 'GET, HEAD');
+    send(response, 405, PLAIN_TEXT, 'Use GET or HEAD.\n');
+  } else {
+    send(response, 200, page.contentType, await page.expose());
+  }
+}
+
+/** Node leaves the body out of answers to HEAD. */
+function send(response: ServerResponse, status: number, contentType: string, body: string): void {
+  response.writeHead(status, {
+    'content-type': contentType,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+  });
+  response.end(body);
+}

@@ -1,0 +1,183 @@
+/** Metrics that are read when somebody scrapes: queues, generators, sources, the ledger. */
+import { Counter, Gauge, type Registry } from 'prom-client';
+import { SOURCE_STATES, type SourceStatus } from '../entropy/index.ts';
+import type { Readiness, ServiceLoad } from '../keys/index.ts';
+
+/** What a server tells of itself. Each is called at every scrape. */
+export interface ServerState {
+  readonly load: () => ServiceLoad;
+  readonly readiness: () => Readiness;
+  readonly isDraining: () => boolean;
+  /** Log lines that could not be written. */
+  readonly lostLogLines: () => number;
+}
+
+/** One number, or one a set of labels. */
+type Sample = readonly [labels: Record<string, string>, value: number];
+
+interface Definition {
+  readonly type: 'gauge' | 'counter';
+  readonly name: string;
+  readonly help: string;
+  readonly labelNames?: readonly string[];
+  readonly read: () => readonly Sample[];
+}
+
+const one = (value: number | boolean): readonly Sample[] => [[{}, Number(value)]];
+
+/** Registers them. A counter's value is that of the service: it only grows. */
+export function addStateMetrics(registry: Registry, state: ServerState): void {
+  for (const { type, name, help, labelNames = [], read } of definitions(state)) {
+    const common = { registers: [registry], name, help, labelNames: [...labelNames] };
+    if (type === 'gauge') {
+      new Gauge({
+        ...common,
+        collect() {
+          for (const [labels, value] of read()) this.set(labels, value);
+        },
+      });
+    } else {
+      new Counter({
+        ...common,
+        collect() {
+          this.reset();
+          for (const [labels, value] of read()) this.inc(labels, value);
+        },
+      });
+    }
+  }
+}
+
+function definitions({ load, readiness, isDraining, lostLogLines }: ServerState): Definition[] {
+  return [
+    {
+      type: 'gauge',
+      name: 'phm_ready',
+      help: '1 while /readyz answers 200',
+      read: () => one(readiness().ready && !isDraining()),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_draining',
+      help: '1 once the server has been told to end',
+      read: () => one(isDraining()),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_ledger_up',
+      help: '1 while the ledger can be read and committed to',
+      read: () => one(readiness().ledger),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_master_secret_complete',
+      help: '0 when another server makes keys under a version of the master secret that is missing',
+      read: () => one(readiness().secret),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_entropy_ready',
+      help: '1 while no generator is latched and the sources that are needed deliver',
+      read: () => one(readiness().entropy),
+    },
+    ...loadMetrics(load),
+    ...sourceMetrics(() => readiness().sources),
+    {
+      type: 'counter',
+      name: 'phm_log_lines_lost_total',
+      help: 'Log lines that could not be written',
+      read: () => one(lostLogLines()),
+    },
+  ];
+}
+
+function loadMetrics(load: () => ServiceLoad): Definition[] {
+  return [
+    {
+      type: 'gauge',
+      name: 'phm_queue_waiting',
+      help: 'Work that stands in a queue',
+      labelNames: ['queue'],
+      read: () => load().queues.map(({ name, waiting }) => [{ queue: name }, waiting]),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_queue_capacity',
+      help: 'Work that a queue takes before requests are answered "overloaded"',
+      labelNames: ['queue'],
+      read: () => load().queues.map(({ name, capacity }) => [{ queue: name }, capacity]),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_generators',
+      help: 'Random bit generators: one in the key worker, one in each suite worker',
+      read: () => one(load().generators),
+    },
+    {
+      type: 'counter',
+      name: 'phm_generator_latches_total',
+      help: 'Generators that have ended for good',
+      read: () => one(load().latched),
+    },
+    {
+      type: 'counter',
+      name: 'phm_drbg_reseeds_total',
+      help: 'Reseeds of all generators',
+      read: () => one(load().reseeds),
+    },
+  ];
+}
+
+function sourceMetrics(sources: () => readonly SourceStatus[]): Definition[] {
+  const pools = () =>
+    sources().flatMap(({ name, pool }) => (pool ? [{ source: name as string, ...pool }] : []));
+  return [
+    {
+      type: 'gauge',
+      name: 'phm_entropy_source_healthy',
+      help: '1 while a source can serve requests',
+      labelNames: ['source'],
+      read: () => sources().map(({ name, healthy }) => [{ source: name }, Number(healthy)]),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_entropy_source_state',
+      help: '1 for the state that a source is in, 0 for the others',
+      labelNames: ['source', 'state'],
+      read: () =>
+        sources().flatMap((source) =>
+          SOURCE_STATES.map(
+            (state): Sample => [{ source: source.name, state }, Number(source.state === state)],
+          ),
+        ),
+    },
+    {
+      type: 'counter',
+      name: 'phm_entropy_source_draws_total',
+      help: 'Draws of 384 bits that generators took from a source',
+      labelNames: ['source'],
+      read: () => sources().map(({ name, draws }) => [{ source: name }, draws]),
+    },
+    {
+      type: 'counter',
+      name: 'phm_entropy_source_failures_total',
+      help: 'Reads and health tests of a source that failed',
+      labelNames: ['source'],
+      read: () => sources().map(({ name, failures }) => [{ source: name }, failures]),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_entropy_pool_draws',
+      help: 'Draws that wait in the pool of a source',
+      labelNames: ['source'],
+      read: () => pools().map(({ source, waiting }) => [{ source }, waiting]),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_entropy_pool_capacity',
+      help: 'Draws that the pool of a source holds when it is full',
+      labelNames: ['source'],
+      read: () => pools().map(({ source, capacity }) => [{ source }, capacity]),
+    },
+  ];
+}

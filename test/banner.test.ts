@@ -1,0 +1,45 @@
+/** The banner: what it names, how much room it takes, and that pipes get it plain. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import { type Announcement, bannerText } from '../src/banner.ts';
+import { DEMO_KEY } from './support/server.ts';
+
+const ALL: Announcement = {
+  address: 'http://127.0.0.1:8080',
+  json: false,
+  dashboard: true,
+  metricsAddress: 'http://127.0.0.1:9464/metrics',
+  demoApiKey: DEMO_KEY,
+  color: false,
+};
+
+describe('the banner', () => {
+  it('names everything there is to open, and nothing that is not', () => {
+    const text = bannerText(ALL);
+    assert.match(text, /Dashboard +http:\/\/127\.0\.0\.1:8080\/\n/);
+    assert.match(text, /Documentation +http:\/\/127\.0\.0\.1:8080\/docs\n/);
+    assert.match(text, /Metrics +http:\/\/127\.0\.0\.1:9464\/metrics\n/);
+    assert.match(text, /Demo API key +phmsk_demo_/);
+    const bare = bannerText({ ...ALL, dashboard: false, metricsAddress: null, demoApiKey: null });
+    assert.doesNotMatch(bare, /Dashboard|Metrics|phmsk_demo/);
+    assert.match(bare, /account create .*\n.*key issue --account/);
+    assert.match(bare, /X-API-Key: <API_KEY>/);
+  });
+
+  it('fits 80 columns and 24 lines', () => {
+    for (const one of [ALL, { ...ALL, demoApiKey: null }]) {
+      const lines = bannerText(one).split('\n');
+      assert.ok(lines.length <= 24, `${lines.length} lines`);
+      for (const line of lines) assert.ok(line.length <= 80, line);
+    }
+  });
+
+  it('has colours only where asked to, over the same text', () => {
+    const plain = bannerText(ALL);
+    assert.equal(stripVTControlCharacters(plain), plain);
+    const painted = bannerText({ ...ALL, color: true });
+    assert.notEqual(painted, plain);
+    assert.equal(stripVTControlCharacters(painted), plain);
+  });
+});

@@ -1,0 +1,171 @@
+/** The client commands as processes: pipes, terminals, signals, and output that cannot be written. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
+import { after, before, describe, it } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import { makeCertificate } from '../support/certificate.ts';
+import { ScriptedServer, staysSilent } from '../support/scripted-server.ts';
+import {
+  DEMO_KEY,
+  type Environment,
+  MAIN,
+  makeDataDir,
+  removeDataDir,
+  Server,
+} from '../support/server.ts';
+
+let server: Server;
+let folder: string;
+before(async () => {
+  folder = makeDataDir();
+  server = await Server.start(folder, { PHM_RATE_LIMITS: 'off' });
+});
+after(async () => {
+  await server?.stop();
+  removeDataDir(folder);
+});
+
+interface Start {
+  readonly stdout?: 'pipe' | number;
+  readonly url?: string;
+  readonly env?: Environment;
+}
+
+/** Starts `phm` with the demo key. */
+function phm(
+  args: readonly string[],
+  { stdout = 'pipe', url = server.address, env = {} }: Start = {},
+): ChildProcess {
+  return spawn(process.execPath, [MAIN, ...args], {
+    cwd: folder,
+    env: { PHM_URL: url, PHM_API_KEY: DEMO_KEY, ...env },
+    stdio: ['pipe', stdout, 'pipe'],
+  });
+}
+
+async function endOf(child: ChildProcess): Promise<{ code: number; stderr: string }> {
+  const closed = once(child, 'close');
+  const stderr = child.stderr ? await text(child.stderr) : '';
+  const [code] = await closed;
+  return { code, stderr };
+}
+
+describe('phm generate in a pipe', () => {
+  it('writes bytes that validate reads', async () => {
+    const made = phm(['generate', '--format', 'raw']);
+    assert.ok(made.stdout);
+    const [bytes, { code, stderr }] = await Promise.all([buffer(made.stdout), endOf(made)]);
+    assert.deepEqual([code, stderr, bytes.length], [0, '', 32]);
+    const asked = phm(['validate', '-']);
+    asked.stdin?.end(bytes);
+    assert.deepEqual(await endOf(asked), { code: 0, stderr: '' });
+  });
+
+  const lost =
+    /^phm: the output cannot be written\nThe key phm_\d+ was made and counted\. Nobody has it: .*\n$/;
+
+  const skip = !existsSync('/dev/full') && 'there is no /dev/full';
+  it('names the key that is lost on a full disk', { skip }, async () => {
+    const full = openSync('/dev/full', 'w');
+    try {
+      const { code, stderr } = await endOf(phm(['generate'], { stdout: full }));
+      assert.equal(code, 1);
+      assert.match(stderr, lost);
+    } finally {
+      closeSync(full);
+    }
+  });
+
+  it('names the key that is lost when nobody reads any more', async () => {
+    const child = phm(['generate']);
+    child.stdout?.destroy();
+    const { code, stderr } = await endOf(child);
+    assert.equal(code, 1);
+    assert.match(stderr, lost);
+  });
+
+  it('ends at once on Ctrl-C, and takes its file away', async () => {
+    const silent = await ScriptedServer.start(staysSilent);
+    try {
+      const child = phm(['generate', '--output', 'cut.key'], { url: silent.address });
+      await silent.requests(1);
+      assert.equal(statSync(join(folder, 'cut.key')).mode & 0o777, 0o600);
+      child.kill('SIGINT');
+      const { code, stderr } = await endOf(child);
+      assert.equal(code, 1);
+      assert.match(stderr, /^phm: interrupted\nA key may have been made and counted/);
+      assert.ok(!existsSync(join(folder, 'cut.key')));
+    } finally {
+      await silent.stop();
+    }
+  });
+});
+
+describe('phm over TLS', () => {
+  it('trusts the authorities of NODE_EXTRA_CA_CERTS, and names the variable', async () => {
+    const [cert, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
+    makeCertificate(cert, key);
+    const data = join(folder, 'tls');
+    const secure = await Server.start(data, { PHM_TLS_CERT_FILE: cert, PHM_TLS_KEY_FILE: key });
+    try {
+      const url = secure.address.replace('127.0.0.1', 'localhost');
+      const untrusted = await endOf(phm(['metrics'], { url }));
+      assert.equal(untrusted.code, 1);
+      assert.match(
+        untrusted.stderr,
+        /: the service cannot be reached \(\w*CERT\w*\)\n.*NODE_EXTRA_CA_CERTS/,
+      );
+      const env = { NODE_EXTRA_CA_CERTS: cert };
+      assert.deepEqual(await endOf(phm(['metrics'], { url, env })), { code: 0, stderr: '' });
+    } finally {
+      await secure.stop();
+    }
+  });
+});
+
+/** Runs `phm` on a terminal, which standard output and standard error share. */
+function onTerminal(args: string, env: Environment = {}): { code: number | null; shown: string } {
+  const command = `${process.execPath} ${MAIN} ${args}`;
+  const base = { PHM_URL: server.address, PHM_API_KEY: DEMO_KEY, TERM: 'xterm' };
+  const { status, stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
+    env: { PATH: process.env.PATH, ...base, ...env },
+    encoding: 'utf8',
+  });
+  return { code: status, shown: stdout.replaceAll('\r\n', '\n') };
+}
+
+const noTerminal =
+  spawnSync('script', ['--version']).status !== 0 && 'there is no "script" of util-linux here';
+
+describe('phm on a terminal', { skip: noTerminal }, () => {
+  const view =
+    /^[0-9a-f]{64}\nkey id {3}phm_\d+\nlevel {4}256 bits\nentropy {2}[\d.]+ bits\ntests {4}(not run|1\d of 1[35] passed) \(.+\)\nlatency {2}[\d.]+ ms\n$/;
+
+  it('shows the key by itself, and what is known of it; without colours for NO_COLOR', () => {
+    const { code, shown } = onTerminal('generate --validate', { NO_COLOR: '1' });
+    assert.equal(code, 0);
+    assert.match(shown, view);
+    const coloured = onTerminal('generate').shown;
+    assert.notEqual(coloured, stripVTControlCharacters(coloured));
+    assert.match(stripVTControlCharacters(coloured), view);
+  });
+
+  it('is not sent raw bytes, for which no key is made', async () => {
+    const usage = async () => (await server.metrics()).body.metrics.usage.total_usage;
+    const before = await usage();
+    const { code, shown } = onTerminal('generate --format raw');
+    assert.equal(code, 2);
+    assert.match(shown, /not for a terminal/);
+    assert.equal(await usage(), before);
+  });
+
+  it('shows keys over time', () => {
+    const { code, shown } = onTerminal('metrics --hours 1');
+    assert.equal(code, 0);
+    assert.match(shown, /keys over time +[▁▂▃▄▅▆▇█ ]*█/);
+  });
+});

@@ -1,0 +1,353 @@
+/** What `phm generate`, `validate` and `metrics` do and say, against a real server. */
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { duration } from '../../src/cli/client/connection.ts';
+import { decodeKey, encodeKey, KEY_FORMATS } from '../../src/cli/client/key-formats.ts';
+import { sparkline } from '../../src/cli/client/terminal.ts';
+import { runCli } from '../../src/cli/index.ts';
+import { breaks, page, ScriptedServer, staysSilent } from '../support/scripted-server.ts';
+import {
+  type CommandResult,
+  DEMO_KEY,
+  type Environment,
+  makeDataDir,
+  removeDataDir,
+  Server,
+} from '../support/server.ts';
+
+let server: Server;
+let folder: string;
+before(async () => {
+  // Every command listens once for an output that nobody reads.
+  process.stdout.setMaxListeners(0);
+  folder = makeDataDir();
+  mkdirSync(inFolder('data'));
+  server = await Server.start(inFolder('data'), { PHM_RATE_LIMITS: 'off' });
+});
+after(async () => {
+  await server?.stop();
+  removeDataDir(folder);
+});
+
+interface Result extends CommandResult {
+  readonly bytes: Buffer;
+}
+
+/** The command line in this process, without a start of Node for each; by default with the demo key. */
+async function phm(args: readonly string[], env: Environment = {}): Promise<Result> {
+  const output: Uint8Array[] = [];
+  let stderr = '';
+  const code = await runCli(args, {
+    env: { PHM_URL: server.address, PHM_API_KEY: DEMO_KEY, ...env },
+    out: (data) => output.push(Buffer.from(data)),
+    // A copy: the bytes are wiped when they are written.
+    outBytes: async (data) => {
+      output.push(Buffer.from(data));
+    },
+    err: (words) => {
+      stderr += words;
+    },
+    serve: () => Promise.reject(new Error('no server was asked for')),
+  });
+  const bytes = Buffer.concat(output);
+  return { code, stdout: bytes.toString(), stderr, bytes };
+}
+
+function inFolder(name: string): string {
+  return join(folder, name);
+}
+
+/** Writes a file that a command is to read, and returns its path. */
+function file(content: string | Uint8Array): string {
+  writeFileSync(inFolder('input'), content);
+  return inFolder('input');
+}
+
+const validate = (content: string | Uint8Array, ...args: string[]) =>
+  phm(['validate', '--file', file(content), ...args]);
+
+/** Requests that the account has made so far. */
+async function metered(): Promise<number> {
+  return (await server.metrics()).body.metrics.usage.total_usage;
+}
+
+describe('phm generate', () => {
+  it('writes the key and a line end, and nothing else', async () => {
+    for (const [level, digits] of [
+      ['128', 32],
+      ['256', 64],
+      ['384', 96],
+    ] as const) {
+      const { code, stdout, stderr } = await phm(['generate', '--level', level]);
+      assert.deepEqual([code, stderr], [0, '']);
+      assert.match(stdout, new RegExp(`^[0-9a-f]{${digits}}\n$`));
+    }
+  });
+
+  it('writes every form, and validate takes each', async () => {
+    const forms: [string[], RegExp | number][] = [
+      [['hex'], /^[0-9a-f]{96}\n$/],
+      [['base64'], /^[0-9A-Za-z+/]{64}\n$/],
+      [['raw'], 48],
+      [['jwk'], /^\{"kty":"oct","k":"[0-9A-Za-z_-]{64}","kid":"phm_\d+"\}\n$/],
+      [['env'], /^PHM_KEY=[0-9a-f]{96}\n$/],
+      [['env', '--env-name', 'DATA_KEY'], /^DATA_KEY=[0-9a-f]{96}\n$/],
+    ];
+    for (const [form, shape] of forms) {
+      const made = await phm(['generate', '--level', '384', '--format', ...form]);
+      if (typeof shape === 'number') assert.equal(made.bytes.length, shape);
+      else assert.match(made.stdout, shape);
+      const { code, stdout } = await validate(made.bytes);
+      assert.deepEqual([code, stdout.split('\n')[0]], [0, 'valid'], form.join(' '));
+    }
+  });
+
+  it('writes the same key whatever the form and length', () => {
+    for (const key of ['0f', 'a7', 'fe'].flatMap((byte) =>
+      [16, 32, 48].map((n) => byte.repeat(n)),
+    )) {
+      for (const format of KEY_FORMATS) {
+        assert.deepEqual(
+          decodeKey(encodeKey({ key, key_id: 'phm_1' }, format, 'K')),
+          { key },
+          format,
+        );
+      }
+    }
+    const quoted = Buffer.from(`export K="${'0f'.repeat(16)}"`);
+    assert.deepEqual(decodeKey(quoted), { key: '0f'.repeat(16) });
+  });
+
+  it('passes its options on, and writes the whole answer with --json', async () => {
+    const options = ['--validate', '--source', 'quantum-simulator', '--modulation', 'none'];
+    const include = ['--include', 'hash_proof', 'nist_report'];
+    const { code, stdout } = await phm(['generate', '--json', ...options, ...include]);
+    assert.equal(code, 0);
+    const { success, source, nist_report, hash_proof } = JSON.parse(stdout);
+    assert.deepEqual([success, source, nist_report.bits], [true, 'quantum-simulator', 2 ** 20]);
+    // What was handed out whole is validated by its proof, unless there is another.
+    assert.equal((await validate(stdout)).code, 0);
+    assert.equal((await validate(stdout, '--proof', `${hash_proof}1`)).code, 1);
+  });
+
+  it('writes a file that its owner alone reads, and says where', async () => {
+    const path = inFolder('new.bin');
+    const { code, stdout, stderr } = await phm(['generate', '--format', 'raw', '--output', path]);
+    assert.deepEqual([code, stdout], [0, '']);
+    assert.match(stderr, /^Wrote a key of 256 bits, phm_\d+, to \/.*\/new\.bin\n$/);
+    const { mode, size } = statSync(path);
+    assert.deepEqual([mode & 0o777, size], [0o600, 32]);
+    assert.equal((await phm(['validate', '--file', path])).code, 0);
+  });
+
+  it('makes no key when its file cannot be made', async () => {
+    writeFileSync(inFolder('there.key'), 'old');
+    symlinkSync('nowhere', inFolder('dangling'));
+    mkdirSync(inFolder('closed'), { mode: 0o500 });
+    const before = await metered();
+    const cases: [string[], RegExp, number][] = [
+      [[inFolder('there.key')], /there\.key exists: name another file, or say --force/, 1],
+      [[inFolder('dangling')], /dangling exists and is no plain file/, 1],
+      [[inFolder('data'), '--force'], /data exists and is no plain file/, 1],
+      [['/dev/null', '--force'], /\/dev\/null exists and is no plain file/, 1],
+      [[inFolder('none/new.key')], /new\.key cannot be written: there is no such directory/, 1],
+      [[inFolder('there.key/x')], /there is no such directory/, 1],
+      [['-'], /--output takes the name of a file/, 2],
+    ];
+    // Root may write anywhere.
+    if (process.getuid?.() !== 0) cases.push([[inFolder('closed/x')], /permission denied/, 1]);
+    for (const [output, words, expected] of cases) {
+      const { code, stdout, stderr } = await phm(['generate', '--output', ...output]);
+      assert.match(stderr, words);
+      assert.deepEqual([code, stdout], [expected, ''], output.join(' '));
+    }
+    chmodSync(inFolder('closed'), 0o700);
+    assert.equal(await metered(), before);
+    assert.equal(readFileSync(inFolder('there.key'), 'utf8'), 'old');
+  });
+
+  it('replaces a file with --force alone, when there is a key', async () => {
+    const path = inFolder('old.key');
+    writeFileSync(path, 'old', { mode: 0o644 });
+    const replace = ['generate', '--output', path, '--force'];
+    assert.equal((await phm([...replace, '--source', 'jitter'])).code, 1);
+    assert.equal(readFileSync(path, 'utf8'), 'old');
+    assert.equal((await phm(replace)).code, 0);
+    assert.match(readFileSync(path, 'utf8'), /^[0-9a-f]{64}\n$/);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+  });
+
+  it('leaves no file when there is no key', async () => {
+    const path = inFolder('none.key');
+    assert.equal((await phm(['generate', '--output', path, '--source', 'jitter'])).code, 1);
+    const left = readdirSync(folder).filter((name) => /none|\.new$/.test(name));
+    assert.deepEqual(left, []);
+  });
+
+  it('says when options do not go together', async () => {
+    for (const [args, words] of [
+      [['--env-name', 'X'], /--env-name is for --format env/],
+      [['--format', 'env', '--env-name', '1X'], /letters, digits/],
+      [['--include', 'hash_proof'], /which --json writes/],
+      [['--json', '--format', 'raw'], /cannot be used with/],
+      [['--force'], /--force is for --output/],
+      [['--level', '512'], /128, 256, 384/],
+      [['--url', 'localhost:8080'], /--url is not an address/],
+      [['--url', 'http://user:word@localhost'], /without user/],
+      [['--url', 'http://keys.example'], /in the clear: use https:/],
+    ] as const) {
+      const { code, stdout, stderr } = await phm(['generate', ...args]);
+      assert.match(stderr, words);
+      assert.deepEqual([code, stdout], [2, ''], args.join(' '));
+      assert.doesNotMatch(stderr, /word/);
+    }
+  });
+});
+
+describe('phm validate', () => {
+  const never = 'aa55'.repeat(8);
+
+  it('leaves with 1 for a key that was not made here, and says why', async () => {
+    const { code, stdout, stderr } = await validate('0123456789abcdef0123456789abcdef');
+    assert.deepEqual([code, stderr], [1, '']);
+    const checks =
+      / {2}key format +valid\n {2}entropy check +\w+\n {2}proof verification +failed\n$/;
+    assert.match(stdout, new RegExp(`^not valid\n${checks.source}`));
+    const json = await validate(`export X="${never}"`, '--json');
+    assert.equal(json.code, 1);
+    assert.equal(JSON.parse(json.stdout).valid, false);
+    const malformed = await validate('not a key');
+    assert.equal(malformed.code, 1);
+    assert.match(malformed.stdout, /^not valid\n {2}key format +invalid\n/);
+  });
+
+  it('leaves with 2 when it could not ask, without having sent anything', async () => {
+    const before = await metered();
+    const cases: [string[], RegExp, Environment?][] = [
+      [[never], /can be read by every user of this machine/],
+      [['-', '--file', 'x'], /keep one of them/],
+      [['--file', inFolder('missing')], /cannot be read/],
+      [['--file', file(never)], /invalid_api_key/, { PHM_API_KEY: 'wrong' }],
+      [['--file', file(never)], /both set/, { PHM_API_KEY_FILE: 'missing' }],
+    ];
+    for (const [args, words, env] of cases) {
+      const { code, stdout, stderr } = await phm(['validate', ...args], env);
+      assert.match(stderr, words);
+      assert.deepEqual([code, stdout], [2, ''], args.join(' '));
+      assert.ok(!stderr.includes(never));
+    }
+    for (const content of ['', 'two\nlines', '{"kty":"RSA"}', '{', Buffer.alloc(70_000, 'a')]) {
+      const { code, stdout, stderr } = await validate(content);
+      assert.deepEqual([code, stdout], [2, '']);
+      assert.match(stderr, /holds no key in a form that "phm generate" writes; nothing was sent/);
+    }
+    assert.equal(await metered(), before);
+  });
+});
+
+describe('phm metrics', () => {
+  it('writes a table, or the whole answer', async () => {
+    const { code, stdout, stderr } = await phm(['metrics', '--hours', '2']);
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.match(
+      stdout,
+      /^LAST 2 HOURS\nkeys generated +\d+\naverage latency +[\d.]+ ms\n[\s\S]*left this month +9\d\d of 1,000 requests, for .*\n$/,
+    );
+    const json = await phm(['metrics', '--json']);
+    assert.equal(JSON.parse(json.stdout).metrics.usage.api_key_count, 1);
+  });
+
+  it('says which field the service refuses', async () => {
+    const { code, stderr } = await phm(['metrics', '--hours', '9000']);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /^phm: The request is not valid \(invalid_request\)\n {2}hours must be a whole number from 1 to 8760.*\nCorrect .*\nRequest id: [0-9a-f-]{36}\n$/,
+    );
+  });
+
+  it('draws counts as bars, and says times in large units', () => {
+    assert.equal(sparkline([0, 1, 4, 8], 60), ' ▁▄█');
+    assert.equal(sparkline([0, 0, 1, 3, 8, 0], 3), ' ▄█');
+    assert.equal(sparkline([0, 0], 60), '  ');
+    const times = [1, 119, 120, 7200, 172_801].map(duration);
+    assert.deepEqual(times, ['1 second', '119 seconds', '2 minutes', '2 hours', '3 days']);
+  });
+});
+
+describe('the client commands', () => {
+  it('use the demo key on this machine alone, and say so', async () => {
+    const { code, stderr } = await phm(['metrics'], { PHM_API_KEY: '' });
+    assert.equal(code, 0);
+    assert.equal(
+      stderr,
+      'note: PHM_API_KEY is not set: using the public demo key of the Research plan\n',
+    );
+    const away = { PHM_API_KEY: '', PHM_URL: 'https://keys.example' };
+    const refused = await phm(['metrics'], away);
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /^phm: there is no API key: set PHM_API_KEY_FILE to a file/);
+  });
+
+  it('read the API key from a file', async () => {
+    const env = { PHM_API_KEY: '', PHM_API_KEY_FILE: file(`${DEMO_KEY}\n`) };
+    assert.deepEqual((await phm(['metrics'], env)).stderr, '');
+    const missing = await phm(['metrics'], { ...env, PHM_API_KEY_FILE: inFolder('none') });
+    assert.equal(missing.code, 1);
+    assert.match(missing.stderr, /^phm: PHM_API_KEY_FILE: ENOENT/);
+    file(`${DEMO_KEY}\n${DEMO_KEY}\n`);
+    const wrong = await phm(['metrics'], env);
+    assert.equal(wrong.code, 2);
+    assert.match(wrong.stderr, /PHM_API_KEY_FILE, .*input: apiKey must be printable ASCII/);
+    assert.ok(!wrong.stderr.includes(DEMO_KEY));
+  });
+
+  it('say where an API key came from that the service refuses', async () => {
+    const { code, stderr } = await phm(['metrics'], { PHM_API_KEY: `${DEMO_KEY}x` });
+    assert.equal(code, 1);
+    assert.match(stderr, /^phm: The API key is not valid \(invalid_api_key\)\n/);
+    assert.match(stderr, /\nIt came from PHM_API_KEY\.\n/);
+    assert.ok(!stderr.includes(DEMO_KEY));
+  });
+
+  it('have variables that are not taken for misspelt ones', async () => {
+    const { code, stderr } = await phm(['account', 'list'], { PHM_DATA_DIR: inFolder('other') });
+    assert.deepEqual([code, stderr], [0, '']);
+  });
+
+  it('say what to do when the service cannot be reached', async () => {
+    const away = await ScriptedServer.start(staysSilent);
+    await away.stop();
+    const { code, stdout, stderr } = await phm(['generate'], { PHM_URL: away.address });
+    assert.deepEqual([code, stdout], [1, '']);
+    assert.equal(
+      stderr,
+      `phm: ${away.address}: the service cannot be reached (ECONNREFUSED)\n` +
+        'Start it with "phm serve", or name another address with --url or PHM_URL.\n',
+    );
+  });
+
+  it('say that a key may have been made when the answer is lost', async () => {
+    const proxy = await ScriptedServer.start(breaks, page(502));
+    try {
+      for (const words of [/connection failed/, /status 502/]) {
+        const { code, stdout, stderr } = await phm(['generate'], { PHM_URL: proxy.address });
+        assert.deepEqual([code, stdout], [1, '']);
+        assert.match(stderr, words);
+        assert.match(stderr, /\nA key may have been made and counted\. Nobody has it: .*\n$/);
+      }
+    } finally {
+      await proxy.stop();
+    }
+  });
+});

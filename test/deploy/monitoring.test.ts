@@ -1,0 +1,257 @@
+/** Rules, dashboard and docs of the metrics, held to what a running server exposes. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { type Document, find, ROOT, readText, readYaml } from './files.ts';
+
+const RULES = 'deploy/prometheus/phm-alerts.yml';
+const TESTS = 'deploy/prometheus/phm-alerts.test.yml';
+const dashboard: Document = JSON.parse(readText('deploy/grafana/phm-dashboard.json'));
+const operations = readText('docs/operations.md');
+
+const rules: Document[] = readYaml(RULES)[0].groups.flatMap((group: Document) => group.rules);
+const alerts = rules.filter(({ alert }) => alert);
+const panels: Document[] = dashboard.panels.filter(({ type }: Document) => type !== 'row');
+const dashboardQueries: string[] = [
+  ...panels.flatMap(({ targets }) => targets.map(({ expr }: Document) => expr)),
+  ...dashboard.annotations.list.map(({ expr }: Document) => expr),
+  ...dashboard.templating.list.flatMap(({ definition }: Document) => definition ?? []),
+];
+
+/** Metrics for alerts, and sums of what panels show in parts. */
+const UNSEEN = new Set(['phm_draining', 'phm_entropy_ready', 'phm_entropy_source_healthy']);
+
+const DATA_SOURCE = ['$', '{datasource}'].join('');
+
+/** Metric names in an expression: the service's own and those of the process. */
+const namesIn = (expression: string): string[] =>
+  expression.match(/\b(?:phm|nodejs|process)_[a-z0-9_]+\b/g) ?? [];
+
+/** Labels that an expression selects by, with the metric: `{label="value"}`. */
+const selectorsIn = (expression: string): [metric: string, label: string, value: string][] =>
+  [...expression.matchAll(/\b(phm_[a-z0-9_]+)\{([^}]*)\}/g)].flatMap(([, metric = '', labels]) =>
+    [...(labels ?? '').matchAll(/(\w+)(?:=~|!~|=)"([^"]*)"/g)].map(
+      ([, label = '', value = '']): [string, string, string] => [metric, label, value],
+    ),
+  );
+
+/** Metrics of a page: their types, and the labels of their series. */
+class Page {
+  readonly text: string;
+  readonly types: ReadonlyMap<string, string>;
+
+  constructor(text: string) {
+    this.text = text;
+    const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
+    this.types = new Map(types.map(([, name = '', type = '']) => [name, type]));
+  }
+
+  /** The metric that a name in a query belongs to, if there is one. */
+  metricOf(name: string): string | undefined {
+    const base = name.replace(/_(?:bucket|sum|count)$/, '');
+    if (this.types.get(base) === 'histogram') return base;
+    return this.types.has(name) ? name : undefined;
+  }
+
+  valuesOf(metric: string, label: string): Set<string> {
+    const series = this.text.matchAll(
+      new RegExp(`^${metric}(?:_bucket|_sum|_count)?\\{(?:.*,)?${label}="([^"]*)"`, 'gm'),
+    );
+    return new Set([...series].map(([, value = '']) => value));
+  }
+}
+
+const dataDir = makeDataDir();
+let server: Server;
+let page: Page;
+before(async () => {
+  // A source that latches nothing and is read in the background, so that pools have series.
+  server = await Server.start(dataDir, {
+    PHM_METRICS_PORT: '0',
+    PHM_ENTROPY_SOURCES: 'os,jitter',
+  });
+  await server.generate({ security_level: 256, enable_nist_validation: true });
+  page = new Page(await server.scrape());
+});
+after(async () => {
+  await server?.stop();
+  removeDataDir(dataDir);
+});
+
+describe('rules and dashboard', () => {
+  it('ask for metrics that there are', () => {
+    const recorded = new Set(rules.flatMap(({ record }) => record ?? []));
+    const expressions = [...rules.map(({ expr }) => expr as string), ...dashboardQueries];
+    for (const expression of expressions) {
+      for (const name of namesIn(expression.replaceAll(/\bphm:[a-z0-9_:]+/g, ''))) {
+        assert.ok(page.metricOf(name), `${name} in ${expression}`);
+      }
+      for (const [name] of expression.matchAll(/\bphm:[a-z0-9_:]+/g)) {
+        assert.ok(recorded.has(name), `${name} in ${expression}`);
+      }
+    }
+    assert.ok(namesIn(expressions.join(' ')).length > 80);
+  });
+
+  it('select by labels and values that there are', () => {
+    const expressions = [...rules.map(({ expr }) => expr as string), ...dashboardQueries];
+    let compared = 0;
+    for (const [name, label, value] of expressions.flatMap(selectorsIn)) {
+      if (label === 'job' || label === 'instance') continue;
+      const values = page.valuesOf(page.metricOf(name) ?? '', label);
+      const pattern = new RegExp(`^(?:${value})$`);
+      assert.ok(
+        [...values].some((one) => pattern.test(one)),
+        `${name}: no ${label} is ${value}`,
+      );
+      compared += 1;
+    }
+    assert.ok(compared > 20);
+  });
+
+  it('have every metric of the service in a panel', () => {
+    const used = new Set(dashboardQueries.flatMap(namesIn).map((name) => page.metricOf(name)));
+    for (const name of page.types.keys()) {
+      if (name.startsWith('phm_')) assert.ok(used.has(name) || UNSEEN.has(name), name);
+    }
+  });
+});
+
+describe('alerts', () => {
+  it('say what happened and where to read what to do', () => {
+    const headings = new Set(
+      [...operations.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
+        title
+          .toLowerCase()
+          .replaceAll(/[^\w\s-]/g, '')
+          .trim()
+          .replaceAll(' ', '-'),
+      ),
+    );
+    assert.ok(alerts.length > 15);
+    for (const { alert, annotations, labels } of alerts) {
+      assert.match(labels.severity, /^(?:critical|warning)$/, alert);
+      assert.ok(annotations.summary && annotations.description, alert);
+      const anchor = find(annotations.runbook, /^docs\/operations\.md#([\w-]+): \S/);
+      assert.ok(headings.has(anchor), `${alert}: ${anchor}`);
+    }
+  });
+
+  it('are the ones of docs/operations.md', () => {
+    const table = find(operations, /### By Prometheus\n([\s\S]*?)(?=\n### )/);
+    const listed = [...table.matchAll(/^\| `(Phm\w+)`/gm)].map(([, name]) => name);
+    assert.deepEqual(listed.sort(), alerts.map(({ alert }) => alert).sort());
+  });
+});
+
+describe('docs/operations.md', () => {
+  it('has a row for each metric of the service, with its type and labels', () => {
+    const section = find(operations, /## Metrics\n([\s\S]*?)(?=\n## )/);
+    const rows = new Map(
+      [...section.matchAll(/^\| `(phm_\w+)` \| (\w+) \|([^|]*)\|/gm)].map(
+        ([, name = '', type = '', labels = '']) => [name, { type, labels }],
+      ),
+    );
+    const own = [...page.types].filter(([name]) => name.startsWith('phm_'));
+    assert.deepEqual([...rows.keys()].sort(), own.map(([name]) => name).sort());
+    for (const [name, type] of own) {
+      assert.equal(rows.get(name)?.type, type, name);
+      const exposed = page.text
+        .split('\n')
+        .filter((line) => page.metricOf(line.split(/[{ ]/)[0] ?? '') === name)
+        .flatMap((line) => [...line.matchAll(/(\w+)="/g)].map(([, label = '']) => label))
+        .filter((label) => label !== 'le');
+      const named = [...(rows.get(name)?.labels ?? '').matchAll(/`(\w+)`/g)].map(([, one]) => one);
+      assert.deepEqual(named.sort(), [...new Set(exposed)].sort(), name);
+    }
+  });
+});
+
+describe('the dashboard', () => {
+  it('can be imported: a variable for the data source, panels with places of their own', () => {
+    const [source, ...others] = dashboard.templating.list;
+    assert.deepEqual(
+      [source.name, source.type, source.query],
+      ['datasource', 'datasource', 'prometheus'],
+    );
+    for (const one of [...others, ...panels, ...panels.flatMap(({ targets }) => targets)]) {
+      assert.deepEqual(one.datasource, { type: 'prometheus', uid: DATA_SOURCE });
+    }
+    const ids = dashboard.panels.map(({ id }: Document) => id);
+    assert.equal(new Set(ids).size, ids.length);
+    assert.ok(dashboard.schemaVersion >= 39 && dashboard.uid && dashboard.title);
+    const taken = new Set<string>();
+    for (const { title, gridPos } of dashboard.panels) {
+      for (let x = gridPos.x; x < gridPos.x + gridPos.w; x++) {
+        for (let y = gridPos.y; y < gridPos.y + gridPos.h; y++) {
+          assert.ok(x < 24 && !taken.has(`${x},${y}`), title);
+          taken.add(`${x},${y}`);
+        }
+      }
+    }
+    const rows = dashboard.panels.filter(({ type }: Document) => type === 'row');
+    assert.deepEqual(
+      rows.map(({ title }: Document) => title),
+      [
+        'Overview',
+        'Traffic',
+        'Latency',
+        'Keys',
+        'Queues and batches',
+        'Ledger',
+        'Entropy and generators',
+        'Saturation',
+      ],
+    );
+  });
+});
+
+const hasPromtool = spawnSync('promtool', ['--version']).status === 0;
+const skip = hasPromtool ? false : 'promtool is not installed (Debian: package "prometheus")';
+
+describe('promtool', { skip }, () => {
+  const run = (args: readonly string[], input?: string) => {
+    const { status, stdout, stderr } = spawnSync('promtool', args, {
+      cwd: ROOT,
+      encoding: 'utf8',
+      input,
+    });
+    assert.equal(status, 0, `${stdout}${stderr}`);
+    return `${stdout}${stderr}`;
+  };
+
+  it('accepts the rules and the example of a configuration', () => {
+    run(['check', 'rules', RULES]);
+    run(['check', 'config', 'deploy/prometheus/prometheus.yml']);
+  });
+
+  it('passes the tests of the rules', () => {
+    run(['test', 'rules', TESTS]);
+  });
+
+  it('finds nothing wrong with the names of the metrics', () => {
+    assert.equal(run(['check', 'metrics'], page.text), '');
+  });
+
+  it('can parse every query of the dashboard', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'phm-queries-'));
+    try {
+      const queries = panels.flatMap(({ targets }) => targets.map(({ expr }: Document) => expr));
+      const recorded = queries.map((expr: string, i) => ({
+        record: `query:${i}`,
+        expr: expr
+          .replaceAll(/\$__(?:rate_)?interval/g, '1m')
+          .replaceAll(/\$(job|instance)/g, '.*'),
+      }));
+      const file = join(folder, 'queries.yml');
+      writeFileSync(file, JSON.stringify({ groups: [{ name: 'queries', rules: recorded }] }));
+      run(['check', 'rules', file]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,106 @@
+/** The page of the API documentation, and in a real browser that it works under its own policy. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import { launchBrowser, NO_CHROMIUM } from '../support/browser.ts';
+import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
+
+const dataDir = makeDataDir();
+let server: Server;
+
+before(async () => {
+  server = await Server.start(dataDir, { PHM_BASE_PATH: '/phm' });
+});
+after(async () => {
+  await server.stop();
+  removeDataDir(dataDir);
+});
+
+describe('/docs', () => {
+  it('leads to its page, which may load from this server alone', async () => {
+    const page = await fetch(`${server.address}/docs`);
+    assert.equal(page.url, `${server.address}/docs/`);
+    assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
+    assert.match(
+      page.headers.get('content-security-policy') ?? '',
+      /^default-src 'none'; script-src 'self'; style-src 'self';/,
+    );
+    assert.doesNotMatch(await page.text(), /https?:\/\//);
+  });
+
+  it('has the files that the page names and no others of the renderer', async () => {
+    for (const [file, status] of [
+      ['ui/swagger-ui-bundle.js', 200],
+      ['ui/swagger-ui.css', 200],
+      ['docs.js', 200],
+      ['ui/index.html', 404],
+      ['ui/oauth2-redirect.html', 404],
+      ['ui/swagger-ui.js', 404],
+      ['json', 404],
+    ] as const) {
+      const answer = await fetch(`${server.address}/docs/${file}`);
+      assert.equal(answer.status, status, file);
+      await answer.body?.cancel();
+    }
+  });
+
+  it('offers a demo key only to whom it is admitted', async () => {
+    const offered = async (headers = {}) => (await server.request('/', { headers })).body;
+    assert.equal((await offered()).demo_api_key, DEMO_KEY);
+    assert.equal((await offered({ 'X-Forwarded-For': '192.0.2.7' })).demo_api_key, null);
+  });
+});
+
+describe('/docs in a browser', { skip: NO_CHROMIUM }, () => {
+  const generate = '#operations-keys-generate';
+  const complaints: string[] = [];
+  const strangers: string[] = [];
+  let browser: Awaited<ReturnType<typeof launchBrowser>>;
+  let page: Page;
+
+  before(async () => {
+    browser = await launchBrowser();
+    page = await browser.newPage({ viewport: { width: 360, height: 800 } });
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning')
+        complaints.push(message.text());
+    });
+    page.on('pageerror', ({ message }) => complaints.push(message));
+    page.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(server.address) && !url.startsWith('data:')) strangers.push(url);
+    });
+    await page.goto(`${server.address}/docs`);
+  });
+  after(() => browser.close());
+
+  it('makes a key with the demo key, by keyboard', async () => {
+    await page.locator(`${generate} .opblock-summary-control`).press('Enter');
+    await page.locator(`${generate} .try-out__btn`).press('Enter');
+    await page.locator(`${generate} .execute`).press('Enter');
+    const body = page.locator(`${generate} .live-responses-table .microlight`).first();
+    await body.waitFor();
+    assert.match(await body.innerText(), /"certification_status": "PASS"/);
+  });
+
+  it('shows the examples with its own address', async () => {
+    const samples = page.locator(`${generate} .samples`);
+    for (const [language, word] of [
+      ['Python', 'urlopen('],
+      ['TypeScript', 'new PhmClient('],
+      ['curl', 'curl -s'],
+    ] as const) {
+      await samples.getByRole('button', { name: language }).press('Enter');
+      const text = await samples.locator('pre').innerText();
+      assert.ok(text.includes(word), language);
+      assert.ok(text.includes(server.address), text);
+    }
+  });
+
+  it('fits a narrow screen, breaks no policy and asks nobody else', async () => {
+    const wider = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
+    assert.equal(await page.evaluate(wider), 0);
+    assert.deepEqual(complaints, []);
+    assert.deepEqual(strangers, []);
+  });
+});

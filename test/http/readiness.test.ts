@@ -1,0 +1,84 @@
+/** `/readyz` names the dependency that fails, each by a word of its own, and only that one. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Readiness } from '../../src/keys/index.ts';
+import { buildTestApp, standInService } from '../support/app.ts';
+
+const SOURCE = {
+  name: 'os',
+  kind: 'system',
+  state: 'delivering',
+  healthy: true,
+  creditBitsPerDraw: 256,
+  draws: 0,
+  failures: 0,
+} as const;
+
+const WELL: Readiness = {
+  ready: true,
+  entropy: true,
+  generator: true,
+  suiteWorkers: true,
+  ledger: true,
+  secret: true,
+  sources: [SOURCE],
+};
+
+const CHECKS = {
+  entropy: 'ok',
+  'entropy:os': 'ok',
+  generator: 'ok',
+  suite_workers: 'ok',
+  ledger: 'ok',
+  master_secret: 'ok',
+  accepting: 'yes',
+};
+
+async function ask(readiness: Readiness, draining = false) {
+  const app = await buildTestApp({
+    service: standInService('research', { checkReadiness: () => readiness }),
+    isDraining: () => draining,
+  });
+  const response = await app.inject({ url: '/readyz' });
+  await app.close();
+  return { code: response.statusCode, ...response.json() };
+}
+
+describe('/readyz', () => {
+  it('says ok of everything', async () => {
+    const { code, status, checks } = await ask(WELL);
+    assert.deepEqual([code, status, checks], [200, 'ok', CHECKS]);
+  });
+
+  const failing: [string, Partial<Readiness>, Record<string, string>][] = [
+    [
+      'an entropy source',
+      { entropy: false, sources: [{ ...SOURCE, state: 'failing', healthy: false }] },
+      { entropy: 'unavailable', 'entropy:os': 'unavailable' },
+    ],
+    [
+      'the generator of the key worker',
+      { entropy: false, generator: false },
+      { entropy: 'unavailable', generator: 'latched' },
+    ],
+    [
+      'a suite worker',
+      { entropy: false, suiteWorkers: false },
+      { entropy: 'unavailable', suite_workers: 'latched' },
+    ],
+    ['the ledger', { ledger: false }, { ledger: 'unavailable' }],
+    ['the master secret', { secret: false }, { master_secret: 'incomplete' }],
+  ];
+  for (const [what, changes, words] of failing) {
+    it(`names ${what}`, async () => {
+      const { code, status, success, checks } = await ask({ ...WELL, ready: false, ...changes });
+      assert.deepEqual([code, status, success], [503, 'unavailable', false]);
+      assert.deepEqual(checks, { ...CHECKS, ...words });
+    });
+  }
+
+  it('says that the server is ending, whatever else is true', async () => {
+    const { code, status, checks } = await ask(WELL, true);
+    assert.deepEqual([code, status, checks.accepting], [503, 'draining', 'no']);
+  });
+});

@@ -1,0 +1,133 @@
+/** What the queues tell whoever measures them: refusals, waits, batches, commits, stages. */
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, it } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { ApiKeyCache } from '../../src/keys/api-key-cache.ts';
+import type { KeyBatch, KeyTask, StatisticsTask, SuiteJob } from '../../src/keys/messages.ts';
+import type { KeyObserver, Stage } from '../../src/keys/observer.ts';
+import { KeyQueue } from '../../src/keys/queue.ts';
+import { Statistics } from '../../src/keys/statistics.ts';
+import { SuitePool } from '../../src/keys/suite-pool.ts';
+
+const TASK: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
+const JOB = { order: {} } as unknown as SuiteJob;
+const STATUS = { latched: null, reseeds: 0, sources: [] };
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Keeps what it is told, times left out. */
+class Notes implements KeyObserver {
+  readonly told: unknown[] = [];
+  keyGenerated = () => this.told.push('generated');
+  keyValidated = () => this.told.push('validated');
+  refused = (queue: string) => this.told.push(['refused', queue]);
+  waited = (queue: string, ms: number) => this.told.push(['waited', queue, ms >= 0]);
+  batchSent = (tasks: number) => this.told.push(['batch', tasks]);
+  committed = (ms: number, succeeded: boolean) => this.told.push(['commit', ms, succeeded]);
+  suiteJobDone = (ms: number, counts: object) => this.told.push(['job', ms, counts]);
+}
+
+class FakeWorker extends EventEmitter {
+  readonly messages: unknown[] = [];
+
+  postMessage(message: unknown): void {
+    this.messages.push(message);
+  }
+
+  get asWorker(): Worker {
+    return this as unknown as Worker;
+  }
+}
+
+/** Keeps the stages that it is told, and that none ends before it begins. */
+function stageNotes() {
+  const stages: Stage[] = [];
+  const onStage = (stage: Stage, startMs: number, endMs: number) => {
+    assert.ok(startMs <= endMs, stage);
+    stages.push(stage);
+  };
+  return { stages, onStage };
+}
+
+describe('the key queue', () => {
+  it('tells of waits, batches and commits, and each request of its stages', async () => {
+    const notes = new Notes();
+    const worker = new FakeWorker();
+    const queue = new KeyQueue(worker.asWorker, () => {}, notes);
+    const { stages, onStage } = stageNotes();
+    const answers = [queue.submit(TASK, undefined, onStage), queue.submit(TASK)];
+    assert.deepEqual(queue.load, { waiting: 2, capacity: 8_192 });
+    await turn();
+    const { id } = worker.messages[0] as KeyBatch;
+    const commit = { startMs: 5, endMs: 7, succeeded: false };
+    const results = [{ kind: 'probed' }, { kind: 'probed' }];
+    worker.emit('message', { id, results, failuresRecorded: true, commit, status: STATUS });
+    await Promise.all(answers);
+    assert.deepEqual(notes.told, [
+      ['batch', 2],
+      ['waited', 'keys', true],
+      ['waited', 'keys', true],
+      ['commit', 2, false],
+    ]);
+    assert.deepEqual(stages, ['keys.wait', 'keys.batch', 'ledger.commit']);
+  });
+
+  it('tells of what it refuses', async () => {
+    const notes = new Notes();
+    const queue = new KeyQueue(new FakeWorker().asWorker, () => {}, notes);
+    for (let i = 0; i < 8_192; i++) void queue.submit(TASK);
+    await assert.rejects(queue.submit(TASK));
+    assert.deepEqual(notes.told, [['refused', 'keys']]);
+  });
+});
+
+describe('the suite pool', () => {
+  it('tells of waits and jobs, of refusals, and each request of its stages', async () => {
+    const notes = new Notes();
+    const worker = new FakeWorker();
+    const pool = new SuitePool(() => {}, notes);
+    assert.equal(pool.load.capacity, 0);
+    pool.add(worker.asWorker, STATUS);
+    const { stages, onStage } = stageNotes();
+    const answer = pool.submit(JOB, 'a', () => false, onStage);
+    const counts = { streams: 2, streamsPassed: 1 };
+    worker.emit('message', { result: { kind: 'failed' }, counts, ms: 3, status: STATUS });
+    await answer;
+    assert.deepEqual(notes.told, [
+      ['waited', 'suite', true],
+      ['job', 3, counts],
+    ]);
+    assert.deepEqual(stages, ['suite.wait', 'suite.job']);
+    const half = pool.load.capacity / 2;
+    for (let i = 0; i <= half; i++) void pool.submit(JOB, 'a', () => false);
+    assert.equal(pool.load.waiting, half);
+    await assert.rejects(pool.submit(JOB, 'a', () => false));
+    assert.deepEqual(notes.told.at(-1), ['refused', 'suite']);
+  });
+});
+
+describe('statistics', () => {
+  it('tell of what they refuse', async () => {
+    const notes = new Notes();
+    const statistics = new Statistics(new FakeWorker().asWorker, notes);
+    const ask = (accountId: string) =>
+      statistics.ask({ query: { accountId } } as unknown as StatisticsTask);
+    const { capacity } = statistics.load;
+    for (let i = 0; i < capacity; i++) void ask(`account ${i}`);
+    assert.equal(statistics.load.waiting, capacity);
+    await assert.rejects(ask('another'));
+    assert.deepEqual(notes.told, [['refused', 'statistics']]);
+  });
+});
+
+describe('the look-up of API keys', () => {
+  it('tells of what it refuses', async () => {
+    const notes = new Notes();
+    const cache = new ApiKeyCache(() => new Promise(() => {}), notes);
+    const { capacity } = cache.load;
+    for (let i = 0; i < capacity; i++) void cache.find(Buffer.from(`${i}`), 0);
+    assert.equal(cache.load.waiting, capacity);
+    await assert.rejects(cache.find(Buffer.from('one more'), 0));
+    assert.deepEqual(notes.told, [['refused', 'lookups']]);
+  });
+});

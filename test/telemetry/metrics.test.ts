@@ -1,0 +1,233 @@
+/** Metrics count what happens, by labels that are tables of the code, on a listener of their own. */
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { pino } from 'pino';
+import { ERRORS } from '../../src/errors.ts';
+import { MetricsServer, openMetrics, type ServiceMetrics } from '../../src/telemetry/index.ts';
+import { buildTestApp, standInService } from '../support/app.ts';
+import {
+  DEMO_KEY,
+  DEMO_PROFESSIONAL_KEY,
+  makeDataDir,
+  removeDataDir,
+  runPhm,
+  Server,
+} from '../support/server.ts';
+
+const ORDER = {
+  securityLevel: 384,
+  modulation: 'phase',
+  source: 'os',
+  validate: true,
+  report: false,
+  acceptedMs: 0,
+} as const;
+
+/** The value of one series, by its name with labels as they are written. */
+function sampleOf(page: string, series: string): number {
+  const line = page.split('\n').find((one) => one.startsWith(`${series} `));
+  assert.ok(line, `no ${series}`);
+  return Number(line.split(' ').at(-1));
+}
+
+describe('metrics of a server', () => {
+  const dataDir = makeDataDir();
+  let server: Server;
+  before(async () => {
+    server = await Server.start(dataDir, { PHM_METRICS_PORT: '0' });
+  });
+  after(async () => {
+    await server?.stop();
+    removeDataDir(dataDir);
+  });
+
+  it('are told where they are', () => {
+    assert.match(server.metricsAddress ?? '', /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
+    assert.ok(server.log.includes(`Metrics: ${server.metricsAddress}`));
+  });
+
+  it('count keys, verdicts, problems, batches and commits', async () => {
+    const { body: plain } = await server.generate({ security_level: 256 }, DEMO_PROFESSIONAL_KEY);
+    const order = { security_level: 128, enable_nist_validation: true };
+    const { body: validated } = await server.generate(order, DEMO_PROFESSIONAL_KEY);
+    await server.validate({ key: plain.key }, DEMO_PROFESSIONAL_KEY);
+    await server.validate({ key: 'no key' }, DEMO_PROFESSIONAL_KEY);
+    await server.validate({ key: '00'.repeat(32) }, DEMO_PROFESSIONAL_KEY);
+    await server.validate({ key: '1b'.repeat(8) + plain.key.slice(32, 48) }, DEMO_PROFESSIONAL_KEY);
+    await server.generate({ security_level: 1 }, DEMO_PROFESSIONAL_KEY);
+    await server.request('/hidden/path?query', { method: 'DELETE' });
+    await server.generate({ security_level: 128 }, DEMO_KEY.replace('Key', 'Kez'));
+    const page = await server.scrape();
+    const keys = (level: number, is: boolean) =>
+      `phm_keys_generated_total{security_level="${level}",source="os",modulation="phase",validated="${is}"}`;
+    for (const [series, value] of [
+      [keys(256, false), 1],
+      [keys(128, true), 1],
+      [keys(384, false), 0],
+      ['phm_validations_total{verdict="valid"}', 1],
+      ['phm_validations_total{verdict="malformed"}', 1],
+      ['phm_validations_total{verdict="not_random"}', 1],
+      ['phm_validations_total{verdict="not_recognised"}', 1],
+      ['phm_streams_judged_total{result="passed"}', 1],
+      ['phm_problems_total{code="invalid_request"}', 1],
+      ['phm_problems_total{code="not_found"}', 1],
+      ['phm_problems_total{code="invalid_api_key"}', 1],
+      ['phm_problems_total{code="internal_error"}', 0],
+      ['phm_suite_job_duration_seconds_count', 1],
+      ['phm_queue_wait_seconds_count{queue="suite"}', 1],
+      ['phm_queue_waiting{queue="keys"}', 0],
+      ['phm_ready', 1],
+      ['phm_ledger_up', 1],
+      ['phm_draining', 0],
+      ['phm_generator_latches_total', 0],
+      ['phm_entropy_source_state{source="os",state="delivering"}', 1],
+      ['phm_entropy_source_state{source="os",state="latched"}', 0],
+      ['phm_ledger_info{backend="sqlite"}', 1],
+    ] as const) {
+      assert.equal(sampleOf(page, series), value, series);
+    }
+    const count = 'phm_http_request_duration_seconds_count';
+    const route = '/api/v2/validate';
+    assert.equal(sampleOf(page, `${count}{method="POST",route="${route}",status="2xx"}`), 4);
+    assert.equal(sampleOf(page, `${count}{method="DELETE",route="unknown",status="4xx"}`), 1);
+    // A key and its validation are a commit each, or fewer where requests met.
+    assert.ok(sampleOf(page, 'phm_commit_duration_seconds_count{result="ok"}') >= 1);
+    assert.ok(sampleOf(page, 'phm_batch_tasks_sum') >= 7);
+    assert.ok(sampleOf(page, 'phm_drbg_reseeds_total') >= 4);
+    for (const secret of [
+      plain.key,
+      plain.key_id,
+      validated.key_id,
+      DEMO_KEY,
+      DEMO_PROFESSIONAL_KEY,
+      'acct',
+      'demo',
+      'hidden',
+    ]) {
+      assert.ok(!page.includes(secret), 'the page names what belongs to a client');
+    }
+  });
+
+  it('are one page for GET and HEAD, and nothing else', async () => {
+    const page = server.metricsAddress ?? '';
+    const head = await fetch(page, { method: 'HEAD' });
+    assert.equal(head.status, 200);
+    assert.match(head.headers.get('content-type') ?? '', /^text\/plain; version=0\.0\.4/);
+    const post = await fetch(page, { method: 'POST' });
+    assert.deepEqual([post.status, post.headers.get('allow')], [405, 'GET, HEAD']);
+    const root = await fetch(new URL('/', page));
+    assert.equal(root.status, 404);
+    assert.match(await root.text(), /\/metrics/);
+    const { status } = await server.request('/metrics');
+    assert.equal(status, 404, 'the service has no such page');
+  });
+
+  it('end with the server', async () => {
+    assert.equal(await server.stop(), 0);
+    await assert.rejects(server.scrape());
+  });
+});
+
+describe('a metrics port that is taken', () => {
+  it('stops the start, and says what to change', async () => {
+    const dataDir = makeDataDir();
+    const blocker = createServer().listen(0, '127.0.0.1');
+    await new Promise((listening) => blocker.once('listening', listening));
+    const { port } = blocker.address() as { port: number };
+    try {
+      const { code, stdout, stderr } = await runPhm(['serve', '--json'], dataDir, {
+        PHM_PORT: '0',
+        PHM_METRICS_PORT: String(port),
+      });
+      assert.deepEqual([code, stdout], [1, '']);
+      assert.match(stderr, /cannot listen for metrics .*EADDRINUSE.*another PHM_METRICS_PORT/);
+    } finally {
+      blocker.close();
+      removeDataDir(dataDir);
+    }
+  });
+});
+
+describe('metrics in this process', () => {
+  const open = () => openMetrics({ sources: ['os', 'qrng'], ledgerBackend: 'postgresql' });
+  /** Sums up all series of a metric. */
+  const totalOf = async (metrics: ServiceMetrics, name: string) =>
+    (await metrics.expose())
+      .split('\n')
+      .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
+      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+
+  it('start at zero for every code, verdict, queue and source', async () => {
+    const page = await (await open()).expose();
+    for (const code of Object.keys(ERRORS)) {
+      assert.equal(sampleOf(page, `phm_problems_total{code="${code}"}`), 0);
+    }
+    assert.equal(sampleOf(page, 'phm_queue_refusals_total{queue="lookups"}'), 0);
+    const event = 'phm_entropy_source_events_total{source="qrng",kind="intermittent"}';
+    assert.equal(sampleOf(page, event), 0);
+  });
+
+  it('take seconds from milliseconds', async () => {
+    const metrics = await open();
+    metrics.committed(1_500, false);
+    metrics.suiteJobDone(250, { streams: 2, streamsPassed: 1 });
+    metrics.waited('keys', 125);
+    metrics.answered({ method: 'POST', route: '/x', status: 503, ms: 2_000 });
+    const page = await metrics.expose();
+    assert.equal(sampleOf(page, 'phm_commit_duration_seconds_sum{result="failed"}'), 1.5);
+    assert.equal(sampleOf(page, 'phm_suite_job_duration_seconds_sum'), 0.25);
+    assert.equal(sampleOf(page, 'phm_queue_wait_seconds_sum{queue="keys"}'), 0.125);
+    assert.equal(sampleOf(page, 'phm_streams_judged_total{result="failed"}'), 1);
+    const series = 'phm_http_request_duration_seconds_sum{method="POST",route="/x",status="5xx"}';
+    assert.equal(sampleOf(page, series), 2);
+  });
+
+  it('count refusals and sources’ events', async () => {
+    const metrics = await open();
+    metrics.refused('suite');
+    metrics.keyGenerated(ORDER);
+    metrics.upkeepFailed();
+    metrics.sourceEvent('qrng', { kind: 'latched', detail: 'secret detail' });
+    assert.equal(await totalOf(metrics, 'phm_queue_refusals_total'), 1);
+    assert.equal(await totalOf(metrics, 'phm_keys_generated_total'), 1);
+    assert.equal(await totalOf(metrics, 'phm_ledger_upkeep_failures_total'), 1);
+    assert.equal(await totalOf(metrics, 'phm_entropy_source_events_total'), 1);
+    assert.ok(!(await metrics.expose()).includes('secret'));
+  });
+
+  it('have one label for unknown routes and one for unknown methods', async () => {
+    const metrics = await open();
+    const lines: string[] = [];
+    const logger = pino({ base: null }, { write: (line) => lines.push(line) });
+    const app = await buildTestApp({ service: standInService('research'), metrics, logger });
+    const before = (await metrics.expose()).split('\n').length;
+    for (let i = 0; i < 40; i++) await app.inject({ url: `/path-${i}?query=${i}` });
+    for (const method of ['PROPFIND', 'MKCOL', 'LOCK'] as const) {
+      await app.inject({ url: '/livez', method });
+    }
+    for (const url of ['/%zz', '/%ff']) await app.inject({ url });
+    await app.close();
+    assert.equal(lines.filter((line) => line.includes('"msg":"request"')).length, 45);
+    assert.doesNotMatch(lines.join(''), /path-|query|%zz/);
+    const page = await metrics.expose();
+    assert.ok(page.split('\n').length - before < 60);
+    assert.doesNotMatch(page, /path-|query|PROPFIND/);
+    const count = 'phm_http_request_duration_seconds_count';
+    assert.equal(sampleOf(page, `${count}{method="GET",route="unknown",status="4xx"}`), 40);
+    assert.equal(sampleOf(page, `${count}{method="other",route="unknown",status="4xx"}`), 3);
+    assert.equal(sampleOf(page, 'phm_problems_total{code="malformed_request"}'), 2);
+  });
+
+  it('are a page that can fail without the service', async () => {
+    const failures: string[] = [];
+    const page = { contentType: 'text/plain', expose: () => Promise.reject(new Error('broken')) };
+    const onFailure = ({ message }: Error) => failures.push(message);
+    const server = await MetricsServer.start(page, { host: '::1', port: 0, onFailure });
+    assert.match(server.address, /^http:\/\/\[::1\]:\d+\/metrics$/);
+    await assert.rejects(fetch(server.address));
+    assert.equal((await fetch(new URL('/', server.address))).status, 404);
+    await server.close();
+    assert.deepEqual(failures, ['broken']);
+  });
+});

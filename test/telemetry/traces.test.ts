@@ -1,0 +1,354 @@
+/** Traces arrive at a collector, belong to their caller's trace, and cost nobody anything but time. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { openTracing, parseTraceparent, type Tracing } from '../../src/telemetry/index.ts';
+import { readTracing } from '../../src/telemetry/tracing.ts';
+import { buildTestApp, standInService } from '../support/app.ts';
+import { attributesOf, type CollectedSpan, Collector } from '../support/collector.ts';
+import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const PARENT = 'b7ad6b7169203331';
+const SAMPLED = `00-${TRACE}-${PARENT}-01`;
+
+const SECRET = 'collector-credential-7f3a';
+
+/** Waits for a condition, however slow the machine is. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((wake) => setTimeout(wake, 20));
+}
+
+const logLines = (server: Server) =>
+  server.log
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+
+/** A hook that writes the addresses of all loaded modules to a file. */
+const noteModules = (file: string) => {
+  const hook = pathToFileURL(resolve(import.meta.dirname, 'loaded-modules.ts'));
+  hook.searchParams.set('to', file);
+  return { NODE_OPTIONS: `--import=${hook.href}` };
+};
+
+describe('traces of a server', () => {
+  const dataDir = makeDataDir();
+  const modules = join(dataDir, 'modules');
+  let collector: Collector;
+  let server: Server;
+  before(async () => {
+    collector = await Collector.start();
+    server = await Server.start(dataDir, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.address,
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_EXPORTER_OTLP_HEADERS: `authorization=${SECRET}`,
+      OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+      OTEL_SERVICE_NAME: 'keys-of-a-test',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+      ...noteModules(modules),
+    });
+  });
+  after(async () => {
+    await server?.stop();
+    await collector?.close();
+    removeDataDir(dataDir);
+  });
+
+  const generate = (traceparent: string, body: object, id: string) =>
+    server.request('/api/v2/generate?secret=query', {
+      method: 'POST',
+      headers: {
+        'X-API-Key': DEMO_KEY,
+        'Content-Type': 'application/json',
+        'X-Request-Id': id,
+        tracestate: 'vendor=1',
+        traceparent,
+      },
+      body: JSON.stringify(body),
+    });
+  const spanOf = (id: string) => {
+    const span = collector.spans().find((one) => attributesOf(one)['phm.request_id'] === id);
+    assert.ok(span, `no span of ${id}`);
+    return span;
+  };
+  const childrenOf = ({ spanId }: CollectedSpan) =>
+    collector.spans().filter(({ parentSpanId }) => parentSpanId === spanId);
+
+  it('are spans of the caller’s trace, with the stages that a key went through', async () => {
+    const plain = await generate(SAMPLED, { security_level: 256 }, 'plain');
+    const validated = await generate(
+      SAMPLED,
+      { security_level: 128, enable_nist_validation: true },
+      'validated',
+    );
+    await until(() => collector.spans().filter(({ kind }) => kind === 2).length >= 2);
+    const span = spanOf('plain');
+    assert.deepEqual([span.traceId, span.parentSpanId], [TRACE, PARENT]);
+    assert.equal(span.name, 'POST /api/v2/generate');
+    assert.deepEqual(attributesOf(span), {
+      'http.request.method': 'POST',
+      'url.scheme': 'http',
+      'url.path': '/api/v2/generate',
+      'http.route': '/api/v2/generate',
+      'http.response.status_code': 200,
+      'network.protocol.version': '1.1',
+      'phm.request_id': 'plain',
+    });
+    const names = (id: string) => childrenOf(spanOf(id)).map(({ name }) => name);
+    assert.deepEqual(names('plain'), ['keys.wait', 'keys.batch', 'ledger.commit']);
+    assert.deepEqual(names('validated'), [
+      'suite.wait',
+      'suite.job',
+      'keys.wait',
+      'keys.batch',
+      'ledger.commit',
+    ]);
+    for (const child of childrenOf(span)) {
+      const [start, end] = [child.startTimeUnixNano, child.endTimeUnixNano].map(Number);
+      assert.ok(start <= end && end - start < 1e9 * 60, child.name);
+      assert.ok(Math.abs(start - Number(span.startTimeUnixNano)) < 1e9 * 60, child.name);
+    }
+    const sent = collector.bodies.join('');
+    for (const one of [plain.body.key, validated.body.key, DEMO_KEY, 'secret=query', SECRET]) {
+      assert.ok(!sent.includes(one));
+    }
+  });
+
+  it('carry the names and headers that the variables give', () => {
+    const resource = collector.resource();
+    assert.equal(resource['service.name'], 'keys-of-a-test');
+    assert.equal(resource['deployment.environment.name'], 'test');
+    assert.deepEqual(
+      [collector.paths[0], collector.headers[0]?.authorization],
+      ['/v1/traces', SECRET],
+    );
+  });
+
+  it('name a problem by its code and put an unknown address nowhere', async () => {
+    await server.request('/keys/0123456789abcdef', {
+      headers: { traceparent: SAMPLED, 'X-Request-Id': 'unknown' },
+    });
+    await until(() =>
+      collector.spans().some((one) => attributesOf(one)['phm.request_id'] === 'unknown'),
+    );
+    const span = spanOf('unknown');
+    assert.equal(span.name, 'GET');
+    assert.equal(attributesOf(span)['error.type'], 'not_found');
+    assert.ok(!collector.bodies.join('').includes('0123456789abcdef'));
+  });
+
+  it('honour the caller’s wish not to be sampled, and pass over a malformed one', async () => {
+    await generate(`00-${TRACE}-${PARENT}-00`, { security_level: 1 }, 'unsampled');
+    await generate('00-nonsense', { security_level: 1 }, 'malformed');
+    await until(() =>
+      collector.spans().some((one) => attributesOf(one)['phm.request_id'] === 'malformed'),
+    );
+    assert.notEqual(spanOf('malformed').traceId, TRACE);
+    assert.ok(
+      !collector.spans().some((one) => attributesOf(one)['phm.request_id'] === 'unsampled'),
+    );
+  });
+
+  it('are named in the log', async () => {
+    const ofRequest = (id: string) => logLines(server).find(({ reqId }) => reqId === id);
+    await until(() => ofRequest('malformed') !== undefined);
+    assert.equal(ofRequest('plain').trace_id, TRACE);
+    assert.equal(ofRequest('malformed').trace_id, spanOf('malformed').traceId);
+    assert.ok(!server.log.includes(SECRET));
+  });
+
+  it('load the SDK', () => {
+    assert.ok(readFileSync(modules, 'utf8').includes('/@opentelemetry/sdk-trace/'));
+  });
+
+  it('hold nobody up when the collector is gone, which is said once, and not at the end', async () => {
+    const told = logLines(server).length;
+    await collector.close();
+    const failed = () =>
+      logLines(server)
+        .slice(told)
+        .filter(({ msg }) => msg === 'traces cannot be exported');
+    for (let i = 0; i < 3 || failed().length === 0; i++) {
+      const { status } = await generate(SAMPLED, { security_level: 256 }, `late-${i}`);
+      assert.equal(status, 200);
+      await new Promise((wake) => setTimeout(wake, 100));
+    }
+    assert.equal(await server.stop(), 0);
+    assert.equal(failed().length, 1);
+    assert.equal(failed()[0].reason, 'ECONNREFUSED');
+    collector = await Collector.start();
+  });
+});
+
+describe('a server without OTEL_ variables', () => {
+  it('loads nothing of OpenTelemetry, and logs the trace of a caller all the same', async () => {
+    const dataDir = makeDataDir();
+    const modules = join(dataDir, 'modules');
+    const server = await Server.start(dataDir, noteModules(modules));
+    try {
+      await server.request('/livez', { headers: { traceparent: SAMPLED } });
+      await server.request('/livez', { headers: { traceparent: `${SAMPLED}-more` } });
+      await server.stop();
+      const loaded = readFileSync(modules, 'utf8').split('\n');
+      assert.ok(loaded.some((url) => url.endsWith('/src/telemetry/tracing.ts')));
+      assert.deepEqual(
+        loaded.filter((url) => /@opentelemetry|prom-client/.test(url)),
+        [],
+      );
+      const traces = logLines(server)
+        .filter(({ route }) => route === '/livez')
+        .map(({ trace_id }) => trace_id);
+      assert.deepEqual(traces, [TRACE, undefined]);
+    } finally {
+      await server.stop();
+      removeDataDir(dataDir);
+    }
+  });
+});
+
+describe('samplers and ends, in this process', () => {
+  const log = { info: () => {}, warn: () => {} };
+  const env = (endpoint: string, more: Record<string, string> = {}) => ({
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+    ...more,
+  });
+
+  /** The SDK reads the process's environment for itself. */
+  async function open(variables: Record<string, string>): Promise<Tracing> {
+    Object.assign(process.env, variables);
+    try {
+      const tracing = await openTracing(variables, log);
+      assert.ok(tracing);
+      return tracing;
+    } finally {
+      for (const name of Object.keys(variables)) delete process.env[name];
+    }
+  }
+
+  async function askOnce(tracing: Tracing): Promise<void> {
+    const app = await buildTestApp({ service: standInService('research'), tracing });
+    const headers = { traceparent: SAMPLED };
+    await app.inject({ url: '/livez', headers });
+    await app.inject({ url: '/%zz', headers });
+    await app.close();
+  }
+
+  it('export at the end what no interval has exported', async () => {
+    const collector = await Collector.start();
+    const tracing = await open(env(collector.address));
+    await askOnce(tracing);
+    assert.deepEqual(collector.spans(), []);
+    assert.equal(await tracing.close(30_000), true);
+    assert.deepEqual(
+      collector.spans().map(({ name }) => name),
+      ['GET /livez', 'GET'],
+    );
+    await collector.close();
+  });
+
+  it('are protobuf unless JSON is asked for', async () => {
+    const collector = await Collector.start();
+    const tracing = await open({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.address}/mine` });
+    await askOnce(tracing);
+    assert.equal(await tracing.close(30_000), true);
+    assert.equal(collector.headers[0]?.['content-type'], 'application/x-protobuf');
+    assert.deepEqual(collector.paths, ['/mine']);
+    assert.ok(collector.bodies[0]?.includes('GET /livez'));
+    await collector.close();
+  });
+
+  it('export nothing with always_off, whatever the caller wants', async () => {
+    const collector = await Collector.start();
+    const tracing = await open(env(collector.address, { OTEL_TRACES_SAMPLER: 'always_off' }));
+    await askOnce(tracing);
+    await tracing.close(30_000);
+    assert.deepEqual(collector.bodies, []);
+    await collector.close();
+  });
+
+  it('give a collector that does not answer up at the end', async () => {
+    const { createServer } = await import('node:net');
+    const silent = createServer().listen(0, '127.0.0.1');
+    await new Promise((listening) => silent.once('listening', listening));
+    const { port } = silent.address() as { port: number };
+    const timeout = { OTEL_EXPORTER_OTLP_TIMEOUT: '300' };
+    const tracing = await open(env(`http://127.0.0.1:${port}`, timeout));
+    await askOnce(tracing);
+    assert.equal(await tracing.close(50), false);
+    silent.close();
+  });
+});
+
+describe('the variables', () => {
+  const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://user:secret@collector.example' };
+
+  it('turn traces on by an endpoint or an exporter, and off', () => {
+    for (const on of [
+      endpoint,
+      { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://[::1]:4318/v1/traces' },
+      { OTEL_TRACES_EXPORTER: 'otlp' },
+    ]) {
+      assert.ok(readTracing(on).settings);
+      assert.equal(readTracing({ ...on, OTEL_SDK_DISABLED: 'true' }).settings, null);
+      assert.equal(readTracing({ ...on, OTEL_TRACES_EXPORTER: 'none' }).settings, null);
+    }
+    assert.deepEqual(readTracing({ OTEL_SERVICE_NAME: 'phm' }), { settings: null, warnings: [] });
+  });
+
+  it('have the defaults of the specification', () => {
+    const { settings, warnings } = readTracing(endpoint);
+    assert.deepEqual(warnings, []);
+    assert.equal(settings?.protocol, 'http/protobuf');
+    assert.equal(settings?.sampler, 'parentbased_always_on');
+    assert.equal(settings?.honoursCaller, true);
+  });
+
+  it('are warned of when they cannot be used, without their values', () => {
+    for (const [wrong, keepsTracing] of [
+      [{ OTEL_TRACES_EXPORTER: 'zipkin' }, false],
+      [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, false],
+      [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'secret' }, false],
+      [{ OTEL_TRACES_SAMPLER: 'secret' }, true],
+      [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '2' }, true],
+      [{ OTEL_BSP_SCHEDULE_DELAY: 'secret' }, true],
+    ] as const) {
+      const { settings, warnings } = readTracing({ ...endpoint, ...wrong });
+      assert.equal(settings !== null, keepsTracing, JSON.stringify(wrong));
+      assert.equal(warnings.length, 1);
+      assert.match(warnings[0] ?? '', new RegExp(`^(${Object.keys(wrong).join('|')}).*use|is no`));
+      assert.ok(!warnings[0]?.includes('secret'));
+    }
+    const { settings } = readTracing({ ...endpoint, OTEL_PROPAGATORS: 'b3' });
+    assert.equal(settings?.honoursCaller, false);
+  });
+});
+
+describe('traceparent', () => {
+  it('is read when it is well-formed, also of a later version', () => {
+    const known = { traceId: TRACE, spanId: PARENT, flags: 1 };
+    assert.deepEqual(parseTraceparent(SAMPLED), known);
+    assert.deepEqual(parseTraceparent(`cc-${TRACE}-${PARENT}-01-what-comes`), known);
+  });
+
+  it('is passed over when it is not', () => {
+    for (const header of [
+      undefined,
+      '',
+      `ff-${TRACE}-${PARENT}-01`,
+      `00-${'0'.repeat(32)}-${PARENT}-01`,
+      `00-${TRACE}-${'0'.repeat(16)}-01`,
+      `00-${TRACE.toUpperCase()}-${PARENT}-01`,
+      `${SAMPLED}-more`,
+      `${SAMPLED}, ${SAMPLED}`,
+      `cc-${TRACE}-${PARENT}-01-${'x'.repeat(10_000)}`,
+      [SAMPLED],
+    ]) {
+      assert.equal(parseTraceparent(header), undefined, String(header).slice(0, 80));
+    }
+  });
+});
