@@ -44,11 +44,3 @@ export function HealthLink() {
     </a>
   );
 }
-
-/** The entropy sources that this server offers, each with whether it delivers at the moment. */
-export function offeredSources(health: Health | undefined): { name: string; isReady: boolean }[] {
-  return Object.entries(health?.checks ?? {}).flatMap(([check, state]) => {
-    const name = /^entropy:(.+)$/.exec(check)?.[1];
-    return name === undefined ? [] : [{ name, isReady: state === 'ok' }];
-  });
-}

@@ -2,6 +2,7 @@
 import { wordsFor } from './components/notice.tsx';
 import { timeOfDay } from './format.ts';
 import { type ServerState, serverState, useHealth } from './health.tsx';
+import { sourceText } from './sources.ts';
 
 const VERDICTS: Readonly<
   Record<Exclude<ServerState, 'gone'>, readonly [title: string, text: string]>
@@ -16,6 +17,14 @@ const VERDICTS: Readonly<
     'Ending',
     'The process was told to end. It answers what is under way; new requests belong to another server, or to this one after its restart.',
   ],
+};
+
+const VERDICT_CLASSES: Readonly<Record<ServerState, string>> = {
+  asking: '',
+  ok: 'good',
+  unavailable: 'bad',
+  draining: 'bad',
+  gone: 'bad',
 };
 
 const CHECKS: Readonly<Record<string, readonly [title: string, text: string]>> = {
@@ -34,27 +43,12 @@ const CHECKS: Readonly<Record<string, readonly [title: string, text: string]>> =
   accepting: ['Accepting requests', 'Whether the process takes new requests, or was told to end.'],
 };
 
-/** What each source is, and what an outage of it means. */
-const SOURCES: Readonly<Record<string, string>> = {
-  os: 'The operating system’s generator. It takes part in every key; without it there is none.',
-  jitter: 'Timing noise of this machine, health-tested sample by sample.',
-  device: 'A noise device of this machine, health-tested sample by sample.',
-  'quantum-simulator':
-    'A pseudorandom imitation of a quantum circuit, credited with no entropy at all.',
-  'ibm-quantum': 'Shots of IBM Quantum hardware, by their provider’s word.',
-  qrng: 'A quantum random number service over the network, by its provider’s word.',
-};
-
 const GOOD = new Set(['ok', 'yes']);
 
-export function checkText(name: string): readonly [title: string, text: string] {
+function checkText(name: string): readonly [title: string, text: string] {
   const source = /^entropy:(.+)$/.exec(name)?.[1];
   if (source === undefined) return CHECKS[name] ?? [name, ''];
-  return [`Source: ${source}`, SOURCES[source] ?? 'A source of entropy, mixed in on request.'];
-}
-
-export function sourceText(name: string): string {
-  return SOURCES[name] ?? '';
+  return [`Source: ${source}`, sourceText(source)];
 }
 
 function wordsOf(state: ServerState, error: unknown): readonly [title: string, text: string] {
@@ -73,12 +67,14 @@ export function StatusView() {
   const isStale = state === 'gone';
   return (
     <>
-      <section class={`panel verdict ${state === 'ok' ? 'good' : 'bad'}`} aria-live="polite">
-        <h2>{title}</h2>
-        {text && <p>{text}</p>}
-        {failing.length > 0 && !isStale && (
-          <p>Failing: {failing.map(([name]) => checkText(name)[0]).join(', ')}.</p>
-        )}
+      <section class={`panel verdict ${VERDICT_CLASSES[state]}`}>
+        <div aria-live="polite">
+          <h2>{title}</h2>
+          {text && <p>{text}</p>}
+          {failing.length > 0 && !isStale && (
+            <p>Failing: {failing.map(([name]) => checkText(name)[0]).join(', ')}.</p>
+          )}
+        </div>
         <p class="note">
           {at === undefined
             ? 'Asked when this page opened.'

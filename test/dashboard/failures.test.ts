@@ -1,6 +1,6 @@
 /** What the dashboard says when something is wrong, and what it does not lose. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import {
   enterApiKey,
@@ -52,6 +52,14 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
   before(async () => {
     server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off', PHM_DRAIN_SECONDS: '3' });
     browser = await launchBrowser([`--host-resolver-rules=MAP ${OTHER_NAME} 127.0.0.1`]);
+  });
+  afterEach(async () => {
+    const finished = opened.splice(0);
+    await Promise.all(finished.map((watched) => watched.close()));
+    const complaints = finished.flatMap((watched) => watched.complaints);
+    // Of a header that says nothing without TLS; browsers tell so beyond loopback.
+    const own = complaints.filter((text) => !/^The Cross-Origin-Opener-Policy header/.test(text));
+    assert.deepEqual(own, [], 'policy, console and requests to elsewhere');
   });
   after(async () => {
     await browser?.close();
@@ -148,12 +156,5 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await page.getByRole('button', { name: 'Generate', exact: true }).click();
     await alertOf(page).getByText('no key is ever shown twice').waitFor();
     await page.getByRole('link', { name: 'Server does not answer' }).waitFor();
-  });
-
-  it('writes no error of its own to the console', () => {
-    const complaints = opened.flatMap((watched) => watched.complaints);
-    // Of a header that says nothing without TLS; browsers tell so beyond loopback.
-    const own = complaints.filter((text) => !/^The Cross-Origin-Opener-Policy header/.test(text));
-    assert.deepEqual(own, []);
   });
 });

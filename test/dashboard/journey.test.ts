@@ -1,7 +1,7 @@
 /** The dashboard in a real browser on the real server: each view from its start to its end. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { after, afterEach, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import {
   enterApiKey,
@@ -57,12 +57,11 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
   let server: Server;
   let browser: Browser;
   let address: string;
-  const opened: WatchedPage[] = [];
+  let opened: WatchedPage;
 
-  async function open(options = {}): Promise<Page> {
-    const watched = await openPage(browser, address, options);
-    opened.push(watched);
-    return watched.page;
+  async function open(): Promise<Page> {
+    opened = await openPage(browser, address);
+    return opened.page;
   }
 
   before(async () => {
@@ -70,6 +69,10 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     server = await Server.start(dataDir, { PHM_BASE_PATH: BASE });
     address = `${new URL(server.address).origin}${BASE}/`;
     browser = await launchBrowser();
+  });
+  afterEach(async () => {
+    await opened.close();
+    assert.deepEqual(opened.complaints, [], 'policy, console and requests to elsewhere');
   });
   after(async () => {
     await browser?.close();
@@ -147,6 +150,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     await page.getByRole('button', { name: /^Non-overlapping templates/ }).click();
     assert.equal(await page.locator('.p-values li').count(), 148);
     await page.getByText(/^Numbers: 1(63|89) p-values/).click();
+    await page.locator('table.data tbody tr').first().waitFor();
     const rows = await page.locator('table.data tbody tr').count();
     assert.ok(rows === 163 || rows === 189, `${rows} p-values`);
     await page.getByRole('checkbox', { name: 'Run the 15 tests' }).uncheck();
@@ -213,6 +217,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     await page.getByRole('combobox', { name: 'Row' }).selectOption({ label: 'Spectrum (DFT)' });
     await page.getByRole('heading', { name: /^Spectrum \(DFT\): \d+ p-values/ }).waitFor();
     await page.getByText('Numbers: all 188 rows').click();
+    await page.locator('table.data tbody tr').nth(187).waitFor();
     assert.equal(await page.locator('table.data tbody tr').count(), 188);
   });
 
@@ -271,13 +276,5 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
       { colorScheme: 'light', width: 1440 },
       { colorScheme: 'dark', width: 360 },
     ]);
-  });
-
-  it('breaks no rule of its content policy, logs nothing and asks no other server', () => {
-    assert.ok(opened.length >= 9, 'the pages of the other tests');
-    assert.deepEqual(
-      opened.flatMap(({ complaints }) => complaints),
-      [],
-    );
   });
 });

@@ -1,7 +1,7 @@
 /** A Chromium of the machine, and pages in it that keep an account of what they must not do. */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { isLoopback } from '../../src/config/index.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -37,12 +37,8 @@ export interface WatchedPage {
 const STATUS_REPORT = /^Failed to load resource: /;
 
 /** Opens a page of the dashboard at `address`. */
-export async function openPage(
-  browser: Browser,
-  address: string,
-  options: BrowserContextOptions = {},
-): Promise<WatchedPage> {
-  const context = await browser.newContext({ reducedMotion: 'reduce', ...options });
+export async function openPage(browser: Browser, address: string): Promise<WatchedPage> {
+  const context = await browser.newContext({ reducedMotion: 'reduce' });
   const { origin, hostname } = new URL(address);
   // Pages from elsewhere have no clipboard without TLS, and nothing to grant.
   if (isLoopback(hostname)) {

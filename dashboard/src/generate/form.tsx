@@ -2,8 +2,8 @@
 import { useId } from 'preact/hooks';
 import type { GenerateRequest } from '../api.ts';
 import { Segments } from '../components/segments.tsx';
-import { offeredSources, useHealth } from '../health.tsx';
-import { sourceText } from '../status.tsx';
+import { useHealth } from '../health.tsx';
+import { offeredSources, sourceText } from '../sources.ts';
 
 export interface Order {
   readonly level: GenerateRequest['security_level'];

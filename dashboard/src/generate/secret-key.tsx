@@ -31,7 +31,7 @@ export function SecretKey({ made, onForget }: { made: Made; onForget(): void }) 
       </header>
       <div class={isShown ? 'secret-body shown' : 'secret-body'}>
         {isShown ? (
-          <code class="digits" data-secret="">
+          <code class="digits">
             {(key.match(GROUP) ?? [key]).map((group, i) => (
               <span key={i}>{group}</span>
             ))}

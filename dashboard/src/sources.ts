@@ -1,0 +1,24 @@
+/** The entropy sources in words, and those that a server offers. */
+import type { Health } from './api.ts';
+
+const SOURCES: Readonly<Record<string, string>> = {
+  os: 'The operating system’s generator. It takes part in every key; without it there is none.',
+  jitter: 'Timing noise of this machine, health-tested sample by sample.',
+  device: 'A noise device of this machine, health-tested sample by sample.',
+  'quantum-simulator':
+    'A pseudorandom imitation of a quantum circuit, credited with no entropy at all.',
+  'ibm-quantum': 'Shots of IBM Quantum hardware, by their provider’s word.',
+  qrng: 'A quantum random number service over the network, by its provider’s word.',
+};
+
+export function sourceText(name: string): string {
+  return SOURCES[name] ?? 'A source of entropy, mixed in on request.';
+}
+
+/** The entropy sources that this server offers, each with whether it delivers at the moment. */
+export function offeredSources(health: Health | undefined): { name: string; isReady: boolean }[] {
+  return Object.entries(health?.checks ?? {}).flatMap(([check, state]) => {
+    const name = /^entropy:(.+)$/.exec(check)?.[1];
+    return name === undefined ? [] : [{ name, isReady: state === 'ok' }];
+  });
+}
