@@ -34,21 +34,25 @@ function rateWords({ limit, remaining }: Limit): string {
   return `Bursts of up to ${count(limit)} calls; ${count(remaining)} were left after the last one.`;
 }
 
+/** Browsers draw a `<meter>` each in their own way: the one for screen readers is unseen. */
 function Meter({ limit, resetAt, now }: { limit: Limit; resetAt: number; now: number }) {
   const used = limit.limit - limit.remaining;
+  const share = limit.limit === 0 ? 1 : used / limit.limit;
   return (
     <>
       <p class="quota-figures">
         <strong>{count(limit.remaining)}</strong> of {count(limit.limit)} requests left
       </p>
       <meter
+        class="unseen"
         aria-label="Requests used this month"
         aria-valuetext={`${count(used)} of ${count(limit.limit)} used`}
         max={limit.limit}
-        high={limit.limit * NEARLY_USED}
-        optimum={0}
         value={used}
       />
+      <div class={share >= NEARLY_USED ? 'meter nearly' : 'meter'} aria-hidden="true">
+        <div style={{ width: `${(share * 100).toFixed(2)}%` }} />
+      </div>
       <p class="quota-ends">
         <span>{count(used)} used</span>
         <span>
