@@ -7,8 +7,7 @@ generated; reports usage.
 **Quick start**, on your own machine:
 
 \`\`\`sh
-npm ci
-npm start
+npm ci && npm start
 curl -s http://127.0.0.1:8080/api/v2/generate \\
   -H 'X-API-Key: phmsk_demo_ResearchDemoKeyNotSecret0001_1GUpEG' \\
   -H 'Content-Type: application/json' \\
