@@ -14,6 +14,7 @@ import {
 import { Agent, get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   DEMO_KEY,
   DEMO_PROFESSIONAL_KEY,
@@ -70,6 +71,18 @@ async function untilLogged(server: Server, words: RegExp): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   assert.match(server.log, words);
+}
+
+/** Requests for validated keys that wait for a suite worker, or have had their turn. */
+async function suiteJobs(server: Server): Promise<number> {
+  const page = await server.scrape();
+  const series = ['phm_queue_waiting', 'phm_queue_wait_seconds_count'];
+  const counts = series.map((name) => {
+    const line = page.split('\n').find((one) => one.startsWith(`${name}{queue="suite"} `));
+    assert.ok(line, name);
+    return Number(line.split(' ')[1]);
+  });
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 describe('start', () => {
@@ -354,11 +367,11 @@ describe('the end', () => {
   });
 
   it('answers what is under way when the listener closes', async () => {
-    const server = await Server.start(freshFolder());
+    const server = await Server.start(freshFolder(), { PHM_METRICS_PORT: '0' });
     const underWay = [1, 2, 3].map(() =>
       server.generate({ security_level: 256, enable_nist_validation: true }),
     );
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    while ((await suiteJobs(server)) < underWay.length) await delay(5);
     const exit = server.stop('SIGINT');
     for (const one of underWay) assert.equal((await one).status, 200);
     assert.equal(await exit, 0);
