@@ -4,7 +4,7 @@ import { Crashes, crashSeed, postgresSite, sqliteSite } from '../support/crashes
 import { Postgres } from '../support/postgres.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
-const KILLS = 5;
+const KILLS = 2;
 
 describe('crashes under load', () => {
   const dataDirs = [makeDataDir(), makeDataDir(), makeDataDir()];
