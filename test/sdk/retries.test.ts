@@ -110,6 +110,42 @@ describe('retries', { concurrency: true }, () => {
     assert.deepEqual([error.outcomeUnknown, attempts], [false, 3]);
   });
 
+  it('do not take a connection that was lost for one that was never made', async () => {
+    const attemptsAfter = async (cause: object) => {
+      let attempts = 0;
+      const failing = () => {
+        attempts += 1;
+        return Promise.reject(new TypeError('fetch failed', { cause }));
+      };
+      const options = { baseUrl: 'https://phm.invalid', apiKey: API_KEY, maxRetries: 1 };
+      await rejection(
+        new PhmClient({ ...options, fetch: failing }).generate({ security_level: 128 }),
+      );
+      return attempts;
+    };
+    for (const cause of [
+      { code: 'ECONNREFUSED', syscall: 'connect' },
+      { code: 'EHOSTUNREACH', syscall: 'connect' },
+      { code: 'ENETUNREACH', syscall: 'connect' },
+      { code: 'ENOTFOUND', syscall: 'getaddrinfo' },
+      { code: 'UND_ERR_CONNECT_TIMEOUT' },
+      { code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+      { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' },
+    ]) {
+      assert.equal(await attemptsAfter(cause), 2, cause.code);
+    }
+    for (const cause of [
+      { code: 'ECONNRESET', syscall: 'read' },
+      { code: 'EPIPE', syscall: 'write' },
+      { code: 'EHOSTUNREACH', syscall: 'read' },
+      { code: 'ENETUNREACH', syscall: 'write' },
+      { code: 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC' },
+      { code: 'ERR_SSL_BAD_RECORD_TYPE' },
+    ]) {
+      assert.equal(await attemptsAfter(cause), 1, `${cause.code} ${cause.syscall}`);
+    }
+  });
+
   it('send the same request again', async () => {
     await withClient([fails('overloaded', NO_WAIT), answers(GENERATED)], async (phm, server) => {
       await phm.generate({ security_level: 384 }, { requestId: 'same-one' });
