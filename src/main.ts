@@ -140,7 +140,6 @@ async function startService(
     logger.info({ versions, current: secret.currentVersion }, 'master secret');
     await store.maintain(Date.now()).catch(({ message, cause }: Error) => {
       const reason = cause instanceof Error ? cause.message : message;
-      metrics?.upkeepFailed();
       logger.warn({ reason }, 'the upkeep of the ledger failed');
     });
     demoApiKey = demoPolicy === 'refuse' ? null : await addDemoAccounts(store);
