@@ -17,6 +17,8 @@ export interface MetricsServerOptions {
   readonly port: number;
   /** Told, for the log, of a page that could not be made. Service and listener go on. */
   readonly onFailure: (error: Error) => void;
+  /** Milliseconds after which a connection on which nothing moves is given up. Default 30,000. */
+  readonly idleMs?: number;
 }
 
 /** Scrapers at a time: more than a pair of Prometheus servers and a person need. */
@@ -25,6 +27,8 @@ const MAX_CONNECTIONS = 16;
 /** Milliseconds a scraper has for its request. */
 const REQUEST_TIMEOUT_MS = 5_000;
 const CHECK_EVERY_MS = 1_000;
+/** Longer than a page may have to wait for its turn. */
+const IDLE_MS = 30_000;
 const MAX_HEADER_BYTES = 8 * 1024;
 
 /** Pause after a page, in times of what it took: the main thread makes pages, and it serves keys. */
@@ -50,7 +54,7 @@ export class MetricsServer {
 
   /** Listens. Throws `SetupError` when the address cannot be had. */
   static async start(page: MetricsPage, options: MetricsServerOptions): Promise<MetricsServer> {
-    const { host, port, onFailure } = options;
+    const { host, port, onFailure, idleMs = IDLE_MS } = options;
     const paced = new PacedPage(page);
     const server = createServer(
       {
@@ -67,6 +71,8 @@ export class MetricsServer {
       },
     );
     server.maxConnections = MAX_CONNECTIONS;
+    // Whoever asks and does not read must not keep the place of one who does.
+    server.timeout = idleMs;
     try {
       server.listen(port, host);
       await once(server, 'listening');

@@ -1,7 +1,9 @@
 /** Metrics count what happens, by labels that are tables of the code, on a listener of their own. */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { ERRORS } from '../../src/errors.ts';
 import { MetricsServer, openMetrics, type ServiceMetrics } from '../../src/telemetry/index.ts';
@@ -267,6 +269,30 @@ describe('metrics in this process', () => {
     assert.ok(begun.length < 5, `${begun.length} pages`);
     for (const [i, at] of begun.slice(1).entries()) {
       assert.ok(at - (begun[i] ?? 0) >= 190, 'a page took more than its share');
+    }
+  });
+
+  it('are there for a scraper when others ask and do not read', async ({ signal }) => {
+    const page = { contentType: 'text/plain', expose: async () => 'x'.repeat(2 ** 24) };
+    const options = { host: '127.0.0.1', port: 0, onFailure: assert.fail, idleMs: 500 };
+    const server = await MetricsServer.start(page, options);
+    const { host, port } = new URL(server.address);
+    const silent = Array.from({ length: 16 }, () => connect(Number(port), '127.0.0.1').pause());
+    try {
+      for (const socket of silent) {
+        socket.on('error', () => {});
+        socket.write(`GET /metrics HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      }
+      await Promise.all(silent.map((socket) => once(socket, 'connect')));
+      const status = () =>
+        fetch(server.address).then(
+          async (answer) => ((await answer.text()) ? answer.status : 0),
+          () => 0,
+        );
+      while (!signal.aborted && (await status()) !== 200) await delay(50);
+    } finally {
+      for (const socket of silent) socket.destroy();
+      await server.close();
     }
   });
 
