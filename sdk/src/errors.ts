@@ -62,7 +62,9 @@ export class PhmApiError extends PhmError {
 
   constructor({ status, code, title, detail, errors, requestId, retryAfterSeconds }: Problem) {
     const fields = errors.map(({ pointer, message }) => ` ${pointer} ${message}.`).join('');
-    super(`${code}: ${title}.${fields} ${detail}`, { requestId, outcomeUnknown: false });
+    // A commit that fails may have counted the request all the same (docs/ledger.md, "Unknown outcome").
+    const outcomeUnknown = code === 'ledger_unavailable';
+    super(`${code}: ${title}.${fields} ${detail}`, { requestId, outcomeUnknown });
     this.status = status;
     this.code = code;
     this.title = title;

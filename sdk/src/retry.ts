@@ -2,7 +2,7 @@
 import { PhmApiError, type PhmError, PhmResponseError } from './errors.ts';
 import type { ErrorCode } from './types.ts';
 
-/** Errors that pass by themselves. No key was released, no verdict given. */
+/** Errors that pass by themselves. No key was released, no verdict given; `ledger_unavailable` may be counted. */
 const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'rate_limited',
   'request_timeout',

@@ -81,12 +81,22 @@ async function attempt(
 
 /** What Node says when there was no connection to send the request on. Browsers do not say. */
 const NEVER_SENT =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.+|ERR_SSL_.+|UNABLE_TO_VERIFY_.+|.*CERT.*|bad port)$/;
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|UNABLE_TO_VERIFY_.+|.*CERT.*|bad port)$/;
+
+/** What it says of connections that were never made, and of ones that are lost later. */
+const UNREACHABLE = /^(?:EHOSTUNREACH|ENETUNREACH)$/;
+
+interface Cause {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly syscall?: unknown;
+}
 
 function connectionError(error: unknown, requestId: string | null): PhmConnectionError {
-  const cause = (error as { cause?: { code?: unknown; message?: unknown } } | undefined)?.cause;
+  const cause = (error as { cause?: Cause } | undefined)?.cause;
   const reason = [cause?.code, cause?.message].find((one) => typeof one === 'string') ?? '';
-  const outcomeUnknown = !NEVER_SENT.test(reason);
+  const unmade = UNREACHABLE.test(reason) && cause?.syscall === 'connect';
+  const outcomeUnknown = !unmade && !NEVER_SENT.test(reason);
   const what = outcomeUnknown
     ? 'the connection failed before the whole answer was there'
     : 'the service cannot be reached';

@@ -15,13 +15,22 @@ export interface Telemetry {
   readonly tracing?: Tracing | null;
 }
 
+export interface ObserverOptions extends Telemetry {
+  readonly basePath: string;
+}
+
+/** Folders of files whose names change with releases: each is one route to the metrics. */
+const FILES = ['/assets/', '/docs/'];
+
 export class RequestObserver {
   readonly #metrics: ServiceMetrics | null;
   readonly #tracing: Tracing | null;
+  readonly #folders: readonly string[];
   readonly #traces = new WeakMap<IncomingMessage, RequestTrace>();
   readonly #problems = new WeakMap<IncomingMessage, ErrorCode>();
 
-  constructor({ metrics, tracing }: Telemetry) {
+  constructor({ metrics, tracing, basePath }: ObserverOptions) {
+    this.#folders = FILES.map((folder) => `${basePath}${folder}`);
     this.#metrics = metrics ?? null;
     this.#tracing = tracing ?? null;
   }
@@ -54,7 +63,7 @@ export class RequestObserver {
   attach(app: FastifyInstance): void {
     app.addHook('onRoute', ({ method, url }) => {
       for (const one of [method].flat()) {
-        if (one !== 'HEAD' && !url.includes('/docs')) this.#metrics?.routeAdded(one, url);
+        if (one !== 'HEAD' && this.#label(url) === url) this.#metrics?.routeAdded(one, url);
       }
     });
     if (this.#tracing) {
@@ -65,9 +74,15 @@ export class RequestObserver {
     }
     app.addHook('onResponse', async ({ raw, method, routeOptions }, reply) => {
       const { statusCode: status, elapsedTime: ms } = reply;
-      this.#metrics?.answered({ method, route: routeOptions.url, status, ms });
+      this.#metrics?.answered({ method, route: this.#label(routeOptions.url), status, ms });
       this.#end(raw, routeOptions.url, status);
     });
+  }
+
+  /** A route as the metrics name it. */
+  #label(url: string | undefined): string | undefined {
+    const folder = this.#folders.find((one) => url?.startsWith(one));
+    return folder === undefined ? url : `${folder}*`;
   }
 
   #end(raw: IncomingMessage, route: string | undefined, status: number | undefined): void {

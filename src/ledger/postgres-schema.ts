@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { SetupError } from '../errors.ts';
 import { type Migration, newestVersion, type SchemaChange } from './migrations.ts';
-import { isLockTimeout } from './postgres-connection.ts';
+import { isConflict, isLockTimeout } from './postgres-connection.ts';
 
 /** PostgreSQL 15. */
 const OLDEST_SERVER = 150_000;
@@ -72,7 +72,8 @@ async function applyNext(
     try {
       return await attemptNext(client, migrations);
     } catch (error) {
-      if (!isLockTimeout(error)) throw error;
+      // Two tables that others take in another order: a deadlock, where the server looks for one that soon.
+      if (!isLockTimeout(error) && !isConflict(error)) throw error;
       if (attempt === MAX_ATTEMPTS) {
         throw new SetupError(
           'the schema was not changed: other transactions held its tables all the time; end long ones ' +

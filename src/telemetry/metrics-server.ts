@@ -2,6 +2,8 @@
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { monotonicMs } from '../clock.ts';
 import { SetupError } from '../errors.ts';
 
 /** What the page is made of. */
@@ -15,6 +17,8 @@ export interface MetricsServerOptions {
   readonly port: number;
   /** Told, for the log, of a page that could not be made. Service and listener go on. */
   readonly onFailure: (error: Error) => void;
+  /** Milliseconds after which a connection on which nothing moves is given up. Default 30,000. */
+  readonly idleMs?: number;
 }
 
 /** Scrapers at a time: more than a pair of Prometheus servers and a person need. */
@@ -23,7 +27,12 @@ const MAX_CONNECTIONS = 16;
 /** Milliseconds a scraper has for its request. */
 const REQUEST_TIMEOUT_MS = 5_000;
 const CHECK_EVERY_MS = 1_000;
+/** Longer than a page may have to wait for its turn. */
+const IDLE_MS = 30_000;
 const MAX_HEADER_BYTES = 8 * 1024;
+
+/** Pause after a page, in times of what it took: the main thread makes pages, and it serves keys. */
+const PAUSE = 9;
 
 const PLAIN_TEXT = 'text/plain; charset=utf-8';
 
@@ -45,7 +54,8 @@ export class MetricsServer {
 
   /** Listens. Throws `SetupError` when the address cannot be had. */
   static async start(page: MetricsPage, options: MetricsServerOptions): Promise<MetricsServer> {
-    const { host, port, onFailure } = options;
+    const { host, port, onFailure, idleMs = IDLE_MS } = options;
+    const paced = new PacedPage(page);
     const server = createServer(
       {
         headersTimeout: REQUEST_TIMEOUT_MS,
@@ -54,13 +64,15 @@ export class MetricsServer {
         maxHeaderSize: MAX_HEADER_BYTES,
       },
       ({ method = '', url = '' }, response) => {
-        answer(page, { method, url }, response).catch((error: Error) => {
+        answer(paced, { method, url }, response).catch((error: Error) => {
           onFailure(error);
           response.destroy();
         });
       },
     );
     server.maxConnections = MAX_CONNECTIONS;
+    // Whoever asks and does not read must not keep the place of one who does.
+    server.timeout = idleMs;
     try {
       server.listen(port, host);
       await once(server, 'listening');
@@ -86,6 +98,39 @@ export class MetricsServer {
     this.#server.close();
     this.#server.closeAllConnections();
     await closed;
+  }
+}
+
+/** Whoever asks while a page is awaited gets that one, and the next one is made when its time has come. */
+class PacedPage implements MetricsPage {
+  readonly #page: MetricsPage;
+  #awaited: Promise<string> | null = null;
+  #notBeforeMs = 0;
+
+  constructor(page: MetricsPage) {
+    this.#page = page;
+  }
+
+  get contentType(): string {
+    return this.#page.contentType;
+  }
+
+  expose(): Promise<string> {
+    this.#awaited ??= this.#make().finally(() => {
+      this.#awaited = null;
+    });
+    return this.#awaited;
+  }
+
+  async #make(): Promise<string> {
+    await delay(this.#notBeforeMs - monotonicMs(), undefined, { ref: false });
+    const startMs = monotonicMs();
+    try {
+      return await this.#page.expose();
+    } finally {
+      const endMs = monotonicMs();
+      this.#notBeforeMs = endMs + (endMs - startMs) * PAUSE;
+    }
   }
 }
 

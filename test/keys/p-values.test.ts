@@ -66,6 +66,11 @@ describe('p-values of a sample as bytes', () => {
     }
   });
 
+  it('are rounded down where nine decimals more would round them up', () => {
+    const below = 0.540000015 - 2 ** -53;
+    assert.equal(flat(unpackPValues(packPValues(reportOf([below]))))[0], 0.540000014);
+  });
+
   it('tell what did not apply from a p-value of zero', () => {
     const absent = ['random_excursions', 'random_excursions_variant'];
     const report = unpackPValues(packPValues(reportOf([0], absent)));

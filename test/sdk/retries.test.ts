@@ -61,8 +61,13 @@ describe('retries', { concurrency: true }, () => {
     const again = advice === 'yes' || advice === 'after a wait';
     it(`${again ? 'follow' : 'do not follow'} ${code}, as docs/errors.md says: ${advice}`, async () => {
       assert.notEqual(advice, undefined);
-      for (const call of ['generate', 'metrics'] as const) {
-        assert.equal(await requestsOf(fails(code, NO_WAIT), call), again ? 2 : 1);
+      const mayBeCounted = code === 'ledger_unavailable';
+      for (const [call, follows] of [
+        ['generate', again && !mayBeCounted],
+        ['validate', again],
+        ['metrics', again],
+      ] as const) {
+        assert.equal(await requestsOf(fails(code, NO_WAIT), call), follows ? 2 : 1, call);
       }
     });
   }
@@ -108,6 +113,42 @@ describe('retries', { concurrency: true }, () => {
     assert.ok(error instanceof PhmConnectionError);
     assert.match(error.message, /^the service cannot be reached \(ECONNREFUSED\)$/);
     assert.deepEqual([error.outcomeUnknown, attempts], [false, 3]);
+  });
+
+  it('do not take a connection that was lost for one that was never made', async () => {
+    const attemptsAfter = async (cause: object) => {
+      let attempts = 0;
+      const failing = () => {
+        attempts += 1;
+        return Promise.reject(new TypeError('fetch failed', { cause }));
+      };
+      const options = { baseUrl: 'https://phm.invalid', apiKey: API_KEY, maxRetries: 1 };
+      await rejection(
+        new PhmClient({ ...options, fetch: failing }).generate({ security_level: 128 }),
+      );
+      return attempts;
+    };
+    for (const cause of [
+      { code: 'ECONNREFUSED', syscall: 'connect' },
+      { code: 'EHOSTUNREACH', syscall: 'connect' },
+      { code: 'ENETUNREACH', syscall: 'connect' },
+      { code: 'ENOTFOUND', syscall: 'getaddrinfo' },
+      { code: 'UND_ERR_CONNECT_TIMEOUT' },
+      { code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+      { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' },
+    ]) {
+      assert.equal(await attemptsAfter(cause), 2, cause.code);
+    }
+    for (const cause of [
+      { code: 'ECONNRESET', syscall: 'read' },
+      { code: 'EPIPE', syscall: 'write' },
+      { code: 'EHOSTUNREACH', syscall: 'read' },
+      { code: 'ENETUNREACH', syscall: 'write' },
+      { code: 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC' },
+      { code: 'ERR_SSL_BAD_RECORD_TYPE' },
+    ]) {
+      assert.equal(await attemptsAfter(cause), 1, `${cause.code} ${cause.syscall}`);
+    }
   });
 
   it('send the same request again', async () => {

@@ -48,6 +48,21 @@ describe('PostgreSQL ledger that a long transaction holds', () => {
     await store.close();
   });
 
+  it('is migrated after a deadlock with who reads the tables in another order', async () => {
+    const { url, store, end } = await openHeld('deadlock');
+    const reader = await postgres.connect('deadlock');
+    await reader.query("SET deadlock_timeout = '1min'; BEGIN; SELECT FROM rollup_hour");
+    const sql = `SET LOCAL deadlock_timeout = '500ms';
+      ALTER TABLE rollup_minute ADD COLUMN tomorrow text; ALTER TABLE rollup_hour ADD COLUMN tomorrow text`;
+    const migrated = migratePostgres(url, [...readMigrations('postgres'), { version: 900, sql }]);
+    await whenWaiting('deadlock');
+    await reader.query('SELECT FROM rollup_minute; COMMIT');
+    assert.equal((await migrated).to, 900);
+    await reader.end();
+    await end();
+    await store.close();
+  });
+
   it('is migrated when it is free again', async () => {
     const { url, store, accountId, end } = await openHeld('migrated');
     const sql = 'ALTER TABLE ledger ADD COLUMN tomorrow text';

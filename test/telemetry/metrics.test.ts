@@ -1,11 +1,14 @@
 /** Metrics count what happens, by labels that are tables of the code, on a listener of their own. */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { ERRORS } from '../../src/errors.ts';
 import { MetricsServer, openMetrics, type ServiceMetrics } from '../../src/telemetry/index.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
+import { makeDashboardFolder, removeDashboardFolder } from '../support/dashboard-folder.ts';
 import {
   DEMO_KEY,
   DEMO_PROFESSIONAL_KEY,
@@ -223,6 +226,79 @@ describe('metrics in this process', () => {
     assert.equal(sampleOf(page, `${count}{method="GET",route="unknown",status="4xx"}`), 40);
     assert.equal(sampleOf(page, `${count}{method="other",route="unknown",status="4xx"}`), 3);
     assert.equal(sampleOf(page, 'phm_problems_total{code="malformed_request"}'), 2);
+  });
+
+  it('have one route for each folder of files, and the API has its own beneath any base path', async () => {
+    const metrics = await open();
+    const dashboardFolder = makeDashboardFolder();
+    const basePath = '/docs';
+    const service = standInService('research');
+    const app = await buildTestApp({ service, metrics, dashboardFolder, basePath });
+    const before = await metrics.expose();
+    const files = ['/docs/assets/index-1a2b3c4d.js', '/docs/docs/', '/docs/docs/docs.css'];
+    for (const url of files) {
+      assert.equal((await app.inject({ url })).statusCode, 200, url);
+    }
+    await app.close();
+    removeDashboardFolder(dashboardFolder);
+    const page = await metrics.expose();
+    const count = (method: string, route: string) =>
+      `phm_http_request_duration_seconds_count{method="${method}",route="${route}",status="2xx"}`;
+    assert.equal(sampleOf(before, count('POST', '/docs/api/v2/generate')), 0);
+    assert.equal(sampleOf(page, count('GET', '/docs/assets/*')), 1);
+    assert.equal(sampleOf(page, count('GET', '/docs/docs/*')), 2);
+    assert.doesNotMatch(page, /index-1a2b3c4d|docs\.css/);
+  });
+
+  it('leave the main thread to the service, however often they are asked for', async () => {
+    const begun: number[] = [];
+    const page = {
+      contentType: 'text/plain',
+      expose: async () => {
+        begun.push(performance.now());
+        while (performance.now() < (begun.at(-1) ?? 0) + 20);
+        return 'page';
+      },
+    };
+    const server = await MetricsServer.start(page, {
+      host: '127.0.0.1',
+      port: 0,
+      onFailure: assert.fail,
+    });
+    const scrape = async () => (await fetch(server.address)).text();
+    assert.equal(await scrape(), 'page');
+    const pages = await Promise.all([scrape(), scrape(), scrape(), scrape()]);
+    await server.close();
+    assert.deepEqual(pages, Array(4).fill('page'));
+    // Whoever came when the second page was already made, on a busy machine, got a third.
+    assert.ok(begun.length < 5, `${begun.length} pages`);
+    for (const [i, at] of begun.slice(1).entries()) {
+      assert.ok(at - (begun[i] ?? 0) >= 190, 'a page took more than its share');
+    }
+  });
+
+  it('are there for a scraper when others ask and do not read', async ({ signal }) => {
+    const page = { contentType: 'text/plain', expose: async () => 'x'.repeat(2 ** 24) };
+    const options = { host: '127.0.0.1', port: 0, onFailure: assert.fail, idleMs: 500 };
+    const server = await MetricsServer.start(page, options);
+    const { host, port } = new URL(server.address);
+    const silent = Array.from({ length: 16 }, () => connect(Number(port), '127.0.0.1').pause());
+    try {
+      for (const socket of silent) {
+        socket.on('error', () => {});
+        socket.write(`GET /metrics HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+      }
+      await Promise.all(silent.map((socket) => once(socket, 'connect')));
+      const status = () =>
+        fetch(server.address).then(
+          async (answer) => ((await answer.text()) ? answer.status : 0),
+          () => 0,
+        );
+      while (!signal.aborted && (await status()) !== 200) await delay(50);
+    } finally {
+      for (const socket of silent) socket.destroy();
+      await server.close();
+    }
   });
 
   it('are a page that can fail without the service', async () => {

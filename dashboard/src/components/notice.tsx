@@ -59,7 +59,7 @@ const HELP: Readonly<Record<string, string>> = {
   entropy_unavailable:
     'An entropy source delivers nothing, or a generator failed a test. No key was released and nothing was counted. If it persists, see Status and tell the operator.',
   ledger_unavailable:
-    'The database cannot record or look up what this needs. No key was released and nothing was counted. If it persists, see Status and tell the operator.',
+    'The database cannot record or look up what this needs. No key was released. If it persists, see Status and tell the operator.',
   overloaded: 'More work is waiting than the service will queue. Nothing was counted.',
 };
 

@@ -1,0 +1,139 @@
+/** No key outlives its use on the main thread: it is wiped when it is answered, and when it is refused. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { MONTHLY_QUOTAS, newApiKey, quotaMonth } from '../../src/accounts/index.ts';
+import { systemClock } from '../../src/clock.ts';
+import { AppError } from '../../src/errors.ts';
+import { KeyService } from '../../src/keys/index.ts';
+import type { KeyBatch, KeyTask } from '../../src/keys/messages.ts';
+import { KeyQueue } from '../../src/keys/queue.ts';
+import type { GenerateOutcome } from '../../src/keys/service.ts';
+import { SuitePool } from '../../src/keys/suite-pool.ts';
+import { openSqliteStore, type Principal } from '../../src/ledger/index.ts';
+import { buildTestApp, standInService } from '../support/app.ts';
+import { makeDataDir, removeDataDir } from '../support/server.ts';
+import { OS_ALONE } from './fakes.ts';
+
+const ORDER = {
+  securityLevel: 256,
+  modulation: 'phase',
+  source: 'os',
+  validate: true,
+  report: false,
+  acceptedMs: 0,
+} as const;
+
+const USAGE = { month: 0, used: 1, quota: null };
+const KEY_TEXT = '1b'.repeat(32);
+
+const isWiped = (key: Uint8Array) => key.every((byte) => byte === 0);
+
+describe('keys in the service', () => {
+  const dataDir = makeDataDir();
+  let service: KeyService;
+  let principal: Principal;
+
+  before(async () => {
+    const path = join(dataDir, 'phm.db');
+    const createdMs = Date.now();
+    const store = openSqliteStore({ path, quotas: MONTHLY_QUOTAS });
+    const accountId = 'acct_test';
+    const record = { apiKeyId: 'key_test', accountId, hint: '', createdMs, revokedMs: null };
+    const keyHash = randomBytes(32);
+    await store.addAccount({ accountId, name: 'n', plan: 'research', demo: false, createdMs });
+    await store.addApiKey(record, keyHash);
+    principal = (await store.authenticate(keyHash, quotaMonth(createdMs))) as Principal;
+    await store.close();
+    service = await KeyService.start({
+      store: { kind: 'sqlite', path },
+      sources: OS_ALONE,
+      secret: { versions: [{ version: 1, secret: Buffer.alloc(32, 9) }], currentVersion: 1 },
+      onLedgerChange: () => {},
+      suiteWorkers: 1,
+      clock: systemClock,
+      onLatch: assert.fail,
+      onSourceEvent: assert.fail,
+      onFatal: assert.fail,
+    });
+  });
+  after(async () => {
+    await service.close();
+    removeDataDir(dataDir);
+  });
+
+  const failure = { code: 'ledger_unavailable', reason: 'staged' };
+  for (const [what, answer] of [
+    ['a quota that was used up meanwhile', async () => ({ kind: 'quota_exceeded', usage: USAGE })],
+    ['a ledger that fails', async () => ({ kind: 'failed', failure })],
+    ['a queue that is full', () => Promise.reject(new AppError('overloaded'))],
+    ['an answer that nobody expects', async () => ({ kind: 'probed' })],
+  ] as const) {
+    it(`are wiped when a validated one meets ${what}`, async (t) => {
+      const key = Buffer.alloc(32, 7);
+      const reply = {
+        counts: { streams: 1, streamsPassed: 1 },
+        result: { kind: 'generated', generated: { key, report: null } },
+      };
+      const outcome = { reply, latchSource: assert.fail };
+      t.mock.method(SuitePool.prototype, 'submit', async () => outcome);
+      t.mock.method(KeyQueue.prototype, 'submit', answer);
+      t.mock.method(KeyQueue.prototype, 'recordFailure', () => {});
+      const [settled] = await Promise.allSettled([service.generate(principal, ORDER, () => false)]);
+      assert.ok(settled.status === 'rejected' || settled.value.kind === 'quota_exceeded');
+      assert.ok(isWiped(key));
+    });
+  }
+
+  it('are wiped when they were to be validated and never left', async (t) => {
+    const keys: Uint8Array[] = [];
+    t.mock.method(KeyQueue.prototype, 'submit', async (task: KeyTask) => {
+      if (task.kind === 'validate' && task.key) keys.push(task.key);
+      throw new AppError('overloaded');
+    });
+    await assert.rejects(service.validate(principal, KEY_TEXT, undefined), { code: 'overloaded' });
+    assert.deepEqual(
+      keys.map(({ length }) => length),
+      [32],
+    );
+    assert.ok(keys.every(isWiped));
+  });
+
+  it('stay nowhere on the main thread when they go to be validated', async (t) => {
+    const sent = t.mock.method(Worker.prototype, 'postMessage');
+    await service.validate(principal, KEY_TEXT, undefined);
+    const keys = sent.mock.calls
+      .flatMap(({ arguments: [message] }) => (message as KeyBatch).tasks ?? [])
+      .flatMap((task) => (task.kind === 'validate' && task.key ? [task.key] : []));
+    assert.deepEqual(
+      keys.map(({ length }) => length),
+      [0],
+    );
+  });
+});
+
+describe('a key that is answered', () => {
+  it('is wiped when it is text', async () => {
+    const key = Buffer.alloc(32, 7);
+    const outcome = {
+      kind: 'generated',
+      keyId: 'phm_1',
+      generated: { key, evidence: null, report: null, entropyBits: 256, entropyJobId: null },
+      usage: USAGE,
+    } as unknown as GenerateOutcome;
+    const app = await buildTestApp({
+      service: standInService('research', { generate: async () => outcome }),
+    });
+    const { statusCode, body } = await app.inject({
+      method: 'POST',
+      url: '/api/v2/generate',
+      headers: { 'x-api-key': newApiKey('live') },
+      payload: { security_level: 256 },
+    });
+    await app.close();
+    assert.deepEqual([statusCode, JSON.parse(body).key], [200, '07'.repeat(32)], body);
+    assert.ok(isWiped(key));
+  });
+});
