@@ -16,11 +16,14 @@ export function pValue(p: number): string {
   return p > 0 && p < 0.00005 ? p.toExponential(1) : p.toFixed(4);
 }
 
-/** Milliseconds with three significant digits. */
+/** At most three significant digits: the marks of an axis, such as 12.5, stay what they are. */
+function threeDigits(value: number): string {
+  return String(Number(value.toPrecision(3)));
+}
+
+/** Milliseconds, or seconds from 1,000 on, with three significant digits at most. */
 export function milliseconds(ms: number): string {
-  if (ms === 0) return '0 ms';
-  if (ms >= 1000) return `${(ms / 1000).toPrecision(3)} s`;
-  return `${ms >= 100 ? ms.toFixed(0) : ms.toPrecision(2)} ms`;
+  return ms >= 1000 ? `${threeDigits(ms / 1000)} s` : `${threeDigits(ms)} ms`;
 }
 
 /** A share as a percentage, two decimals at most; nothing rounds to 0 % or 100 %. */
@@ -30,9 +33,9 @@ export function percent(share: number): string {
   return `${Number(rounded.toFixed(2))}\u00a0%`;
 }
 
-/** A rate a second: as many digits as tell something. */
+/** A rate a second, with three significant digits at most; one beneath 10⁻⁶ has an exponent. */
 export function rate(value: number): string {
-  return value === 0 ? '0' : value >= 100 ? value.toFixed(0) : value.toPrecision(2);
+  return value >= 1000 ? count(Math.round(value)) : threeDigits(value);
 }
 
 const dayAndTime = new Intl.DateTimeFormat('en-GB', {
@@ -63,10 +66,10 @@ export function timeOfDay(time: number | string): string {
   return clockTime.format(new Date(time));
 }
 
-/** How long until then, in its largest units: "8 days", "3 h 20 min", "45 s". */
+/** How long until then, in its largest units, rounded up from days on: "9 days", "3 h 20 min", "45 s". */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds));
-  if (whole >= 172_800) return plural(Math.floor(whole / 86_400), 'day');
+  if (whole >= 172_800) return plural(Math.ceil(whole / 86_400), 'day');
   if (whole >= 3600) return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`;
   if (whole >= 60) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
   return `${whole} s`;

@@ -35,6 +35,9 @@ export function KeyEntry() {
     if (isSendable(given)) void attempt(given, false);
     else setFailure(undefined);
   };
+  /** What failed once more: the demo key, or what the field holds by now. */
+  const wanted = failure?.isDemo ? DEMO_KEY : given;
+  const retry = wanted === '' ? undefined : () => void attempt(wanted, failure?.isDemo ?? false);
   const isRefused = failure?.error instanceof PhmApiError && failure.error.status === 401;
   return (
     <section class="panel entry" aria-labelledby="entry-title">
@@ -78,12 +81,7 @@ export function KeyEntry() {
           </p>
         </div>
       ) : (
-        failure && (
-          <Notice
-            error={failure.error}
-            retry={given === '' ? undefined : () => void attempt(given, false)}
-          />
-        )
+        failure && <Notice error={failure.error} retry={retry} />
       )}
     </section>
   );

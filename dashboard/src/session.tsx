@@ -36,35 +36,40 @@ export function useSession(): Session {
 }
 
 export function SessionProvider({ children }: { children: ComponentChildren }) {
-  const { reload: askHealth } = useHealth();
+  const latestHealth = useHealth();
+  const health = useRef(latestHealth);
+  health.current = latestHealth;
   const client = useRef<PhmClient | undefined>(undefined);
   const [ending, setEnding] = useState<string>();
   const [limits, setLimits] = useState<KnownLimits>();
   const [generation, setGeneration] = useState(0);
 
-  const observe = useCallback(
-    async <T,>(used: PhmClient, work: Promise<T>): Promise<T> => {
-      try {
-        return await work;
-      } catch (error) {
-        if (error instanceof PhmConnectionError) askHealth();
-        throw error;
-      } finally {
-        const { lastLimits } = used;
-        if (client.current === used && lastLimits) setLimits({ ...lastLimits, at: Date.now() });
-      }
-    },
-    [askHealth],
-  );
-
-  const connect = useCallback(async (apiKey: string) => {
-    const candidate = makeClient(apiKey);
-    await candidate.metrics({ hours: 1 });
-    client.current = candidate;
-    setEnding(apiKey.slice(-SHOWN_CHARACTERS));
-    if (candidate.lastLimits) setLimits({ ...candidate.lastLimits, at: Date.now() });
-    setGeneration((value) => value + 1);
+  const observe = useCallback(async <T,>(used: PhmClient, work: Promise<T>): Promise<T> => {
+    try {
+      const answer = await work;
+      // The server is back, and the page still says that it is gone.
+      if (health.current.error !== undefined) health.current.reload();
+      return answer;
+    } catch (error) {
+      if (error instanceof PhmConnectionError) health.current.reload();
+      throw error;
+    } finally {
+      const { lastLimits } = used;
+      if (client.current === used && lastLimits) setLimits({ ...lastLimits, at: Date.now() });
+    }
   }, []);
+
+  const connect = useCallback(
+    async (apiKey: string) => {
+      const candidate = makeClient(apiKey);
+      await observe(candidate, candidate.metrics({ hours: 1 }));
+      client.current = candidate;
+      setEnding(apiKey.slice(-SHOWN_CHARACTERS));
+      if (candidate.lastLimits) setLimits({ ...candidate.lastLimits, at: Date.now() });
+      setGeneration((value) => value + 1);
+    },
+    [observe],
+  );
 
   const forget = useCallback(() => {
     client.current = undefined;

@@ -29,8 +29,16 @@ const VERDICT_CLASSES: Readonly<Record<ServerState, string>> = {
 
 const CHECKS: Readonly<Record<string, readonly [title: string, text: string]>> = {
   entropy: [
-    'Generators',
-    'All of them, in every worker. One that fails a test releases nothing more until a restart.',
+    'Entropy as a whole',
+    'What every key needs: the generators, the operating system’s source and the server’s default one.',
+  ],
+  generator: [
+    'Generator of plain keys',
+    'It tests itself while it runs. If it fails a test, it releases nothing more until a restart.',
+  ],
+  suite_workers: [
+    'Generators of validated keys',
+    'One in each worker that runs the statistical tests. One that fails releases nothing more until a restart.',
   ],
   ledger: [
     'Ledger',

@@ -60,6 +60,7 @@ export class PhmClient {
 
   /** Throws `TypeError` or `RangeError` for options that cannot be used. */
   constructor(options: PhmClientOptions) {
+    assertObject('the options', options, "{ baseUrl: 'https://keys.example', apiKey }");
     const { fetch = (url, init) => globalThis.fetch(url, init) } = options;
     this.#transport = {
       fetch,
@@ -81,12 +82,14 @@ export class PhmClient {
    * `outcomeUnknown` or a time-out may have made, and counted, a key that nobody got.
    */
   async generate(body: GenerateRequest, options: CallOptions = {}): Promise<GeneratedKey> {
+    assertObject('the body', body, '{ security_level: 256 }');
     const call = this.#call(options, { repeatable: false });
     return data(await this.#api.POST('/api/v2/generate', { body, ...call }));
   }
 
   /** Validates a key. A verdict of either kind counts against the quota, and so may one that got lost. */
   async validate(body: ValidateRequest, options: CallOptions = {}): Promise<Validation> {
+    assertObject('the body', body, '{ key }');
     const call = this.#call(options, { repeatable: true });
     return data(await this.#api.POST('/api/v2/validate', { body, ...call }));
   }
@@ -172,7 +175,17 @@ function checked(apiKey: string): string {
   throw new TypeError('apiKey must be printable ASCII without spaces: check for a line end');
 }
 
+/** For callers without types. What came is not quoted: it may be a key. */
+function assertObject(name: string, value: unknown, example: string): void {
+  if (typeof value === 'object' && value !== null) return;
+  throw new TypeError(
+    `${name} must be an object such as ${example}, got ${value === null ? 'null' : typeof value}`,
+  );
+}
+
 function whole(name: string, value: number, min: number, max: number): number {
   if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new RangeError(`${name} must be a whole number from ${min} to ${max}, got ${value}`);
+  throw new RangeError(
+    `${name} must be a whole number from ${min} to ${max}, got ${typeof value === 'number' ? value : typeof value}`,
+  );
 }

@@ -19,7 +19,9 @@ curl -s http://127.0.0.1:8080/api/v2/generate \\
   \`code\` and a sentence that says what to do.
 - A key is shown once and is never stored. Statistical tests find gross defects; they prove no randomness, and NIST
   certifies nothing by them.
-- \`RateLimit\` and \`Retry-After\` tell how much is left and how long to wait.`;
+- \`RateLimit\` and \`Retry-After\` tell how much is left and how long to wait.
+- \`phm-client\` of the TypeScript examples is not published: make it by \`npm pack --workspace sdk\` in a clone of this
+  project, and install the file.`;
 
 export const EXTERNAL_DOCS = {
   description: 'NIST SP 800-22 Rev. 1a, the statistical tests',

@@ -126,6 +126,10 @@ describe('phm generate', () => {
     }
     const quoted = Buffer.from(`export K="${'0f'.repeat(16)}"`);
     assert.deepEqual(decodeKey(quoted), { key: '0f'.repeat(16) });
+    // In the wrong case it is left to the service: it is no base64 of a longer key.
+    for (const key of ['A7', '12'].map((byte) => byte.repeat(32))) {
+      assert.deepEqual(decodeKey(Buffer.from(`${key}\n`)), { key });
+    }
   });
 
   it('passes its options on, and writes the whole answer with --json', async () => {
@@ -199,6 +203,7 @@ describe('phm generate', () => {
       [['--env-name', 'X'], /--env-name is for --format env/],
       [['--format', 'env', '--env-name', '1X'], /letters, digits/],
       [['--include', 'hash_proof'], /which --json writes/],
+      [['--json', '--include', 'nist_report'], /needs --validate/],
       [['--json', '--format', 'raw'], /cannot be used with/],
       [['--force'], /--force is for --output/],
       [['--level', '512'], /128, 256, 384/],

@@ -225,8 +225,13 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     const page = await open();
     await showView(page, 'Status');
     await page.getByRole('heading', { name: 'Ready', exact: true }).waitFor();
-    for (const check of ['Generators', 'Source: os', 'Ledger', 'Master secret']) {
+    for (const check of ['Entropy as a whole', 'Source: os', 'Ledger', 'Master secret']) {
       await page.getByRole('heading', { name: check }).waitFor();
+    }
+    const checks = page.locator('.checks li');
+    for (const check of await checks.all()) {
+      assert.match(await check.locator('h3').innerText(), /^[A-Z]/, 'a check has no words');
+      assert.notEqual(await check.locator('p').innerText(), '');
     }
   });
 

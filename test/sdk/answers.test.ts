@@ -99,7 +99,18 @@ describe('requests', () => {
         return true;
       });
     }
+    assert.throws(
+      () => new PhmClient(undefined as never),
+      /^TypeError: the options must be an object/,
+    );
     const phm = new PhmClient({ baseUrl: 'http://localhost' });
+    for (const call of [phm.generate(undefined as never), phm.validate(KEY as never)]) {
+      const wrong = await rejection(call);
+      assert.match(
+        String(wrong),
+        /^TypeError: the body must be an object such as .+, got (undefined|string)$/,
+      );
+    }
     const error = await rejection(phm.health({ requestId: 'two words' }));
     assert.ok(error instanceof TypeError);
   });

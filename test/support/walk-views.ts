@@ -50,6 +50,9 @@ async function checkView(page: Page, what: string, settings: readonly Setting[])
       'document.documentElement.scrollWidth - document.documentElement.clientWidth',
     );
     assert.ok(over <= 0, `${where}: ${over} pixels too wide`);
+    for (const link of await page.locator('header a:not(.skip)').all()) {
+      assert.ok(await link.isVisible(), `${where}: a link is not to be seen`);
+    }
   }
 }
 

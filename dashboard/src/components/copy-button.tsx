@@ -15,7 +15,7 @@ export interface CopyButtonProps {
 export function CopyButton({ text, label, what, className, onCopied }: CopyButtonProps) {
   const [outcome, setOutcome] = useState<'copied' | 'refused'>();
   useEffect(() => {
-    if (!outcome) return undefined;
+    if (outcome !== 'copied') return undefined;
     const timer = setTimeout(() => setOutcome(undefined), SHOWN_MS);
     return () => clearTimeout(timer);
   }, [outcome]);
@@ -31,7 +31,7 @@ export function CopyButton({ text, label, what, className, onCopied }: CopyButto
   };
   const said = {
     copied: `${what} copied to the clipboard.`,
-    refused: `The browser did not let this page copy. Show the ${what.toLowerCase()} and copy it by hand.`,
+    refused: `The browser did not let this page copy${isSecureContext ? '' : ', as it came without TLS'}. Select the ${what.toLowerCase()} where it is shown, and copy it by hand.`,
   };
   return (
     <>

@@ -85,13 +85,23 @@ export function GenerateForm({ order, isWorking, hasKey, onChange, onSubmit }: G
           </label>
         </div>
         <div class="actions">
-          <button type="submit" class="primary" aria-disabled={isWorking}>
+          <button
+            type="submit"
+            class="primary"
+            aria-disabled={isWorking}
+            onClick={ignoreDoubleClick}
+          >
             {isWorking ? 'Generating…' : label}
           </button>
         </div>
       </form>
     </section>
   );
+}
+
+/** The second click of a double click would throw away the key of the first. */
+function ignoreDoubleClick(event: MouseEvent): void {
+  if (event.detail > 1) event.preventDefault();
 }
 
 function SourceField({ order, onChange }: Pick<GenerateFormProps, 'order' | 'onChange'>) {

@@ -119,12 +119,19 @@ async function generate(context: CliContext, flags: GenerateFlags): Promise<void
   }
 }
 
-function assertConsistent({ format, envName, output, force, json, include }: GenerateFlags): void {
+function assertConsistent(flags: GenerateFlags): void {
+  const { format, envName, output, force, json, include, validate } = flags;
   if (envName !== undefined && (format !== 'env' || json)) {
     throw new CommandError('--env-name is for --format env', 2);
   }
   if (include && !json) {
     throw new CommandError('--include adds fields to the answer, which --json writes', 2);
+  }
+  if (include?.includes('nist_report') && !validate) {
+    throw new CommandError(
+      '--include nist_report needs --validate: there is no report otherwise',
+      2,
+    );
   }
   if (force && output === undefined) throw new CommandError('--force is for --output', 2);
   if (output === '-' || output === '') {

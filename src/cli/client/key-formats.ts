@@ -66,8 +66,12 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** Whether a text is what bytes of a key's length are written as. */
+/**
+ * Whether a text is what bytes of a key's length are written as. Digits in uppercase alone are not: they
+ * are a key of 256 bits in the wrong case, and would pass for another of 384.
+ */
 function isBase64Key(text: string, encoding: 'base64' | 'base64url'): boolean {
+  if (/^[0-9A-F]+$/.test(text)) return false;
   const bytes = Buffer.from(text, encoding);
   return KEY_BYTES.includes(bytes.length) && bytes.toString(encoding) === text;
 }
