@@ -1,11 +1,15 @@
 /** One SQLite connection with its prepared statements. */
-import { statSync } from 'node:fs';
+import { statfsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { addCounts, formatCounts, parseCounts } from './latency.ts';
 import { openDatabase } from './sqlite-schema.ts';
 import { unavailable } from './unavailable.ts';
 
 export type Row = Record<string, unknown>;
+
+/** What a batch of a thousand keys adds to the log, with room to spare. */
+const LARGE_BATCH_BYTES = 4 * 2 ** 20;
 
 export class SqliteConnection {
   readonly #path: string;
@@ -70,6 +74,12 @@ export class SqliteConnection {
     } catch (error) {
       throw unavailable(error);
     }
+  }
+
+  /** Throws when the disk has no room for a large batch. A small write may still fit into the log as it is. */
+  assertRoom(): void {
+    const { bavail, bsize } = statfsSync(dirname(this.#path));
+    if (bavail * bsize < LARGE_BATCH_BYTES) throw new Error('the disk is full');
   }
 
   /**

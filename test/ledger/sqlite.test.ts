@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import {
@@ -149,6 +149,36 @@ class FailingConnection extends SqliteConnection {
     if (fail !== null) throw new Error(`staged: commit failed ${fail} it took effect`);
   }
 }
+
+/** A connection on which nothing can be written at will, as on a full disk, and which counts the writes. */
+class FullConnection extends SqliteConnection {
+  full = false;
+  writes = 0;
+
+  override run(sql: string, ...values: SQLInputValue[]): number {
+    this.writes += 1;
+    if (this.full) throw new Error('staged: database or disk is full');
+    return super.run(sql, ...values);
+  }
+}
+
+describe('SQLite store on a full disk', () => {
+  it('fails an empty batch as well once a batch has failed, until there is room', async () => {
+    const connection = new FullConnection(join(directory, 'full.db'));
+    const store = new SqliteStore(connection, QUOTAS);
+    const id = await addEnterprise(store);
+    connection.full = true;
+    await assert.rejects(store.commit([keyRequest(id, makeRow())], []));
+    await assert.rejects(store.commit([], []), { code: 'ledger_unavailable' });
+    await assert.rejects(store.commit([], []), { code: 'ledger_unavailable' });
+    connection.full = false;
+    await store.commit([], []);
+    connection.writes = 0;
+    await store.commit([], []);
+    assert.equal(connection.writes, 0);
+    await store.close();
+  });
+});
 
 describe('SQLite store with a COMMIT that fails', () => {
   for (const moment of ['before', 'after'] as const) {

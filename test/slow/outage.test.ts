@@ -13,6 +13,7 @@ import { type Account, addAccounts, queryPostgres, querySqlite } from '../suppor
 import { Load } from '../support/mixed-load.ts';
 import { FLOOD, flood, type Outage, outlive } from '../support/outage.ts';
 import { PASSWORD, Postgres } from '../support/postgres.ts';
+import { until } from '../support/replicas.ts';
 import { makeDataDir, removeDataDir, runPhm, Server } from '../support/server.ts';
 import { WayToServer } from '../support/way.ts';
 
@@ -107,6 +108,26 @@ describe('SQLite', () => {
       outage(fill, () => rmSync(ballast, { force: true })),
       load,
     );
+  });
+
+  it('on a full disk: is not ready, and is again when there is room', {
+    skip: noMount,
+  }, async () => {
+    const ballast = join(dataDir, 'ballast');
+    const [{ apiKey }] = accounts;
+    const isReady = async () => (await server.request('/readyz')).status === 200;
+    fillDisk(ballast);
+    try {
+      await until('the server is not ready', async () => {
+        await server.generate({ security_level: 256 }, apiKey);
+        return !(await isReady());
+      });
+      assert.equal((await server.request('/readyz')).body.checks.ledger, 'unavailable');
+    } finally {
+      rmSync(ballast, { force: true });
+    }
+    await until('the server is ready again', isReady);
+    assert.equal((await server.generate({ security_level: 256 }, apiKey)).status, 200);
   });
 
   it('locked by another process', async (test) => {
