@@ -1,6 +1,7 @@
 /** Validate: a key, its proof if there is one, and what each of the three checks said. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Validation } from './api.ts';
+import { ignoreDoubleClick } from './components/double-click.ts';
 import { Notice } from './components/notice.tsx';
 import { SecretField } from './components/secret-field.tsx';
 import { useSession } from './session.tsx';
@@ -78,6 +79,7 @@ export function ValidateView() {
               class="primary"
               disabled={given.key === ''}
               aria-disabled={isWorking}
+              onClick={ignoreDoubleClick}
             >
               {isWorking ? 'Validating…' : 'Validate'}
             </button>

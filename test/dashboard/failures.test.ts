@@ -122,7 +122,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await page.getByText('more keys must wait for the next month').waitFor();
   });
 
-  it('takes a double click for one order', async () => {
+  it('takes a double click for one order, of a key or of a verdict', async () => {
     const page = await open();
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
     const asked: string[] = [];
@@ -130,6 +130,11 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await page.locator('form.order button[type=submit]').dblclick({ delay: 100 });
     await page.getByRole('heading', { name: 'Your 256-bit key' }).waitFor();
     assert.equal(asked.filter((path) => path.endsWith('/generate')).length, 1);
+    await showView(page, 'Validate');
+    await page.getByRole('textbox', { name: 'Key' }).fill('00'.repeat(16));
+    await page.getByRole('button', { name: 'Validate', exact: true }).dblclick({ delay: 100 });
+    await page.getByRole('heading', { name: 'Not valid' }).waitFor();
+    assert.equal(asked.filter((path) => path.endsWith('/validate')).length, 1);
   });
 
   it('waits as long as the service says before it tries again', async () => {

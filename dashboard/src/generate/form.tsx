@@ -1,6 +1,7 @@
 /** What to make: length, modulation, entropy source, validation. */
 import { useId } from 'preact/hooks';
 import type { GenerateRequest } from '../api.ts';
+import { ignoreDoubleClick } from '../components/double-click.ts';
 import { Segments } from '../components/segments.tsx';
 import { useHealth } from '../health.tsx';
 import { offeredSources, sourceText } from '../sources.ts';
@@ -97,11 +98,6 @@ export function GenerateForm({ order, isWorking, hasKey, onChange, onSubmit }: G
       </form>
     </section>
   );
-}
-
-/** The second click of a double click would throw away the key of the first. */
-function ignoreDoubleClick(event: MouseEvent): void {
-  if (event.detail > 1) event.preventDefault();
 }
 
 function SourceField({ order, onChange }: Pick<GenerateFormProps, 'order' | 'onChange'>) {

@@ -71,7 +71,7 @@ function lowEnd(rows: readonly RandomnessRow[]): number {
   const values = rows.flatMap(({ proportion, proportion_min: min }) =>
     proportion === null || min === null ? [] : [proportion, min],
   );
-  return Math.floor((Math.min(0.95, ...values) - 0.005) * 100) / 100;
+  return Math.floor((Math.min(0.985, ...values) - 0.005) * 100) / 100;
 }
 
 interface TestRowProps {
