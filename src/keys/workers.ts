@@ -1,9 +1,15 @@
 /** Starting worker threads, and what they say first. */
 import { once } from 'node:events';
+import { getCompileCacheDir } from 'node:module';
+import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { SetupError } from '../errors.ts';
 import type { GeneratorStatus } from './generator.ts';
 import type { WorkerReady, WorkerUp } from './messages.ts';
+
+/** The folder as it was given: Node makes one below it for each version of its own. */
+const folder = getCompileCacheDir();
+const COMPILE_CACHE = folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };
 
 export interface ReadyWorker {
   readonly worker: Worker;
@@ -11,11 +17,13 @@ export interface ReadyWorker {
 }
 
 /**
- * Workers see no environment: what they need of the configuration they are given. The name is the
- * thread's in the operating system's lists.
+ * Workers see no environment: what they need of the configuration they are given. Where Node keeps compiled
+ * code it does so for them too, or each would compile its modules again. The name is the thread's in the
+ * operating system's lists.
  */
 export function spawn(name: string, file: string, workerData: unknown): Worker {
-  return new Worker(new URL(file, import.meta.url), { name, workerData, env: {} });
+  const url = new URL(file, import.meta.url);
+  return new Worker(url, { name, workerData, env: COMPILE_CACHE });
 }
 
 export async function whenReady(worker: Worker): Promise<ReadyWorker> {
