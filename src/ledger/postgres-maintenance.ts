@@ -144,19 +144,7 @@ async function removePValues(
   { beforeMs, dryRun, signal }: PruneOrder,
 ): Promise<void> {
   if (dryRun) return;
-  await inChunks(
-    connection,
-    `WITH chunk AS MATERIALIZED (
-       SELECT old.account_id, old.key_id FROM accounts, LATERAL (
-         SELECT account_id, key_id FROM validated_keys
-         WHERE account_id = accounts.account_id AND key_id < $1
-         ORDER BY key_id LIMIT $2 FOR UPDATE SKIP LOCKED) AS old
-       LIMIT $2)
-     DELETE FROM validated_keys AS old USING chunk
-     WHERE old.account_id = chunk.account_id AND old.key_id = chunk.key_id`,
-    keyIdBound(beforeMs),
-    signal,
-  );
+  await removeOfAccounts(connection, 'validated_keys', 'key_id', keyIdBound(beforeMs), signal);
 }
 
 /** What the ids of keys made before a time are less than. */
@@ -175,17 +163,27 @@ async function removeMinuteSums(
     const count = 'SELECT count(*) AS n FROM rollup_minute WHERE period < $1';
     return Number((await connection.run(count, [before])).rows[0]?.n);
   }
-  // Account by account, because the index is by account first.
+  return removeOfAccounts(connection, 'rollup_minute', 'period', before, signal);
+}
+
+/** Removes rows below a bound account by account, because the index is by account first. */
+function removeOfAccounts(
+  connection: PostgresConnection,
+  table: 'validated_keys' | 'rollup_minute',
+  column: 'key_id' | 'period',
+  before: Buffer | number,
+  signal: AbortSignal | undefined,
+): Promise<number> {
   return inChunks(
     connection,
     `WITH chunk AS MATERIALIZED (
-       SELECT old.account_id, old.period FROM accounts, LATERAL (
-         SELECT account_id, period FROM rollup_minute
-         WHERE account_id = accounts.account_id AND period < $1
-         ORDER BY period LIMIT $2 FOR UPDATE SKIP LOCKED) AS old
+       SELECT old.account_id, old.${column} FROM accounts, LATERAL (
+         SELECT account_id, ${column} FROM ${table}
+         WHERE account_id = accounts.account_id AND ${column} < $1
+         ORDER BY ${column} LIMIT $2 FOR UPDATE SKIP LOCKED) AS old
        LIMIT $2)
-     DELETE FROM rollup_minute AS old USING chunk
-     WHERE old.account_id = chunk.account_id AND old.period = chunk.period`,
+     DELETE FROM ${table} AS old USING chunk
+     WHERE old.account_id = chunk.account_id AND old.${column} = chunk.${column}`,
     before,
     signal,
   );
