@@ -1,17 +1,13 @@
 /** The full report on a key's stream: of which sample it is, and how far it travels. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { MONTHLY_QUOTAS, quotaMonth } from '../../src/accounts/index.ts';
-import { systemClock } from '../../src/clock.ts';
 import { STREAM_LABELS } from '../../src/keys/evidence.ts';
 import { generateKey } from '../../src/keys/generate.ts';
 import type { KeyBatch } from '../../src/keys/messages.ts';
 import type { GeneratedKey, KeyOrder, ReleasedKey } from '../../src/keys/order.ts';
-import { KeyService } from '../../src/keys/service.ts';
-import { openSqliteStore, type Principal } from '../../src/ledger/index.ts';
+import type { KeyService } from '../../src/keys/service.ts';
+import type { Principal } from '../../src/ledger/index.ts';
 import { Modulator } from '../../src/modulation/index.ts';
 import {
   frequency,
@@ -21,8 +17,9 @@ import {
   score,
   unpackBits,
 } from '../../src/sts/index.ts';
+import { startKeyService } from '../support/key-service.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
-import { fakeGenerator, keyring, OS_ALONE, order, RecordingDrbg } from './fakes.ts';
+import { fakeGenerator, keyring, order, RecordingDrbg } from './fakes.ts';
 
 function generate(drbg: RecordingDrbg, changes: Partial<KeyOrder>): GeneratedKey {
   const counts = { streams: 0, streamsPassed: 0 };
@@ -117,27 +114,7 @@ describe('the report on its way through the threads', () => {
   let principal: Principal;
 
   before(async () => {
-    const databasePath = join(dataDir, 'phm.db');
-    const createdMs = Date.now();
-    const store = openSqliteStore({ path: databasePath, quotas: MONTHLY_QUOTAS });
-    const accountId = 'acct_test';
-    const record = { apiKeyId: 'key_test', accountId, hint: '', createdMs, revokedMs: null };
-    const keyHash = randomBytes(32);
-    await store.addAccount({ accountId, name: 'n', plan: 'research', demo: false, createdMs });
-    await store.addApiKey(record, keyHash);
-    principal = (await store.authenticate(keyHash, quotaMonth(createdMs))) as Principal;
-    await store.close();
-    service = await KeyService.start({
-      store: { kind: 'sqlite', path: databasePath },
-      sources: OS_ALONE,
-      secret: { versions: [{ version: 1, secret: Buffer.alloc(32, 9) }], currentVersion: 1 },
-      onLedgerChange: () => {},
-      suiteWorkers: 1,
-      clock: systemClock,
-      onLatch: assert.fail,
-      onSourceEvent: assert.fail,
-      onFatal: assert.fail,
-    });
+    ({ service, principal } = await startKeyService(dataDir));
   });
   after(async () => {
     await service.close();

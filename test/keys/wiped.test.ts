@@ -1,21 +1,17 @@
 /** No key outlives its use on the main thread: it is wiped when it is answered, and when it is refused. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { MONTHLY_QUOTAS, newApiKey, quotaMonth } from '../../src/accounts/index.ts';
-import { systemClock } from '../../src/clock.ts';
+import { newApiKey } from '../../src/accounts/index.ts';
 import { AppError } from '../../src/errors.ts';
-import { KeyService } from '../../src/keys/index.ts';
+import type { GenerateOutcome, KeyService } from '../../src/keys/index.ts';
 import type { KeyBatch, KeyTask } from '../../src/keys/messages.ts';
 import { KeyQueue } from '../../src/keys/queue.ts';
-import type { GenerateOutcome } from '../../src/keys/service.ts';
 import { SuitePool } from '../../src/keys/suite-pool.ts';
-import { openSqliteStore, type Principal } from '../../src/ledger/index.ts';
+import type { Principal } from '../../src/ledger/index.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
+import { startKeyService } from '../support/key-service.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
-import { OS_ALONE } from './fakes.ts';
 
 const ORDER = {
   securityLevel: 256,
@@ -37,27 +33,7 @@ describe('keys in the service', () => {
   let principal: Principal;
 
   before(async () => {
-    const path = join(dataDir, 'phm.db');
-    const createdMs = Date.now();
-    const store = openSqliteStore({ path, quotas: MONTHLY_QUOTAS });
-    const accountId = 'acct_test';
-    const record = { apiKeyId: 'key_test', accountId, hint: '', createdMs, revokedMs: null };
-    const keyHash = randomBytes(32);
-    await store.addAccount({ accountId, name: 'n', plan: 'research', demo: false, createdMs });
-    await store.addApiKey(record, keyHash);
-    principal = (await store.authenticate(keyHash, quotaMonth(createdMs))) as Principal;
-    await store.close();
-    service = await KeyService.start({
-      store: { kind: 'sqlite', path },
-      sources: OS_ALONE,
-      secret: { versions: [{ version: 1, secret: Buffer.alloc(32, 9) }], currentVersion: 1 },
-      onLedgerChange: () => {},
-      suiteWorkers: 1,
-      clock: systemClock,
-      onLatch: assert.fail,
-      onSourceEvent: assert.fail,
-      onFatal: assert.fail,
-    });
+    ({ service, principal } = await startKeyService(dataDir));
   });
   after(async () => {
     await service.close();
