@@ -22,18 +22,19 @@ export {
   type StageListener,
 } from './observer.ts';
 export {
+  type GenerateOutcome,
   type KeyOrder,
   SECURITY_LEVELS,
   type SecurityLevel,
   type StreamReport,
 } from './order.ts';
+export type { Readiness } from './readiness.ts';
 export { requireSelfTests, runSelfTests, type SelfTestResult, suiteSelfTest } from './self-test.ts';
-export {
-  type GenerateOutcome,
-  KeyService,
-  type KeyServiceOptions,
-  type Readiness,
-  type ValidateOutcome,
-} from './service.ts';
+export { KeyService, type KeyServiceOptions } from './service.ts';
 export type { ServiceSources } from './sources.ts';
-export { VALIDATION_WORDS, type ValidationVerdict, validationWord } from './validate.ts';
+export {
+  VALIDATION_WORDS,
+  type ValidateOutcome,
+  type ValidationVerdict,
+  validationWord,
+} from './validate.ts';

@@ -1,6 +1,6 @@
 /** What a caller asks of the generation path, and what the path hands on. */
 import type { SourceName } from '../entropy/index.ts';
-import type { StreamCounts } from '../ledger/index.ts';
+import type { StreamCounts, Usage } from '../ledger/index.ts';
 import type { ModulationType } from '../modulation/index.ts';
 import type { Commitment } from '../proof/index.ts';
 import type { ComplianceLevel, Gate, Grade, SuiteReport } from '../sts/index.ts';
@@ -61,3 +61,13 @@ export type RecordedKey = Omit<GeneratedKey, 'key' | 'report'>;
 
 /** Counts streams while a key is being made, so that a failure can be recorded with them. */
 export type StreamTally = { -readonly [K in keyof StreamCounts]: StreamCounts[K] };
+
+/** A generated key that is recorded. The receiver owns `generated.key` and MUST wipe it. */
+export type GenerateOutcome =
+  | {
+      readonly kind: 'generated';
+      readonly keyId: string;
+      readonly generated: ReleasedKey;
+      readonly usage: Usage;
+    }
+  | { readonly kind: 'quota_exceeded'; readonly usage: Usage };

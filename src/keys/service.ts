@@ -34,15 +34,16 @@ import type {
   StatisticsTask,
 } from './messages.ts';
 import type { KeyObserver, ServiceLoad, StageListener } from './observer.ts';
-import type { GeneratedKey, KeyOrder, ReleasedKey } from './order.ts';
+import type { GeneratedKey, GenerateOutcome, KeyOrder } from './order.ts';
 import { KeyQueue } from './queue.ts';
 import type { RandomnessQuery } from './randomness.ts';
+import { judgeReadiness, type Readiness } from './readiness.ts';
 import { mergeStatuses, openBackground, type ServiceSources } from './sources.ts';
 import { Statistics } from './statistics.ts';
 import type { StatisticsWorkerData } from './statistics-worker.ts';
 import { SuitePool } from './suite-pool.ts';
 import type { SuiteWorkerData } from './suite-worker.ts';
-import { parseKey, type ValidationVerdict } from './validate.ts';
+import { parseKey, type ValidateOutcome } from './validate.ts';
 import { type ReadyWorker, spawn, whenReady, whenUp } from './workers.ts';
 
 export interface KeyServiceOptions {
@@ -62,36 +63,6 @@ export interface KeyServiceOptions {
   /** Told when a worker has died: nothing can be vouched for, the process must end. */
   readonly onFatal: (error: Error) => void;
 }
-
-export interface Readiness {
-  /** All of the following. */
-  readonly ready: boolean;
-  /** Keys can be made: the sources that are needed deliver, and no generator is latched. */
-  readonly entropy: boolean;
-  /** The key worker's generator, for plain keys, is in service. */
-  readonly generator: boolean;
-  /** So are those of all suite workers, for validated keys. */
-  readonly suiteWorkers: boolean;
-  /** They can be recorded. */
-  readonly ledger: boolean;
-  /** No other server makes keys under a version of the master secret that this one lacks. */
-  readonly secret: boolean;
-  readonly sources: readonly SourceStatus[];
-}
-
-/** A generated key that is recorded. The receiver owns `generated.key` and MUST wipe it. */
-export type GenerateOutcome =
-  | {
-      readonly kind: 'generated';
-      readonly keyId: string;
-      readonly generated: ReleasedKey;
-      readonly usage: Usage;
-    }
-  | { readonly kind: 'quota_exceeded'; readonly usage: Usage };
-
-export type ValidateOutcome =
-  | { readonly kind: 'validated'; readonly verdict: ValidationVerdict; readonly usage: Usage }
-  | { readonly kind: 'quota_exceeded'; readonly usage: Usage };
 
 const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
 
@@ -310,20 +281,15 @@ export class KeyService {
    * asked to try its sources again, so that one that recovered is noticed without traffic.
    */
   checkReadiness(): Readiness {
-    const sources = this.sourceStatuses();
-    const needed: SourceName[] = ['os', this.#options.sources.default];
-    const generator = this.#keyWorkerStatus.latched === null;
-    const suiteWorkers = this.#pool.statuses().every(({ latched }) => latched === null);
-    const entropy =
-      generator &&
-      suiteWorkers &&
-      needed.every((name) => sources.some((source) => source.name === name && source.healthy));
-    if (!entropy) this.#probe();
-    const { failure, lackedVersions } = this.#ledger.status();
-    const ledger = failure === null;
-    const secret = lackedVersions.length === 0;
-    const ready = entropy && ledger && secret;
-    return { ready, entropy, generator, suiteWorkers, ledger, secret, sources };
+    const readiness = judgeReadiness({
+      sources: this.sourceStatuses(),
+      needed: ['os', this.#options.sources.default],
+      keyWorker: this.#keyWorkerStatus,
+      suiteWorkers: this.#pool.statuses(),
+      ledger: this.#ledger.status(),
+    });
+    if (!readiness.entropy) this.#probe();
+    return readiness;
   }
 
   /**

@@ -1,6 +1,6 @@
 /** Validation of a key: format, exact entropy tests, and proof or ledger record. */
 import { hexToBytes } from '../bytes.ts';
-import type { CommitmentQuery } from '../ledger/index.ts';
+import type { CommitmentQuery, Usage } from '../ledger/index.ts';
 import type { Keyring } from '../proof/index.ts';
 import { entropyCheck } from './entropy-check.ts';
 
@@ -12,6 +12,11 @@ export interface ValidationVerdict {
   readonly entropyCheck: CheckResult;
   readonly proofVerification: CheckResult;
 }
+
+/** What became of a request to validate. */
+export type ValidateOutcome =
+  | { readonly kind: 'validated'; readonly verdict: ValidationVerdict; readonly usage: Usage }
+  | { readonly kind: 'quota_exceeded'; readonly usage: Usage };
 
 /** A verdict as one word. */
 export const VALIDATION_WORDS = ['valid', 'malformed', 'not_random', 'not_recognised'] as const;
