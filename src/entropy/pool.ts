@@ -216,7 +216,9 @@ export class PooledSource implements EntropySource {
 
   /** An empty pool is `AppError('entropy_unavailable')` with the seconds to wait. */
   draw(): Draw {
-    const taken = this.#closed ? null : this.#memory.take();
+    // The first draw is put before the source is said to deliver: until then it is left where it is.
+    const isReady = !this.#closed && this.#memory.state !== 'starting';
+    const taken = isReady ? this.#memory.take() : null;
     // Looked at after taking: whoever latches a source sets the state first and then drains.
     const isGood = this.#memory.state === 'delivering' || this.#memory.state === 'failing';
     if (taken !== null && isGood) return { ...taken, creditBits: this.#creditBitsPerDraw };

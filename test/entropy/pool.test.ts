@@ -73,13 +73,24 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     assert.equal(source.status().healthy, false);
   });
 
-  it('gives out nothing before the start-up tests, after a latch, or when closed', () => {
-    for (const state of ['starting', 'latched', 'closed'] as const) {
+  it('gives out nothing before the start-up tests, and loses nothing meanwhile', () => {
+    const { pool, filler } = makePool();
+    filler.setState('starting');
+    filler.put(numbered(1), 'job-a');
+    const source = new PooledSource(pool);
+    assert.throws(() => source.draw(), unavailable(/start-up/, 1));
+    assert.equal(source.status().healthy, false);
+    filler.setState('delivering');
+    assert.deepEqual(source.draw().bytes, numbered(1));
+  });
+
+  it('gives out nothing after a latch or when closed', () => {
+    for (const state of ['latched', 'closed'] as const) {
       const { pool, filler } = makePool();
       filler.put(numbered(0xaa), null);
       filler.setState(state);
       const source = new PooledSource(pool);
-      assert.throws(() => source.draw(), unavailable(/start-up|for good|closed/, 1), state);
+      assert.throws(() => source.draw(), unavailable(/for good|closed/, 1), state);
       assert.equal(source.status().healthy, false);
       assert.ok(!slotBytes(pool).includes(0xaa), 'the draw was wiped');
     }
