@@ -120,7 +120,8 @@ export class KeyQueue {
       this.#expire();
       this.#planExpiry();
     };
-    this.#expiry = setTimeout(expire, oldest.sinceMs + MAX_WAIT_MS - monotonicMs()).unref();
+    const restMs = Math.max(0, oldest.sinceMs + MAX_WAIT_MS - monotonicMs());
+    this.#expiry = setTimeout(expire, restMs).unref();
   }
 
   #expire(): void {

@@ -123,7 +123,7 @@ class PacedPage implements MetricsPage {
   }
 
   async #make(): Promise<string> {
-    await delay(this.#notBeforeMs - monotonicMs(), undefined, { ref: false });
+    await delay(Math.max(0, this.#notBeforeMs - monotonicMs()), undefined, { ref: false });
     const startMs = monotonicMs();
     try {
       return await this.#page.expose();

@@ -250,8 +250,11 @@ describe('metrics in this process', () => {
     assert.doesNotMatch(page, /index-1a2b3c4d|docs\.css/);
   });
 
-  it('leave the main thread to the service, however often they are asked for', async () => {
+  it('leave the main thread to the service, however often they are asked for', async (t) => {
     const begun: number[] = [];
+    const warned = t.mock.fn();
+    process.on('warning', warned);
+    t.after(() => process.off('warning', warned));
     const page = {
       contentType: 'text/plain',
       expose: async () => {
@@ -270,6 +273,7 @@ describe('metrics in this process', () => {
     const pages = await Promise.all([scrape(), scrape(), scrape(), scrape()]);
     await server.close();
     assert.deepEqual(pages, Array(4).fill('page'));
+    assert.equal(warned.mock.callCount(), 0, 'of a timer, for one');
     // Whoever came when the second page was already made, on a busy machine, got a third.
     assert.ok(begun.length < 5, `${begun.length} pages`);
     for (const [i, at] of begun.slice(1).entries()) {
