@@ -17,10 +17,10 @@ export interface OpenedSource {
 }
 
 /**
- * Opens a source for its raw samples, with a warning when it has none. Throws `CommandError` on a
- * name that is not known and on a source that is not set up.
+ * Opens a source for its raw samples, with a warning when it has none. Rejects with
+ * `CommandError` on a name that is not known and on a source that is not set up.
  */
-export function openByName(context: CliContext, name: string): OpenedSource {
+export async function openByName(context: CliContext, name: string): Promise<OpenedSource> {
   if (!isSourceName(name)) {
     throw new CommandError(
       `there is no source "${name}": use one of ${SOURCE_NAMES.join(', ')}`,
@@ -36,5 +36,5 @@ export function openByName(context: CliContext, name: string): OpenedSource {
         'perfect whatever is behind it.\n',
     );
   }
-  return { name, reader: openRawReader(name, sourceSettings) };
+  return { name, reader: await openRawReader(name, sourceSettings) };
 }

@@ -39,8 +39,8 @@ export function addSourcesCommands(program: Command, context: CliContext): void 
       ).argParser(parseCount),
     )
     .option('--json', 'write the result as JSON')
-    .action((name: string, options: { samples?: number; json?: boolean }) =>
-      testSource(context, openByName(context, name), options),
+    .action(async (name: string, options: { samples?: number; json?: boolean }) =>
+      testSource(context, await openByName(context, name), options),
     );
   sources
     .command('raw <name>')
@@ -49,7 +49,9 @@ export function addSourcesCommands(program: Command, context: CliContext): void 
       new Option('--bytes <n>', 'samples to write').argParser(parseCount).makeOptionMandatory(),
     )
     .action((name: string, { bytes }: { bytes: number }) =>
-      untilInterrupted((signal) => writeRaw(context, openByName(context, name), bytes, signal)),
+      untilInterrupted(async (signal) =>
+        writeRaw(context, await openByName(context, name), bytes, signal),
+      ),
     );
   sources
     .command('restarts <name>')
@@ -57,7 +59,9 @@ export function addSourcesCommands(program: Command, context: CliContext): void 
       'write the matrix of the restart tests: 1,000 samples after each of 1,000 restarts',
     )
     .action((name: string) =>
-      untilInterrupted((signal) => writeRestarts(context, openByName(context, name), signal)),
+      untilInterrupted(async (signal) =>
+        writeRestarts(context, await openByName(context, name), signal),
+      ),
     );
 }
 
@@ -109,7 +113,7 @@ function useOf(name: SourceName, config: Config): string {
 async function probe(name: SourceName, config: Config, signal: AbortSignal): Promise<string> {
   if (missingSettings(name, config.sourceSettings)) return 'not set up';
   if (isRemote(name)) return 'set up, not asked';
-  const reader = openRawReader(name, config.sourceSettings);
+  const reader = await openRawReader(name, config.sourceSettings);
   try {
     const samples = await collectSamples(reader, START_UP_SAMPLES, signal);
     const verdict = new NoiseTests(reader).check(samples);

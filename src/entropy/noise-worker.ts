@@ -5,17 +5,19 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { NoisePump, type SourceEvent } from './noise-pump.ts';
 import { PoolFiller } from './pool.ts';
-import { openReader, type ReaderSettings } from './registry.ts';
+import { openReader } from './readers.ts';
+import type { ReaderSettings } from './registry.ts';
 
 export interface NoiseWorkerData {
   readonly settings: ReaderSettings;
   readonly memory: SharedArrayBuffer;
 }
 
-function main({ settings, memory }: NoiseWorkerData): void {
+async function main({ settings, memory }: NoiseWorkerData): Promise<void> {
   const port = parentPort;
   if (!port) throw new Error('a noise worker runs as a worker thread only');
-  const pump = new NoisePump(openReader(settings), new PoolFiller(memory), (event) =>
+  const reader = await openReader(settings);
+  const pump = new NoisePump(reader, new PoolFiller(memory), (event) =>
     port.postMessage(event satisfies SourceEvent),
   );
   // The only message is the one that asks for the end.
@@ -26,4 +28,4 @@ function main({ settings, memory }: NoiseWorkerData): void {
   pump.start();
 }
 
-main(workerData as NoiseWorkerData);
+await main(workerData as NoiseWorkerData);

@@ -4,20 +4,18 @@ import { wipe } from '../bytes.ts';
 import type { SourceSettings } from '../config/index.ts';
 import { DRAW_BYTES } from './monitored-source.ts';
 import type { NoiseBatch, NoiseReader } from './noise.ts';
-import {
-  backgroundRow,
-  isBackground,
-  openReader,
-  openSource,
-  type ReaderSettings,
-} from './registry.ts';
+import { openReader } from './readers.ts';
+import { backgroundRow, isBackground, openSource, type ReaderSettings } from './registry.ts';
 import type { DirectName, SourceName } from './source.ts';
 
 /**
- * Opens what the health tests of a source see. Throws `SetupError` on a credential that cannot be
- * read, `RangeError` on settings that cannot be used, `TypeError` on a source that is not set up.
+ * Opens what the health tests of a source see. Rejects with `SetupError` on a credential that cannot
+ * be read, `RangeError` on settings that cannot be used, `TypeError` on a source that is not set up.
  */
-export function openRawReader(name: SourceName, settings: SourceSettings): NoiseReader {
+export async function openRawReader(
+  name: SourceName,
+  settings: SourceSettings,
+): Promise<NoiseReader> {
   return openPrepared(prepareRawReader(name, settings));
 }
 
@@ -28,7 +26,7 @@ export function prepareRawReader(name: SourceName, settings: SourceSettings): Ra
   return isBackground(name) ? backgroundRow(name).prepare(settings) : { name };
 }
 
-export function openPrepared(task: RawReaderTask): NoiseReader {
+export async function openPrepared(task: RawReaderTask): Promise<NoiseReader> {
   return isDirectTask(task) ? new DirectReader(task.name) : openReader(task);
 }
 

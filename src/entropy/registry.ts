@@ -1,8 +1,7 @@
-/** The table of entropy sources: one row adds a source. */
+/** The table of entropy sources: one row adds a source; one that is read in the background is opened in `readers.ts`. */
 import type { SourceSettings } from '../config/index.ts';
 import { POOLED_CREDIT_BITS } from './conditioning.ts';
 import { readCredential } from './credential.ts';
-import type { NoiseReader } from './noise.ts';
 import type {
   BackgroundName,
   DirectName,
@@ -10,11 +9,9 @@ import type {
   SourceKind,
   SourceName,
 } from './source.ts';
-import { openDevice } from './sources/device.ts';
-import { type IbmQuantumSettings, openIbmQuantum } from './sources/ibm-quantum.ts';
-import { openJitter } from './sources/jitter.ts';
+import type { IbmQuantumSettings } from './sources/ibm-quantum.ts';
 import { OS_CREDIT_BITS, openOsSource } from './sources/os.ts';
-import { openQrng, type QrngSettings } from './sources/qrng.ts';
+import type { QrngSettings } from './sources/qrng.ts';
 import { openQuantumSimulator } from './sources/quantum-simulator.ts';
 
 interface CommonRow {
@@ -162,20 +159,6 @@ export function openSource(name: DirectName): EntropySource {
 
 export function backgroundRow(name: BackgroundName): BackgroundRow {
   return BACKGROUND[name];
-}
-
-/** Opens the reader of a background source. Throws `RangeError` on settings that cannot be used. */
-export function openReader(settings: ReaderSettings): NoiseReader {
-  switch (settings.name) {
-    case 'jitter':
-      return openJitter();
-    case 'device':
-      return openDevice(settings);
-    case 'ibm-quantum':
-      return openIbmQuantum(settings);
-    case 'qrng':
-      return openQrng(settings);
-  }
 }
 
 /** Platforms whose assessment is published: docs/jitter-assessment.md. */

@@ -56,7 +56,7 @@ export function samplesAfterRestart(
 
 async function main(): Promise<void> {
   const { source, count } = JSON.parse(readFileSync(0, 'utf8')) as Task;
-  const reader = openPrepared(source);
+  const reader = await openPrepared(source);
   try {
     const samples = await collectSamples(reader, count, new AbortController().signal);
     writeSync(1, samples);
