@@ -1,5 +1,5 @@
 /**
- * Imports run one way: main → http, cli → telemetry → keys → accounts → stages → leaves.
+ * Imports run one way: main → serve → http, cli → telemetry → keys → accounts → stages → leaves.
  *
  * Stages never import each other's values; they meet in keys/. A type may be imported from an
  * earlier stage. The client in sdk/ is entered by cli/, by its door, and imports nothing of src/.
@@ -13,7 +13,8 @@ const SRC = resolve(import.meta.dirname, '../src');
 
 /** Rank by layer: an import goes to a lower rank, or stays within its own folder. */
 const RANKS: Record<string, number> = {
-  main: 6,
+  main: 7,
+  serve: 6,
   banner: 5,
   'log-writer': 0,
   'log-pretty': 0,
@@ -86,6 +87,24 @@ function everyNameIsType(names: string): boolean {
   return named.length > 0 && named.every((part) => part.startsWith('type '));
 }
 
+/** The packages that come with a file: by itself and by what it imports, `import()` and types apart. */
+function packagesLoadedBy(entry: string): string[] {
+  const files = new Set([join(SRC, entry)]);
+  const packages = new Set<string>();
+  for (const file of files) {
+    const statements = readFileSync(file, 'utf8').matchAll(
+      /^(?:import|export)\s+(type\s)?(?:([^;']*?)\sfrom\s+)?'([^']+)'/gm,
+    );
+    for (const [, type, names, specifier = ''] of statements) {
+      if (type || everyNameIsType(names ?? '')) continue;
+      if (specifier.startsWith('.')) files.add(resolve(dirname(file), specifier));
+      else if (!specifier.startsWith('node:'))
+        packages.add(specifier.replace(/^([^@/]+)\/.*/, '$1'));
+    }
+  }
+  return [...packages].sort();
+}
+
 /** Whether an import is allowed; a reason when it is not. */
 function complaint({ file, from, to, target, typesOnly }: Arrow): string | undefined {
   if (target.startsWith('..')) {
@@ -156,6 +175,15 @@ describe('layers', () => {
       ),
     );
     assert.deepEqual(outside, ['openapi-fetch']);
+  });
+
+  it('loads the server for `serve` alone, and what checks remote answers for remote sources alone', () => {
+    assert.deepEqual(packagesLoadedBy('main.ts'), ['commander', 'openapi-fetch']);
+    assert.deepEqual(packagesLoadedBy('keys/key-worker.ts'), []);
+    assert.deepEqual(packagesLoadedBy('keys/suite-worker.ts'), []);
+    assert.deepEqual(packagesLoadedBy('entropy/restarted-source.ts'), []);
+    assert.ok(packagesLoadedBy('serve.ts').includes('fastify'));
+    assert.ok(packagesLoadedBy('entropy/sources/qrng.ts').includes('typebox'));
   });
 
   it('has each stage say at its door what goes in and out', () => {

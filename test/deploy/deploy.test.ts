@@ -366,7 +366,7 @@ describe('deploy/kubernetes', () => {
 describe('docs/operations.md', () => {
   it('names messages that the service logs', () => {
     const sources = [
-      'src/main.ts',
+      'src/serve.ts',
       'src/http/app.ts',
       'src/log-writer.ts',
       'src/ledger/postgres.ts',

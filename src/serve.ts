@@ -1,0 +1,349 @@
+/**
+ * The server, wired by hand, in order:
+ *
+ *   configuration → master secret → database → workers → HTTP → banner → until told to end
+ */
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createSecureContext } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import type { FastifyInstance } from 'fastify';
+import { type Logger, pino } from 'pino';
+import {
+  apiKeyHint,
+  DEMO_ACCOUNTS,
+  type DemoKeysPolicy,
+  demoKeysPolicy,
+  hashApiKey,
+  MONTHLY_QUOTAS,
+  quotaMonth,
+} from './accounts/index.ts';
+import { announce } from './banner.ts';
+import { wipe } from './bytes.ts';
+import { storeLocation } from './cli/index.ts';
+import { systemClock } from './clock.ts';
+import { type Config, isLoopback } from './config/index.ts';
+import { isSourceName } from './entropy/index.ts';
+import { SetupError } from './errors.ts';
+import { buildApp } from './http/app.ts';
+import { isDashboardBuilt } from './http/dashboard.ts';
+import {
+  checkMasterSecret,
+  KeyService,
+  type LedgerStatus,
+  loadMasterSecret,
+  readMasterSecret,
+  type ServiceSources,
+} from './keys/index.ts';
+import { type LedgerStore, Maintenance, migrateStore, openStore } from './ledger/index.ts';
+import { prettyLines } from './log-pretty.ts';
+import { LogWriter } from './log-writer.ts';
+import type { MasterSecret } from './proof/index.ts';
+import { MetricsServer, openMetrics, openTracing, type ServiceMetrics } from './telemetry/index.ts';
+
+/** How long requests under way may take to finish once the listener has closed. */
+const DRAIN_LIMIT_MS = 30_000;
+
+/** What `npm run build` makes of dashboard/. */
+const DASHBOARD_FOLDER = fileURLToPath(new URL('../build/dashboard', import.meta.url));
+
+/** How long the last log lines may take at the end. */
+const LOG_FLUSH_MS = 1_000;
+
+/** How long the last traces may take at the end. */
+const TRACES_FLUSH_MS = 2_000;
+
+export interface ServeOptions {
+  /** Write one line with the address to stdout. */
+  readonly json: boolean;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Told of a broken invariant; it MUST end the process. */
+  readonly onFatal: (error: Error) => void;
+}
+
+/** Starts the server and resolves with the exit code once it has ended. */
+export async function serve(config: Config, { json, env, onFatal }: ServeOptions): Promise<number> {
+  const color = showsColors(env);
+  const log = new LogWriter(process.stderr.fd, lineFormat(config, color));
+  const logger = pino({ level: config.logLevel, base: null }, log);
+  const demoPolicy = demoKeysPolicy(config.demoKeys, {
+    loopbackListener: isLoopback(config.host),
+    embeddedDatabase: config.databaseUrl === null,
+  });
+  const tls = readTlsFiles(config);
+  const metrics = await countFor(config);
+  const { service, demoApiKey } = await startService(config, logger, metrics, demoPolicy, onFatal);
+  const tracing = await openTracing(env, logger);
+  const lifecycle = { draining: false };
+  const app = await buildApp({
+    service,
+    clock: systemClock,
+    logger,
+    entropySource: config.entropySource,
+    entropySources: config.entropySources,
+    demoKeys: demoPolicy,
+    demoApiKey,
+    rateLimits: config.rateLimits,
+    tls,
+    basePath: config.basePath,
+    corsOrigins: config.corsOrigins,
+    dashboardFolder: DASHBOARD_FOLDER,
+    trustedProxies: config.trustedProxies,
+    isDraining: () => lifecycle.draining,
+    metrics,
+    tracing,
+  });
+  metrics?.watch({
+    load: () => service.load(),
+    readiness: () => service.checkReadiness(),
+    isDraining: () => lifecycle.draining,
+    lostLogLines: () => log.lost,
+  });
+  // Before the banner: whoever reads it may send a signal at once.
+  const ended = endSignal();
+  const address = `${await listen(app, config, service)}${config.basePath}`;
+  const metricsServer = await listenForMetrics(metrics, config, logger, app, service);
+  announce({
+    address,
+    json,
+    dashboard: isDashboardBuilt(DASHBOARD_FOLDER),
+    demoApiKey,
+    metricsAddress: metricsServer?.address ?? null,
+    color,
+  });
+  const maintenance = startMaintenance(config, logger, metrics);
+  const signal = await ended;
+  lifecycle.draining = true;
+  logger.info({ signal }, 'draining');
+  await Promise.all([
+    drain(app, service, logger, signal === 'SIGTERM' ? config.drainSeconds * 1000 : 0),
+    maintenance.stop(),
+  ]);
+  await metricsServer?.close();
+  const tracesOut = await (tracing?.close(TRACES_FLUSH_MS) ?? true);
+  if (!tracesOut) logger.warn({ reason: 'no answer in time' }, 'traces cannot be exported');
+  logger.info('ended');
+  await log.flush(LOG_FLUSH_MS);
+  // An export that still waits for its collector would hold up the end.
+  if (!tracesOut) process.exit(0);
+  return 0;
+}
+
+async function startService(
+  config: Config,
+  logger: Logger,
+  metrics: ServiceMetrics | null,
+  demoPolicy: DemoKeysPolicy,
+  onFatal: (error: Error) => void,
+): Promise<{ service: KeyService; demoApiKey: string | null }> {
+  const location = storeLocation(config);
+  if (config.migrate === 'auto') await migrateStore(location);
+  const store = await openStore(location, MONTHLY_QUOTAS, (message) => logger.warn(message));
+  let secret: MasterSecret;
+  let demoApiKey: string | null;
+  try {
+    // A database that has a secret already must get that one: none is made in its place.
+    const isNew = (await store.secretChecks()).size === 0;
+    secret = isNew ? loadMasterSecret(config.masterSecret) : readMasterSecret(config.masterSecret);
+    await checkMasterSecret(store, secret, Date.now());
+    const versions = secret.versions.map(({ version }) => version);
+    logger.info({ versions, current: secret.currentVersion }, 'master secret');
+    await store.maintain(Date.now()).catch(({ message, cause }: Error) => {
+      const reason = cause instanceof Error ? cause.message : message;
+      logger.warn({ reason }, 'the upkeep of the ledger failed');
+    });
+    demoApiKey = demoPolicy === 'refuse' ? null : await addDemoAccounts(store);
+  } finally {
+    await store.close();
+  }
+  try {
+    const service = await KeyService.start({
+      store: location,
+      sources: enabledSources(config),
+      secret,
+      suiteWorkers: config.suiteWorkers,
+      clock: systemClock,
+      onLatch: (reason) => logger.error({ reason }, 'a generator has ended'),
+      ...(metrics && { observer: metrics }),
+      onSourceEvent: (source, event) => {
+        const { kind, detail } = event;
+        metrics?.sourceEvent(source, event);
+        const level = kind === 'delivering' ? 'info' : kind === 'latched' ? 'error' : 'warn';
+        logger[level]({ source, detail }, `entropy source: ${kind}`);
+      },
+      onLedgerChange: (status) => logLedger(logger, status),
+      onFatal,
+    });
+    return { service, demoApiKey };
+  } finally {
+    wipe(...secret.versions.map((one) => one.secret));
+  }
+}
+
+function logLedger(logger: Logger, { failure, lackedVersions }: LedgerStatus): void {
+  if (failure !== null) {
+    logger.error({ reason: failure }, 'the ledger cannot be used');
+  } else if (lackedVersions.length > 0) {
+    logger.error(
+      { lackedVersions },
+      'another server makes keys under a version of the master secret that this one lacks: ' +
+        'give it the whole secret and restart it',
+    );
+  } else {
+    logger.info('the ledger can be used again');
+  }
+}
+
+/** How log lines are written: as they come, or for people on a terminal. */
+function lineFormat({ logFormat }: Config, color: boolean): ((line: string) => string) | undefined {
+  if (logFormat === 'json' || (logFormat === 'auto' && !process.stderr.isTTY)) return undefined;
+  return prettyLines({ color });
+}
+
+/** Whether what goes to stderr is seen on a terminal, by somebody who wants colours. */
+function showsColors({ NO_COLOR, TERM }: ServeOptions['env']): boolean {
+  return Boolean(process.stderr.isTTY) && !NO_COLOR && TERM !== 'dumb';
+}
+
+/** The metrics, where there is a listener for them. */
+async function countFor(config: Config): Promise<ServiceMetrics | null> {
+  if (!config.metrics) return null;
+  const sources = [...config.entropySources, ...config.entropyMix].filter(isSourceName);
+  const ledgerBackend = config.databaseUrl === null ? 'sqlite' : 'postgresql';
+  return openMetrics({ sources: [...new Set(sources)], ledgerBackend });
+}
+
+/** Listens for Prometheus, or ends what runs already and says what to change. */
+async function listenForMetrics(
+  metrics: ServiceMetrics | null,
+  config: Config,
+  logger: Logger,
+  app: FastifyInstance,
+  service: KeyService,
+): Promise<MetricsServer | null> {
+  if (!metrics || !config.metrics) return null;
+  const onFailure = ({ name }: Error) =>
+    logger.warn({ reason: name }, 'the metrics could not be served');
+  try {
+    return await MetricsServer.start(metrics, { ...config.metrics, onFailure });
+  } catch (error) {
+    await app.close();
+    await service.close();
+    throw error;
+  }
+}
+
+function startMaintenance(
+  config: Config,
+  logger: Logger,
+  metrics: ServiceMetrics | null,
+): Maintenance {
+  return new Maintenance({
+    store: storeLocation(config),
+    retentionDays: config.retentionDays,
+    onPruned: (removed) => logger.info(removed, 'old rows were removed from the ledger'),
+    onFailure: (reason) => {
+      metrics?.upkeepFailed();
+      logger.error({ reason }, 'the upkeep of the ledger failed');
+    },
+  });
+}
+
+function enabledSources(config: Config): ServiceSources {
+  const names = config.entropySources.filter(isSourceName);
+  const mix = config.entropyMix.filter(isSourceName);
+  const byDefault = names.find((name) => name === config.entropySource);
+  if (!byDefault) throw new Error('the configuration let an unknown entropy source through');
+  return { names, default: byDefault, mix, settings: config.sourceSettings };
+}
+
+/** Adds what is missing and returns a demo key that is active; one that was revoked stays revoked. */
+async function addDemoAccounts(store: LedgerStore): Promise<string | null> {
+  const createdMs = Date.now();
+  let active: string | null = null;
+  for (const { accountId, name, plan, apiKeyId, apiKey } of DEMO_ACCOUNTS) {
+    await store.addAccount({ accountId, name, plan, demo: true, createdMs });
+    const record = { apiKeyId, accountId, hint: apiKeyHint(apiKey), createdMs, revokedMs: null };
+    await store.addApiKey(record, hashApiKey(apiKey));
+    const principal = await store.authenticate(hashApiKey(apiKey), quotaMonth(createdMs));
+    if (principal) active ??= apiKey;
+  }
+  return active;
+}
+
+/** The certificate and its key, tried together before anything is started. */
+function readTlsFiles({ tls }: Config): { cert: string; key: string } | null {
+  if (!tls) return null;
+  const cert = readPem('PHM_TLS_CERT_FILE', tls.certFile);
+  const key = readPem('PHM_TLS_KEY_FILE', tls.keyFile);
+  try {
+    createSecureContext({ cert, key });
+  } catch (cause) {
+    throw new SetupError(
+      `PHM_TLS_CERT_FILE and PHM_TLS_KEY_FILE do not make a certificate with its key: ${(cause as Error).message}`,
+      { cause },
+    );
+  }
+  return { cert, key };
+}
+
+function readPem(variable: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new SetupError(`${variable}: cannot read ${path}: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}
+
+const LISTEN_FIXES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'choose another PHM_PORT, or end the program that has it',
+  EACCES: 'choose a PHM_PORT above 1023, or give this user the right to it',
+};
+
+/** Listens, and says what to change when the address cannot be had. */
+async function listen(app: FastifyInstance, config: Config, service: KeyService): Promise<string> {
+  try {
+    await app.listen({ host: config.host, port: config.port });
+  } catch (cause) {
+    await service.close();
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const fix = LISTEN_FIXES[code ?? ''] ?? 'check PHM_HOST';
+    throw new SetupError(
+      `cannot listen on ${config.host} port ${config.port}: ${message}; ${fix}`,
+      { cause },
+    );
+  }
+  const { address, family, port } = app.server.address() as AddressInfo;
+  const host = family === 'IPv6' ? `[${address}]` : address;
+  return `${config.tls ? 'https' : 'http'}://${host}:${port}`;
+}
+
+/** Resolves with the first signal that asks for the end; a second one ends at once. */
+function endSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    let ending = false;
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.on(signal, () => {
+        if (ending) process.exit(1);
+        ending = true;
+        resolve(signal);
+      });
+    }
+  });
+}
+
+/** Gives notice, closes the listener, answers what is under way, ends the workers. */
+async function drain(
+  app: FastifyInstance,
+  service: KeyService,
+  logger: Logger,
+  noticeMs: number,
+): Promise<void> {
+  setTimeout(() => process.exit(1), noticeMs + DRAIN_LIMIT_MS).unref();
+  await new Promise((resolve) => setTimeout(resolve, noticeMs));
+  await app.close();
+  logger.info({ sources: service.sourceStatuses() }, 'every request is answered');
+  await service.close();
+}
