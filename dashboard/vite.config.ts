@@ -1,8 +1,11 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
-import { precompress } from './precompress.ts';
+import { precompress } from '../scripts/precompress.ts';
 
 /** Where `vite dev` finds a running service: PHM_DEV_SERVER, or the service's own default address. */
 const SERVICE = process.env.PHM_DEV_SERVER ?? 'http://127.0.0.1:8080';
+
+const BUILT = fileURLToPath(new URL('../build/dashboard', import.meta.url));
 
 export default defineConfig({
   root: import.meta.dirname,
@@ -10,7 +13,7 @@ export default defineConfig({
   base: './',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
-    outDir: '../build/dashboard',
+    outDir: BUILT,
     emptyOutDir: true,
     // The first versions with light-dark(), which the themes rest on.
     target: ['chrome123', 'firefox121', 'safari17.5'],
@@ -20,5 +23,5 @@ export default defineConfig({
     reportCompressedSize: false,
   },
   server: { proxy: { '/api': SERVICE, '/health': SERVICE, '/docs': SERVICE } },
-  plugins: [precompress()],
+  plugins: [{ name: 'precompress', apply: 'build', closeBundle: () => precompress(BUILT) }],
 });

@@ -11,8 +11,8 @@ import { KERNEL_DIGESTS, type KernelName } from '../src/wasm-digests.ts';
 
 const root = new URL('../', import.meta.url);
 
-/** What the server looks for to know that the dashboard is there. */
-const DASHBOARD = 'build/dashboard/index.html';
+/** What the server looks for to know that the dashboard and the documentation are there. */
+const PAGES = ['build/dashboard/index.html', 'build/docs/index.html'];
 
 /** Whether the service would load them. */
 function isBuilt(name: KernelName): boolean {
@@ -37,7 +37,7 @@ if (existsSync(new URL('node_modules/.bin/asc', root))) {
   const kernels = names
     .filter((name) => !isBuilt(name))
     .map((name) => `build/kernels/${name}.wasm`);
-  const pages = [DASHBOARD].filter((page) => !existsSync(new URL(page, root)));
+  const pages = PAGES.filter((page) => !existsSync(new URL(page, root)));
   const missing = [...kernels, ...pages];
   if (missing.length > 0) {
     process.stderr.write(

@@ -20,7 +20,7 @@ test('without a compiler, prepare asks for what was built before, and names the 
     assert.equal(missing.status, 1);
     assert.match(
       missing.stderr,
-      /simd\.wasm, build\/dashboard\/index\.html: not built from these sources, and no compiler here.* run "npm ci"/,
+      /simd\.wasm, build\/dashboard\/index\.html, build\/docs\/index\.html: not built from these sources, and no compiler here.* run "npm ci"/,
     );
     mkdirSync(join(root, 'build/kernels'), { recursive: true });
     for (const name of ['modulation', 'relaxed-simd', 'simd']) {
@@ -30,8 +30,13 @@ test('without a compiler, prepare asks for what was built before, and names the 
     cpSync(join(ROOT, 'build/kernels'), join(root, 'build/kernels'), { recursive: true });
     const noPage = prepare();
     assert.equal(noPage.status, 1);
-    assert.match(noPage.stderr, /^build\/dashboard\/index\.html: not built.* run "npm ci"/);
-    cpSync(join(ROOT, 'build/dashboard'), join(root, 'build/dashboard'), { recursive: true });
+    assert.match(
+      noPage.stderr,
+      /^build\/dashboard\/index\.html, build\/docs\/index\.html: not built.* run "npm ci"/,
+    );
+    for (const page of ['build/dashboard', 'build/docs']) {
+      cpSync(join(ROOT, page), join(root, page), { recursive: true });
+    }
     const there = prepare();
     assert.deepEqual([there.status, there.stderr], [0, '']);
   } finally {

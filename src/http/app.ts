@@ -134,7 +134,7 @@ async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<v
   randomnessRoute(app, context);
   healthRoutes(app, context, { documented: true });
   serveOpenApi(app);
-  await serveDocs(app);
+  await serveDocs(app, context);
   await serveDashboard(app, context);
 }
 

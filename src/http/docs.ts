@@ -1,41 +1,34 @@
 /** The API documentation at `/docs`: a page of our own around Swagger UI, all from this server. */
-import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fastifyStatic from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { RouteContext } from './app.ts';
 import { PAGE_HEADERS } from './page-headers.ts';
 
-const PAGE = fileURLToPath(new URL('./docs-page', import.meta.url));
-
-/** The renderer's files, of which the page names these. */
-const RENDERER = dirname(
-  createRequire(import.meta.url).resolve('@fastify/swagger-ui/static/swagger-ui-bundle.js'),
-);
-const RENDERER_FILES = ['swagger-ui-bundle.js', 'swagger-ui.css', 'favicon-32x32.png'];
+/** What `npm run build` makes of `docs-page/` and the renderer (`scripts/build-docs.ts`). */
+const BUILT_PAGE = fileURLToPath(new URL('../../build/docs', import.meta.url));
 
 /** Serves the page and its files; none needs an API key. */
-export async function serveDocs(app: FastifyInstance): Promise<void> {
-  const common = {
+export async function serveDocs(app: FastifyInstance, { logger }: RouteContext): Promise<void> {
+  const index = join(BUILT_PAGE, 'index.html');
+  if (!existsSync(index)) {
+    logger.warn(`the API documentation is not built: there is no ${index}`);
+    return;
+  }
+  await app.register(fastifyStatic, {
+    root: BUILT_PAGE,
+    prefix: '/docs/',
     wildcard: false,
+    globIgnore: ['**/*.br', '**/*.gz'],
+    preCompressed: true,
     acceptRanges: false,
     cacheControl: false,
+    decorateReply: false,
     setHeaders: (reply: FastifyReply) => {
       reply.headers({ ...PAGE_HEADERS, 'cache-control': 'no-cache' });
     },
-  };
-  await app.register(fastifyStatic, {
-    ...common,
-    root: PAGE,
-    prefix: '/docs/',
-    decorateReply: false,
-  });
-  await app.register(fastifyStatic, {
-    ...common,
-    root: RENDERER,
-    prefix: '/docs/ui/',
-    globIgnore: [`!(${RENDERER_FILES.join('|')})`],
-    decorateReply: false,
   });
   app.get('/docs', { schema: { hide: true } }, (_request, reply) => reply.redirect('docs/', 308));
 }
