@@ -3,8 +3,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-/** The best quality takes seconds a megabyte, and a tenth off. */
-const BROTLI_QUALITY = 9;
+/** Above, the best quality takes seconds for a tenth less. */
+const LARGE_BYTES = 2 ** 20;
+const QUALITY_OF_LARGE = 9;
 
 /** Writes `.br` and `.gz` beside each file of a folder and those below that they make smaller. */
 export function precompress(folder: string): void {
@@ -23,7 +24,8 @@ export function precompress(folder: string): void {
 function brotli(bytes: Buffer): Buffer {
   return brotliCompressSync(bytes, {
     params: {
-      [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY,
+      [constants.BROTLI_PARAM_QUALITY]:
+        bytes.length > LARGE_BYTES ? QUALITY_OF_LARGE : constants.BROTLI_MAX_QUALITY,
       [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
     },
   });
