@@ -252,16 +252,20 @@ describe('rotation of the master secret', () => {
 });
 
 describe('API keys in a running server', () => {
-  it('are valid at once when issued and refused within 5 seconds when revoked', async () => {
+  it('are valid at once when issued and refused within 5 seconds when revoked, nor offered', async () => {
     const dataDir = freshFolder();
     const server = await Server.start(dataDir);
+    const offered = async () => (await server.request('/')).body.demo_api_key;
+    assert.equal(await offered(), DEMO_KEY);
     const { api_key, api_key_id } = await makeApiKey(dataDir, 'professional');
     assert.equal((await server.generate({ security_level: 128 }, api_key)).status, 200);
     await phmJson(['key', 'revoke', api_key_id], dataDir);
+    await phmJson(['key', 'revoke', 'key_demo_research'], dataDir);
     await until('the revoked key is refused', 5_000, async () => {
       const { status, body } = await server.metrics('', api_key);
       return status === 401 && body.code === 'invalid_api_key';
     });
+    await until('the demo key is not offered', 5_000, async () => (await offered()) === null);
     await server.stop();
   });
 
