@@ -33,7 +33,9 @@ const COMMIT_BUCKETS = [
   0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
 ];
 const SUITE_BUCKETS = [0.001, 0.0025, 0.005, 0.0075, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
-const WAIT_BUCKETS = [0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 2.5, 10];
+const WAIT_BUCKETS = [
+  0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
@@ -113,7 +115,7 @@ export class ServiceMetrics implements KeyObserver {
     this.#refusals = new Counter({
       registers,
       name: 'phm_queue_refusals_total',
-      help: 'Requests that were answered "overloaded" because a queue was full',
+      help: 'Requests that were answered "overloaded" because a queue, or their account\'s share of it, was full',
       labelNames: ['queue'],
     });
     this.#waits = new Histogram({

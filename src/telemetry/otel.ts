@@ -18,6 +18,7 @@ import {
   envDetector,
   type Resource,
   resourceFromAttributes,
+  serviceInstanceIdDetector,
 } from '@opentelemetry/resources';
 import {
   AlwaysOffSampler,
@@ -44,6 +45,9 @@ import type {
 
 /** The service's name where no variable gives another. */
 const SERVICE_NAME = 'phm-key-service';
+
+/** `error.type` of a request whose client did not wait for the answer. */
+const CLIENT_LEFT = 'client_left';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
@@ -128,8 +132,12 @@ class SpanTrace implements RequestTrace {
       span.updateName(`${this.#name} ${route}`);
     }
     if (status !== undefined) span.setAttribute('http.response.status_code', status);
-    if (problem !== undefined) span.setAttribute('error.type', problem);
-    if (status === undefined || status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+    if (problem !== undefined) span.setAttribute('phm.problem', problem);
+    // By the semantic conventions an answer 4xx is no error of the server.
+    if (status === undefined || status >= 500) {
+      span.setAttribute('error.type', problem ?? status?.toString() ?? CLIENT_LEFT);
+      span.setStatus({ code: SpanStatusCode.ERROR });
+    }
     span.end();
   }
 }
@@ -149,13 +157,16 @@ function callerContext({ headers }: IncomingMessage): Context {
   });
 }
 
-/** OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME before what is known without them. */
+/**
+ * OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME before what is known without them. Servers of one name
+ * are told apart by a random `service.instance.id`.
+ */
 function readResource(): Resource {
   return defaultResource()
     .merge(
       resourceFromAttributes({ 'service.name': SERVICE_NAME, 'service.version': PROJECT_VERSION }),
     )
-    .merge(detectResources({ detectors: [envDetector] }));
+    .merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] }));
 }
 
 function openSampler({ sampler, ratio }: TracingSettings): Sampler {
@@ -191,7 +202,7 @@ class WatchedExporter implements SpanExporter {
       const failing = result.code !== ExportResultCode.SUCCESS;
       if (failing !== this.#failing) {
         this.#failing = failing;
-        this.#onExport(failing ? describe(result.error) : null);
+        this.#onExport(failing ? nameFailure(result.error) : null);
       }
       done(result);
     });
@@ -207,7 +218,7 @@ class WatchedExporter implements SpanExporter {
 }
 
 /** The kind of failure, not its message: that can hold an address with credentials, or an answer. */
-function describe(error: Error | undefined): string {
+export function nameFailure(error: Error | undefined): string {
   const code = error && 'code' in error ? String(error.code) : '';
-  return /^[A-Z0-9_]{1,40}$/.test(code) ? code : (error?.name ?? 'no reason given');
+  return /^[A-Z0-9_]{1,64}$/.test(code) ? code : (error?.name ?? 'no reason given');
 }

@@ -3,6 +3,7 @@
  * then are its packages loaded (`otel.ts`), which read endpoint, headers, timeouts and resource
  * attributes from the environment themselves.
  */
+import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { StageListener } from '../keys/index.ts';
 
@@ -69,9 +70,12 @@ const BATCH_VARIABLES = {
   maxExportBatchSize: 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE',
 } as const;
 
+/** What names a PEM file; the SDK passes over one that it cannot read. */
+const FILES = ['CERTIFICATE', 'CLIENT_KEY', 'CLIENT_CERTIFICATE'];
+
 const ENDPOINTS = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
 
-/** Reads the variables. What cannot be used is a warning: traces MUST NOT keep a server from starting. */
+/** Reads the variables and tries the files. What cannot be used is a warning: traces MUST NOT keep a server from starting. */
 export function readTracing(env: Environment): TracingResult {
   const warnings: string[] = [];
   const text = (name: string) => env[name]?.trim() ?? '';
@@ -94,6 +98,7 @@ export function readTracing(env: Environment): TracingResult {
     );
     return { settings: null, warnings };
   }
+  warnOfFiles(text, warnings);
   const propagators = text('OTEL_PROPAGATORS').split(',');
   const settings: TracingSettings = {
     protocol,
@@ -124,6 +129,26 @@ function readSampler(text: Text, warnings: string[]): Pick<TracingSettings, 'sam
     warnings.push('OTEL_TRACES_SAMPLER_ARG: use a number from 0 to 1; 1 is taken');
   }
   return { sampler: sampler ?? SAMPLERS[0], ratio: usable ? given : 1 };
+}
+
+/** The variable for traces goes before the one for all signals, as with the SDK. */
+function warnOfFiles(text: Text, warnings: string[]): void {
+  for (const file of FILES) {
+    const names = [`OTEL_EXPORTER_OTLP_TRACES_${file}`, `OTEL_EXPORTER_OTLP_${file}`];
+    const name = names.find((one) => text(one) !== '');
+    if (name && !isReadable(text(name))) {
+      warnings.push(`${name}: the file cannot be read; traces are sent without it`);
+    }
+  }
+}
+
+function isReadable(path: string): boolean {
+  try {
+    readFileSync(path);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function readBatch(text: Text, warnings: string[]): TracingSettings['batch'] {

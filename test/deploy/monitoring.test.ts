@@ -121,6 +121,13 @@ describe('rules and dashboard', () => {
   });
 });
 
+describe('a range', () => {
+  it('of a query on the dashboard holds two samples at least, at any zoom', () => {
+    const ranges = dashboardQueries.flatMap((query) => query.match(/\[[^\]]+\]/g) ?? []);
+    assert.deepEqual([...new Set(ranges)].sort(), ['[$__rate_interval]', '[1d]']);
+  });
+});
+
 describe('alerts', () => {
   it('say what happened and where to read what to do', () => {
     const headings = new Set(
@@ -240,11 +247,12 @@ describe('promtool', { skip }, () => {
   it('can parse every query of the dashboard', () => {
     const folder = mkdtempSync(join(tmpdir(), 'phm-queries-'));
     try {
-      const queries = panels.flatMap(({ targets }) => targets.map(({ expr }: Document) => expr));
+      const queries = dashboardQueries.filter((expr) => !expr.startsWith('label_values('));
       const recorded = queries.map((expr: string, i) => ({
         record: `query:${i}`,
         expr: expr
-          .replaceAll(/\$__(?:rate_)?interval/g, '1m')
+          .replaceAll('$__interval_ms', '15000')
+          .replaceAll('$__rate_interval', '1m')
           .replaceAll(/\$(job|instance)/g, '.*'),
       }));
       const file = join(folder, 'queries.yml');
@@ -253,5 +261,32 @@ describe('promtool', { skip }, () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
+  });
+});
+
+const hasAmtool = spawnSync('amtool', ['--version']).status === 0;
+const skipAmtool = hasAmtool
+  ? false
+  : 'amtool is not installed (Debian: "prometheus-alertmanager")';
+
+describe('the example for Alertmanager', () => {
+  const { inhibit_rules: inhibitions } = readYaml('deploy/prometheus/alertmanager.yml')[0];
+
+  it('names alerts that there are', () => {
+    const names = new Set(alerts.map(({ alert }) => alert));
+    for (const { source_matchers: sources, target_matchers: targets } of inhibitions) {
+      const named = [...sources, ...targets].flatMap((one: string) => one.match(/Phm\w+/g) ?? []);
+      assert.ok(named.length >= 2);
+      for (const name of named) assert.ok(names.has(name), name);
+    }
+  });
+
+  it('is accepted by amtool', { skip: skipAmtool }, () => {
+    const { status, stdout, stderr } = spawnSync(
+      'amtool',
+      ['check-config', 'deploy/prometheus/alertmanager.yml'],
+      { cwd: ROOT, encoding: 'utf8' },
+    );
+    assert.equal(status, 0, `${stdout}${stderr}`);
   });
 });

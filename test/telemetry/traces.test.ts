@@ -1,10 +1,12 @@
 /** Traces arrive at a collector, belong to their caller's trace, and cost nobody anything but time. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { openTracing, parseTraceparent, type Tracing } from '../../src/telemetry/index.ts';
+import { nameFailure } from '../../src/telemetry/otel.ts';
 import { readTracing } from '../../src/telemetry/tracing.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 import { attributesOf, type CollectedSpan, Collector } from '../support/collector.ts';
@@ -122,6 +124,10 @@ describe('traces of a server', () => {
     const resource = collector.resource();
     assert.equal(resource['service.name'], 'keys-of-a-test');
     assert.equal(resource['deployment.environment.name'], 'test');
+    assert.match(
+      String(resource['service.instance.id']),
+      /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+    );
     assert.deepEqual(
       [collector.paths[0], collector.headers[0]?.authorization],
       ['/v1/traces', SECRET],
@@ -137,7 +143,8 @@ describe('traces of a server', () => {
     );
     const span = spanOf('unknown');
     assert.equal(span.name, 'GET');
-    assert.equal(attributesOf(span)['error.type'], 'not_found');
+    const { 'phm.problem': problem, 'error.type': error } = attributesOf(span);
+    assert.deepEqual([problem, error, span.status.code ?? 0], ['not_found', undefined, 0]);
     assert.ok(!collector.bodies.join('').includes('0123456789abcdef'));
   });
 
@@ -251,6 +258,26 @@ describe('samplers and ends, in this process', () => {
     await collector.close();
   });
 
+  it('are errors when the server failed or the client left', async () => {
+    const collector = await Collector.start();
+    const tracing = await open(env(collector.address));
+    const request = { method: 'GET', headers: {}, httpVersion: '1.1', socket: {} };
+    for (const [status, problem] of [[503, 'overloaded'], [503], [undefined]] as const) {
+      const trace = tracing.begin(request as IncomingMessage, 'id');
+      trace.end({ route: '/x', status, problem });
+    }
+    assert.equal(await tracing.close(30_000), true);
+    const seen = collector
+      .spans()
+      .map((span) => [span.status.code, attributesOf(span)['error.type']]);
+    assert.deepEqual(seen, [
+      [2, 'overloaded'],
+      [2, '503'],
+      [2, 'client_left'],
+    ]);
+    await collector.close();
+  });
+
   it('are protobuf unless JSON is asked for', async () => {
     const collector = await Collector.start();
     const tracing = await open({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.address}/mine` });
@@ -325,6 +352,44 @@ describe('the variables', () => {
     }
     const { settings } = readTracing({ ...endpoint, OTEL_PROPAGATORS: 'b3' });
     assert.equal(settings?.honoursCaller, false);
+  });
+});
+
+describe('files of certificates', () => {
+  const here = import.meta.filename;
+  const gone = join(import.meta.dirname, 'no-such-file');
+  const warningsOf = (variables: Record<string, string>) =>
+    readTracing({ OTEL_TRACES_EXPORTER: 'otlp', ...variables }).warnings;
+
+  it('are warned of when they cannot be read, without their names', () => {
+    for (const name of ['CERTIFICATE', 'TRACES_CERTIFICATE', 'CLIENT_KEY', 'CLIENT_CERTIFICATE']) {
+      const variable = `OTEL_EXPORTER_OTLP_${name}`;
+      assert.deepEqual(warningsOf({ [variable]: here }), []);
+      for (const path of [gone, import.meta.dirname]) {
+        assert.deepEqual(warningsOf({ [variable]: path }), [
+          `${variable}: the file cannot be read; traces are sent without it`,
+        ]);
+      }
+    }
+  });
+
+  it('are the one for traces where there are two', () => {
+    const both = (traces: string, all: string) =>
+      warningsOf({
+        OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: traces,
+        OTEL_EXPORTER_OTLP_CERTIFICATE: all,
+      });
+    assert.deepEqual(both(here, gone), []);
+    assert.match(both(gone, here).join(), /^OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: /);
+  });
+});
+
+describe('a failed export', () => {
+  it('is named by its code, which TLS makes long, and never by its message', () => {
+    const code = 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED';
+    assert.equal(nameFailure(Object.assign(new Error('secret'), { code })), code);
+    assert.equal(nameFailure(Object.assign(new Error('secret'), { code: 401 })), '401');
+    assert.equal(nameFailure(new TypeError('secret')), 'TypeError');
   });
 });
 
