@@ -88,7 +88,7 @@ export const ERRORS = {
   },
   ledger_unavailable: {
     status: 503,
-    title: 'The ledger cannot record the request',
+    title: 'The ledger cannot be used at present',
     remedy: 'No key was released. Try again after the seconds named in Retry-After.',
   },
   overloaded: {

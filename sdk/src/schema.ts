@@ -801,7 +801,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot record the request; overloaded: The service has more work than it can queue; entropy_unavailable: The random bit generator cannot vouch for its output */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service has more work than it can queue; entropy_unavailable: The random bit generator cannot vouch for its output */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1232,7 +1232,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot record the request; overloaded: The service has more work than it can queue */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service has more work than it can queue */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1581,7 +1581,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot record the request; overloaded: The service has more work than it can queue */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service has more work than it can queue */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1968,7 +1968,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot record the request; overloaded: The service has more work than it can queue */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service has more work than it can queue */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -2343,7 +2343,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot record the request; overloaded: The service has more work than it can queue */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service has more work than it can queue */
             503: {
                 headers: {
                     [name: string]: unknown;
