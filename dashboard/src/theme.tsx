@@ -42,7 +42,7 @@ export function useTheme(): Theme {
 export function ThemeToggle() {
   const other = useTheme() === 'dark' ? 'light' : 'dark';
   return (
-    <button type="button" class="quiet" onClick={() => choose(other)}>
+    <button type="button" class="quiet theme" onClick={() => choose(other)}>
       {other === 'dark' ? 'Dark theme' : 'Light theme'}
     </button>
   );

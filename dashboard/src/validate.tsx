@@ -21,6 +21,7 @@ export function ValidateView() {
   const [judged, setJudged] = useState<Judged>();
   const [error, setError] = useState<unknown>();
   const leaving = useRef<AbortController | undefined>(undefined);
+  const form = useRef<HTMLFormElement>(null);
   useEffect(() => () => leaving.current?.abort(), []);
 
   const given = { key: key.trim(), proof: proof.trim() };
@@ -49,12 +50,15 @@ export function ValidateView() {
     setProof('');
     setJudged(undefined);
     setError(undefined);
+    // The button is now disabled, and would keep the keyboard with it.
+    form.current?.querySelector('input')?.focus();
   };
 
   return (
     <>
       <section class="panel" aria-label="What to validate">
         <form
+          ref={form}
           onSubmit={(event) => {
             event.preventDefault();
             void validate();
@@ -97,7 +101,10 @@ export function ValidateView() {
       {error !== undefined && (
         <Notice error={error} retry={() => void validate()} aftermath={AFTERMATH} />
       )}
-      <div aria-live="polite">{judged && <Verdict judged={judged} />}</div>
+      <p class="unseen" role="status">
+        {isWorking ? 'Validating the key.' : judged ? verdictText(judged) : ''}
+      </p>
+      {judged && <Verdict judged={judged} />}
     </>
   );
 }
@@ -111,11 +118,20 @@ interface Check {
   readonly text: string;
 }
 
+const VALID = 'Valid: this service made the key';
+
+/** The verdict as it is announced; what was checked can be read below. */
+function verdictText(judged: Judged): string {
+  if (judged.validation.valid) return `${VALID}.`;
+  const failed = checksOf(judged).filter(({ state }) => state === 'bad');
+  return `Not valid. Failed: ${failed.map(({ title }) => title.toLowerCase()).join(', ')}.`;
+}
+
 function Verdict({ judged }: { judged: Judged }) {
   const { valid } = judged.validation;
   return (
     <section class={`panel verdict ${valid ? 'good' : 'bad'}`} aria-labelledby="verdict-title">
-      <h2 id="verdict-title">{valid ? 'Valid: this service made the key' : 'Not valid'}</h2>
+      <h2 id="verdict-title">{valid ? VALID : 'Not valid'}</h2>
       {!valid && (
         <p>
           At least one of the three checks failed. The service vouches only for keys that it made.

@@ -149,9 +149,11 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await page.getByRole('button', { name: 'Generate', exact: true }).click();
     await alertOf(page).getByText('the-request').waitFor();
     assert.ok(await page.getByRole('button', { name: /^Try again in [12] s$/ }).isDisabled());
-    await page.getByRole('button', { name: 'Try again', exact: true }).click();
+    await page.getByRole('button', { name: 'Try again', exact: true }).press('Enter');
     await page.getByRole('heading', { name: 'Your 256-bit key' }).waitFor();
     assert.equal(await alertOf(page).count(), 0);
+    const place = await page.evaluate('document.activeElement.textContent');
+    assert.equal(place, 'Your 256-bit key', 'the focus went with the button');
   });
 
   it('tells a server that is ending from one that is gone, and loses nothing of the page', async () => {

@@ -36,15 +36,17 @@ const traces = (page: Page) =>
     [...document.querySelectorAll('input')].map(({ value }) => value),
   ]))()`);
 
+/** The text, or the label, of what has the focus. */
+const focused = (page: Page) =>
+  page.evaluate<string>(
+    '(document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()',
+  );
+
 /** Presses Tab until an element with this name has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
-  const wanted = JSON.stringify(name);
   for (let presses = 0; presses < 40; presses++) {
     await page.keyboard.press('Tab');
-    const isThere = await page.evaluate<boolean>(
-      `(document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim() === ${wanted}`,
-    );
-    if (!isThere) continue;
+    if ((await focused(page)) !== name) continue;
     const style = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle');
     assert.equal(style, 'solid', `the focus on "${name}" cannot be seen`);
     return;
@@ -174,11 +176,40 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     const answer = page.waitForResponse((response) => response.url().endsWith('/generate'));
     await page.keyboard.press('Enter');
     const { key } = await (await answer).json();
-    await page.getByRole('status').getByText('The key is ready, and hidden.').waitFor();
+    await page
+      .getByRole('status')
+      .getByText(/^The key is ready, and hidden\. 1\d of 1[35] tests passed\.$/)
+      .waitFor();
+    assert.equal(await focused(page), 'Your 256-bit key', 'the focus is not on the new key');
     await tabTo(page, 'Copy');
     await page.keyboard.press('Enter');
     await page.locator('[aria-live]').getByText('Key copied to the clipboard.').waitFor();
     assert.equal(await clipboard(page), key);
+
+    await showView(page, 'Validate');
+    await tabTo(page, 'Key');
+    await page.keyboard.type('00'.repeat(16));
+    await page.keyboard.press('Enter');
+    const failed = 'Not valid. Failed: gross defects, record in the ledger.';
+    await page.getByRole('status').getByText(failed, { exact: true }).waitFor();
+    await tabTo(page, 'Clear');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Not valid' }).waitFor({ state: 'detached' });
+    assert.equal(await focused(page), 'Key', 'the focus is on a button that is disabled');
+  });
+
+  it('shows what is chosen also where the system chooses the colours', async () => {
+    const page = await open();
+    await page.emulateMedia({ forcedColors: 'active' });
+    await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
+    const groundOf = (selector: string) =>
+      page.evaluate<string>(
+        `getComputedStyle(document.querySelector('${selector}')).backgroundColor`,
+      );
+    assert.notEqual(await groundOf('.segments input:checked + span'), await groundOf('.panel'));
+    await showView(page, 'Usage');
+    await page.getByRole('meter').waitFor({ state: 'attached' });
+    assert.notEqual(await groundOf('.meter > div'), await groundOf('.meter'));
   });
 
   it('shows quota, sums and charts, with the numbers behind them', async () => {
@@ -214,6 +245,9 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     await page.getByRole('button', { name: /^Generate \d+ keys now$/ }).click();
     await page.getByRole('heading', { name: /^(Passed|Failed)/ }).waitFor();
     await page.getByText('are to be expected of a sound source').waitFor();
+    await page.getByRole('button', { name: /^Runs ?: show its histogram$/ }).press('Enter');
+    await page.getByRole('heading', { name: /^Runs: \d+ p-values/ }).waitFor();
+    assert.equal(await focused(page), 'Row', 'the focus stays behind, out of view');
     await page.getByRole('combobox', { name: 'Row' }).selectOption({ label: 'Spectrum (DFT)' });
     await page.getByRole('heading', { name: /^Spectrum \(DFT\): \d+ p-values/ }).waitFor();
     await page.getByText('Numbers: all 188 rows').click();
@@ -279,7 +313,8 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     const page = await open();
     await walkViews(page, [
       { colorScheme: 'light', width: 1440 },
-      { colorScheme: 'dark', width: 360 },
+      // As wide as 1280 pixels at a zoom of 400 % (WCAG 2.2, 1.4.10).
+      { colorScheme: 'dark', width: 320 },
     ]);
   });
 });

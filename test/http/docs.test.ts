@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { launchBrowser, NO_CHROMIUM } from '../support/browser.ts';
 import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { findBarriers } from '../support/walk-views.ts';
 
 const dataDir = makeDataDir();
 let server: Server;
@@ -108,6 +109,43 @@ describe('/docs in a browser', { skip: NO_CHROMIUM }, () => {
       const text = await samples.locator('pre').innerText();
       assert.ok(text.includes(word), language);
       assert.ok(text.includes(server.address), text);
+    }
+  });
+
+  it('asks for an API key in a dialog that keeps the focus and gives it back', async () => {
+    const opener = page.getByRole('button', { name: 'Authorize' });
+    await opener.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'API key' });
+    await dialog.getByRole('button', { name: 'Logout' }).press('Enter');
+    const field = dialog.getByRole('textbox');
+    await field.waitFor();
+    const isFocusIn = (selector: string) =>
+      page.evaluate<boolean>(
+        `document.activeElement.closest(${JSON.stringify(selector)}) !== null`,
+      );
+    for (let presses = 0; presses < 6; presses++) {
+      assert.ok(
+        await isFocusIn('[role=dialog]'),
+        `the focus is outside after ${presses} times Tab`,
+      );
+      await page.keyboard.press('Tab');
+    }
+    await field.fill(DEMO_KEY);
+    await field.press('Enter');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    assert.ok(await isFocusIn('.btn.authorize'));
+  });
+
+  it('has a name for every control, tells of the answer, and can be read in both colours', async () => {
+    await page.getByRole('status').getByText('The server answered with status 200.').waitFor();
+    await page.getByRole('textbox', { name: 'Request body' }).waitFor();
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      const found = await findBarriers(page);
+      // The renderer puts the link to a call into the button that opens it.
+      const own = found.filter((line) => !/^(nested-interactive|heading-order|region):/.test(line));
+      assert.deepEqual(own, [], colorScheme);
     }
   });
 

@@ -50,20 +50,28 @@ async function checkView(page: Page, what: string, settings: readonly Setting[])
       'document.documentElement.scrollWidth - document.documentElement.clientWidth',
     );
     assert.ok(over <= 0, `${where}: ${over} pixels too wide`);
+    assert.deepEqual(await findSpilt(page), [], `${where}: text leaves its box`);
     for (const link of await page.locator('header a:not(.skip)').all()) {
       assert.ok(await link.isVisible(), `${where}: a link is not to be seen`);
     }
   }
 }
 
+/** The choices whose words, and the tables whose rows, do not fit into them. */
+function findSpilt(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`[...document.querySelectorAll('.segments span, main .panel')]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
+    .map(({ outerHTML }) => outerHTML.slice(0, 80))`);
+}
+
 let axe: string | undefined;
 
 /** What axe-core finds wrong with the page as it is, one line for each element. */
-async function findBarriers(page: Page): Promise<string[]> {
+export async function findBarriers(page: Page): Promise<string[]> {
   axe ??= readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   await page.evaluate(axe);
   const violations = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
-    'axe.run().then(({ violations }) => violations)',
+    "axe.run({ rules: { 'target-size': { enabled: true } } }).then(({ violations }) => violations)",
   );
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }

@@ -18,7 +18,11 @@ export function Figure({ title, heading: Heading = 'h3', caption, table, childre
       <Heading>{title}</Heading>
       {children}
       {caption && <figcaption>{caption}</figcaption>}
-      {table && <Unfold summary={`Numbers: ${title.toLowerCase()}`}>{table}</Unfold>}
+      {table && (
+        <Unfold summary={`Numbers: ${title.charAt(0).toLowerCase()}${title.slice(1)}`}>
+          {table}
+        </Unfold>
+      )}
     </figure>
   );
 }

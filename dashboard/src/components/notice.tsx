@@ -1,5 +1,5 @@
 /** What went wrong, in words that help, and what to do next. */
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import {
   PhmApiError,
   PhmConnectionError,
@@ -103,8 +103,18 @@ export interface NoticeProps {
 export function Notice({ error, retry, aftermath }: NoticeProps) {
   const { title, text, waitSeconds, canRetry } = wordsFor(error);
   const isUncertain = error instanceof PhmError && error.outcomeUnknown;
+  const box = useRef<HTMLDivElement>(null);
+  /** A button that was pressed here goes with the notice: the focus needs another place. */
+  useLayoutEffect(() => {
+    const shown = box.current;
+    return () => {
+      if (shown?.contains(document.activeElement)) {
+        document.querySelector<HTMLElement>('h1')?.focus();
+      }
+    };
+  }, []);
   return (
-    <div class="notice bad" role="alert">
+    <div ref={box} class="notice bad" role="alert">
       <h3>{title}</h3>
       <p>{text}</p>
       {isUncertain && aftermath && <p>{aftermath}</p>}

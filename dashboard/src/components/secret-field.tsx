@@ -44,13 +44,9 @@ export function SecretField({
           aria-describedby={note ? `${id}-note` : undefined}
           onInput={(event) => onInput(event.currentTarget.value)}
         />
-        <button
-          type="button"
-          aria-pressed={isShown}
-          aria-label={`Show ${label}`}
-          onClick={() => setShown(!isShown)}
-        >
+        <button type="button" onClick={() => setShown(!isShown)}>
           {isShown ? 'Hide' : 'Show'}
+          <span class="unseen"> {label}</span>
         </button>
       </div>
       {note && (

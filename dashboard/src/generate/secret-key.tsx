@@ -2,7 +2,7 @@
  * The key itself: shown once, masked until asked for. The raster of its bits is the key in another
  * form, so it is there only while the key is.
  */
-import { useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CopyButton } from '../components/copy-button.tsx';
 import { saveJson } from '../download.ts';
 import { BitRaster } from './raster.tsx';
@@ -11,10 +11,24 @@ import type { Made } from './view.tsx';
 /** In groups of eight digits, so that lines break where an eye can follow. */
 const GROUP = /.{8}/g;
 
+/**
+ * The button that made a key throws it away when it is pressed again: the focus goes on to the key,
+ * unless it has left the button meanwhile. What is under a pointer stays there.
+ */
+function takeFocus(heading: HTMLElement | null): void {
+  if (!heading || !document.activeElement?.matches('body, h1, [type=submit]')) return;
+  heading.focus({ preventScroll: true });
+  if (heading.matches(':focus-visible')) {
+    heading.closest('section')?.scrollIntoView({ block: 'nearest' });
+  }
+}
+
 export function SecretKey({ made, onForget }: { made: Made; onForget(): void }) {
   const { answer } = made;
   const { key, key_id: id, security_level: level, timestamp, hash_proof: proof } = answer;
   const [isShown, setShown] = useState(false);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useLayoutEffect(() => takeFocus(heading.current), []);
   const save = () =>
     saveJson(`${id}.json`, {
       key_id: id,
@@ -26,7 +40,9 @@ export function SecretKey({ made, onForget }: { made: Made; onForget(): void }) 
   return (
     <section class="panel secret" aria-labelledby="secret-title">
       <header class="row">
-        <h2 id="secret-title">Your {level}-bit key</h2>
+        <h2 id="secret-title" ref={heading} tabIndex={-1}>
+          Your {level}-bit key
+        </h2>
         <p class="note">Shown once</p>
       </header>
       <div class={isShown ? 'secret-body shown' : 'secret-body'}>
@@ -56,7 +72,7 @@ export function SecretKey({ made, onForget }: { made: Made; onForget(): void }) 
           className="primary"
           onCopied={() => setShown(false)}
         />
-        <button type="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+        <button type="button" onClick={() => setShown(!isShown)}>
           {isShown ? 'Hide' : 'Reveal'}
         </button>
         <button type="button" onClick={save}>

@@ -17,7 +17,7 @@ export function TestsTable({ report }: { report: NistReport }) {
         A p-value is the chance that a sound source gives a sample at least as odd, by that one
         measure. A test with several p-values is judged by the smallest, corrected for their number.
       </p>
-      <table class="tests one-key">
+      <table class="tests one-key" aria-labelledby="table-title">
         <thead>
           <tr>
             <th scope="col">Test</th>

@@ -18,6 +18,11 @@ export interface Made {
 const AFTERMATH =
   'If the request had arrived, it counts against the quota, and its key is lost: no key is ever shown twice.';
 
+function readyText({ nist_report: report }: GeneratedKey): string {
+  const tests = report ? ` ${report.tests_passed} of ${report.total_tests} tests passed.` : '';
+  return `The key is ready, and hidden.${tests}`;
+}
+
 export function GenerateView() {
   const { call } = useSession();
   const [order, setOrder] = useState(DEFAULT_ORDER);
@@ -61,7 +66,7 @@ export function GenerateView() {
         onSubmit={() => void generate()}
       />
       <p class="unseen" role="status">
-        {isWorking ? 'Generating a key.' : made ? 'The key is ready, and hidden.' : ''}
+        {isWorking ? 'Generating a key.' : made ? readyText(made.answer) : ''}
       </p>
       {error !== undefined && (
         <Notice error={error} retry={() => void generate()} aftermath={AFTERMATH} />

@@ -116,7 +116,7 @@ function Histogram({ counts, hasBand, title }: HistogramProps) {
         <svg width={width} height={HEIGHT} role="img" aria-label={summary}>
           {[0, expected].map((value) => (
             <text key={value} class="end" x={MARGIN.left - 8} y={y(value) + 4}>
-              {count(Math.round(value))}
+              {count(total < 1000 ? Number(value.toFixed(1)) : Math.round(value))}
             </text>
           ))}
           <path class="grid" d={`M${x(0)} ${y(0)}H${x(1)}`} />

@@ -27,7 +27,7 @@ export function ProportionsPanel({ randomness, onChoose }: ProportionsPanelProps
           {UNIFORMITY_ALPHA} (§4.2.2).
         </span>
       </p>
-      <table class="tests">
+      <table class="tests" aria-labelledby="proportions-title">
         <thead>
           <tr>
             <th scope="col">Test</th>
@@ -86,7 +86,9 @@ function TestRow({ rows, low, onChoose }: TestRowProps) {
   const { title } = testText(first.test);
   const choose = () => {
     onChoose(rowId(first));
-    document.getElementById('histogram')?.scrollIntoView({ block: 'nearest' });
+    const histogram = document.getElementById('histogram');
+    histogram?.querySelector('select')?.focus({ preventScroll: true });
+    histogram?.scrollIntoView({ block: 'nearest' });
   };
   const { proportion_min: min, proportion_max: max } = first;
   const proportions = rows.flatMap(({ proportion }) => proportion ?? []);

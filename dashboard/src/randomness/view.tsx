@@ -53,6 +53,9 @@ export function EvidenceView() {
           />
         </Verdict>
       )}
+      <p class="unseen" role="status">
+        {data && verdictText(data)}
+      </p>
       {data && data.keys > 0 && (
         <>
           {data.rows.some(({ verdict }) => verdict !== null) && (
@@ -65,6 +68,18 @@ export function EvidenceView() {
   );
 }
 
+function judge({ rows }: Randomness) {
+  const judged = rows.filter(({ verdict }) => verdict !== null);
+  return { judged, failed: judged.filter(({ verdict }) => verdict === 'fail').length };
+}
+
+/** As it is announced whenever it has changed. */
+function verdictText(randomness: Randomness): string {
+  const { judged, failed } = judge(randomness);
+  const { keys } = randomness;
+  return `${plural(keys, 'validated key')}. ${titleOf(keys, judged.length, failed)}.`;
+}
+
 interface VerdictProps {
   readonly randomness: Randomness;
   readonly children: ComponentChildren;
@@ -72,8 +87,7 @@ interface VerdictProps {
 
 function Verdict({ randomness, children }: VerdictProps) {
   const { keys, first, last, rows } = randomness;
-  const judged = rows.filter(({ verdict }) => verdict !== null);
-  const failed = judged.filter(({ verdict }) => verdict === 'fail').length;
+  const { judged, failed } = judge(randomness);
   const outside = judged.filter(isOutside).length;
   const isJudged = judged.length > 0;
   const state = isJudged ? (failed === 0 ? 'good' : 'bad') : '';

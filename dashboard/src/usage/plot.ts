@@ -11,6 +11,8 @@ export interface Plot {
 
 const HEIGHT = 180;
 const FONT = '12px system-ui, sans-serif';
+/** Lines are told apart by their dashes too: pixels drawn and left out. Styles have the same. */
+const DASHES = [[], [7, 3], [2, 3]];
 /** Charts that share the cursor. */
 const SYNC = 'usage';
 
@@ -52,6 +54,7 @@ export function drawPlot(
           label,
           stroke,
           width: 1.5,
+          dash: DASHES[i] ?? [],
           ...(spec.lines.length === 1 && { fill: faint(stroke) }),
           points: { show: true, size: 5, fill: stroke, filter: lonePoints },
         };

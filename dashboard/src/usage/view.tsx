@@ -62,11 +62,17 @@ export function UsageView() {
                 checked={isLive}
                 onChange={(event) => setLive(event.currentTarget.checked)}
               />
-              every 10 s
+              <span>
+                <span class="unseen">Refresh </span>every 10 s
+              </span>
             </label>
           </div>
         </header>
         {error !== undefined && <Notice error={error} retry={reload} />}
+        <p class="unseen" role="status">
+          {data &&
+            `Shown: ${words}${isLive || at === undefined ? '' : `, as of ${timeOfDay(at)}`}.`}
+        </p>
         {data === undefined && isLoading && <p class="note">Loading the sums of the account…</p>}
         {data && (
           <>

@@ -15,6 +15,71 @@
       .replace(EXAMPLE_KEY, demoKey ?? 'YOUR_API_KEY');
   }
 
+  /** Tells those who do not see the page what has happened. */
+  function say(text) {
+    document.getElementById('said').textContent = text;
+  }
+
+  /** Controls that the renderer leaves without a name, by selector. */
+  const NAMES = {
+    '#servers': 'Server',
+    '.examples-select-element': 'Example',
+    '.body-param__text': 'Request body',
+    '.close-modal': 'Close',
+  };
+
+  function nameControls() {
+    for (const [selector, name] of Object.entries(NAMES)) {
+      for (const control of document.querySelectorAll(`${selector}:not([aria-label])`)) {
+        control.setAttribute('aria-label', name);
+      }
+    }
+    // These have other words for the ear than for the eye.
+    for (const button of document.querySelectorAll('.modal-btn[aria-label]')) {
+      button.removeAttribute('aria-label');
+    }
+    // What scrolls must be reached by keyboard.
+    for (const code of document.querySelectorAll('pre.microlight:not([tabindex])')) {
+      code.tabIndex = 0;
+    }
+  }
+
+  /** The first place of the dialog, when what had the focus has gone from it. */
+  function keepFocus() {
+    if (document.activeElement !== document.body) return;
+    document.querySelector('[role="dialog"] :is(input, .close-modal)')?.focus();
+  }
+
+  /** Makes the renderer's window for the API key a dialog, also for the keyboard. */
+  function dialogPlugin() {
+    return {
+      wrapComponents: {
+        authorizationPopup: (Popup, { React }) => {
+          const h = React.createElement;
+          const controls = (box) => [...box.querySelectorAll('input, button')];
+          const keepWithin = (event) => {
+            if (event.key !== 'Tab') return;
+            const all = controls(event.currentTarget);
+            const last = event.shiftKey ? all[0] : all.at(-1);
+            if (event.target !== last) return;
+            event.preventDefault();
+            (event.shiftKey ? all.at(-1) : all[0]).focus();
+          };
+          return (props) => {
+            const box = React.useRef(null);
+            React.useEffect(() => {
+              const back = document.activeElement;
+              box.current.querySelector('input, .close-modal').focus();
+              return () => back.focus();
+            }, []);
+            const dialog = { role: 'dialog', 'aria-modal': true, 'aria-label': 'API key' };
+            return h('div', { ...dialog, ref: box, onKeyDown: keepWithin }, h(Popup, props));
+          };
+        },
+      },
+    };
+  }
+
   /** Shows the `x-codeSamples` of each operation above its parameters. */
   function samplesPlugin() {
     return {
@@ -42,7 +107,11 @@
                 label,
               ),
             );
-            const copy = () => navigator.clipboard.writeText(source).then(() => setCopied(true));
+            const copy = async () => {
+              await navigator.clipboard.writeText(source);
+              setCopied(true);
+              say('The example was copied.');
+            };
             return h(
               'section',
               { className: 'samples', 'aria-label': 'Examples' },
@@ -83,14 +152,33 @@
     apply();
   }
 
+  const documentUrl = new URL('api/v2/openapi.json', base).href;
+
   async function start() {
     followColours();
+    const mend = () => {
+      nameControls();
+      keepFocus();
+    };
+    new MutationObserver(mend).observe(document.getElementById('docs'), {
+      childList: true,
+      subtree: true,
+    });
     demoKey = await findDemoKey().catch(() => null);
     const ui = window.SwaggerUIBundle({
       domNode: document.getElementById('docs'),
-      url: new URL('api/v2/openapi.json', base).href,
+      url: documentUrl,
       presets: [window.SwaggerUIBundle.presets.apis],
-      plugins: [samplesPlugin],
+      plugins: [samplesPlugin, dialogPlugin],
+      requestInterceptor: (request) => {
+        say('');
+        return request;
+      },
+      responseInterceptor: (answer) => {
+        if (answer.url !== documentUrl) say(`The server answered with status ${answer.status}.`);
+        return answer;
+      },
+      syntaxHighlight: { theme: 'obsidian' },
       layout: 'BaseLayout',
       deepLinking: true,
       docExpansion: 'list',
