@@ -33,6 +33,7 @@ const RANKS: Record<string, number> = {
   errors: 0,
   bytes: 0,
   clock: 0,
+  'compile-cache': 0,
   sync: 0,
   version: 0,
   wasm: 0,
@@ -178,7 +179,8 @@ describe('layers', () => {
   });
 
   it('loads the server for `serve` alone, and what checks remote answers for remote sources alone', () => {
-    assert.deepEqual(packagesLoadedBy('main.ts'), ['commander', 'openapi-fetch']);
+    assert.deepEqual(packagesLoadedBy('main.ts'), []);
+    assert.deepEqual(packagesLoadedBy('cli/index.ts'), ['commander', 'openapi-fetch']);
     assert.deepEqual(packagesLoadedBy('keys/key-worker.ts'), []);
     assert.deepEqual(packagesLoadedBy('keys/suite-worker.ts'), []);
     assert.deepEqual(packagesLoadedBy('entropy/restarted-source.ts'), []);

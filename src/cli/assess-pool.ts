@@ -1,6 +1,7 @@
 /** Worker threads that run the suite, started when there is work for them. */
 import { Worker } from 'node:worker_threads';
 import { wipe } from '../bytes.ts';
+import { COMPILE_CACHE_ENVIRONMENT } from '../compile-cache.ts';
 import type { Constants, SuiteReport, TestName } from '../sts/index.ts';
 import type { PackedSequence } from './assess-input.ts';
 
@@ -57,7 +58,7 @@ export class AssessPool {
 
   #start(): Worker | undefined {
     if (this.#workers.length === this.#threads) return undefined;
-    const worker = new Worker(this.#workerUrl);
+    const worker = new Worker(this.#workerUrl, { env: COMPILE_CACHE_ENVIRONMENT });
     this.#workers.push(worker);
     return worker;
   }

@@ -1,6 +1,7 @@
 /** A background source as the main thread holds it: its thread, its pool and its end. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { COMPILE_CACHE_ENVIRONMENT } from '../compile-cache.ts';
 import type { SourceSettings } from '../config/index.ts';
 import { latchedEvent, type SourceEvent } from './noise-pump.ts';
 import type { NoiseWorkerData } from './noise-worker.ts';
@@ -35,7 +36,7 @@ export class BackgroundSource {
     // It sees no environment; what it needs it is given.
     this.#worker = new Worker(new URL('./noise-worker.ts', import.meta.url), {
       workerData,
-      env: {},
+      env: COMPILE_CACHE_ENVIRONMENT,
     });
     this.#worker.on('message', onEvent);
     // A thread that dies costs its source, not the process: nothing it made was used unasked.

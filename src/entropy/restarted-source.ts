@@ -8,6 +8,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, writeSync } from 'node:fs';
 import { wipe } from '../bytes.ts';
+import { COMPILE_CACHE_ENVIRONMENT } from '../compile-cache.ts';
 import type { SourceSettings } from '../config/index.ts';
 import { NoiseFailure } from './noise.ts';
 import { collectSamples, openPrepared, prepareRawReader, type RawReaderTask } from './raw.ts';
@@ -31,7 +32,7 @@ export function samplesAfterRestart(
   count: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  const options = { env: {}, encoding: 'buffer', signal } as const;
+  const options = { env: COMPILE_CACHE_ENVIRONMENT, encoding: 'buffer', signal } as const;
   return new Promise((resolve, reject) => {
     const child = execFile(
       process.execPath,

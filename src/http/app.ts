@@ -46,7 +46,7 @@ export interface AppOptions extends Telemetry {
   readonly entropySource: string;
   readonly entropySources: readonly string[];
   readonly demoKeys: DemoKeysPolicy;
-  /** A demo API key that is active, for pages to offer where it is admitted; null: none. */
+  /** A demo API key, for pages to offer where it is admitted and as long as it is valid; null: none. */
   readonly demoApiKey: string | null;
   readonly rateLimits: boolean;
   readonly tls: { readonly cert: string; readonly key: string } | null;

@@ -25,6 +25,7 @@ export interface AuthenticatorOptions {
   readonly service: KeyService;
   readonly clock: Clock;
   readonly demoKeys: DemoKeysPolicy;
+  readonly demoApiKey: string | null;
   readonly rateLimits: boolean;
 }
 
@@ -93,6 +94,19 @@ export class Authenticator {
     if (demoKeys !== 'admit-direct') return demoKeys === 'admit';
     if (!isLoopback(request.hostname)) return false;
     return !Object.keys(request.headers).some((name) => PROXY_HEADER.test(name));
+  }
+
+  /** The demo key to offer in the answer; null where none is admitted, or it is not valid any more. */
+  async demoKeyFor(request: FastifyRequest): Promise<string | null> {
+    const { demoApiKey, service } = this.#options;
+    if (demoApiKey === null || !this.admitsDemo(request)) return null;
+    try {
+      return (await service.authenticate(hashApiKey(demoApiKey))) ? demoApiKey : null;
+    } catch (error) {
+      // Nobody could use it now either, and the addresses are worth having without it.
+      if (error instanceof AppError) return null;
+      throw error;
+    }
   }
 
   #take(principal: Principal): RateDecision {

@@ -50,7 +50,7 @@ export async function serveDashboard(app: FastifyInstance, context: RouteContext
  * its slash leads here by a relative address, which holds behind proxies too.
  */
 function serveFirstAddress(app: FastifyInstance, context: RouteContext, isBuilt: boolean): void {
-  const { authenticator, basePath, clock, demoApiKey } = context;
+  const { authenticator, basePath, clock } = context;
   const index = {
     success: true,
     service: 'PHM key service',
@@ -65,13 +65,12 @@ function serveFirstAddress(app: FastifyInstance, context: RouteContext, isBuilt:
   app.get(
     '/',
     { schema: { hide: true }, prefixTrailingSlash: 'slash' },
-    (request, reply): FastifyReply => {
+    async (request, reply): Promise<FastifyReply> => {
       reply.header('vary', joinVary(reply, 'Accept'));
       if (!request.headers.accept?.includes('text/html')) {
-        const demo = authenticator.admitsDemo(request) ? demoApiKey : null;
         return reply.send({
           ...index,
-          demo_api_key: demo,
+          demo_api_key: await authenticator.demoKeyFor(request),
           timestamp: formatTimestamp(clock.nowMs()),
         });
       }

@@ -169,6 +169,16 @@ export function toFailure(error: unknown, repeatedKey = false): Failure {
   };
 }
 
+/** The error that a failure in a worker is on the main thread. */
+export function toError({ code, reason, retryAfterSeconds }: Failure): AppError {
+  return new AppError(code, { reason, ...(retryAfterSeconds && { retryAfterSeconds }) });
+}
+
+/** An answer that is not one to the question: unknown state. */
+export function unexpected(result: KeyTaskResult | StatisticsResult): Error {
+  return new Error(`a worker answered with an unexpected ${result.kind}`);
+}
+
 function describeKnown({ code, details, cause }: AppError): string {
   const parts = [details.detail, cause instanceof Error ? cause.message : undefined];
   return parts.filter((part) => part !== undefined).join(': ') || code;

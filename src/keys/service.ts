@@ -25,13 +25,12 @@ import { ApiKeyCache } from './api-key-cache.ts';
 import type { GeneratorStatus } from './generator.ts';
 import type { KeyWorkerData } from './key-worker.ts';
 import { type LedgerStatus, LedgerWatch } from './ledger-watch.ts';
-import type {
-  Failure,
-  KeyTask,
-  KeyTaskResult,
-  Requester,
-  StatisticsResult,
-  StatisticsTask,
+import {
+  type KeyTask,
+  type KeyTaskResult,
+  type Requester,
+  toError,
+  unexpected,
 } from './messages.ts';
 import type { KeyObserver, ServiceLoad, StageListener } from './observer.ts';
 import type { GeneratedKey, GenerateOutcome, KeyOrder } from './order.ts';
@@ -170,7 +169,7 @@ export class KeyService {
       );
       counts = reply.counts;
       if (reply.result.kind === 'failed') {
-        throw this.#toError(reply.result.failure);
+        throw toError(reply.result.failure);
       }
       const { generated } = reply.result;
       const task = { kind: 'record', requester, order, counts: reply.counts } as const;
@@ -205,7 +204,7 @@ export class KeyService {
       const result = await this.#queue.submit({ ...task, generated }, undefined, onStage);
       if (result.kind === 'failed') {
         if (result.failure.repeatedKey) latchSource(result.failure.reason);
-        throw this.#toError(result.failure);
+        throw toError(result.failure);
       }
       if (result.kind === 'recorded') {
         recorded = true;
@@ -253,17 +252,13 @@ export class KeyService {
   }
 
   /** Sums of an account over time, one a step. */
-  async series(query: SeriesQuery): Promise<readonly PeriodSums[]> {
-    const result = await this.#ask({ kind: 'series', query });
-    if (result.kind !== 'series') throw unexpected(result);
-    return result.sums;
+  series(query: SeriesQuery): Promise<readonly PeriodSums[]> {
+    return this.#statistics.series(query);
   }
 
   /** What the p-values of an account's last validated keys say, as the JSON of a member of the answer. */
-  async randomness(query: RandomnessQuery): Promise<Uint8Array> {
-    const result = await this.#ask({ kind: 'randomness', query });
-    if (result.kind !== 'randomness') throw unexpected(result);
-    return result.json;
+  randomness(query: RandomnessQuery): Promise<Uint8Array> {
+    return this.#statistics.randomness(query);
   }
 
   /** The principal of an API key by its hash; undefined when unknown or revoked. */
@@ -375,21 +370,11 @@ export class KeyService {
     onStage?: StageListener,
   ): Promise<Exclude<KeyTaskResult, { kind: 'failed' }>> {
     const result = await this.#queue.submit(task, abandoned, onStage);
-    if (result.kind === 'failed') throw this.#toError(result.failure);
+    if (result.kind === 'failed') throw toError(result.failure);
     if ('usage' in result && 'requester' in task) {
       this.#apiKeys.noteUsage(task.requester.accountId, result.usage);
     }
     return result;
-  }
-
-  async #ask(task: StatisticsTask): Promise<Exclude<StatisticsResult, { kind: 'failed' }>> {
-    const result = await this.#statistics.ask(task);
-    if (result.kind === 'failed') throw this.#toError(result.failure);
-    return result;
-  }
-
-  #toError({ code, reason, retryAfterSeconds }: Failure): AppError {
-    return new AppError(code, { reason, ...(retryAfterSeconds && { retryAfterSeconds }) });
   }
 
   #watch(worker: Worker): void {
@@ -403,8 +388,4 @@ export class KeyService {
 
 function isServerError(error: unknown): boolean {
   return !(error instanceof AppError) || ERRORS[error.code].status >= 500;
-}
-
-function unexpected(result: KeyTaskResult | StatisticsResult): Error {
-  return new Error(`a worker answered with an unexpected ${result.kind}`);
 }

@@ -3,6 +3,7 @@
  * would hold up whatever thread they are made on. Servers that share a database may do it at once.
  */
 import { Worker } from 'node:worker_threads';
+import { COMPILE_CACHE_ENVIRONMENT } from '../compile-cache.ts';
 import type { StoreLocation } from './open.ts';
 import type { PruneReport } from './store.ts';
 
@@ -77,7 +78,7 @@ export class Maintenance {
     const workerData: MaintenanceData = { store, nowMs, beforeMs };
     const worker = new Worker(new URL('./maintenance-worker.ts', import.meta.url), {
       workerData,
-      env: {},
+      env: COMPILE_CACHE_ENVIRONMENT,
     });
     this.#worker = worker;
     let result: MaintenanceResult = { kind: 'failed', message: 'it ended without a result' };

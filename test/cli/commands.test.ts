@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { MAIN, makeDataDir, phmJson, removeDataDir, runPhm } from '../support/server.ts';
 
@@ -49,6 +49,23 @@ describe('phm', () => {
       assert.match(stdout, new RegExp(`Usage: phm ${COMMANDS[i]?.join(' ')}`));
       assert.match(stdout, /--json/);
       assert.equal(stderr, '');
+    }
+  });
+
+  it('keeps compiled code in build/, or where NODE_COMPILE_CACHE says', () => {
+    const own = join(dataDir, 'compiled');
+    for (const [folder, given] of [
+      [resolve(import.meta.dirname, '../../build/compile-cache'), {}],
+      [own, { NODE_COMPILE_CACHE: own }],
+    ] as const) {
+      const env = { NODE_DEBUG_NATIVE: 'COMPILE_CACHE', ...given };
+      const { status, stderr } = spawnSync(process.execPath, [MAIN, '--version'], {
+        env,
+        encoding: 'utf8',
+      });
+      assert.equal(status, 0);
+      assert.ok(stderr.includes(`resolved path ${folder} `), stderr.slice(0, 200));
+      assert.match(stderr, /StrippedTypeScript .*\/src\/cli\/index\.ts/);
     }
   });
 

@@ -166,6 +166,14 @@ describe('deploy/docker', () => {
     }
   });
 
+  it('installs what the Node of the packages is linked against, in each stage', () => {
+    const stages = readText('deploy/docker/Dockerfile')
+      .split(/^FROM /m)
+      .slice(1);
+    assert.equal(stages.length, 2);
+    for (const stage of stages) assert.match(stage, /^ && apt-get install .*\blibatomic1\b/m);
+  });
+
   it('ends as a user by number who is not root, with the signal and the port of the service', () => {
     assert.match(inFinalStage('USER').at(-1)?.text ?? '', /^[1-9]\d*:[1-9]\d*$/);
     assert.equal(inFinalStage('STOPSIGNAL')[0]?.text, 'SIGTERM');

@@ -253,16 +253,20 @@ describe('rotation of the master secret', () => {
 });
 
 describe('API keys in a running server', () => {
-  it('are valid at once when issued and refused soon when revoked', async () => {
+  it('are valid at once when issued, and soon refused and not offered when revoked', async () => {
     const dataDir = freshFolder();
     const server = await Server.start(dataDir);
+    const offered = async () => (await server.request('/')).body.demo_api_key;
+    assert.equal(await offered(), DEMO_KEY);
     const { api_key, api_key_id } = await makeApiKey(dataDir, 'professional');
     assert.equal((await server.generate({ security_level: 128 }, api_key)).status, 200);
     await phmJson(['key', 'revoke', api_key_id], dataDir);
+    await phmJson(['key', 'revoke', 'key_demo_research'], dataDir);
     await until('the revoked key is refused', 30_000, async () => {
       const { status, body } = await server.metrics('', api_key);
       return status === 401 && body.code === 'invalid_api_key';
     });
+    await until('the demo key is not offered', 30_000, async () => (await offered()) === null);
     await server.stop();
   });
 

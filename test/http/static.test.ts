@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { FastifyInstance } from 'fastify';
+import { AppError } from '../../src/errors.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 import {
   INDEX_HTML,
@@ -14,6 +15,7 @@ import {
   removeDashboardFolder,
   SCRIPT,
 } from '../support/dashboard-folder.ts';
+import { DEMO_KEY } from '../support/server.ts';
 
 const ASSET = '/assets/index-1a2b3c4d.js';
 const folder = makeDashboardFolder();
@@ -64,6 +66,15 @@ describe('the first address', () => {
         assert.notEqual((await get(link, BROWSER)).statusCode, 404, link);
       }
     }
+  });
+
+  it('is there without a demo key while the ledger cannot tell whether that is valid', async () => {
+    const authenticate = () => Promise.reject(new AppError('ledger_unavailable'));
+    const service = standInService('enterprise', { authenticate });
+    const lame = await buildTestApp({ service, demoKeys: 'admit', demoApiKey: DEMO_KEY });
+    const answer = await lame.inject('/');
+    assert.deepEqual([answer.statusCode, answer.json().demo_api_key], [200, null]);
+    await lame.close();
   });
 
   it('says how to build a dashboard that is not there', async () => {

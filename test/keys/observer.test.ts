@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { ApiKeyCache } from '../../src/keys/api-key-cache.ts';
-import type { KeyBatch, KeyTask, StatisticsTask, SuiteJob } from '../../src/keys/messages.ts';
+import type { KeyBatch, KeyTask, SuiteJob } from '../../src/keys/messages.ts';
 import type { KeyObserver, Stage } from '../../src/keys/observer.ts';
 import { KeyQueue } from '../../src/keys/queue.ts';
 import { Statistics } from '../../src/keys/statistics.ts';
@@ -111,7 +111,7 @@ describe('statistics', () => {
     const notes = new Notes();
     const statistics = new Statistics(new FakeWorker().asWorker, notes);
     const ask = (accountId: string) =>
-      statistics.ask({ query: { accountId } } as unknown as StatisticsTask);
+      statistics.randomness({ accountId, keys: 1, withPValues: false });
     const { capacity } = statistics.load;
     for (let i = 0; i < capacity; i++) void ask(`account ${i}`);
     assert.equal(statistics.load.waiting, capacity);
