@@ -75,8 +75,10 @@ class PoolMemory {
     this.slots = (memory.byteLength - HEADER_WORDS * 4) / SLOT_BYTES;
   }
 
+  /** Draws may be put and taken between the two loads, which would make fewer than none of them. */
   get waiting(): number {
-    return (Atomics.load(this.header, TAIL) - Atomics.load(this.header, HEAD)) | 0;
+    const tail = Atomics.load(this.header, TAIL);
+    return Math.max(0, (tail - Atomics.load(this.header, HEAD)) | 0);
   }
 
   get state(): SourceState {
@@ -219,8 +221,10 @@ export class PooledSource implements EntropySource {
     // The first draw is put before the source is said to deliver: until then it is left where it is.
     const isReady = !this.#closed && this.#memory.state !== 'starting';
     const taken = isReady ? this.#memory.take() : null;
-    // Looked at after taking: whoever latches a source sets the state first and then drains.
-    const isGood = this.#memory.state === 'delivering' || this.#memory.state === 'failing';
+    // Looked at after taking: whoever latches a source sets the state first and then drains. And once:
+    // a source that begins to deliver between two looks would be neither.
+    const { state } = this.#memory;
+    const isGood = state === 'delivering' || state === 'failing';
     if (taken !== null && isGood) return { ...taken, creditBits: this.#creditBitsPerDraw };
     if (taken !== null) wipe(taken.bytes);
     throw this.#unavailable();

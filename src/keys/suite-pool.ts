@@ -1,9 +1,10 @@
 /** The suite workers and the bounded queue in front of them. One job a worker at a time. */
 import type { Worker } from 'node:worker_threads';
+import { wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { entropyUnavailable, type GeneratorStatus } from './generator.ts';
-import type { SuiteJob, SuiteProbeReply, SuiteReply } from './messages.ts';
+import { type SuiteJob, type SuiteProbeReply, type SuiteReply, toFailure } from './messages.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
 import type { SuiteMessage } from './suite-worker.ts';
 
@@ -147,19 +148,32 @@ export class SuitePool {
     const { waiting, sentMs } = current;
     waiting.onStage?.('suite.wait', waiting.sinceMs, sentMs);
     waiting.onStage?.('suite.job', sentMs, monotonicMs());
-    waiting.resolve({ reply, latchSource: (reason) => this.#latch(member, reason) });
+    waiting.resolve({
+      reply: refuseIfLatched(reply, member.status.latched),
+      latchSource: (reason) => this.#latch(member, reason),
+    });
     this.#dispatch();
   }
 
+  /** What a worker says before it has heard of its latch takes nothing back. */
   #noteStatus(member: Member, status: GeneratorStatus): void {
-    if (status.latched !== null && member.status.latched === null) this.#onLatch(status.latched);
-    member.status = status;
+    const before = member.status.latched;
+    const latched = before ?? status.latched;
+    if (latched !== null && before === null) this.#onLatch(latched);
+    member.status = { ...status, latched };
   }
 
   #latch(member: Member, reason: string): void {
     this.#noteStatus(member, { ...member.status, latched: reason });
     member.worker.postMessage({ latch: reason } satisfies SuiteMessage);
   }
+}
+
+/** A key before may have shown the generator broken while this one was made. */
+function refuseIfLatched(reply: SuiteReply, latched: string | null): SuiteReply {
+  if (latched === null || reply.result.kind === 'failed') return reply;
+  wipe(reply.result.generated.key);
+  return { ...reply, result: { kind: 'failed', failure: toFailure(entropyUnavailable(latched)) } };
 }
 
 function isAble({ status }: Member): boolean {

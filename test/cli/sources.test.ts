@@ -166,14 +166,15 @@ describe('phm sources', () => {
 describe('phm sources test', () => {
   it('tells the verdicts and the estimate, in words and as JSON', { skip }, async () => {
     const args = ['sources', 'test', 'device', '--samples', '3000'];
-    const env = device('/dev/urandom');
+    // Estimates of so few samples of 8 bits are 5.5, and 4.8 now and then.
+    const env = { ...device('/dev/urandom'), PHM_DEVICE_MIN_ENTROPY: '2' };
     const { code, stdout, stderr } = await runPhm(args, dataDir, env);
     assert.equal(code, 0, stderr);
     assert.match(
       stdout,
       /^Start-up tests, 1,024 samples: passed\nHealth tests, 3,000 samples: passed$/m,
     );
-    assert.match(stdout, /^Claimed for the health tests: 4 bits per symbol\.$/m);
+    assert.match(stdout, /^Claimed for the health tests: 2 bits per symbol\.$/m);
     const report = await phmJson<Record<string, unknown>>(args, dataDir, env);
     assert.deepEqual(report.health, { start_up: { level: 'passed' }, all: { level: 'passed' } });
     assert.deepEqual([report.source, report.meets_claim], ['device', true]);

@@ -8,6 +8,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { NoiseFailure } from '../../src/entropy/noise.ts';
+import { freePort } from '../support/free-port.ts';
 
 export interface Received {
   readonly method: string;
@@ -67,7 +68,8 @@ export class FakeService<Route extends string> {
         service.#respond(received, service.handler(received), response);
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const port = await freePort();
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     const service = new FakeService<Route>(server);
     scope.after(() => service.leave());
     return service;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import fc from 'fast-check';
 import { allocatePool, type Pool, PooledSource, PoolFiller } from '../../src/entropy/pool.ts';
@@ -13,6 +13,25 @@ function makePool(creditBitsPerDraw = 192): { pool: Pool; filler: PoolFiller } {
   const filler = new PoolFiller(memory);
   filler.setState('delivering');
   return { pool: { name: 'jitter', kind: 'noise', creditBitsPerDraw, memory }, filler };
+}
+
+// Words of the header, as the module lays them out.
+const TAIL = 1;
+const STATE = 2;
+
+/** Has another thread's work done right after each load of a word: what a real one does once in many runs. */
+function afterLoadsOf(t: TestContext, word: number, work: () => void): void {
+  const { load } = Atomics;
+  let working = false;
+  t.mock.method(Atomics, 'load', (words: Int32Array, index: number) => {
+    const value = load(words, index);
+    if (index === word && !working) {
+      working = true;
+      work();
+      working = false;
+    }
+    return value;
+  });
 }
 
 const numbered = (n: number) => Buffer.alloc(32, n);
@@ -82,6 +101,31 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     assert.equal(source.status().healthy, false);
     filler.setState('delivering');
     assert.deepEqual(source.draw().bytes, numbered(1));
+  });
+
+  it('loses no draw while its source fails and delivers by turns', (t) => {
+    const { pool, filler } = makePool();
+    const source = new PooledSource(pool);
+    let delivers = true;
+    afterLoadsOf(t, STATE, () => {
+      delivers = !delivers;
+      filler.setState(delivers ? 'delivering' : 'failing');
+    });
+    for (let n = 1; n <= 2 * DRAWS; n++) {
+      if (n % 2) source.status();
+      filler.put(numbered(n), null);
+      assert.deepEqual(source.draw().bytes, numbered(n));
+    }
+  });
+
+  it('never says that fewer than no draws wait', (t) => {
+    const { pool, filler } = makePool();
+    const source = new PooledSource(pool);
+    afterLoadsOf(t, TAIL, () => {
+      filler.put(numbered(1), null);
+      source.draw();
+    });
+    assert.equal(source.status().pool?.waiting, 0);
   });
 
   it('gives out nothing after a latch or when closed', () => {

@@ -95,7 +95,9 @@ describe('nist_report', () => {
       );
       const smallest = Math.min(...entered.map(({ p_values }) => corrected(p_values)));
       assert.equal(gate.p_value, Math.min(1, entered.length * smallest));
-      assert.deepEqual([gate.verdict, gate.streams_judged], ['PASS', 1]);
+      assert.equal(gate.verdict, 'PASS');
+      // A second one when the first failed: about two sound streams in a million do.
+      assert.ok([1, 2].includes(gate.streams_judged));
       const score = Math.round((100 * tests_passed) / total_tests);
       const { nist_validation: summary, nist_score, nist_grade } = answer.body;
       if (summary) {

@@ -5,26 +5,32 @@ import { type AddressInfo, connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { newApiKey } from '../../src/accounts/index.ts';
+import type { Timeouts } from '../../src/http/app.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 
-let app: FastifyInstance;
-let port: number;
+const apps: FastifyInstance[] = [];
+let patient: number;
+let impatient: number;
+
+/** The port of a server of its own. */
+async function listen(timeouts: Partial<Timeouts>): Promise<number> {
+  // No request comes further than its authentication.
+  const app = await buildTestApp({ service: standInService('enterprise'), timeouts });
+  apps.push(app);
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  return (app.server.address() as AddressInfo).port;
+}
 
 before(async () => {
-  app = await buildTestApp({
-    // No request comes further than its authentication.
-    service: standInService('enterprise'),
-    timeouts: { headersMs: 150, requestMs: 300, checkEveryMs: 50 },
-  });
-  await app.listen({ host: '127.0.0.1', port: 0 });
-  port = (app.server.address() as AddressInfo).port;
+  patient = await listen({});
+  impatient = await listen({ headersMs: 500, requestMs: 700, checkEveryMs: 50 });
 });
-after(() => app.close());
+after(() => Promise.all(apps.map((app) => app.close())));
 
 /** Sends bytes, leaves the connection open, and reads until the server closes it. */
 async function send(
   text: string,
-  { keepOpen = false, whole = false } = {},
+  { keepOpen = false, whole = false, port = patient } = {},
 ): Promise<{ status: number; headers: string; text: string }> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
@@ -41,8 +47,13 @@ async function send(
   return { status: Number(headers.split(' ')[1]), headers, text: whole ? received : body };
 }
 
-async function expectProblem(request: string, status: number, code: string): Promise<string> {
-  const answer = await send(request);
+async function expectProblem(
+  request: string,
+  status: number,
+  code: string,
+  port = patient,
+): Promise<string> {
+  const answer = await send(request, { port });
   assert.equal(answer.status, status, answer.headers);
   assert.match(answer.headers, /content-type: application\/problem\+json/i);
   assert.match(answer.headers, /cache-control: no-store/i);
@@ -81,8 +92,11 @@ describe('raw HTTP', () => {
   });
 
   it('answers headers and bodies that stall with 408', async () => {
-    await expectProblem('GET /livez HTTP/1.1\r\nHost: x\r\n', 408, 'request_timeout');
-    await expectProblem(stalledBody(`X-API-Key: ${newApiKey('live')}\r\n`), 408, 'request_timeout');
+    const stalledHeaders = 'GET /livez HTTP/1.1\r\nHost: x\r\n';
+    const keyed = stalledBody(`X-API-Key: ${newApiKey('live')}\r\n`);
+    for (const request of [stalledHeaders, keyed]) {
+      await expectProblem(request, 408, 'request_timeout', impatient);
+    }
   });
 
   it('answers a body whose chunks are malformed with 400', async () => {
@@ -91,7 +105,7 @@ describe('raw HTTP', () => {
   });
 
   it('answers a stalled request once: what was refused early is only closed later', async () => {
-    const { status, text } = await send(stalledBody(''), { keepOpen: true });
+    const { status, text } = await send(stalledBody(''), { keepOpen: true, port: impatient });
     assert.equal(status, 401);
     assert.equal(JSON.parse(text).code, 'missing_api_key');
   });

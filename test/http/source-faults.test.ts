@@ -228,33 +228,36 @@ const QRNG_OUTAGES: readonly QrngOutage[] = [
 interface IbmOutage {
   readonly name: string;
   readonly route: ibm.IbmRoute;
-  /** Each of `details` is of a job or submission of its own. */
-  readonly answers: readonly (Answer | Misbehaviour)[];
-  readonly details: readonly RegExp[];
+  readonly faults: readonly { readonly fault: Answer | Misbehaviour; readonly detail: RegExp }[];
 }
 
 const IBM_OUTAGES: readonly IbmOutage[] = [
   {
     name: 'no job is taken',
     route: 'create',
-    answers: [
-      { status: 429, headers: { 'retry-after': '1' }, body: NOTE },
-      'cut',
+    faults: [
+      {
+        fault: { status: 429, headers: { 'retry-after': '1' }, body: NOTE },
+        detail: /\(429\)/,
+      },
+      { fault: 'cut', detail: /could not be reached/ },
       // The first one is taken for an expired token.
-      { status: 401, body: NOTE },
-      { status: 401, body: NOTE },
-      { status: 503, body: NOTE },
+      { fault: { status: 401, body: NOTE }, detail: /credentials \(401\)/ },
+      { fault: { status: 503, body: NOTE }, detail: /\(503\)/ },
     ],
-    details: [/\(429\)/, /could not be reached/, /credentials \(401\)/, /\(503\)/],
   },
   {
     name: 'results have another shape or too few shots',
     route: 'results',
-    answers: [
-      { body: NOTE },
-      { body: { results: [{ data: { c: { samples: new Array(SHOTS - 1).fill('0x5a') } } }] } },
+    faults: [
+      { fault: { body: NOTE }, detail: UNKNOWN_FORM },
+      {
+        fault: {
+          body: { results: [{ data: { c: { samples: new Array(SHOTS - 1).fill('0x5a') } } }] },
+        },
+        detail: UNKNOWN_FORM,
+      },
     ],
-    details: [UNKNOWN_FORM, UNKNOWN_FORM],
   },
 ];
 
@@ -422,17 +425,20 @@ describe('a server whose sources break', { concurrency: true, timeout: 160_000 }
           assert.deepEqual(jobIdsInLedger(site.dataDir), jobIds);
         });
 
-        for (const { name, route, answers, details } of IBM_OUTAGES) {
+        for (const { name, route, faults } of IBM_OUTAGES) {
           it(`refuses while ${name}, and recovers`, async () => {
+            const { service } = site.ibm;
             const watch = site.watch('ibm-quantum');
-            watch.forgetLog();
-            site.ibm.service.plan(route, ...answers);
-            for (const detail of details) {
+            for (const { fault, detail } of faults) {
+              service.broken[route] = fault;
+              await service.reached(route, service.count(route) + 1);
+              watch.forgetLog();
               await watch.untilLogged('failing', detail);
               assertRefused(await watch.untilRefused());
               assert.equal(await watch.health(), 'unavailable');
               assert.equal((await site.watch('os').generate()).status, 200);
             }
+            delete service.broken[route];
             await watch.untilHealth('ok');
             assert.equal((await watch.generate()).status, 200);
           });

@@ -5,6 +5,9 @@ import { NoiseFifo } from '../support/noise-fifo.ts';
 import { type Environment, makeDataDir, removeDataDir, Server } from '../support/server.ts';
 import { SourceWatch } from '../support/source-watch.ts';
 
+/** Min-entropy a bit of a screened sample: sound ones show 0.996, and less than this one in 10^15. */
+const LEAST_SCREEN = 0.985;
+
 describe('a server with a noise source', { timeout: 60_000 }, () => {
   let dataDir: string;
   let fifo: NoiseFifo;
@@ -44,7 +47,7 @@ describe('a server with a noise source', { timeout: 60_000 }, () => {
       const request = { security_level: level, entropy_source: 'device' };
       const { status, body } = await server.generate(request);
       assert.equal(status, 200);
-      assert.ok(body.entropy_bits > credited * 0.99 && body.entropy_bits <= credited);
+      assert.ok(body.entropy_bits >= credited * LEAST_SCREEN && body.entropy_bits <= credited);
       assert.ok(!('quantum_hardware' in body), 'noise answers in the form of classical sources');
     }
     const { body } = await server.generate({ security_level: 384, entropy_source: 'os' });
@@ -67,7 +70,7 @@ describe('a server with a noise source', { timeout: 60_000 }, () => {
     await start({ PHM_ENTROPY_SOURCES: 'os', PHM_ENTROPY_MIX: 'device' });
     await untilDelivering();
     const mixed = await server.generate({ security_level: 384 });
-    assert.ok(mixed.body.entropy_bits > 380);
+    assert.ok(mixed.body.entropy_bits >= 384 * LEAST_SCREEN);
     fifo.unplug();
     for (;;) {
       const { status, body } = await server.generate({ security_level: 384 });
@@ -98,9 +101,9 @@ describe('a server with timing noise', { timeout: 60_000 }, () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     const { body } = await server.generate({ security_level: 384 });
-    assert.ok(body.entropy_bits > 380);
+    assert.ok(body.entropy_bits >= 384 * LEAST_SCREEN);
     const validated = await server.generate({ security_level: 384, enable_nist_validation: true });
-    assert.ok(validated.body.entropy_bits > 380);
+    assert.ok(validated.body.entropy_bits >= 384 * LEAST_SCREEN);
     assert.equal(validated.body.nist_validation.certification_status, 'PASS');
   });
 });

@@ -184,6 +184,11 @@ describe('statistics of an account', () => {
   });
 
   it('has the steps add up to what metrics says of the same period', async () => {
+    // A sound stream fails the gate about twice in a million times, and another one is judged.
+    const streams = answers.reduce(
+      (all, { body }) => all + body.nist_report.gate.streams_judged,
+      0,
+    );
     for (const hours of [1, 24, 8_760]) {
       const { series } = (await get(`/series?hours=${hours}`)).body;
       const { performance, usage } = (await get(`?hours=${hours}`)).body.metrics;
@@ -194,7 +199,7 @@ describe('statistics of an account', () => {
       assert.equal(sum('keys'), KEYS + PLAIN);
       assert.equal(sum('keys'), performance.total_keys_generated);
       assert.equal(sum('requests'), usage.total_usage);
-      assert.deepEqual([sum('streams'), sum('failures')], [KEYS, 0]);
+      assert.deepEqual([sum('streams'), sum('failures')], [streams, 0]);
       validateBody('/api/v2/metrics/series', { success: true, series, timestamp: series.end });
     }
   });

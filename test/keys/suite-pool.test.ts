@@ -18,20 +18,24 @@ class FakeWorker extends EventEmitter {
     this.jobs.push(job);
   }
 
-  finish(): void {
+  /** Resolves the job under way, and returns its key. */
+  finish(): Uint8Array {
+    const key = Buffer.alloc(32, 7);
     const counts = { streams: 1, streamsPassed: 1 };
-    const reply = { result: { kind: 'generated' }, counts, status: STATUS };
+    const reply = { result: { kind: 'generated', generated: { key } }, counts, status: STATUS };
     this.emit('message', reply as unknown as SuiteReply);
+    return key;
   }
 }
 
 function makePool() {
   const worker = new FakeWorker();
-  const pool = new SuitePool(() => {});
+  const latches: string[] = [];
+  const pool = new SuitePool((reason) => latches.push(reason));
   pool.add(worker as unknown as Worker, STATUS);
   const submit = (account: string, abandoned: () => boolean = present) =>
     pool.submit({ order: {} } as unknown as SuiteJob, account, abandoned);
-  return { worker, submit };
+  return { worker, submit, pool, latches };
 }
 
 const isCode = (code: string) => (error: unknown) =>
@@ -70,6 +74,25 @@ describe('suite pool', () => {
     worker.finish();
     await stays;
     assert.equal(worker.jobs.length, 2, 'a job nobody waits for was begun');
+  });
+
+  it('releases nothing of a generator that proved broken, whatever its worker had not heard yet', async () => {
+    const { worker, submit, pool, latches } = makePool();
+    const [first, second, third] = [submit('a'), submit('a'), submit('a')];
+    worker.finish();
+    (await first).latchSource('repeats itself');
+    // The worker was busy with the second job, and hears of the latch after it.
+    const key = worker.finish();
+    const { result } = (await second).reply;
+    assert.ok(result.kind === 'failed');
+    assert.equal(result.failure.code, 'entropy_unavailable');
+    assert.ok(key.every((byte) => byte === 0));
+    await assert.rejects(third, isCode('entropy_unavailable'));
+    worker.emit('message', { probed: STATUS });
+    await assert.rejects(submit('a'), isCode('entropy_unavailable'));
+    assert.equal(pool.statuses()[0]?.latched, 'repeats itself');
+    assert.deepEqual(latches, ['repeats itself']);
+    assert.equal(worker.jobs.filter((job) => Object.hasOwn(job as object, 'order')).length, 2);
   });
 
   it('does not begin a job whose client has gone meanwhile', async () => {

@@ -220,7 +220,12 @@ describe('PostgreSQL store that loses its server', () => {
     const crowd = async () => {
       for (;;) others.push(await postgres.connect('crowded'));
     };
-    await assert.rejects(crowd, { code: '53300' });
+    // Connections that were closed a moment ago may make room yet.
+    let room = true;
+    for (let held = 0; room; held = others.length) {
+      await assert.rejects(crowd, { code: '53300' });
+      room = others.length > held;
+    }
     await assert.rejects(store.commit([keyRequest(id)], []), isUnavailable);
     await Promise.all(others.map((other) => other.end()));
     assert.deepEqual(await readBooks('crowded'), { rows: 0, used: 0, keys: 0 });

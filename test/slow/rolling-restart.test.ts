@@ -13,7 +13,8 @@ import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeCertificate } from '../support/certificate.ts';
-import { freePort, Postgres } from '../support/postgres.ts';
+import { freePort } from '../support/free-port.ts';
+import { Postgres } from '../support/postgres.ts';
 import { type Environment, phmJson, Server } from '../support/server.ts';
 
 const CONFIGURATION = resolve(import.meta.dirname, '../../deploy/compose/haproxy.cfg');

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { freePort } from './free-port.ts';
 
 export interface CollectedSpan {
   readonly traceId: string;
@@ -37,7 +38,7 @@ export class Collector {
 
   static async start(): Promise<Collector> {
     const server = createServer();
-    server.listen(0, '127.0.0.1');
+    server.listen(await freePort(), '127.0.0.1');
     await once(server, 'listening');
     return new Collector(server);
   }

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Balancer } from './balancer.ts';
+import { freePort } from './free-port.ts';
 import type { IssuedKey, Load } from './load.ts';
-import { freePort, Postgres } from './postgres.ts';
+import { Postgres } from './postgres.ts';
 import { type Environment, makeDataDir, phmJson, removeDataDir, Server } from './server.ts';
 
 const DATABASE = 'service';

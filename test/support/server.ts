@@ -167,13 +167,13 @@ export class Server {
     return response.text();
   }
 
-  /** Sends a signal and resolves with the exit code (null when the signal ended it). */
+  /** Sends a signal and resolves with the exit code (null when the signal ended it), the log complete. */
   async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<number | null> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null)
       return this.#child.exitCode;
-    const exit = once(this.#child, 'exit');
+    const end = once(this.#child, 'close');
     this.#child.kill(signal);
-    const [code] = (await exit) as [number | null];
+    const [code] = (await end) as [number | null];
     return code;
   }
 }

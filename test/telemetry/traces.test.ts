@@ -26,6 +26,8 @@ async function until(condition: () => boolean): Promise<void> {
 const logLines = (server: Server) =>
   server.log
     .split('\n')
+    // What comes after the last line end may be a part of a line.
+    .slice(0, -1)
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line));
 
