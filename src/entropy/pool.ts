@@ -219,8 +219,10 @@ export class PooledSource implements EntropySource {
     // The first draw is put before the source is said to deliver: until then it is left where it is.
     const isReady = !this.#closed && this.#memory.state !== 'starting';
     const taken = isReady ? this.#memory.take() : null;
-    // Looked at after taking: whoever latches a source sets the state first and then drains.
-    const isGood = this.#memory.state === 'delivering' || this.#memory.state === 'failing';
+    // Looked at after taking: whoever latches a source sets the state first and then drains. Once: it may
+    // turn from failing to delivering meanwhile.
+    const { state } = this.#memory;
+    const isGood = state === 'delivering' || state === 'failing';
     if (taken !== null && isGood) return { ...taken, creditBits: this.#creditBitsPerDraw };
     if (taken !== null) wipe(taken.bytes);
     throw this.#unavailable();

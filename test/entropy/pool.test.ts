@@ -8,6 +8,9 @@ import { AppError } from '../../src/errors.ts';
 
 const DRAWS = 4;
 
+/** Where the state is in the shared memory, in words. */
+const STATE_WORD = 2;
+
 function makePool(creditBitsPerDraw = 192): { pool: Pool; filler: PoolFiller } {
   const memory = allocatePool(DRAWS);
   const filler = new PoolFiller(memory);
@@ -82,6 +85,24 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     assert.equal(source.status().healthy, false);
     filler.setState('delivering');
     assert.deepEqual(source.draw().bytes, numbered(1));
+  });
+
+  it('gives out what it took while the source comes back or fails, whenever that is', (t) => {
+    const { pool, filler } = makePool();
+    const load = Atomics.load.bind(Atomics);
+    const states = ['failing', 'delivering'] as const;
+    for (const first of [0, 1]) {
+      filler.put(numbered(1), null);
+      filler.setState(states[first]);
+      let looks = first;
+      const look = t.mock.method(Atomics, 'load', (words: Int32Array, index: number) => {
+        const value = load(words, index);
+        if (index === STATE_WORD) filler.setState(states[++looks % 2]);
+        return value;
+      });
+      assert.deepEqual(new PooledSource(pool).draw().bytes, numbered(1));
+      look.mock.restore();
+    }
   });
 
   it('gives out nothing after a latch or when closed', () => {
