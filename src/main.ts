@@ -5,12 +5,21 @@
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
+// Before any file: Node runs what it finds in its folder of compiled code, whoever may have put it there.
+process.umask(0o077);
 // Else each start strips the types of every module and compiles it again. Before anything is loaded;
 // NODE_COMPILE_CACHE goes first, and where the folder cannot be written there is less of it or none.
 enableCompileCache(fileURLToPath(new URL('../build/compile-cache', import.meta.url)));
 
-/** A broken invariant: what is in memory cannot be trusted. Names the error, not its message. */
+/**
+ * A broken invariant: what is in memory cannot be trusted. Names the error, not its message, unless that
+ * is Node's own about a module that an installation lacks.
+ */
 function endAtOnce(error: Error): void {
+  if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
+    process.stderr.write(`phm: ${error.message}; the installation is not complete: run "npm ci"\n`);
+    process.exit(1);
+  }
   const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? [];
   process.stderr.write(`phm: ended by an unexpected ${error.name}\n${frames.join('\n')}\n`);
   process.exit(1);
@@ -33,7 +42,6 @@ process.stdout.on('error', () => {
     process.exitCode = 1;
   });
 });
-process.umask(0o077);
 const { runCli } = await import('./cli/index.ts');
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,

@@ -66,9 +66,10 @@ function readArrows(): Arrow[] {
     .flatMap((file) => {
       const path = join(SRC, file);
       const statements = readFileSync(path, 'utf8').matchAll(
-        /^(import|export)\s+(type\s)?([^;]*?)\sfrom\s+'(\.[^']+)'/gm,
+        /^(?:import|export)\s+(type\s)?([^;']*?)\sfrom\s+'(\.[^']+)'|\bimport\s*\(?'(\.[^']+)'/gm,
       );
-      return [...statements].map(([, , type, names, specifier]) => {
+      return [...statements].map(([, type, names, fixed, loaded]) => {
+        const specifier = fixed ?? loaded;
         const target = resolve(dirname(path), specifier ?? '');
         return {
           file,
@@ -135,6 +136,18 @@ describe('layers', () => {
       assert.ok(
         arrows.some(({ from }) => from === stage),
         `no imports read from ${stage}`,
+      );
+    }
+  });
+
+  it('reads what is loaded with import()', () => {
+    for (const [from, to] of [
+      ['main', 'serve'],
+      ['main', 'cli'],
+    ]) {
+      assert.ok(
+        arrows.some((arrow) => arrow.from === from && arrow.to === to),
+        `no arrow from ${from} to ${to}`,
       );
     }
   });

@@ -33,7 +33,6 @@ export class BackgroundSource {
     this.pool = { name, kind, creditBitsPerDraw: creditBits(settings), memory };
     this.#view = new PooledSource(this.pool);
     const workerData: NoiseWorkerData = { settings: prepare(settings), memory };
-    // It sees no environment; what it needs it is given.
     this.#worker = new Worker(new URL('./noise-worker.ts', import.meta.url), {
       workerData,
       env: COMPILE_CACHE_ENVIRONMENT,

@@ -1,8 +1,17 @@
 /** The command line as its users meet it: stdout, stderr, exit code. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import {
+  closeSync,
+  cpSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { MAIN, makeDataDir, phmJson, removeDataDir, runPhm } from '../support/server.ts';
 
@@ -66,6 +75,24 @@ describe('phm', () => {
       assert.equal(status, 0);
       assert.ok(stderr.includes(`resolved path ${folder} `), stderr.slice(0, 200));
       assert.match(stderr, /StrippedTypeScript .*\/src\/cli\/index\.ts/);
+    }
+  });
+
+  it('says which package an installation lacks, and lets nobody else put compiled code into it', () => {
+    const root = join(dataDir, 'incomplete');
+    cpSync(dirname(MAIN), join(root, 'src'), { recursive: true });
+    writeFileSync(join(root, 'package.json'), '{ "type": "module" }');
+    const command = `umask 000; exec "${process.execPath}" "${root}/src/main.ts" serve`;
+    const { status, stderr } = spawnSync('sh', ['-c', command], {
+      env: { PATH: process.env.PATH },
+      encoding: 'utf8',
+    });
+    assert.equal(status, 1);
+    assert.match(stderr, /^phm: Cannot find package 'commander' .*: run "npm ci"\n$/);
+    const made = readdirSync(join(root, 'build'), { recursive: true, encoding: 'utf8' });
+    assert.ok(made.some((path) => /^compile-cache\/[^/]+\/[^/]+$/.test(path)));
+    for (const path of made) {
+      assert.equal(statSync(join(root, 'build', path)).mode & 0o077, 0, path);
     }
   });
 

@@ -3,9 +3,9 @@
  * and what was compiled for one is there for the next.
  */
 import { enableCompileCache } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 
-export const COMPILE_CACHE: string = join(tmpdir(), 'phm-test-compile-cache');
+/** Not in the folder for temporary files, where others may put code by this name. */
+export const COMPILE_CACHE: string = resolve(import.meta.dirname, '../../build/test-compile-cache');
 
 enableCompileCache(COMPILE_CACHE);
