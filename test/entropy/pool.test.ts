@@ -8,8 +8,6 @@ import { AppError } from '../../src/errors.ts';
 
 const DRAWS = 4;
 
-/** Where the state is in the shared memory, in words. */
-
 function makePool(creditBitsPerDraw = 192): { pool: Pool; filler: PoolFiller } {
   const memory = allocatePool(DRAWS);
   const filler = new PoolFiller(memory);
