@@ -6,8 +6,10 @@
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
+import { getCompileCacheDir } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
+import { COMPILE_CACHE_ENVIRONMENT } from '../src/compile-cache.ts';
 
 const SRC = resolve(import.meta.dirname, '../src');
 
@@ -179,6 +181,23 @@ describe('layers', () => {
       .filter((file) => file.endsWith('.ts'))
       .filter((file) => readFileSync(join(SRC, file), 'utf8').includes('process.env'));
     assert.deepEqual(readers, ['main.ts']);
+  });
+
+  it('hides the environment from every thread and process that is started', () => {
+    const calls = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .flatMap((file) => {
+        const text = readFileSync(join(SRC, file), 'utf8');
+        const starts = text.match(/\bnew Worker\(|\b(?:spawn|fork|execFile)(?:Sync)?\($/gm) ?? [];
+        const hidden = text.match(/\benv: COMPILE_CACHE_ENVIRONMENT\b/g) ?? [];
+        return starts.length > 0 ? [{ file, starts: starts.length, hidden: hidden.length }] : [];
+      });
+    assert.ok(calls.length >= 5);
+    for (const { file, starts, hidden } of calls) assert.equal(hidden, starts, file);
+    assert.deepEqual(Object.keys(COMPILE_CACHE_ENVIRONMENT), ['NODE_COMPILE_CACHE']);
+    // Where this one's is: the folder as it was given, and Node's own below it.
+    const { NODE_COMPILE_CACHE: folder = '' } = COMPILE_CACHE_ENVIRONMENT;
+    assert.match(relative(folder, getCompileCacheDir() ?? ''), /^v\d[^/]*$/);
   });
 
   it('lets the client in sdk/ import one package, and nothing else from outside', () => {

@@ -12,6 +12,7 @@ import {
   sourceCreditBits,
 } from '../../src/entropy/index.ts';
 import { AppError, SetupError } from '../../src/errors.ts';
+import { API_KEY, CRN, FakeIbm } from './fake-ibm.ts';
 
 const SETTINGS: SourceSettings = {
   jitterCredit: 'on',
@@ -62,6 +63,23 @@ describe('a background source', { timeout: 30_000 }, () => {
       events.map(({ kind }) => kind),
       ['delivering'],
     );
+  });
+
+  it('cancels what its thread has asked for when it ends', async (t) => {
+    const fake = await FakeIbm.start(t);
+    fake.states = ['Queued'];
+    const ibmQuantum = {
+      apiKey: { text: API_KEY },
+      serviceCrn: CRN,
+      backend: 'ibm_fake',
+      shots: 256,
+      url: `${fake.service.url}/api/v1`,
+      iamUrl: `${fake.service.url}/identity/token`,
+    };
+    const source = new BackgroundSource('ibm-quantum', { ...SETTINGS, ibmQuantum }, () => {});
+    await fake.service.reached('state', 1);
+    await source.close();
+    assert.equal(fake.service.count('cancel'), 1);
   });
 
   it('credits timing noise as it is told to', async () => {

@@ -12,9 +12,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { Agent, get, type IncomingMessage } from 'node:http';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { PLANS } from '../../src/accounts/index.ts';
 import {
   DEMO_KEY,
@@ -214,6 +215,20 @@ describe('a data directory that disappears', () => {
     await until('the server is ready again', 30_000, async () => (await ledger()) === 'ok');
     assert.equal((await server.request('/readyz')).status, 200);
     await server.stop();
+  });
+});
+
+describe('a worker that dies', () => {
+  it('ends the process at once, so that it is started again', async (t) => {
+    const dataDir = freshFolder();
+    const file = join(dataDir, 'die');
+    const hook = pathToFileURL(resolve(import.meta.dirname, '../support/dying-worker.ts'));
+    hook.searchParams.set('when', file);
+    const server = await Server.start(dataDir, { NODE_OPTIONS: `--import=${hook.href}` });
+    t.after(() => server.stop('SIGKILL'));
+    writeFileSync(file, '');
+    await untilLogged(server, /^phm: ended by an unexpected WorkerExit \(code 1\)$/m);
+    assert.equal(await server.stop('SIGCONT'), 1);
   });
 });
 
