@@ -142,6 +142,8 @@ describe('/docs in a browser', { skip: NO_CHROMIUM }, () => {
     await page.getByRole('textbox', { name: 'Request body' }).waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      const ground = colorScheme === 'dark' ? 'html.dark-mode' : 'html:not(.dark-mode)';
+      await page.locator(ground).waitFor();
       const found = await findBarriers(page);
       // The renderer puts the link to a call into the button that opens it.
       const own = found.filter((line) => !/^(nested-interactive|heading-order|region):/.test(line));
