@@ -3,7 +3,12 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
-import type { StatisticsMessage } from '../../src/keys/messages.ts';
+import { AppError } from '../../src/errors.ts';
+import {
+  type StatisticsMessage,
+  type StatisticsResult,
+  toFailure,
+} from '../../src/keys/messages.ts';
 import { Statistics } from '../../src/keys/statistics.ts';
 
 /** A worker that answers when it is told to. */
@@ -14,9 +19,8 @@ class SlowWorker extends EventEmitter {
     if (message !== 'close') this.asked.push(message.id);
   }
 
-  answer(): void {
-    const id = this.asked.shift();
-    this.emit('message', { id, result: { kind: 'series', sums: [] } });
+  answer(result: StatisticsResult = { kind: 'series', sums: [] }): void {
+    this.emit('message', { id: this.asked.shift(), result });
   }
 }
 
@@ -41,5 +45,17 @@ describe('questions to the statistics worker', () => {
     const last = ask('acct_other');
     worker.answer();
     assert.deepEqual(await last, []);
+  });
+
+  it('are refused as the worker refuses them', async () => {
+    const worker = new SlowWorker();
+    const statistics = new Statistics(worker as unknown as Worker);
+    const asked = statistics.series({ ...query, accountId: 'acct' });
+    const failure = toFailure(new AppError('ledger_unavailable', { retryAfterSeconds: 7 }));
+    worker.answer({ kind: 'failed', failure });
+    await assert.rejects(asked, {
+      code: 'ledger_unavailable',
+      details: { retryAfterSeconds: 7, reason: failure.reason },
+    });
   });
 });
