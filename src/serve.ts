@@ -26,7 +26,7 @@ import { type Config, isLoopback } from './config/index.ts';
 import { isSourceName } from './entropy/index.ts';
 import { SetupError } from './errors.ts';
 import { buildApp } from './http/app.ts';
-import { isDashboardBuilt } from './http/dashboard.ts';
+import { isBuilt } from './http/built-pages.ts';
 import {
   checkMasterSecret,
   KeyService,
@@ -106,7 +106,7 @@ export async function serve(config: Config, { json, env, onFatal }: ServeOptions
   announce({
     address,
     json,
-    dashboard: isDashboardBuilt(DASHBOARD_FOLDER),
+    dashboard: isBuilt(DASHBOARD_FOLDER),
     demoApiKey,
     metricsAddress: metricsServer?.address ?? null,
     color,

@@ -1,48 +1,29 @@
 /** The first address of the service: the dashboard for browsers, and a short index for programs. */
-import { existsSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
-import fastifyStatic from '@fastify/static';
+import { relative, sep } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { formatTimestamp } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { PROJECT_VERSION } from '../version.ts';
 import type { RouteContext } from './app.ts';
-import { PAGE_HEADERS } from './page-headers.ts';
+import { serveBuilt } from './built-pages.ts';
 
 /** Names of files in this folder change with their content. */
 const HASHED_FOLDER = `assets${sep}`;
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** Whether there is a dashboard in a folder. */
-export function isDashboardBuilt(folder: string): boolean {
-  return existsSync(join(folder, 'index.html'));
-}
-
-/**
- * Serves the files of the built dashboard, each by an address of its own: what is put into the folder
- * later, dot files and compressed forms have none. `app` has the base path for its prefix.
- */
+/** Serves the built dashboard, and the first address. `app` has the base path for its prefix. */
 export async function serveDashboard(app: FastifyInstance, context: RouteContext): Promise<void> {
-  const { dashboardFolder: root, logger } = context;
-  const isBuilt = isDashboardBuilt(root);
-  if (isBuilt) {
-    await app.register(fastifyStatic, {
-      root,
-      wildcard: false,
-      globIgnore: ['**/*.br', '**/*.gz'],
-      index: false,
-      preCompressed: true,
-      acceptRanges: false,
-      cacheControl: false,
-      setHeaders: (reply, path) => {
-        const isHashed = relative(root, path).startsWith(HASHED_FOLDER);
-        reply.headers({ ...PAGE_HEADERS, 'cache-control': isHashed ? FOR_EVER : 'no-cache' });
-      },
-    });
-  } else {
-    logger.warn(`the dashboard is not built: there is no ${join(root, 'index.html')}`);
-  }
-  serveFirstAddress(app, context, isBuilt);
+  const { dashboardFolder: folder, logger } = context;
+  const isServed = await serveBuilt(app, logger, {
+    name: 'the dashboard',
+    folder,
+    cacheControl: (path) => {
+      const isHashed = relative(folder, path).startsWith(HASHED_FOLDER);
+      return isHashed ? FOR_EVER : 'no-cache';
+    },
+    options: { index: false },
+  });
+  serveFirstAddress(app, context, isServed);
 }
 
 /**
