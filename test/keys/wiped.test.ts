@@ -12,16 +12,9 @@ import type { Principal } from '../../src/ledger/index.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 import { startKeyService } from '../support/key-service.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
+import { order } from './fakes.ts';
 
-const ORDER = {
-  securityLevel: 256,
-  modulation: 'phase',
-  source: 'os',
-  validate: true,
-  report: false,
-  acceptedMs: 0,
-} as const;
-
+const ORDER = order({ validate: true });
 const USAGE = { month: 0, used: 1, quota: null };
 const KEY_TEXT = '1b'.repeat(32);
 

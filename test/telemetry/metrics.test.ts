@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { ERRORS } from '../../src/errors.ts';
 import { MetricsServer, openMetrics, type ServiceMetrics } from '../../src/telemetry/index.ts';
+import { order } from '../keys/fakes.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 import { makeDashboardFolder, removeDashboardFolder } from '../support/dashboard-folder.ts';
 import {
@@ -18,14 +19,7 @@ import {
   Server,
 } from '../support/server.ts';
 
-const ORDER = {
-  securityLevel: 384,
-  modulation: 'phase',
-  source: 'os',
-  validate: true,
-  report: false,
-  acceptedMs: 0,
-} as const;
+const ORDER = order({ securityLevel: 384, validate: true });
 
 /** The value of one series, by its name with labels as they are written. */
 function sampleOf(page: string, series: string): number {
