@@ -22,7 +22,9 @@ export interface paths {
          *     - `entropy_bits` is what the sources are credited with, scaled by a screen for defects; a 384-bit key is credited no more
          *       than 256 bits by the operating system alone.
          *     - `latency_ms` runs from acceptance to key and proof ready, with queues and without the network.
-         *     - A quantum source, simulated or real, changes the form of the answer to a score. The simulator is credited no entropy.
+         *     - `security_strength_bits` is `security_level`, or the strength of the generator, 256 bits, if that is less.
+         *     - The answer has the same fields whatever the source. `nist_validation`, `nist_score` and `nist_grade` come together, with
+         *       `enable_nist_validation`. The quantum simulator is credited no entropy.
          *     - `"include": ["nist_report"]` adds every p-value.
          */
         post: operations["generate"];
@@ -276,6 +278,8 @@ export interface operations {
                          * @enum {integer}
                          */
                         security_level: 128 | 256 | 384;
+                        /** @description the requested level or the generator's security strength, whichever is less */
+                        security_strength_bits: number;
                         /** @description min-entropy credited to the key, scaled by the measured defect screen */
                         entropy_bits: number;
                         /** @description from acceptance to key and proof ready */
@@ -286,6 +290,14 @@ export interface operations {
                          * @example 2026-01-31T12:00:00.000+00:00
                          */
                         timestamp: string;
+                        /** @description entropy source of this key beside the operating system; os: no other */
+                        source: string;
+                        /** @description whether source is quantum hardware, by its provider's word */
+                        quantum_hardware: boolean;
+                        /** @description job of the hardware that fed the key, or null */
+                        entropy_job_id: string | null;
+                        /** @description keyed proof that this service generated the key */
+                        hash_proof: string;
                         nist_validation?: {
                             /**
                              * @description verdict of this service's gate
@@ -300,109 +312,13 @@ export interface operations {
                              */
                             compliance_level: "CERTIFICATION_READY" | "REVIEW" | "NON_COMPLIANT";
                         };
-                        /** @description keyed proof that this service generated the key */
-                        hash_proof?: string;
-                        /**
-                         * NistReport
-                         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Its p-values are kept, the rest is not stored.
-                         */
-                        nist_report?: {
-                            /**
-                             * @description n, the length of the sample: 2^20
-                             * @example 1048576
-                             */
-                            bits: number;
-                            /**
-                             * @description set of class probabilities: exact ones, or those of the NIST program
-                             * @enum {string}
-                             */
-                            constants: "exact" | "nist";
-                            /**
-                             * @description significance level of one test
-                             * @enum {number}
-                             */
-                            alpha: 0.01;
-                            tests: {
-                                /**
-                                 * @description the test, in the suite’s order
-                                 * @enum {string}
-                                 */
-                                name: "frequency" | "block_frequency" | "cumulative_sums" | "runs" | "longest_run" | "rank" | "dft" | "non_overlapping_template" | "overlapping_template" | "universal" | "approximate_entropy" | "random_excursions" | "random_excursions_variant" | "serial" | "linear_complexity";
-                                /** @description false when the sample does not meet its conditions */
-                                applicable: boolean;
-                                /** @description why the test does not apply */
-                                reason?: string;
-                                /** @description what the test was set to, in the symbols of SP 800-22; pi: probabilities */
-                                parameters: {
-                                    [key: string]: number | boolean | number[];
-                                };
-                                /** @description what each p-value is about; empty text where a test has one */
-                                labels: string[];
-                                p_values: number[];
-                                /** @description the smallest p-value, corrected for their number */
-                                corrected_p: number | null;
-                                /** @description what was counted; no bits of the sample */
-                                statistics: {
-                                    [key: string]: number | boolean | number[];
-                                };
-                                /** @description corrected_p is at least alpha; null when not applicable */
-                                passed: boolean | null;
-                            }[];
-                            tests_passed: number;
-                            total_tests: number;
-                            /** @description the verdict that releases a key */
-                            gate: {
-                                p_value: number;
-                                /**
-                                 * @description FAIL below
-                                 * @enum {number}
-                                 */
-                                alpha: 0.000001;
-                                /** @enum {string} */
-                                verdict: "PASS" | "FAIL";
-                                /** @description streams drawn for this key; all but the last failed the gate and were dropped whole */
-                                streams_judged: number;
-                            };
-                        };
-                    } | {
-                        /**
-                         * @description true: the call succeeded
-                         * @enum {boolean}
-                         */
-                        success: true;
-                        /** @description identifier of the key */
-                        key_id: string;
-                        /** @description the key, lowercase hexadecimal; shown once and never stored */
-                        key: string;
-                        /**
-                         * @description the requested level
-                         * @enum {integer}
-                         */
-                        security_level: 128 | 256 | 384;
-                        /** @description min-entropy credited to the key, scaled by the measured defect screen */
-                        entropy_bits: number;
-                        /** @description from acceptance to key and proof ready */
-                        latency_ms: number;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        /** @description whether real quantum hardware took part */
-                        quantum_hardware: boolean;
-                        /** @description job of the hardware that fed the key, or null */
-                        entropy_job_id: string | null;
+                        /** @description share of the tests passed, in percent; with nist_validation */
                         nist_score?: number;
                         /**
-                         * @description grade of the score
+                         * @description grade of nist_score; with nist_validation
                          * @enum {string}
                          */
                         nist_grade?: "A" | "B" | "C" | "D" | "F";
-                        /** @description name of the entropy source */
-                        source: string;
-                        /** @description keyed proof that this service generated the key */
-                        hash_proof: string;
                         /**
                          * NistReport
                          * @description Full SP 800-22 report on the sample of the stream this key is cut from. Its p-values are kept, the rest is not stored.

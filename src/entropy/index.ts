@@ -33,7 +33,6 @@ export { type Pool, PooledSource } from './pool.ts';
 export { collectSamples, givesRawNoise, openRawReader } from './raw.ts';
 export {
   isBackground,
-  isQuantum,
   isRemote,
   isSourceName,
   openSource,

@@ -147,11 +147,6 @@ export function isRemote(name: SourceName): boolean {
   return isBackground(name) && BACKGROUND[name].isRemote;
 }
 
-/** Whether a source of this kind answers in the quantum form, simulated or real. */
-export function isQuantum(kind: SourceKind): boolean {
-  return kind === 'quantum-simulator' || kind === 'quantum-hardware';
-}
-
 /** Opens a source. It does not throw: one that cannot be read says so in `status` and `draw`. */
 export function openSource(name: DirectName): EntropySource {
   return DIRECT[name].open();

@@ -55,33 +55,40 @@ const TIMESTAMP = '2026-01-31T12:00:00.000+00:00';
 
 const VALIDATED_KEY = {
   success: true,
-  key_id: 'phm_2170353998975470955695595929441419327',
-  key: '64f48946bc0f783ed7e06e86d8c2a30bea09f5472b2c69c850793f2a4d7161dc',
+  key_id: 'phm_2170429376983703449351416931714616409',
+  key: '628ca1957bb0e7533767739cbe80d46eb4dc4b9ced577b92d9df7fde73a0f081',
   security_level: 256,
-  entropy_bits: 254.83,
-  latency_ms: 5.763,
+  security_strength_bits: 256,
+  entropy_bits: 254.85,
+  latency_ms: 7.167,
   timestamp: TIMESTAMP,
+  source: 'os',
+  quantum_hardware: false,
+  entropy_job_id: null,
+  hash_proof:
+    'proof_180101358710039235219691106797287890985005447079011828679586787048193400957481',
   nist_validation: {
     certification_status: 'PASS',
     tests_passed: 15,
     total_tests: 15,
     compliance_level: 'CERTIFICATION_READY',
   },
+  nist_score: 100,
+  nist_grade: 'A',
 };
 
-const SCORED_KEY = {
+const SIMULATOR_KEY = {
   success: true,
   key_id: 'phm_2170337195073431729661997609353391462',
   key: '31d16ddba0d94b53913577aa4a5cd92393ce992bb2a3961b597667384cda480950f1da3e60b3f0359d801c5c169081cd',
   security_level: 384,
+  security_strength_bits: 256,
   entropy_bits: 254.86,
-  latency_ms: 152.417,
+  latency_ms: 0.417,
   timestamp: TIMESTAMP,
+  source: 'quantum-simulator',
   quantum_hardware: false,
   entropy_job_id: null,
-  nist_score: 100,
-  nist_grade: 'A',
-  source: 'quantum-simulator',
   hash_proof:
     'proof_116681149205494887086682504998722578920594466898998906137738725034814029366495',
 };
@@ -111,7 +118,9 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
 - \`entropy_bits\` is what the sources are credited with, scaled by a screen for defects; a 384-bit key is credited no more
   than 256 bits by the operating system alone.
 - \`latency_ms\` runs from acceptance to key and proof ready, with queues and without the network.
-- A quantum source, simulated or real, changes the form of the answer to a score. The simulator is credited no entropy.
+- \`security_strength_bits\` is \`security_level\`, or the strength of the generator, 256 bits, if that is less.
+- The answer has the same fields whatever the source. \`nist_validation\`, \`nist_score\` and \`nist_grade\` come together, with
+  \`enable_nist_validation\`. The quantum simulator is credited no entropy.
 - \`"include": ["nist_report"]\` adds every p-value.`,
     requests: {
       validated: {
@@ -120,25 +129,21 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
       },
       plain: { summary: '128 bits', value: { security_level: 128 } },
       report: {
-        summary: 'with proof and full report',
+        summary: 'with the full report',
         value: {
           security_level: 256,
           enable_nist_validation: true,
-          include: ['hash_proof', 'nist_report'],
+          include: ['nist_report'],
         },
       },
       simulator: {
         summary: '384 bits, the quantum simulator mixed in',
-        value: {
-          security_level: 384,
-          enable_nist_validation: true,
-          entropy_source: 'quantum-simulator',
-        },
+        value: { security_level: 384, entropy_source: 'quantum-simulator' },
       },
     },
     answers: {
-      validated: { summary: 'a classical source', value: VALIDATED_KEY },
-      simulator: { summary: 'a quantum source', value: SCORED_KEY },
+      validated: { summary: '256 bits with its 15 tests', value: VALIDATED_KEY },
+      simulator: { summary: '384 bits, the quantum simulator mixed in', value: SIMULATOR_KEY },
     },
   },
   validate: {
@@ -152,7 +157,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
       key: { summary: 'a key', value: { key: VALIDATED_KEY.key } },
       proof: {
         summary: 'a key and its proof',
-        value: { key: SCORED_KEY.key, hash_proof: SCORED_KEY.hash_proof },
+        value: { key: SIMULATOR_KEY.key, hash_proof: SIMULATOR_KEY.hash_proof },
       },
     },
     answers: {

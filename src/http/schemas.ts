@@ -9,8 +9,8 @@ import { DEFAULT_MODULATION, MODULATION_TYPES, type ModulationType } from '../mo
 import { NistReport } from './nist-report.ts';
 
 /**
- * `hash_proof` asks for the proof in the validation-object form, which leaves it out by default;
- * `nist_report` for all that the suite found, of a key that is validated.
+ * `nist_report` adds everything that the suite found, and needs validation. `hash_proof` is accepted because
+ * clients send it; the proof is in every answer.
  */
 export const INCLUDABLE = ['hash_proof', 'nist_report'] as const;
 export type Includable = (typeof INCLUDABLE)[number];
@@ -77,28 +77,6 @@ export function generateBody(sources: readonly string[], defaultSource: string) 
 
 export type GenerateBody = Static<ReturnType<typeof generateBody>>;
 
-const commonKeyFields = {
-  success: Success,
-  key_id: Type.String({ pattern: '^phm_[0-9]+$', description: 'identifier of the key' }),
-  key: Type.String({
-    pattern: '^([0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f]{96})$',
-    description: 'the key, lowercase hexadecimal; shown once and never stored',
-  }),
-  security_level: oneOf<SecurityLevel>(SECURITY_LEVELS, 'integer', 'the requested level'),
-  entropy_bits: Type.Number({
-    minimum: 0,
-    maximum: 384,
-    description: 'min-entropy credited to the key, scaled by the measured defect screen',
-  }),
-  latency_ms: Type.Number({ minimum: 0, description: 'from acceptance to key and proof ready' }),
-  timestamp: Timestamp,
-};
-
-const hashProof = Type.String({
-  pattern: '^proof_[1-9][0-9]{77,81}$',
-  description: 'keyed proof that this service generated the key',
-});
-
 export const NistValidation = Type.Object(
   {
     certification_status: oneOf(['PASS', 'FAIL'], 'string', "verdict of this service's gate"),
@@ -113,44 +91,62 @@ export const NistValidation = Type.Object(
   { additionalProperties: false },
 );
 
-/** Variant A: classical sources. */
-export const GeneratedKeyA = Type.Object(
+export const GeneratedKey = Type.Object(
   {
-    ...commonKeyFields,
-    nist_validation: Type.Optional(NistValidation),
-    hash_proof: Type.Optional(hashProof),
-    nist_report: Type.Optional(NistReport),
-  },
-  {
-    additionalProperties: false,
-    title: 'GeneratedKeyA',
-    description: 'Validation-object form, for classical entropy sources.',
-  },
-);
-
-/** Variant B: quantum sources, simulated or real. */
-export const GeneratedKeyB = Type.Object(
-  {
-    ...commonKeyFields,
-    quantum_hardware: Type.Boolean({ description: 'whether real quantum hardware took part' }),
+    success: Success,
+    key_id: Type.String({ pattern: '^phm_[0-9]+$', description: 'identifier of the key' }),
+    key: Type.String({
+      pattern: '^([0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f]{96})$',
+      description: 'the key, lowercase hexadecimal; shown once and never stored',
+    }),
+    security_level: oneOf<SecurityLevel>(SECURITY_LEVELS, 'integer', 'the requested level'),
+    security_strength_bits: Type.Integer({
+      minimum: 0,
+      maximum: 256,
+      description: "the requested level or the generator's security strength, whichever is less",
+    }),
+    entropy_bits: Type.Number({
+      minimum: 0,
+      maximum: 384,
+      description: 'min-entropy credited to the key, scaled by the measured defect screen',
+    }),
+    latency_ms: Type.Number({ minimum: 0, description: 'from acceptance to key and proof ready' }),
+    timestamp: Timestamp,
+    source: Type.String({
+      description: 'entropy source of this key beside the operating system; os: no other',
+    }),
+    quantum_hardware: Type.Boolean({
+      description: "whether source is quantum hardware, by its provider's word",
+    }),
     entropy_job_id: Type.Union([Type.String(), Type.Null()], {
       description: 'job of the hardware that fed the key, or null',
     }),
-    nist_score: Type.Optional(Type.Integer({ minimum: 0, maximum: 100 })),
-    nist_grade: Type.Optional(oneOf(['A', 'B', 'C', 'D', 'F'], 'string', 'grade of the score')),
-    source: Type.String({ description: 'name of the entropy source' }),
-    hash_proof: hashProof,
+    hash_proof: Type.String({
+      pattern: '^proof_[1-9][0-9]{77,81}$',
+      description: 'keyed proof that this service generated the key',
+    }),
+    nist_validation: Type.Optional(NistValidation),
+    nist_score: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 100,
+        description: 'share of the tests passed, in percent; with nist_validation',
+      }),
+    ),
+    nist_grade: Type.Optional(
+      oneOf(['A', 'B', 'C', 'D', 'F'], 'string', 'grade of nist_score; with nist_validation'),
+    ),
     nist_report: Type.Optional(NistReport),
   },
   {
     additionalProperties: false,
-    title: 'GeneratedKeyB',
-    description: 'Score form, for quantum entropy sources, simulated or real.',
+    title: 'GeneratedKey',
+    description:
+      'nist_validation, nist_score and nist_grade come together, with enable_nist_validation.',
   },
 );
 
-export const GeneratedKey = Type.Union([GeneratedKeyA, GeneratedKeyB]);
-export type GeneratedKeyResponse = Static<typeof GeneratedKeyA> | Static<typeof GeneratedKeyB>;
+export type GeneratedKeyResponse = Static<typeof GeneratedKey>;
 
 export const ValidateBody = Type.Object(
   {

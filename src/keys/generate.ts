@@ -62,6 +62,7 @@ export function generateKey(
   const { key, creditBits, jobId } = cutKey(generator, order, stream);
   return {
     key,
+    securityStrengthBits: Math.min(order.securityLevel, generator.strengthBits),
     entropyBits: roundDown(stream.screen * creditBits),
     entropyJobId: jobId,
     evidence: stream.evidence,

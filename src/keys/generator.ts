@@ -7,7 +7,7 @@
 import { randomBytes } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
 import { concatBytes, wipe } from '../bytes.ts';
-import { CtrDrbg, drbgSelfTest, MAX_REQUEST_BITS } from '../drbg/index.ts';
+import { CtrDrbg, drbgSelfTest, MAX_REQUEST_BITS, SECURITY_STRENGTH_BITS } from '../drbg/index.ts';
 import {
   countOnes,
   type EntropySource,
@@ -85,6 +85,8 @@ export interface GeneratorParts {
   /** Those of them that are mixed into every reseed. */
   readonly mix: readonly EntropySource[];
   readonly drbg: BitGenerator;
+  /** Security strength the DRBG was instantiated with, in bits (SP 800-90A §8.4). */
+  readonly strengthBits: number;
   /** 16 random bytes. */
   readonly instanceId: Buffer;
   /** The known-answer tests of the DRBG. */
@@ -97,17 +99,20 @@ export class Generator {
   readonly #mix: readonly EntropySource[];
   readonly #drbg: BitGenerator;
   readonly #instanceId: Buffer;
+  /** Security strength of the DRBG in bits: no key is stronger. */
+  readonly strengthBits: number;
   readonly #knownAnswers: GeneratorParts['knownAnswers'];
   #reseeds = 0;
   #reseedsSinceScreen = 0;
   #latched: string | null = null;
   #screen = 0;
 
-  constructor({ os, extras, mix, drbg, instanceId, knownAnswers }: GeneratorParts) {
+  constructor({ os, extras, mix, drbg, strengthBits, instanceId, knownAnswers }: GeneratorParts) {
     this.#os = os;
     this.#extras = extras;
     this.#mix = mix;
     this.#drbg = drbg;
+    this.strengthBits = strengthBits;
     this.#instanceId = instanceId;
     this.#knownAnswers = knownAnswers;
   }
@@ -124,9 +129,14 @@ export class Generator {
     }
     const mixed = [...extras.values()].filter(({ name }) => mix.includes(name));
     const instanceId = concatBytes(randomBytes(16));
-    const drbg = instantiate(os, instanceId);
-    const knownAnswers = drbgSelfTest;
-    const generator = new Generator({ os, extras, mix: mixed, drbg, instanceId, knownAnswers });
+    const generator = new Generator({
+      os,
+      extras,
+      mix: mixed,
+      ...instantiate(os, instanceId),
+      instanceId,
+      knownAnswers: drbgSelfTest,
+    });
     generator.takeScreen();
     return generator;
   }
@@ -243,8 +253,14 @@ export class Generator {
   }
 }
 
-/** SP 800-90A §10.2.1.3.2, from two draws of the system source. */
-function instantiate(os: EntropySource, personalization: Buffer): CtrDrbg {
+/**
+ * SP 800-90A §10.2.1.3.2, from two draws of the system source. The strength is that of the mechanism,
+ * or the entropy that the source is credited with if that is less.
+ */
+function instantiate(
+  os: EntropySource,
+  personalization: Buffer,
+): Pick<GeneratorParts, 'drbg' | 'strengthBits'> {
   const seed = gatherSeed(os, []);
   const nonce = Buffer.alloc(16);
   try {
@@ -252,7 +268,8 @@ function instantiate(os: EntropySource, personalization: Buffer): CtrDrbg {
     // §8.6.7: a nonce of at least half the security strength, here fresh random bits.
     nonce.set(draw.bytes.subarray(0, 16));
     wipe(draw.bytes);
-    return CtrDrbg.instantiate({ entropyInput: seed.bytes, nonce, personalization });
+    const drbg = CtrDrbg.instantiate({ entropyInput: seed.bytes, nonce, personalization });
+    return { drbg, strengthBits: Math.min(SECURITY_STRENGTH_BITS, seed.osCreditBits) };
   } finally {
     wipe(seed.bytes, nonce);
   }

@@ -22,6 +22,7 @@ export {
   type StageListener,
 } from './observer.ts';
 export {
+  type Evidence,
   type GenerateOutcome,
   type KeyOrder,
   SECURITY_LEVELS,

@@ -43,6 +43,8 @@ export interface StreamReport {
 /** A key with everything that is said of it. The receiver owns `key` and MUST wipe it. */
 export interface GeneratedKey {
   readonly key: Uint8Array;
+  /** The key's length, or the strength of its generator if that is less. */
+  readonly securityStrengthBits: number;
   readonly entropyBits: number;
   readonly entropyJobId: string | null;
   readonly evidence: Evidence | null;

@@ -8,7 +8,6 @@ import {
   type Draw,
   type EntropySource,
   gatherSeed,
-  isQuantum,
   isSourceName,
   mostCommonValueMinEntropy,
   openSource,
@@ -81,13 +80,6 @@ describe('the table of sources', () => {
     for (const name of ['OS', 'os ', '', 'toString', '__proto__', 'hasOwnProperty']) {
       assert.equal(isSourceName(name), false, name);
     }
-  });
-
-  it('counts simulated and real hardware as quantum, nothing else', () => {
-    assert.equal(isQuantum('quantum-simulator'), true);
-    assert.equal(isQuantum('quantum-hardware'), true);
-    assert.equal(isQuantum('system'), false);
-    assert.equal(isQuantum('noise'), false);
   });
 });
 

@@ -32,10 +32,16 @@ const COMMON = [
   'key_id',
   'key',
   'security_level',
+  'security_strength_bits',
   'entropy_bits',
   'latency_ms',
   'timestamp',
+  'source',
+  'quantum_hardware',
+  'entropy_job_id',
+  'hash_proof',
 ];
+const EVIDENCE = ['nist_validation', 'nist_score', 'nist_grade'];
 
 function assertProblem(answer: Answer, status: number, code: string): void {
   assert.equal(answer.status, status, JSON.stringify(answer.body));
@@ -65,18 +71,24 @@ describe('generate', () => {
       assert.match(body.key_id, /^phm_[0-9]+$/);
       assert.match(body.timestamp, TIMESTAMP);
       assert.ok(body.latency_ms > 0);
+      assert.equal(body.security_strength_bits, Math.min(level, 256));
+      assert.deepEqual(
+        [body.source, body.quantum_hardware, body.entropy_job_id],
+        ['os', false, null],
+      );
+      assert.match(body.hash_proof, /^proof_[1-9][0-9]{77,81}$/);
       const credited = Math.min(level, 256);
       assert.ok(body.entropy_bits > 0.98 * credited && body.entropy_bits <= credited);
     }
   });
 
-  it('runs the 15 tests when asked and answers the validation-object form', async () => {
+  it('runs the 15 tests when asked and answers with the evidence in both published forms', async () => {
     const { status, body } = await server.generate({
       security_level: 256,
       enable_nist_validation: true,
     });
     assert.equal(status, 200);
-    assert.deepEqual(Object.keys(body).sort(), [...COMMON, 'nist_validation'].sort());
+    assert.deepEqual(Object.keys(body).sort(), [...COMMON, ...EVIDENCE].sort());
     const validation = body.nist_validation;
     assert.deepEqual(Object.keys(validation).sort(), [
       'certification_status',
@@ -88,16 +100,18 @@ describe('generate', () => {
     assert.ok([13, 15].includes(validation.total_tests));
     assert.ok(validation.tests_passed > 8 && validation.tests_passed <= validation.total_tests);
     const all = validation.tests_passed === validation.total_tests;
+    const share = validation.tests_passed / validation.total_tests;
+    assert.equal(body.nist_score, Math.round(100 * share));
+    assert.match(body.nist_grade, /^[ABCDF]$/);
     assert.equal(validation.compliance_level, all ? 'CERTIFICATION_READY' : 'REVIEW');
   });
 
-  it('answers the score form for a quantum source', async () => {
+  it('answers the same fields whatever the source', async () => {
     const plain = await server.generate({
       security_level: 128,
       entropy_source: 'quantum-simulator',
     });
-    const extra = ['quantum_hardware', 'entropy_job_id', 'source', 'hash_proof'];
-    assert.deepEqual(Object.keys(plain.body).sort(), [...COMMON, ...extra].sort());
+    assert.deepEqual(Object.keys(plain.body).sort(), [...COMMON].sort());
     const { status, body } = await server.generate({
       security_level: 384,
       enable_nist_validation: true,
@@ -105,21 +119,15 @@ describe('generate', () => {
       modulation_type: 'amplitude',
     });
     assert.equal(status, 200);
-    assert.deepEqual(
-      Object.keys(body).sort(),
-      [...COMMON, ...extra, 'nist_score', 'nist_grade'].sort(),
-    );
+    assert.deepEqual(Object.keys(body).sort(), [...COMMON, ...EVIDENCE].sort());
     assert.equal(body.quantum_hardware, false);
     assert.equal(body.entropy_job_id, null);
     assert.equal(body.source, 'quantum-simulator');
-    assert.match(body.hash_proof, /^proof_[1-9][0-9]{77,81}$/);
-    assert.ok(Number.isInteger(body.nist_score) && body.nist_score <= 100);
-    assert.match(body.nist_grade, /^[ABCDF]$/);
     // The simulator is credited nothing: 384 bits say no more than the system source gives.
     assert.ok(body.entropy_bits <= 256);
   });
 
-  it('takes all four modulation types, ignores unknown fields and adds the proof on request', async () => {
+  it('takes all four modulation types, ignores unknown fields, and takes a request for the proof that is always there', async () => {
     for (const modulation_type of ['phase', 'frequency', 'amplitude', 'none']) {
       const { status, body } = await server.generate({
         security_level: 256,
@@ -129,7 +137,7 @@ describe('generate', () => {
         include: ['hash_proof'],
       });
       assert.equal(status, 200);
-      assert.deepEqual(Object.keys(body).sort(), [...COMMON, 'hash_proof'].sort());
+      assert.deepEqual(Object.keys(body).sort(), [...COMMON].sort());
     }
   });
 
@@ -399,7 +407,7 @@ describe('HTTP', () => {
 });
 
 describe('OpenAPI document', () => {
-  it('describes what the server answers, in both variants and in errors', async () => {
+  it('describes what the server answers, whatever the source, and its errors', async () => {
     const document = (await server.request('/api/v2/openapi.json')).body;
     const ajv = new Ajv2020({ strict: false, allErrors: true });
     // biome-ignore lint/suspicious/noExplicitAny: the package's default export is mistyped for ESM.

@@ -86,6 +86,7 @@ export function parts(given: Partial<GeneratorParts>): GeneratorParts {
     extras: new Map(),
     mix: [],
     drbg: new RecordingDrbg(),
+    strengthBits: 256,
     instanceId: Buffer.alloc(16, 7),
     knownAnswers: () => [{ name: 'staged', passed: true }],
     ...given,

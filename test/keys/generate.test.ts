@@ -132,6 +132,22 @@ describe('generate', () => {
     }
   });
 
+  it('states the strength of the key: its length, or the strength of the generator if that is less', () => {
+    const cases: [128 | 256 | 384, number, number][] = [
+      [128, 256, 128],
+      [256, 256, 256],
+      [384, 256, 256],
+      [256, 192, 192],
+      [128, 192, 128],
+    ];
+    for (const [securityLevel, strengthBits, expected] of cases) {
+      const generator = new Generator(parts({ strengthBits }));
+      generator.takeScreen();
+      const made = generateKey(generator, keyring, order({ securityLevel }), tally());
+      assert.equal(made.securityStrengthBits, expected, `${securityLevel} of ${strengthBits}`);
+    }
+  });
+
   it('credits a source of the mix to every key, and nothing while it has none to give', () => {
     const mixed = fakeSource('jitter', 192);
     const refuse = () => {

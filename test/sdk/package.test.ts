@@ -27,7 +27,7 @@ import { type ErrorCode, type GeneratedKey, PhmApiError, PhmClient } from 'phm-c
 const phm = new PhmClient({ baseUrl: 'https://keys.example/phm', apiKey: 'x', fetch });
 export async function use(signal: AbortSignal): Promise<string> {
   const generated: GeneratedKey = await phm.generate({ security_level: 256 }, { signal });
-  if ('quantum_hardware' in generated) return generated.hash_proof;
+  if (generated.quantum_hardware) return generated.hash_proof;
   const passed: number | undefined = generated.nist_validation?.tests_passed;
   const { quota } = phm.lastLimits;
   return \`\${generated.key} \${passed} \${quota?.remaining} \${(await phm.health()).status}\`;

@@ -30,7 +30,7 @@ export function Evidence({ made }: { made: Made }) {
             { label: 'Modulation', value: order.modulation, note: 'adds no strength, takes none' },
             {
               label: 'Source',
-              value: order.source === '' ? 'default' : order.source,
+              value: answer.source,
               note: 'beside the operating system’s',
             },
             {
@@ -40,20 +40,24 @@ export function Evidence({ made }: { made: Made }) {
             },
           ]}
         />
-        {'quantum_hardware' in answer && <QuantumNote answer={answer} />}
+        <SourceNote answer={answer} />
       </section>
       {report ? <Tested answer={answer} report={report} /> : <Untested />}
     </>
   );
 }
 
-function QuantumNote({ answer }: { answer: Extract<GeneratedKey, { quantum_hardware: boolean }> }) {
+/** What the name of a source does not say. */
+function SourceNote({ answer }: { answer: GeneratedKey }) {
+  if (answer.quantum_hardware) {
+    const job = answer.entropy_job_id === null ? '' : ` Job ${answer.entropy_job_id}.`;
+    return <p class="note">Quantum hardware took part, by its provider’s word.{job}</p>;
+  }
+  if (answer.source !== 'quantum-simulator') return null;
   return (
     <p class="note">
-      {answer.quantum_hardware
-        ? 'Quantum hardware took part, by its provider’s word.'
-        : 'No quantum hardware took part: the simulator is a pseudorandom imitation, credited with no entropy.'}
-      {answer.entropy_job_id && ` Job ${answer.entropy_job_id}.`}
+      No quantum hardware took part: the simulator is a pseudorandom imitation, credited with no
+      entropy.
     </p>
   );
 }
@@ -122,9 +126,7 @@ function verdictText(passed: number, total: number): string {
 }
 
 function labelsOf(answer: GeneratedKey): string {
-  const labels =
-    'quantum_hardware' in answer
-      ? `score ${answer.nist_score}, grade ${answer.nist_grade}`
-      : `${answer.nist_validation?.certification_status}, ${answer.nist_validation?.compliance_level}`;
+  const { nist_validation: found, nist_score: score, nist_grade: grade } = answer;
+  const labels = `${found?.certification_status}, ${found?.compliance_level}, score ${score}, grade ${grade}`;
   return `Labels of the API: ${labels}. They are this service’s own; NIST certifies nothing by SP 800-22.`;
 }

@@ -8,7 +8,9 @@ export function writeDetails({ err }: CliContext, generated: GeneratedKey): void
   const rows: [string, string][] = [
     ['key id', generated.key_id],
     ['level', `${generated.security_level} bits`],
+    ['strength', `${generated.security_strength_bits} bits`],
     ['entropy', `${generated.entropy_bits} bits`],
+    ['source', generated.source],
     ['tests', testsOf(generated)],
     ['latency', `${generated.latency_ms} ms`],
   ];
@@ -18,17 +20,11 @@ export function writeDetails({ err }: CliContext, generated: GeneratedKey): void
 }
 
 function testsOf(generated: GeneratedKey): string {
-  if ('quantum_hardware' in generated) {
-    const { nist_score: score, nist_grade: grade } = generated;
-    return score === undefined ? NOT_RUN : `score ${score}, grade ${grade}`;
-  }
   const { nist_validation: found } = generated;
-  if (!found) return NOT_RUN;
+  if (!found) return 'not run (--validate runs them)';
   const { tests_passed, total_tests, compliance_level } = found;
   return `${tests_passed} of ${total_tests} passed (${compliance_level})`;
 }
-
-const NOT_RUN = 'not run (--validate runs them)';
 
 const BARS = '▁▂▃▄▅▆▇█';
 

@@ -2,9 +2,9 @@
 import type { FastifyInstance } from 'fastify';
 import { wipe } from '../../bytes.ts';
 import { formatTimestamp, monotonicMs } from '../../clock.ts';
-import { isQuantum, isSourceName, sourceKind } from '../../entropy/index.ts';
+import { isSourceName, sourceKind } from '../../entropy/index.ts';
 import { AppError } from '../../errors.ts';
-import type { GenerateOutcome, KeyOrder } from '../../keys/index.ts';
+import type { Evidence, GenerateOutcome, KeyOrder } from '../../keys/index.ts';
 import { DEFAULT_MODULATION } from '../../modulation/index.ts';
 import type { RouteContext } from '../app.ts';
 import { toNistReport } from '../nist-report.ts';
@@ -48,7 +48,7 @@ export function generateRoute(app: FastifyInstance, context: RouteContext): void
       );
       if (outcome.kind === 'quota_exceeded') throw quotaExceeded(clock.nowMs());
       authenticator.noteUsage(reply, outcome.usage);
-      return toResponse(order, outcome, request.body.include ?? [], clock.nowMs());
+      return toResponse(order, outcome, clock.nowMs());
     },
   );
 }
@@ -75,49 +75,43 @@ function reportWithoutValidation(index: number): AppError {
   return new AppError('invalid_request', { fields: [{ pointer: `#/include/${index}`, message }] });
 }
 
-/** The response in the source's variant. The key's bytes end here: what stays is the string. */
+/** The response. The key's bytes end here: only the string remains. */
 function toResponse(
   order: KeyOrder,
   { keyId, generated }: GenerateOutcome & { kind: 'generated' },
-  include: readonly string[],
   nowMs: number,
 ): GeneratedKeyResponse {
   const { key, evidence, report } = generated;
-  const common = {
+  const response = {
     success: true as const,
     key_id: keyId,
     key: Buffer.from(key.buffer, key.byteOffset, key.length).toString('hex'),
     security_level: order.securityLevel,
+    security_strength_bits: generated.securityStrengthBits,
     entropy_bits: generated.entropyBits,
     latency_ms: Math.round(generated.latencyMs * 1000) / 1000,
     timestamp: formatTimestamp(nowMs),
+    source: order.source,
+    quantum_hardware: sourceKind(order.source) === 'quantum-hardware',
+    entropy_job_id: generated.entropyJobId,
+    hash_proof: generated.hashProof,
+    ...(evidence && toNistFields(evidence)),
+    ...(report && { nist_report: toNistReport(report) }),
   };
   wipe(key);
-  const full = report && { nist_report: toNistReport(report) };
-  const kind = sourceKind(order.source);
-  if (isQuantum(kind)) {
-    return {
-      ...common,
-      quantum_hardware: kind === 'quantum-hardware',
-      entropy_job_id: generated.entropyJobId,
-      ...(evidence && { nist_score: evidence.score, nist_grade: evidence.grade }),
-      source: order.source,
-      hash_proof: generated.hashProof,
-      ...full,
-    };
-  }
+  return response;
+}
+
+/** Both published forms of the same verdict: only a stream that passed the gate releases a key. */
+function toNistFields(evidence: Evidence) {
   return {
-    ...common,
-    ...(evidence && {
-      nist_validation: {
-        // Only a stream that passed the gate releases a key.
-        certification_status: 'PASS',
-        tests_passed: evidence.testsPassed,
-        total_tests: evidence.totalTests,
-        compliance_level: evidence.complianceLevel,
-      },
-    }),
-    ...(include.includes('hash_proof') && { hash_proof: generated.hashProof }),
-    ...full,
+    nist_validation: {
+      certification_status: 'PASS' as const,
+      tests_passed: evidence.testsPassed,
+      total_tests: evidence.totalTests,
+      compliance_level: evidence.complianceLevel,
+    },
+    nist_score: evidence.score,
+    nist_grade: evidence.grade,
   };
 }
