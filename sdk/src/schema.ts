@@ -216,7 +216,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Unknown fields are ignored. */
+        /** @description Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
         requestBody: {
             content: {
                 /**
@@ -381,6 +381,18 @@ export interface operations {
                                 streams_judged: number;
                             };
                         };
+                        /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
+                        warnings?: {
+                            /**
+                             * @description stable code of the warning
+                             * @enum {string}
+                             */
+                            code: "unknown_field";
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            /** @description a sentence for people */
+                            detail: string;
+                        }[];
                     };
                 };
             };
@@ -763,7 +775,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Unknown fields are ignored. */
+        /** @description Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
         requestBody: {
             content: {
                 "application/json": {
@@ -812,6 +824,18 @@ export interface operations {
                          * @example 2026-01-31T12:00:00.000+00:00
                          */
                         timestamp: string;
+                        /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
+                        warnings?: {
+                            /**
+                             * @description stable code of the warning
+                             * @enum {string}
+                             */
+                            code: "unknown_field";
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            /** @description a sentence for people */
+                            detail: string;
+                        }[];
                     };
                 };
             };
@@ -1235,6 +1259,18 @@ export interface operations {
                          * @example 2026-01-31T12:00:00.000+00:00
                          */
                         timestamp: string;
+                        /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
+                        warnings?: {
+                            /**
+                             * @description stable code of the warning
+                             * @enum {string}
+                             */
+                            code: "unknown_field";
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            /** @description a sentence for people */
+                            detail: string;
+                        }[];
                     };
                 };
             };
@@ -1622,6 +1658,18 @@ export interface operations {
                          * @example 2026-01-31T12:00:00.000+00:00
                          */
                         timestamp: string;
+                        /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
+                        warnings?: {
+                            /**
+                             * @description stable code of the warning
+                             * @enum {string}
+                             */
+                            code: "unknown_field";
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            /** @description a sentence for people */
+                            detail: string;
+                        }[];
                     };
                 };
             };
@@ -1997,6 +2045,18 @@ export interface operations {
                          * @example 2026-01-31T12:00:00.000+00:00
                          */
                         timestamp: string;
+                        /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
+                        warnings?: {
+                            /**
+                             * @description stable code of the warning
+                             * @enum {string}
+                             */
+                            code: "unknown_field";
+                            /** @description "#/field" in the body, "?name" in the query */
+                            pointer: string;
+                            /** @description a sentence for people */
+                            detail: string;
+                        }[];
                     };
                 };
             };

@@ -29,6 +29,7 @@ import { serveDashboard } from './dashboard.ts';
 import { serveDocs } from './docs.ts';
 import { RequestObserver, type Telemetry } from './observe.ts';
 import { registerOpenApi, serveOpenApi } from './openapi.ts';
+import { preferenceHeaders } from './prefer.ts';
 import { sendProblem, toAppError } from './problem.ts';
 import { answerRaw, handleRawEvents, parserErrorCode } from './raw-errors.ts';
 import { generateRoute } from './routes/generate.ts';
@@ -101,7 +102,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   app.removeContentTypeParser('text/plain');
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => {
-    const known = toAppError(error);
+    const known = toAppError(error, request);
     const { reason } = known.details;
     if (reason) request.log.warn({ code: known.code, reason }, 'request failed');
     else if (known.code === 'internal_error') logUnexpected(request.log, known.cause);
@@ -176,7 +177,7 @@ function createServer(
       const known = toAppError(error);
       observer.problem(known.code, request as FastifyRequest);
       // No hook runs for an address that cannot be read.
-      reply.headers(cors(request.headers.origin));
+      reply.headers({ ...cors(request.headers.origin), ...preferenceHeaders(request.headers) });
       sendProblem(request as FastifyRequest, reply as FastifyReply, known, clock);
       const { statusCode: status } = reply;
       request.log.info({ method: request.method, route: 'unknown', status }, 'request');
@@ -234,6 +235,7 @@ function addRequestHooks(app: FastifyInstance, isDraining: () => boolean): void 
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
     reply.header('cache-control', 'no-store');
+    reply.headers(preferenceHeaders(request.headers));
     // RFC 9112 §3.2: an HTTP/1.1 request without exactly one Host is refused.
     if (request.raw.httpVersion === '1.1' && countHosts(request.raw.rawHeaders) !== 1) {
       throw new AppError('malformed_request', { detail: 'Exactly one Host header is needed.' });

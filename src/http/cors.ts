@@ -3,10 +3,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** What a page may read beside the body. */
 const EXPOSED_HEADERS =
-  'RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id';
+  'RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, Preference-Applied';
 
 /** What a page may send beside what needs no leave. */
-const ALLOWED_HEADERS = 'X-API-Key, Content-Type, X-Request-Id';
+const ALLOWED_HEADERS = 'X-API-Key, Content-Type, X-Request-Id, Prefer';
 
 /** How long a browser may remember the answer to a preflight. */
 const PREFLIGHT_SECONDS = 600;

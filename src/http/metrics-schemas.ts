@@ -1,7 +1,7 @@
 /** The wire of the two endpoints that metrics are drawn from: an account over time, and its p-values. */
 import Type, { type Static } from 'typebox';
 import { ALPHA, SECOND_LEVEL_MINIMUM_SEQUENCES, TEST_NAMES } from '../sts/index.ts';
-import { MetricsQuery, oneOf, Success, Timestamp } from './schemas.ts';
+import { MetricsQuery, oneOf, Success, Timestamp, warnings } from './schemas.ts';
 
 /** Lengths of a step in minutes; from 60 on they are made of the sums by hour. */
 export const STEP_MINUTES = [1, 5, 15, 60, 360, 1_440] as const;
@@ -85,6 +85,7 @@ export const SeriesResult = Type.Object(
       { additionalProperties: false, description: "The caller's account over the period." },
     ),
     timestamp: Timestamp,
+    warnings,
   },
   { additionalProperties: false },
 );
@@ -160,6 +161,7 @@ export const RandomnessResult = Type.Object(
       },
     ),
     timestamp: Timestamp,
+    warnings,
   },
   { additionalProperties: false },
 );

@@ -8,11 +8,15 @@ import type { Clock } from '../clock.ts';
 import { formatTimestamp } from '../clock.ts';
 import { AppError, ERRORS, type ErrorCode, type FieldError } from '../errors.ts';
 import type { ProblemBody } from './schemas.ts';
+import { unknownFieldErrors } from './unknown-fields.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
 /** Seconds to wait when a temporary failure names none. */
 const DEFAULT_RETRY_SECONDS = 1;
+
+/** Entries of "errors": a body of 16 KiB can have thousands of wrong fields. */
+const MAX_FIELD_ERRORS = 16;
 
 interface Occurrence {
   readonly requestId: string;
@@ -34,8 +38,17 @@ export function problemBody(error: AppError, occurrence: Occurrence): ProblemBod
     code: error.code,
     request_id: occurrence.requestId,
     timestamp: formatTimestamp(occurrence.nowMs),
-    ...(fields && { errors: fields }),
+    ...(fields && { errors: listed(fields) }),
   };
+}
+
+/** The first errors of a request; the last entry counts those left out. */
+function listed(fields: readonly FieldError[]): FieldError[] {
+  if (fields.length <= MAX_FIELD_ERRORS) return [...fields];
+  const first = fields.slice(0, MAX_FIELD_ERRORS - 1);
+  const more = fields.length - first.length;
+  const pointer = fields.at(-1)?.pointer.slice(0, 1) ?? '#';
+  return [...first, { pointer, message: `has ${more} more errors` }];
 }
 
 /** The headers that an error's status obliges to. */
@@ -83,13 +96,13 @@ const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
 };
 
 /** Any error as one of the table; what is not known is `internal_error` with the cause inside. */
-export function toAppError(error: unknown): AppError {
+export function toAppError(error: unknown, request?: FastifyRequest): AppError {
   if (error instanceof AppError) return error;
   const { code, statusCode, validation, validationContext } = error as Partial<FastifyError>;
   if (validation) {
-    return new AppError('invalid_request', {
-      fields: toFieldErrors(validation, validationContext === 'querystring'),
-    });
+    const wrong = toFieldErrors(validation, validationContext === 'querystring');
+    const unknown = request ? unknownFieldErrors(request) : [];
+    return new AppError('invalid_request', { fields: [...wrong, ...unknown] });
   }
   const known = code === undefined ? undefined : FRAMEWORK_CODES[code];
   if (known) return new AppError(known);

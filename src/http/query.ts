@@ -1,28 +1,68 @@
 /** Query parameters, read strictly: each is given once and says what it means, or the answer names the fix. */
-import { AppError } from '../errors.ts';
+import type { FastifyRequest } from 'fastify';
+import { AppError, type FieldError } from '../errors.ts';
+import { noteUnknownFields, refuseUnknownFields, unknownFieldErrors } from './unknown-fields.ts';
 
-/** Decimal digits, given once, as a number in range; anything else is told what is expected. */
-export function parseWhole(name: string, value: unknown, least: number, most: number): number {
-  const number = typeof value === 'string' && /^[1-9][0-9]{0,3}$/.test(value) ? Number(value) : 0;
-  if (number >= least && number <= most) return number;
-  throw refuseParameter(
-    name,
-    `must be a whole number from ${least} to ${most}, in decimal digits, given once`,
-  );
+/** How a parameter is read; `read` answers undefined to what it does not take. */
+export interface Parameter {
+  readonly expected: string;
+  readonly read: (text: string) => number | string | undefined;
 }
 
-/** One of a few numbers, in decimal digits, given once. */
-export function parseChoice<T extends number>(
+/** A whole number in decimal digits; a fraction of zeros, as in `24.0`, changes nothing. */
+export function wholeNumber(least: number, most: number): Parameter {
+  return {
+    expected: `must be a whole number from ${least} to ${most}, in decimal digits, given once`,
+    read: (text) => {
+      const number = /^[1-9][0-9]{0,3}(?:\.0+)?$/.test(text) ? Number(text) : 0;
+      return number >= least && number <= most ? number : undefined;
+    },
+  };
+}
+
+/** One of a few numbers, in decimal digits; a fraction of zeros changes nothing. */
+export function numberOutOf(choices: readonly number[]): Parameter {
+  return {
+    expected: `must be one of ${choices.join(', ')}, in decimal digits, given once`,
+    read: (text) => choices.find((one) => String(one) === text.replace(/\.0+$/, '')),
+  };
+}
+
+export function word(only: string): Parameter {
+  return {
+    expected: `must be ${only}, given once`,
+    read: (text) => (text === only ? text : undefined),
+  };
+}
+
+/** The hooks of a route that takes these parameters and no others. */
+export function takesQuery(parameters: Readonly<Record<string, Parameter>>) {
+  return {
+    preValidation: async (request: FastifyRequest): Promise<void> => {
+      noteUnknownFields(request, { body: [], query: Object.keys(parameters) });
+      const query = request.query as Record<string, unknown>;
+      const wrong = Object.entries(parameters).flatMap(([name, parameter]) =>
+        readParameter(query, name, parameter),
+      );
+      if (wrong.length === 0) return;
+      throw new AppError('invalid_request', { fields: [...wrong, ...unknownFieldErrors(request)] });
+    },
+    preHandler: refuseUnknownFields,
+  };
+}
+
+/** Replaces a text by what it means; gives the error, if there is one. */
+function readParameter(
+  query: Record<string, unknown>,
   name: string,
-  value: unknown,
-  choices: readonly T[],
-): T {
-  const choice = choices.find((one) => value === String(one));
-  if (choice !== undefined) return choice;
-  throw refuseParameter(
-    name,
-    `must be one of ${choices.join(', ')}, in decimal digits, given once`,
-  );
+  { expected, read }: Parameter,
+): FieldError[] {
+  const given = query[name];
+  if (given === undefined) return [];
+  const value = typeof given === 'string' ? read(given) : undefined;
+  if (value === undefined) return [{ pointer: `?${name}`, message: expected }];
+  query[name] = value;
+  return [];
 }
 
 export function refuseParameter(name: string, message: string): AppError {

@@ -39,6 +39,27 @@ export function oneOf<T extends string | number>(
   return Type.Unsafe<T>({ type, enum: [...values], description, ...extra });
 }
 
+/** Something that the service did not do as the request may have meant it. */
+export const Warning = Type.Object(
+  {
+    code: oneOf(['unknown_field'], 'string', 'stable code of the warning'),
+    pointer: Type.String({ description: '"#/field" in the body, "?name" in the query' }),
+    detail: Type.String({ description: 'a sentence for people' }),
+  },
+  { title: 'Warning' },
+);
+
+/** Of every answer: a member that is there only when there is something to warn of. */
+export const warnings = Type.Optional(
+  Type.Array(Warning, {
+    description:
+      'fields of the request that this service does not know and ignored: eight, then one entry that counts the others',
+  }),
+);
+
+const UNKNOWN_FIELDS =
+  'Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.';
+
 /** The generate body; `sources` are the entropy sources that this server lets requests name. */
 export function generateBody(sources: readonly string[], defaultSource: string) {
   return Type.Object(
@@ -69,7 +90,7 @@ export function generateBody(sources: readonly string[], defaultSource: string) 
       ),
     },
     {
-      description: 'Unknown fields are ignored.',
+      description: UNKNOWN_FIELDS,
       examples: [{ security_level: 256, enable_nist_validation: true, include: ['nist_report'] }],
     },
   );
@@ -137,6 +158,7 @@ export const GeneratedKey = Type.Object(
       oneOf(['A', 'B', 'C', 'D', 'F'], 'string', 'grade of nist_score; with nist_validation'),
     ),
     nist_report: Type.Optional(NistReport),
+    warnings,
   },
   {
     additionalProperties: false,
@@ -161,7 +183,7 @@ export const ValidateBody = Type.Object(
       }),
     ),
   },
-  { description: 'Unknown fields are ignored.' },
+  { description: UNKNOWN_FIELDS },
 );
 
 const check = (values: string[], description: string) => oneOf(values, 'string', description);
@@ -182,6 +204,7 @@ export const ValidationResult = Type.Object(
       { additionalProperties: false },
     ),
     timestamp: Timestamp,
+    warnings,
   },
   { additionalProperties: false },
 );
@@ -230,6 +253,7 @@ export const MetricsResult = Type.Object(
       { additionalProperties: false, description: "The caller's account in the period." },
     ),
     timestamp: Timestamp,
+    warnings,
   },
   { additionalProperties: false },
 );

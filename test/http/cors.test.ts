@@ -80,7 +80,7 @@ describe('a preflight', () => {
         assert.equal(headers['access-control-allow-methods'], methods);
         assert.equal(
           headers['access-control-allow-headers'],
-          'X-API-Key, Content-Type, X-Request-Id',
+          'X-API-Key, Content-Type, X-Request-Id, Prefer',
         );
         assert.equal(headers['access-control-max-age'], '600');
         assert.equal(headers['access-control-allow-credentials'], undefined);
@@ -127,6 +127,7 @@ describe('an answer', () => {
     for (const name of ['ratelimit', 'ratelimit-policy', 'retry-after', 'x-request-id']) {
       assert.ok(names.includes(name), name);
     }
+    assert.ok(names.includes('preference-applied'));
     return answer;
   };
 

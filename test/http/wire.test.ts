@@ -127,7 +127,7 @@ describe('generate', () => {
     assert.ok(body.entropy_bits <= 256);
   });
 
-  it('takes all four modulation types, ignores unknown fields, and takes a request for the proof that is always there', async () => {
+  it('takes all four modulation types, names unknown fields in a warning, and takes a request for the proof that is always there', async () => {
     for (const modulation_type of ['phase', 'frequency', 'amplitude', 'none']) {
       const { status, body } = await server.generate({
         security_level: 256,
@@ -137,7 +137,7 @@ describe('generate', () => {
         include: ['hash_proof'],
       });
       assert.equal(status, 200);
-      assert.deepEqual(Object.keys(body).sort(), [...COMMON].sort());
+      assert.deepEqual(Object.keys(body).sort(), [...COMMON, 'warnings'].sort());
     }
   });
 
@@ -284,7 +284,7 @@ describe('metrics', () => {
   });
 
   it('takes hours as strict decimal, once, from 1 to 8760', async () => {
-    for (const query of ['', '?hours=1', '?hours=24', '?hours=8760', '?other=1']) {
+    for (const query of ['', '?hours=1', '?hours=24.0', '?hours=8760.000', '?other=1']) {
       assert.equal((await server.metrics(query)).status, 200, query);
     }
     const wrong = [
@@ -293,6 +293,8 @@ describe('metrics', () => {
       '?hours=8761',
       '?hours=-1',
       '?hours=1.5',
+      '?hours=1.',
+      '?hours=.0',
       '?hours=1e3',
       '?hours=+1',
       '?hours=%201',

@@ -7,6 +7,7 @@ import { AppError } from '../../errors.ts';
 import type { Evidence, GenerateOutcome, KeyOrder } from '../../keys/index.ts';
 import { DEFAULT_MODULATION } from '../../modulation/index.ts';
 import type { RouteContext } from '../app.ts';
+import { takesBody } from '../body.ts';
 import { toNistReport } from '../nist-report.ts';
 import { quotaExceeded } from '../problem.ts';
 import {
@@ -18,9 +19,11 @@ import {
   KEYED_ERRORS,
   responses,
 } from '../schemas.ts';
+import { warningsOf } from '../unknown-fields.ts';
 
 export function generateRoute(app: FastifyInstance, context: RouteContext): void {
   const { authenticator, observer, service, clock } = context;
+  const body = generateBody(context.entropySources, context.entropySource);
   app.post<{ Body: GenerateBody }>(
     '/api/v2/generate',
     {
@@ -28,7 +31,7 @@ export function generateRoute(app: FastifyInstance, context: RouteContext): void
         operationId: 'generate',
         summary: 'Generate a key',
         tags: ['keys'],
-        body: generateBody(context.entropySources, context.entropySource),
+        body,
         response: responses(GeneratedKey, [
           ...KEYED_ERRORS,
           ...BODY_ERRORS,
@@ -37,6 +40,7 @@ export function generateRoute(app: FastifyInstance, context: RouteContext): void
         ]),
       },
       onRequest: (request, reply) => authenticator.check(request, reply),
+      ...takesBody(body),
     },
     async (request, reply) => {
       const order = toOrder(request.body, context.entropySource);
@@ -48,7 +52,7 @@ export function generateRoute(app: FastifyInstance, context: RouteContext): void
       );
       if (outcome.kind === 'quota_exceeded') throw quotaExceeded(clock.nowMs());
       authenticator.noteUsage(reply, outcome.usage);
-      return toResponse(order, outcome, clock.nowMs());
+      return { ...toResponse(order, outcome, clock.nowMs()), ...warningsOf(request) };
     },
   );
 }

@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
 import type { AccountMetrics } from '../../ledger/index.ts';
 import type { RouteContext } from '../app.ts';
-import { parseWhole } from '../query.ts';
+import { takesQuery, wholeNumber } from '../query.ts';
 import {
   DEFAULT_HOURS,
   KEYED_ERRORS,
@@ -14,6 +14,7 @@ import {
   MIN_HOURS,
   responses,
 } from '../schemas.ts';
+import { warningsOf } from '../unknown-fields.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -30,10 +31,7 @@ export function metricsRoute(app: FastifyInstance, context: RouteContext): void 
         response: responses(MetricsResult, [...KEYED_ERRORS, 'invalid_request']),
       },
       onRequest: (request, reply) => authenticator.check(request, reply),
-      preValidation: async (request) => {
-        const query = request.query as Record<string, unknown>;
-        if ('hours' in query) query.hours = parseWhole('hours', query.hours, MIN_HOURS, MAX_HOURS);
-      },
+      ...takesQuery({ hours: wholeNumber(MIN_HOURS, MAX_HOURS) }),
     },
     async (request): Promise<Static<typeof MetricsResult>> => {
       const nowMs = clock.nowMs();
@@ -44,6 +42,7 @@ export function metricsRoute(app: FastifyInstance, context: RouteContext): void 
         success: true,
         metrics: { performance: performance(sums), usage: usage(sums) },
         timestamp: formatTimestamp(nowMs),
+        ...warningsOf(request),
       };
     },
   );

@@ -11,8 +11,9 @@ import {
   RandomnessQuery,
   RandomnessResult,
 } from '../metrics-schemas.ts';
-import { parseWhole, refuseParameter } from '../query.ts';
+import { takesQuery, wholeNumber, word } from '../query.ts';
 import { KEYED_ERRORS, responses } from '../schemas.ts';
+import { warningsOf } from '../unknown-fields.ts';
 
 export function randomnessRoute(app: FastifyInstance, context: RouteContext): void {
   const { authenticator, service, clock } = context;
@@ -27,13 +28,7 @@ export function randomnessRoute(app: FastifyInstance, context: RouteContext): vo
         response: responses(RandomnessResult, [...KEYED_ERRORS, 'invalid_request']),
       },
       onRequest: (request, reply) => authenticator.check(request, reply),
-      preValidation: async (request) => {
-        const query = request.query as Record<string, unknown>;
-        if ('keys' in query) query.keys = parseWhole('keys', query.keys, MIN_KEYS, MAX_KEYS);
-        if ('include' in query && query.include !== P_VALUES) {
-          throw refuseParameter('include', `must be ${P_VALUES}, given once`);
-        }
-      },
+      ...takesQuery({ keys: wholeNumber(MIN_KEYS, MAX_KEYS), include: word(P_VALUES) }),
     },
     async (request, reply) => {
       const { accountId } = authenticator.principal(request);
@@ -44,14 +39,14 @@ export function randomnessRoute(app: FastifyInstance, context: RouteContext): vo
         withPValues: include === P_VALUES,
       });
       // Up to 188,000 numbers, which the main thread had better not print: they come as text.
-      const end = JSON.stringify({ timestamp: formatTimestamp(clock.nowMs()) }).slice(1);
+      const end = { timestamp: formatTimestamp(clock.nowMs()), ...warningsOf(request) };
       return reply
         .type('application/json; charset=utf-8')
         .send(
           Buffer.concat([
             Buffer.from('{"success":true,"randomness":'),
             randomness,
-            Buffer.from(`,${end}`),
+            Buffer.from(`,${JSON.stringify(end).slice(1)}`),
           ]),
         );
     },

@@ -13,8 +13,9 @@ import {
   STEP_MINUTES,
   type StepMinutes,
 } from '../metrics-schemas.ts';
-import { parseChoice, parseWhole, refuseParameter } from '../query.ts';
+import { numberOutOf, refuseParameter, takesQuery, wholeNumber } from '../query.ts';
 import { DEFAULT_HOURS, KEYED_ERRORS, MAX_HOURS, MIN_HOURS, responses } from '../schemas.ts';
+import { warningsOf } from '../unknown-fields.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -34,11 +35,7 @@ export function seriesRoute(app: FastifyInstance, context: RouteContext): void {
         response: responses(SeriesResult, [...KEYED_ERRORS, 'invalid_request']),
       },
       onRequest: (request, reply) => authenticator.check(request, reply),
-      preValidation: async (request) => {
-        const query = request.query as Record<string, unknown>;
-        if ('hours' in query) query.hours = parseWhole('hours', query.hours, MIN_HOURS, MAX_HOURS);
-        if ('step' in query) query.step = parseChoice('step', query.step, STEP_MINUTES);
-      },
+      ...takesQuery({ hours: wholeNumber(MIN_HOURS, MAX_HOURS), step: numberOutOf(STEP_MINUTES) }),
     },
     async (request): Promise<SeriesBody> => {
       const nowMs = clock.nowMs();
@@ -58,6 +55,7 @@ export function seriesRoute(app: FastifyInstance, context: RouteContext): void {
           points: sums.map((sum, i) => toPoint(sum, startMs + i * stepMs, stepMs, nowMs)),
         },
         timestamp: formatTimestamp(nowMs),
+        ...warningsOf(request),
       };
     },
   );

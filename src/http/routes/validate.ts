@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
 import type { RouteContext } from '../app.ts';
+import { takesBody } from '../body.ts';
 import { quotaExceeded } from '../problem.ts';
 import {
   BODY_ERRORS,
@@ -11,6 +12,7 @@ import {
   ValidateBody,
   ValidationResult,
 } from '../schemas.ts';
+import { warningsOf } from '../unknown-fields.ts';
 
 export function validateRoute(app: FastifyInstance, context: RouteContext): void {
   const { authenticator, observer, service, clock } = context;
@@ -25,6 +27,7 @@ export function validateRoute(app: FastifyInstance, context: RouteContext): void
         response: responses(ValidationResult, [...KEYED_ERRORS, ...BODY_ERRORS, 'quota_exceeded']),
       },
       onRequest: (request, reply) => authenticator.check(request, reply),
+      ...takesBody(ValidateBody),
     },
     async (request, reply): Promise<Static<typeof ValidationResult>> => {
       const { key, hash_proof: proof } = request.body;
@@ -46,6 +49,7 @@ export function validateRoute(app: FastifyInstance, context: RouteContext): void
           proof_verification: verdict.proofVerification,
         },
         timestamp: formatTimestamp(clock.nowMs()),
+        ...warningsOf(request),
       };
     },
   );

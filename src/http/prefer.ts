@@ -1,0 +1,41 @@
+/** The preference `handling` of a request (RFC 7240 §4.4): refuse what is not known, or ignore it. */
+import type { IncomingHttpHeaders } from 'node:http';
+
+export type Handling = 'strict' | 'lenient';
+
+// RFC 9110 §5.6.2 and §5.6.4.
+const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`;
+
+/** Parts between commas or semicolons that stand outside of quotes. */
+const BETWEEN_COMMAS = /(?:[^",]|"(?:[^"\\]|\\.)*"?)+/g;
+const UP_TO_SEMICOLON = /^(?:[^";]|"(?:[^"\\]|\\.)*"?)+/;
+const PREFERENCE = new RegExp(
+  `^[ \\t]*(${TOKEN})(?:[ \\t]*=[ \\t]*(${TOKEN}|${QUOTED})?)?[ \\t]*$`,
+);
+
+/**
+ * The handling that a `Prefer` header asks for; undefined when it asks for none. Only the first
+ * instance of a preference counts (§2). Node joins repeated headers with commas, in their order.
+ */
+export function requestedHandling(header: string | string[] | undefined): Handling | undefined {
+  if (header === undefined) return undefined;
+  for (const [element] of String(header).matchAll(BETWEEN_COMMAS)) {
+    const [preference = ''] = UP_TO_SEMICOLON.exec(element) ?? [];
+    const [, name = '', word = ''] = PREFERENCE.exec(preference) ?? [];
+    if (name.toLowerCase() !== 'handling') continue;
+    const value = unquote(word).toLowerCase();
+    return value === 'strict' || value === 'lenient' ? value : undefined;
+  }
+  return undefined;
+}
+
+/** `Preference-Applied` (RFC 7240 §3), on every answer to a request that asks for a handling. */
+export function preferenceHeaders({ prefer }: IncomingHttpHeaders): Record<string, string> {
+  const handling = requestedHandling(prefer);
+  return handling === undefined ? {} : { 'preference-applied': `handling=${handling}` };
+}
+
+function unquote(word: string): string {
+  return word.startsWith('"') ? word.slice(1, -1).replace(/\\(.)/g, '$1') : word;
+}

@@ -1,0 +1,130 @@
+/** The Prefer header (RFC 7240), and the guesses at misspelt names. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import fc from 'fast-check';
+import { bodyPointer, labelOf, queryPointer, quoteName } from '../../src/http/field-names.ts';
+import { nearestName } from '../../src/http/nearest-name.ts';
+import { preferenceHeaders, requestedHandling } from '../../src/http/prefer.ts';
+
+describe('requestedHandling', () => {
+  it('reads the preference in every form of RFC 7240 §2', () => {
+    for (const header of [
+      'handling=strict',
+      'Handling=STRICT',
+      'handling="strict"',
+      'handling="s\\trict"',
+      ' handling \t=  strict ',
+      'handling=strict; foo="a, b"',
+      'return=minimal, handling=strict',
+      'respond-async,wait=10 , , handling=strict',
+      'foo="handling=lenient, \\", x", handling=strict',
+      'foo; bar=", handling=lenient", handling=strict',
+      // Node joins repeated headers with commas; only the first instance counts.
+      'handling=strict, handling=lenient',
+    ]) {
+      assert.equal(requestedHandling(header), 'strict', header);
+    }
+    assert.equal(requestedHandling('handling=lenient, handling=strict'), 'lenient');
+  });
+
+  it('takes nothing else for it', () => {
+    for (const header of [
+      undefined,
+      '',
+      'handling',
+      'handling=',
+      'handling=""',
+      'handling=other, handling=strict',
+      'nothandling=strict',
+      'foo=handling; handling=strict',
+      'foo="handling=strict',
+      'foo=", handling=strict',
+      'handling strict',
+      'handling==strict',
+      'handling=strict strict',
+    ]) {
+      assert.equal(requestedHandling(header), undefined, String(header));
+    }
+  });
+
+  it('reads any text in linear time', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'a=",;\\ \t'), maxLength: 200 }), (text) => {
+        assert.equal(requestedHandling(`handling=strict, ${text}`), 'strict');
+      }),
+    );
+    for (const text of ['"', '\\', ',', ';', ' ', '=', 'a=', '"\\', '","', ' =']) {
+      requestedHandling(text.repeat(16_384 / text.length));
+    }
+  });
+
+  it('is confirmed by Preference-Applied', () => {
+    const headers = { 'preference-applied': 'handling=strict' };
+    assert.deepEqual(preferenceHeaders({ prefer: 'Handling="strict"' }), headers);
+    assert.deepEqual(preferenceHeaders({ prefer: 'return=minimal' }), {});
+  });
+});
+
+describe('nearestName', () => {
+  const fields = [
+    'security_level',
+    'enable_nist_validation',
+    'modulation_type',
+    'entropy_source',
+    'include',
+  ];
+
+  it('recognizes other spellings, typing errors and parts', () => {
+    const cases: [string, string][] = [
+      ['securityLevel', 'security_level'],
+      ['Security-Level', 'security_level'],
+      ['securty_level', 'security_level'],
+      ['level', 'security_level'],
+      ['enable_nist', 'enable_nist_validation'],
+      ['nist_validation', 'enable_nist_validation'],
+      ['modulation', 'modulation_type'],
+      ['source', 'entropy_source'],
+      ['includes', 'include'],
+    ];
+    for (const [name, expected] of cases) assert.equal(nearestName(name, fields), expected, name);
+    assert.equal(nearestName('hour', ['hours', 'step']), 'hours');
+    assert.equal(nearestName('hashProof', ['key', 'hash_proof']), 'hash_proof');
+  });
+
+  it('makes no guess at names that mean something else', () => {
+    for (const name of ['metadata', 'qasm', 'qasm_circuit', 'id', 'x', '', '__proto__', 'ключ']) {
+      assert.equal(nearestName(name, fields), undefined, name);
+    }
+    assert.equal(nearestName('security_level'.repeat(100), fields), undefined);
+  });
+});
+
+describe('names in answers', () => {
+  it('are short, visible and quoted', () => {
+    assert.equal(quoteName('metadata'), '"metadata"');
+    assert.equal(quoteName('a"b\\'), '"a\\"b\\\\"');
+    assert.equal(quoteName('a\u001b[31m\u009b\u202e'), '"a\\u001b[31m\\u{9b}\\u{202e}"');
+    assert.equal(quoteName('f'.repeat(96)), `"${'f'.repeat(24)}…"`);
+    assert.equal(quoteName(`${'f'.repeat(23)}😀😀`), `"${'f'.repeat(23)}…"`);
+  });
+
+  it('come back from their pointers', () => {
+    assert.equal(bodyPointer('a/b~c d'), '#/a~1b~0c%20d');
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }), (name) => {
+        assert.equal(labelOf(bodyPointer(name)), quoteName(name));
+        assert.equal(labelOf(queryPointer(name)), `Query parameter ${quoteName(name)}`);
+      }),
+    );
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (name) => {
+        for (const pointer of [bodyPointer(name), queryPointer(name)]) {
+          assert.match(pointer, /^[!-~]{1,300}$/);
+          labelOf(pointer);
+        }
+      }),
+    );
+    assert.equal(labelOf('#'), 'The body');
+    assert.equal(labelOf('#/include/0'), '"include[0]"');
+  });
+});
