@@ -1,5 +1,5 @@
 /** The shell: brand, navigation, API key, state of the server, and the view that the address names. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Explanation } from './generate/explanation.tsx';
 import { GenerateView } from './generate/view.tsx';
 import { HealthLink, HealthProvider } from './health.tsx';
@@ -139,12 +139,24 @@ function Content({ route }: { route: RoutePath }) {
 
 let isFirstView = true;
 
-/** Names the window after the view; the focus goes to its heading when view or API key change. */
+/** Whether the focus is on something that stays when the content of the page is replaced. */
+function isFocusElsewhere(): boolean {
+  return document.activeElement?.closest('header') != null;
+}
+
+/**
+ * Names the window after the view. The focus goes to its heading when the view changes, and when the API key
+ * does, unless the reader is elsewhere on the page. This happens before the browser takes the next key: one
+ * that is pressed after the change reaches the new view.
+ */
 function useHeadingFocus(title: string, generation: number) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  const shown = useRef<string>(undefined);
+  useLayoutEffect(() => {
+    const isNewView = shown.current !== title;
+    shown.current = title;
     document.title = `${title} · PHM key service`;
-    if (!isFirstView) heading.current?.focus();
+    if (!isFirstView && (isNewView || !isFocusElsewhere())) heading.current?.focus();
     isFirstView = false;
   }, [title, generation]);
   return heading;

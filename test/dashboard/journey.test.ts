@@ -7,6 +7,7 @@ import {
   enterApiKey,
   launchBrowser,
   NO_CHROMIUM,
+  type OpenOptions,
   openPage,
   showView,
   type WatchedPage,
@@ -43,19 +44,22 @@ const traces = (page: Page) =>
     [...document.querySelectorAll('input')].map(({ value }) => value),
   ]))()`);
 
-/** The text, or the label, of what has the focus. */
-const focused = (page: Page) =>
-  page.evaluate<string>(
-    '(document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim()',
-  );
+/** What has the focus: its text or its label, and how it is outlined. */
+const focus = (page: Page) =>
+  page.evaluate<{ name: string; outline: string }>(`({
+    name: (document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim(),
+    outline: getComputedStyle(document.activeElement).outlineStyle,
+  })`);
+
+const focused = async (page: Page) => (await focus(page)).name;
 
 /** Presses Tab until an element with this name has the focus. */
 async function tabTo(page: Page, name: string): Promise<void> {
   for (let presses = 0; presses < 40; presses++) {
     await page.keyboard.press('Tab');
-    if ((await focused(page)) !== name) continue;
-    const style = await page.evaluate('getComputedStyle(document.activeElement).outlineStyle');
-    assert.equal(style, 'solid', `the focus on "${name}" cannot be seen`);
+    const found = await focus(page);
+    if (found.name !== name) continue;
+    assert.equal(found.outline, 'solid', `the focus on "${name}" cannot be seen`);
     return;
   }
   assert.fail(`Tab does not reach "${name}"`);
@@ -68,8 +72,8 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
   let address: string;
   let opened: WatchedPage;
 
-  async function open(): Promise<Page> {
-    opened = await openPage(browser, address);
+  async function open(options?: OpenOptions): Promise<Page> {
+    opened = await openPage(browser, address, options);
     return opened.page;
   }
 
@@ -176,7 +180,8 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
   });
 
   it('works by keyboard alone, and tells what was copied', async () => {
-    const page = await open();
+    // The page is slow, and keys do not wait for it.
+    const page = await open({ isLate: true });
     await tabTo(page, 'API key');
     await page.keyboard.type(DEMO_PROFESSIONAL_KEY);
     await page.keyboard.press('Enter');

@@ -36,9 +36,35 @@ export interface WatchedPage {
 /** Chromium reports each answer of 4xx and 5xx as an error of its own. */
 const STATUS_REPORT = /^Failed to load resource: /;
 
+/**
+ * Makes frames, timers and changes of the address come late to the page, as on a busy machine. Keys and clicks
+ * do not: what a page owes to the next key must not wait for any of these.
+ */
+const LATE = `(() => {
+  const LATE_MS = 150;
+  const { setTimeout: later, requestAnimationFrame: frame } = window;
+  window.setTimeout = (work, delay = 0, ...rest) => later(work, delay + LATE_MS, ...rest);
+  window.requestAnimationFrame = (work) => frame((time) => later(work, LATE_MS, time));
+  addEventListener('hashchange', (event) => {
+    if (!event.isTrusted) return;
+    event.stopImmediatePropagation();
+    later(() => dispatchEvent(new HashChangeEvent('hashchange')), LATE_MS);
+  });
+})()`;
+
+export interface OpenOptions {
+  /** The page is slow, and the reader is not. */
+  readonly isLate?: boolean;
+}
+
 /** Opens a page of the dashboard at `address`. */
-export async function openPage(browser: Browser, address: string): Promise<WatchedPage> {
+export async function openPage(
+  browser: Browser,
+  address: string,
+  { isLate = false }: OpenOptions = {},
+): Promise<WatchedPage> {
   const context = await browser.newContext({ reducedMotion: 'reduce' });
+  if (isLate) await context.addInitScript(LATE);
   const { origin, hostname } = new URL(address);
   // Pages from elsewhere have no clipboard without TLS, and nothing to grant.
   if (isLoopback(hostname)) {

@@ -40,11 +40,15 @@ export async function walkViews(page: Page, settings: readonly Setting[]): Promi
   await check('Status, in the theme that was chosen');
 }
 
+/** Drawings follow the width of the window a frame later. */
+const DRAWN = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
+
 async function checkView(page: Page, what: string, settings: readonly Setting[]): Promise<void> {
   for (const { colorScheme, width } of settings) {
     const where = `${what}, ${colorScheme}, ${width} pixels wide`;
     await page.setViewportSize({ width, height: 800 });
     await page.emulateMedia({ colorScheme });
+    await page.evaluate(DRAWN);
     assert.deepEqual(await findBarriers(page), [], where);
     const over = await page.evaluate<number>(
       'document.documentElement.scrollWidth - document.documentElement.clientWidth',

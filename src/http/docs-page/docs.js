@@ -67,7 +67,8 @@
           };
           return (props) => {
             const box = React.useRef(null);
-            React.useEffect(() => {
+            // Before the next key is taken: one that is pressed at once reaches the dialog.
+            React.useLayoutEffect(() => {
               const back = document.activeElement;
               box.current.querySelector('input, .close-modal').focus();
               return () => back.focus();
