@@ -4,16 +4,16 @@ import { readRetryAfter } from './retry.ts';
 import type { Call } from './transport.ts';
 import type { ErrorCode } from './types.ts';
 
-type JsonObject = Readonly<Record<string, unknown>>;
+export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * The answer with `text` as its body, which is a JSON object of the service. Throws `PhmApiError` for an
- * error of the service, `PhmResponseError` for anything else.
+ * The answer in `text`, a JSON object of the service. Throws `PhmApiError` for an error of the service,
+ * `PhmResponseError` for anything else.
  */
-export function readAnswer(response: Response, text: string, call: Call): Response {
+export function readAnswer(response: Response, text: string, call: Call): JsonObject {
   const { status, headers } = response;
   const body = parseObject(text);
-  if (body && isAnswer(response, body, call)) return new Response(text, { status, headers });
+  if (body && isAnswer(response, body, call)) return body;
   const requestId = headers.get('x-request-id') ?? call.requestId ?? null;
   const retryAfterSeconds = readRetryAfter(headers, Date.now());
   if (body && isProblem(body)) {
@@ -22,7 +22,11 @@ export function readAnswer(response: Response, text: string, call: Call): Respon
     const common = { status, requestId, retryAfterSeconds };
     throw new PhmApiError({ ...common, code, title, detail, errors: fields });
   }
-  throw new PhmResponseError(describe(response), { status, requestId, retryAfterSeconds });
+  throw new PhmResponseError(describe(response, call.url), {
+    status,
+    requestId,
+    retryAfterSeconds,
+  });
 }
 
 function isAnswer({ ok, status }: Response, body: JsonObject, { alsoAnswers }: Call): boolean {
@@ -61,13 +65,20 @@ function isFieldError(value: unknown): value is FieldError {
   return typeof pointer === 'string' && typeof message === 'string';
 }
 
-function describe({ ok, status, type, headers }: Response): string {
+function describe({ ok, status, type, headers }: Response, url: URL): string {
+  const address = url.origin + url.pathname;
   if (type === 'opaqueredirect' || (status >= 300 && status < 400)) {
-    const to = headers.get('location');
-    const where = to === null ? '' : ` to ${to}`;
-    return `the address answers with a redirect${where}, which is not followed: set baseUrl to the address of the service itself`;
+    const to = redirectTarget(headers.get('location'), url);
+    return `${address} answers with a redirect${to}, which is not followed: set baseUrl to the address of the service itself`;
   }
   const kind = headers.get('content-type') ?? 'no content type';
   const what = ok ? 'is not JSON of the PHM key service' : 'does not come from the PHM key service';
-  return `the answer ${what} (status ${status}, ${kind}): check baseUrl, and the proxy if there is one`;
+  return `the answer of ${address} ${what} (status ${status}, ${kind}): check baseUrl, and the proxy if there is one`;
+}
+
+/** Without user, password, query and fragment, which may be secret. */
+function redirectTarget(location: string | null, base: URL): string {
+  if (location === null || !URL.canParse(location, base)) return '';
+  const { origin, pathname } = new URL(location, base);
+  return ` to ${origin}${pathname}`;
 }

@@ -1,8 +1,16 @@
 /** The client: one method for each endpoint. */
-import createClient, { type Client } from 'openapi-fetch';
-import { type Limits, NO_LIMITS, readLimits } from './limits.ts';
-import type { paths } from './schema.ts';
+import type { RequestEvent, RetryEvent } from './hooks.ts';
+import { type Limits, NO_LIMITS } from './limits.ts';
+import {
+  assertFunction,
+  assertObject,
+  assertRequestId,
+  checkApiKey,
+  readDurations,
+  resolveBase,
+} from './options.ts';
 import { type Call, type Fetch, send, type TransportOptions } from './transport.ts';
+import { Turns } from './turns.ts';
 import type {
   GeneratedKey,
   GenerateRequest,
@@ -29,8 +37,25 @@ export interface PhmClientOptions {
   readonly timeoutMs?: number | undefined;
   /** Milliseconds for one attempt, 1…2,147,483,647. Default 30,000. */
   readonly attemptTimeoutMs?: number | undefined;
-  /** How often a call is tried again, 0…100. Default 3. */
+  /**
+   * How often a call is tried again, 0…100. Default 3. Refusals by a rate limit do not count, because the
+   * client waits for its next turn. With 0 each call is sent once, whatever the answer.
+   */
   readonly maxRetries?: number | undefined;
+  /**
+   * Default true: calls wait in a queue, so that they keep to the API key's rate limit. False sends each call
+   * at once; a refusal then counts as any other failure.
+   */
+  readonly pace?: boolean | undefined;
+  /**
+   * Default true: the service refuses a call with a field that it does not know. False accepts such a call
+   * and names the field in the answer's `warnings`.
+   */
+  readonly strict?: boolean | undefined;
+  /** Called before each request. What it throws is ignored. */
+  readonly onRequest?: ((event: RequestEvent) => void) | undefined;
+  /** Called before each wait for a retry. What it throws is ignored. */
+  readonly onRetry?: ((event: RetryEvent) => void) | undefined;
   /** Stands in for the global `fetch`. It must heed `signal` and `redirect: 'manual'`. */
   readonly fetch?: Fetch | undefined;
 }
@@ -42,34 +67,49 @@ export interface CallOptions {
   readonly requestId?: string | undefined;
 }
 
-/** Longest time-out that timers take. */
-const MAX_MS = 2 ** 31 - 1;
-const MAX_RETRIES = 100;
-
-const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+/** What an endpoint is sent. */
+interface Endpoint {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: object;
+  readonly query?: object;
+  readonly repeatable: boolean;
+  readonly alsoAnswers?: number;
+  /** Whether it needs no API key, and has no rate limit. */
+  readonly open?: boolean;
+}
 
 /**
  * A client of one service with one API key. Methods resolve with the service's answer and reject with a
  * `PhmError`, or with the reason of the signal. They may be called at the same time.
  */
 export class PhmClient {
+  readonly #base: string;
   readonly #transport: TransportOptions;
-  readonly #api: Client<paths>;
   readonly #credential: Readonly<Record<string, string>>;
+  readonly #strict: boolean;
   #lastLimits: Limits = NO_LIMITS;
 
   /** Throws `TypeError` or `RangeError` for options that cannot be used. */
   constructor(options: PhmClientOptions) {
     assertObject('the options', options, "{ baseUrl: 'https://keys.example', apiKey }");
+    const { apiKey, onRequest, onRetry, pace = true, strict = true } = options;
     const { fetch = (url, init) => globalThis.fetch(url, init) } = options;
+    assertFunction('onRequest', onRequest);
+    assertFunction('onRetry', onRetry);
     this.#transport = {
+      ...readDurations(options),
       fetch,
-      timeoutMs: whole('timeoutMs', options.timeoutMs ?? 60_000, 1, MAX_MS),
-      attemptTimeoutMs: whole('attemptTimeoutMs', options.attemptTimeoutMs ?? 30_000, 1, MAX_MS),
-      maxRetries: whole('maxRetries', options.maxRetries ?? 3, 0, MAX_RETRIES),
+      turns: pace ? new Turns() : null,
+      onLimits: (limits) => {
+        this.#lastLimits = limits;
+      },
+      onRequest,
+      onRetry,
     };
-    this.#api = createClient<paths>({ baseUrl: resolveBase(options.baseUrl) });
-    this.#credential = options.apiKey === undefined ? {} : { 'X-API-Key': checked(options.apiKey) };
+    this.#strict = strict;
+    this.#base = resolveBase(options.baseUrl);
+    this.#credential = apiKey === undefined ? {} : { 'X-API-Key': checkApiKey(apiKey) };
   }
 
   /** Limits as the latest answer told them; all null before the first. */
@@ -79,113 +119,65 @@ export class PhmClient {
 
   /**
    * Generates a key. It is tried again only when the service cannot have made one: a call that fails with
-   * `outcomeUnknown` or a time-out may have made, and counted, a key that nobody got.
+   * `outcomeUnknown` may have made, and counted, a key that was lost on its way.
    */
   async generate(body: GenerateRequest, options: CallOptions = {}): Promise<GeneratedKey> {
     assertObject('the body', body, '{ security_level: 256 }');
-    const call = this.#call(options, { repeatable: false });
-    return data(await this.#api.POST('/api/v2/generate', { body, ...call }));
+    const path = '/api/v2/generate';
+    return this.#send({ method: 'POST', path, body, repeatable: false }, options);
   }
 
   /** Validates a key. A verdict of either kind counts against the quota, and so may one that got lost. */
   async validate(body: ValidateRequest, options: CallOptions = {}): Promise<Validation> {
     assertObject('the body', body, '{ key }');
-    const call = this.#call(options, { repeatable: true });
-    return data(await this.#api.POST('/api/v2/validate', { body, ...call }));
+    const path = '/api/v2/validate';
+    return this.#send({ method: 'POST', path, body, repeatable: true }, options);
   }
 
   /** Sums of the account over the last hours. */
   async metrics(query: MetricsQuery = {}, options: CallOptions = {}): Promise<Metrics> {
-    const call = this.#call(options, { repeatable: true });
-    return data(await this.#api.GET('/api/v2/metrics', { params: { query }, ...call }));
+    return this.#read('/api/v2/metrics', query, options);
   }
 
-  /** The account over time, step by step; quiet steps are there as well. */
+  /** The account over time, step by step, quiet steps included. */
   async metricsSeries(query: SeriesQuery = {}, options: CallOptions = {}): Promise<Series> {
-    const call = this.#call(options, { repeatable: true });
-    return data(await this.#api.GET('/api/v2/metrics/series', { params: { query }, ...call }));
+    return this.#read('/api/v2/metrics/series', query, options);
   }
 
   /** The p-values of the account's last validated keys, judged together. */
   async randomness(query: RandomnessQuery = {}, options: CallOptions = {}): Promise<Randomness> {
-    const call = this.#call(options, { repeatable: true });
-    return data(await this.#api.GET('/api/v2/metrics/randomness', { params: { query }, ...call }));
+    return this.#read('/api/v2/metrics/randomness', query, options);
   }
 
   /** State of the replica that answers. One that is not ready is an answer, with `success` false. */
   async health(options: CallOptions = {}): Promise<Health> {
-    const call = this.#call(options, { repeatable: true, alsoAnswers: 503 }, {});
-    const { data: healthy, error } = await this.#api.GET('/health', call);
-    return healthy ?? (error as Health);
+    const kind = { repeatable: true, alsoAnswers: 503, open: true };
+    return this.#send({ method: 'GET', path: '/health', ...kind }, options);
   }
 
-  #call(
-    { signal, requestId }: CallOptions,
-    kind: Pick<Call, 'repeatable' | 'alsoAnswers'>,
-    credential = this.#credential,
-  ) {
-    if (requestId !== undefined && !REQUEST_ID.test(requestId)) {
-      throw new TypeError('requestId must be 1 to 128 letters, digits, ".", "_" or "-"');
+  #read<Answer>(path: string, query: object, options: CallOptions): Promise<Answer> {
+    assertObject('the query', query, '{ hours: 24 }');
+    return this.#send({ method: 'GET', path, query, repeatable: true }, options);
+  }
+
+  /** The service's own document says what an endpoint answers, so that a body is not checked again. */
+  async #send<Answer>(endpoint: Endpoint, { signal, requestId }: CallOptions): Promise<Answer> {
+    assertRequestId(requestId);
+    const { method, path, body, query = {}, open, ...kind } = endpoint;
+    const url = new URL(this.#base + path);
+    for (const [name, value] of Object.entries(query)) {
+      if (value !== undefined && value !== null) url.searchParams.set(name, String(value));
     }
-    const label = requestId === undefined ? {} : { 'X-Request-Id': requestId };
-    const call: Call = { ...kind, signal, requestId };
-    const fetch = async (request: Request): Promise<Response> => {
-      const observed: Fetch = async (url, init) => {
-        const response = await this.#transport.fetch(url, init);
-        this.#lastLimits = readLimits(response.headers) ?? this.#lastLimits;
-        return response;
-      };
-      return send(request, call, { ...this.#transport, fetch: observed });
+    const strict = this.#strict && (body !== undefined || url.search !== '');
+    const headers = {
+      ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      ...(strict ? { Prefer: 'handling=strict' } : {}),
+      ...(open ? {} : this.#credential),
+      ...(requestId === undefined ? {} : { 'X-Request-Id': requestId }),
     };
-    return { headers: { ...credential, ...label }, fetch };
+    const text = body === undefined ? null : JSON.stringify(body);
+    const call: Call = { ...kind, method, url, headers, body: text, signal, requestId };
+    const transport = open ? { ...this.#transport, turns: null } : this.#transport;
+    return (await send(call, transport)) as Answer;
   }
-}
-
-/** What `send` let through has a body. */
-function data<T>({ data: body }: { data?: T }): T {
-  return body as T;
-}
-
-/** The address without slashes at its end. */
-function resolveBase(baseUrl: string): string {
-  const { document, location } = globalThis as {
-    document?: { baseURI: string };
-    location?: { href: string };
-  };
-  const page = document?.baseURI ?? location?.href;
-  let url: URL;
-  try {
-    url = new URL(baseUrl === '' && page !== undefined ? './' : baseUrl, page);
-  } catch {
-    throw new TypeError('baseUrl must be the address of the service, such as https://keys.example');
-  }
-  const { protocol, username, password, search, hash, origin, pathname } = url;
-  if (protocol !== 'https:' && protocol !== 'http:') {
-    throw new TypeError(`baseUrl must start with https: or http:, not ${protocol}`);
-  }
-  if (username || password || search || hash) {
-    throw new TypeError('baseUrl must have no user, password, query or fragment');
-  }
-  return origin + pathname.replace(/\/+$/, '');
-}
-
-/** A key that is no header value would be quoted in the error of whoever finds out. */
-function checked(apiKey: string): string {
-  if (typeof apiKey === 'string' && /^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
-  throw new TypeError('apiKey must be printable ASCII without spaces: check for a line end');
-}
-
-/** For callers without types. What came is not quoted: it may be a key. */
-function assertObject(name: string, value: unknown, example: string): void {
-  if (typeof value === 'object' && value !== null) return;
-  throw new TypeError(
-    `${name} must be an object such as ${example}, got ${value === null ? 'null' : typeof value}`,
-  );
-}
-
-function whole(name: string, value: number, min: number, max: number): number {
-  if (Number.isInteger(value) && value >= min && value <= max) return value;
-  throw new RangeError(
-    `${name} must be a whole number from ${min} to ${max}, got ${typeof value === 'number' ? value : typeof value}`,
-  );
 }

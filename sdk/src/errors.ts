@@ -103,14 +103,17 @@ export class PhmConnectionError extends PhmError {
   override readonly name = 'PhmConnectionError';
 }
 
-/** No answer in time. */
+/** No answer in time, or no turn under the rate limit; then `outcomeUnknown` is false: nothing was sent. */
 export class PhmTimeoutError extends PhmError {
   override readonly name = 'PhmTimeoutError';
-  /** Milliseconds that the last attempt was given. */
+  /** Milliseconds that the last attempt was given; of a call without a turn, `timeoutMs` of the client. */
   readonly timeoutMs: number;
 
-  constructor(timeoutMs: number, requestId: string | null) {
-    super(`no answer within ${timeoutMs} ms`, { requestId, outcomeUnknown: true });
+  constructor(
+    message: string,
+    { timeoutMs, ...circumstances }: Circumstances & { readonly timeoutMs: number },
+  ) {
+    super(message, circumstances);
     this.timeoutMs = timeoutMs;
   }
 }

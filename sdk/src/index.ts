@@ -8,6 +8,7 @@ export {
   PhmResponseError,
   PhmTimeoutError,
 } from './errors.ts';
+export type { RequestEvent, RetryEvent } from './hooks.ts';
 export type { Limit, Limits } from './limits.ts';
 export type {
   ErrorCode,

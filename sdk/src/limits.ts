@@ -4,6 +4,8 @@ export interface Limit {
   /** Requests that fit into the window, or into the full bucket. */
   readonly limit: number;
   readonly remaining: number;
+  /** Seconds of the window; for a bucket, the time in which an empty one fills. */
+  readonly windowSeconds: number;
   /** Seconds until it is whole again. */
   readonly resetSeconds: number;
 }
@@ -24,10 +26,11 @@ export function readLimits(headers: Headers): Limits | undefined {
   if (current.size === 0) return undefined;
   const limit = (name: string): Limit | null => {
     const q = policies.get(name)?.get('q');
+    const w = policies.get(name)?.get('w');
     const r = current.get(name)?.get('r');
     const t = current.get(name)?.get('t');
-    if (q === undefined || r === undefined || t === undefined) return null;
-    return { limit: q, remaining: r, resetSeconds: t };
+    if (q === undefined || w === undefined || r === undefined || t === undefined) return null;
+    return { limit: q, remaining: r, windowSeconds: w, resetSeconds: t };
   };
   return { quota: limit('quota'), rate: limit('rate') };
 }

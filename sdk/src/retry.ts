@@ -31,6 +31,12 @@ export function mayRetry(error: PhmError, repeatable: boolean): boolean {
   return true;
 }
 
+/** Whether a rate limit refused the call, the service's or a proxy's. An exhausted quota is not one. */
+export function isRateRefusal(error: PhmError): error is PhmApiError | PhmResponseError {
+  if (error instanceof PhmApiError) return error.code === 'rate_limited';
+  return error instanceof PhmResponseError && error.status === 429;
+}
+
 /**
  * Milliseconds to wait before retry number `retry`, from 0; undefined when the answer asks for a longer
  * wait than is taken. Exponential back-off with full jitter, on top of what the answer asks for.

@@ -1,7 +1,10 @@
-/** Sends one call: attempts with time-outs, retries between them, and an answer that is the service's. */
-import { readAnswer } from './answer.ts';
+/** Sends one call: attempts with time-outs, turns and retries between them, and an answer of the service. */
+import { type JsonObject, readAnswer } from './answer.ts';
 import { PhmConnectionError, PhmError, PhmTimeoutError } from './errors.ts';
-import { mayRetry, waitMs } from './retry.ts';
+import { notify, type RequestEvent, type RetryEvent } from './hooks.ts';
+import { type Limits, readLimits } from './limits.ts';
+import { isRateRefusal, mayRetry, waitMs } from './retry.ts';
+import type { Turns } from './turns.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -12,9 +15,19 @@ export interface TransportOptions {
   /** Milliseconds for one attempt. */
   readonly attemptTimeoutMs: number;
   readonly maxRetries: number;
+  /** The queue before the API key's rate limit; null sends at once. */
+  readonly turns: Turns | null;
+  readonly onLimits: (limits: Limits) => void;
+  readonly onRequest: ((event: RequestEvent) => void) | undefined;
+  readonly onRetry: ((event: RetryEvent) => void) | undefined;
 }
 
 export interface Call {
+  readonly method: 'GET' | 'POST';
+  /** Has neither user nor password. */
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
   /** Whether it may be sent again though the service may have done it. */
   readonly repeatable: boolean;
   /** A status beside 2xx whose body is an answer and no error. */
@@ -27,56 +40,148 @@ export interface Call {
  * Resolves with the answer, read whole. Rejects with a `PhmError`, or with the reason of the signal as soon
  * as it is aborted.
  */
-export async function send(
-  request: Request,
-  call: Call,
-  options: TransportOptions,
-): Promise<Response> {
-  const { signal } = call;
-  const { method, headers } = request;
-  const body = method === 'GET' ? null : await request.text();
-  // A redirect would take the API key elsewhere.
-  const init: RequestInit = { method, headers, body, redirect: 'manual' };
-  const deadline = performance.now() + options.timeoutMs;
-  signal?.throwIfAborted();
-  for (let retry = 0; ; retry += 1) {
-    const leftMs = Math.max(1, Math.ceil(deadline - performance.now()));
-    const attemptMs = Math.min(options.attemptTimeoutMs, leftMs);
-    try {
-      return await attempt(request.url, init, call, { fetch: options.fetch, attemptMs });
-    } catch (error) {
-      if (!(error instanceof PhmError) || retry >= options.maxRetries) throw error;
-      const wait = mayRetry(error, call.repeatable) ? waitMs(error, retry, Math.random) : undefined;
-      if (wait === undefined || performance.now() + wait >= deadline) throw error;
+export function send(call: Call, options: TransportOptions): Promise<JsonObject> {
+  return new Sending(call, options).run();
+}
+
+class Sending {
+  readonly #call: Call;
+  readonly #options: TransportOptions;
+  readonly #deadlineMs: number;
+  readonly #ticket: number;
+  /** The rate limit's refusal of the last attempt, which the next turn ends. */
+  #refusal: PhmError | undefined;
+  #retries = 0;
+
+  constructor(call: Call, options: TransportOptions) {
+    this.#call = call;
+    this.#options = options;
+    this.#deadlineMs = performance.now() + options.timeoutMs;
+    this.#ticket = options.turns?.ticket() ?? 0;
+  }
+
+  async run(): Promise<JsonObject> {
+    const { signal } = this.#call;
+    const { onRequest, onRetry } = this.#options;
+    for (let attempt = 1; ; attempt += 1) {
       signal?.throwIfAborted();
-      await sleep(wait, signal);
+      const waitedMs = await this.#takeTurn();
+      try {
+        notify(onRequest, { ...this.#event(attempt), waitMs: waitedMs });
+        return await this.#attempt();
+      } catch (error) {
+        const wait = this.#waitBeforeRetry(error);
+        if (wait === undefined) throw error;
+        notify(onRetry, { ...this.#event(attempt), waitMs: wait, error: error as PhmError });
+        // The queue itself waits after a refusal.
+        if (this.#refusal === undefined) await sleep(wait, signal);
+      }
     }
+  }
+
+  #event(attempt: number) {
+    const { method, url, requestId = null } = this.#call;
+    return { method, path: url.pathname, attempt, requestId };
+  }
+
+  /** Resolves with the milliseconds that it took. */
+  async #takeTurn(): Promise<number> {
+    const { turns, timeoutMs } = this.#options;
+    if (turns === null) return 0;
+    const since = performance.now();
+    await turns.take({
+      ticket: this.#ticket,
+      deadlineMs: this.#deadlineMs,
+      signal: this.#call.signal,
+      tooLate: (ahead, perSecond) =>
+        this.#refusal ?? tooLateError(this.#call, timeoutMs, ahead, perSecond),
+    });
+    return performance.now() - since;
+  }
+
+  async #attempt(): Promise<JsonObject> {
+    const { signal } = this.#call;
+    const { attemptTimeoutMs, turns } = this.#options;
+    const sentAtMs = performance.now();
+    const leftMs = Math.max(1, Math.ceil(this.#deadlineMs - sentAtMs));
+    const attemptMs = Math.min(attemptTimeoutMs, leftMs);
+    const controller = new AbortController();
+    const onAbort = (): void => controller.abort();
+    const timer = setTimeout(onAbort, attemptMs);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await this.#exchange(controller.signal, sentAtMs);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof PhmError)) throw this.#failure(error, controller.signal, attemptMs);
+      if (isRateRefusal(error)) turns?.refused(error.retryAfterSeconds, sentAtMs);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+      turns?.ended();
+    }
+  }
+
+  async #exchange(signal: AbortSignal, sentAtMs: number): Promise<JsonObject> {
+    const { method, url, headers, body } = this.#call;
+    const { fetch, turns, onLimits } = this.#options;
+    // A redirect would take the API key elsewhere.
+    const init: RequestInit = { method, headers, body, redirect: 'manual', signal };
+    const response = await fetch(url.href, init);
+    const limits = readLimits(response.headers);
+    if (limits) onLimits(limits);
+    turns?.answered({ ok: response.ok, rate: limits?.rate ?? null }, sentAtMs);
+    return readAnswer(response, await response.text(), this.#call);
+  }
+
+  #failure(error: unknown, signal: AbortSignal, attemptMs: number): PhmError {
+    return signal.aborted
+      ? noAnswerError(this.#call, attemptMs)
+      : connectionError(this.#call, error);
+  }
+
+  /** Milliseconds until the next attempt; undefined when there is none. */
+  #waitBeforeRetry(error: unknown): number | undefined {
+    const { maxRetries, turns } = this.#options;
+    this.#refusal = undefined;
+    if (!(error instanceof PhmError) || !mayRetry(error, this.#call.repeatable)) return undefined;
+    const backoffMs = waitMs(error, this.#retries, Math.random);
+    if (maxRetries === 0 || backoffMs === undefined) return undefined;
+    const queued = turns !== null && isRateRefusal(error);
+    if (!queued && this.#retries >= maxRetries) return undefined;
+    const wait = queued ? turns.pauseMs : backoffMs;
+    if (performance.now() + wait >= this.#deadlineMs) return undefined;
+    if (queued) this.#refusal = error;
+    else this.#retries += 1;
+    return wait;
   }
 }
 
-async function attempt(
-  url: string,
-  init: RequestInit,
+/** Where a call goes, for messages. */
+function addressOf({ url }: Call): string {
+  return url.origin + url.pathname;
+}
+
+function tooLateError(
   call: Call,
-  { fetch, attemptMs }: { fetch: Fetch; attemptMs: number },
-): Promise<Response> {
-  const { signal, requestId = null } = call;
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), attemptMs);
-  const onAbort = (): void => controller.abort();
-  signal?.addEventListener('abort', onAbort, { once: true });
-  try {
-    const response = await fetch(url, { ...init, signal: controller.signal });
-    return readAnswer(response, await response.text(), call);
-  } catch (error) {
-    signal?.throwIfAborted();
-    if (error instanceof PhmError) throw error;
-    if (controller.signal.aborted) throw new PhmTimeoutError(attemptMs, requestId);
-    throw connectionError(error, requestId);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', onAbort);
-  }
+  timeoutMs: number,
+  ahead: number,
+  perSecond: number | null,
+): PhmTimeoutError {
+  const limit = perSecond === null ? '' : `, at ${perSecond} a second`;
+  return new PhmTimeoutError(
+    `not sent to ${addressOf(call)}: the rate limit leaves it no turn within ${timeoutMs} ms (calls ahead of it: ${ahead}${limit})`,
+    { timeoutMs, requestId: call.requestId ?? null, outcomeUnknown: false },
+  );
+}
+
+function noAnswerError(call: Call, attemptMs: number): PhmTimeoutError {
+  return new PhmTimeoutError(`no answer from ${addressOf(call)} within ${attemptMs} ms`, {
+    timeoutMs: attemptMs,
+    requestId: call.requestId ?? null,
+    outcomeUnknown: true,
+  });
 }
 
 /** What Node says when there was no connection to send the request on. Browsers do not say. */
@@ -92,15 +197,16 @@ interface Cause {
   readonly syscall?: unknown;
 }
 
-function connectionError(error: unknown, requestId: string | null): PhmConnectionError {
+function connectionError(call: Call, error: unknown): PhmConnectionError {
   const cause = (error as { cause?: Cause } | undefined)?.cause;
   const reason = [cause?.code, cause?.message].find((one) => typeof one === 'string') ?? '';
   const unmade = UNREACHABLE.test(reason) && cause?.syscall === 'connect';
   const outcomeUnknown = !unmade && !NEVER_SENT.test(reason);
   const what = outcomeUnknown
-    ? 'the connection failed before the whole answer was there'
-    : 'the service cannot be reached';
+    ? `the connection to ${addressOf(call)} failed before the whole answer was there`
+    : `the service cannot be reached at ${addressOf(call)}`;
   const message = reason === '' ? what : `${what} (${reason})`;
+  const requestId = call.requestId ?? null;
   return new PhmConnectionError(message, { requestId, outcomeUnknown, cause: error });
 }
 

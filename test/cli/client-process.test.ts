@@ -117,7 +117,7 @@ describe('phm over TLS', () => {
       assert.equal(untrusted.code, 1);
       assert.match(
         untrusted.stderr,
-        /: the service cannot be reached \(\w*CERT\w*\)\n.*NODE_EXTRA_CA_CERTS/,
+        /^phm: the service cannot be reached at https:\S+ \(\w*CERT\w*\)\n.*NODE_EXTRA_CA_CERTS/,
       );
       const env = { NODE_EXTRA_CA_CERTS: cert };
       assert.deepEqual(await endOf(phm(['metrics'], { url, env })), { code: 0, stderr: '' });

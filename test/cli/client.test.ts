@@ -337,7 +337,7 @@ describe('the client commands', () => {
     assert.deepEqual([code, stdout], [1, '']);
     assert.equal(
       stderr,
-      `phm: ${away.address}: the service cannot be reached (ECONNREFUSED)\n` +
+      `phm: the service cannot be reached at ${away.address}/api/v2/generate (ECONNREFUSED)\n` +
         'Start it with "phm serve", or name another address with --url or PHM_URL.\n',
     );
   });
@@ -345,7 +345,7 @@ describe('the client commands', () => {
   it('say that a key may have been made when the answer is lost', async () => {
     const proxy = await ScriptedServer.start(breaks, page(502));
     try {
-      for (const words of [/connection failed/, /status 502/]) {
+      for (const words of [/the connection to \S+ failed/, /status 502/]) {
         const { code, stdout, stderr } = await phm(['generate'], { PHM_URL: proxy.address });
         assert.deepEqual([code, stdout], [1, '']);
         assert.match(stderr, words);

@@ -47,9 +47,29 @@ describe('requests', () => {
         [...Array(6).fill(API_KEY), undefined],
       );
       assert.equal(headers[0]?.['content-type'], 'application/json');
+      assert.deepEqual(
+        headers.map((one) => one.prefer),
+        [0, 1, 2, 3, 4, 5, 6].map((i) => (i === 3 || i === 6 ? undefined : 'handling=strict')),
+      );
       assert.equal(headers[6]?.['x-request-id'], 'the.health-1');
       assert.equal(server.received[0]?.body, '{"security_level":256,"include":["hash_proof"]}');
     });
+  });
+
+  it('leave out what is undefined or null, and ask for strict handling unless told not to', async () => {
+    const options = { strict: false };
+    await withClient(
+      [answers(GENERATED)],
+      async (phm, server) => {
+        const query = { hours: undefined, step: null } as never;
+        await phm.metricsSeries(query);
+        await phm.generate({ security_level: 128 });
+        const [read, made] = server.received;
+        assert.equal(read?.url, '/api/v2/metrics/series');
+        assert.deepEqual([read?.headers.prefer, made?.headers.prefer], [undefined, undefined]);
+      },
+      options,
+    );
   });
 
   it('go to an address that is relative to the page, in a browser', async () => {
@@ -104,13 +124,18 @@ describe('requests', () => {
       /^TypeError: the options must be an object/,
     );
     const phm = new PhmClient({ baseUrl: 'http://localhost' });
-    for (const call of [phm.generate(undefined as never), phm.validate(KEY as never)]) {
+    for (const call of [
+      phm.generate(undefined as never),
+      phm.validate(KEY as never),
+      phm.metrics(null as never),
+    ]) {
       const wrong = await rejection(call);
       assert.match(
         String(wrong),
-        /^TypeError: the body must be an object such as .+, got (undefined|string)$/,
+        /^TypeError: the (body|query) must be an object such as .+, got (undefined|string|null)$/,
       );
     }
+    assert.throws(make({ onRetry: 'log' }), /^TypeError: onRetry must be a function, got string$/);
     const error = await rejection(phm.health({ requestId: 'two words' }));
     assert.ok(error instanceof TypeError);
   });
@@ -136,14 +161,14 @@ describe('answers', () => {
       assert.deepEqual(phm.lastLimits, { quota: null, rate: null });
       await phm.metrics();
       const expected = {
-        quota: { limit: 1000, remaining: 998, resetSeconds: 822350 },
-        rate: { limit: 20, remaining: 18, resetSeconds: 1 },
+        quota: { limit: 1000, remaining: 998, windowSeconds: 2592000, resetSeconds: 822350 },
+        rate: { limit: 20, remaining: 18, windowSeconds: 2, resetSeconds: 1 },
       };
       assert.deepEqual(phm.lastLimits, expected);
       await phm.health();
       assert.deepEqual(phm.lastLimits, expected);
       await rejection(phm.metrics());
-      const rate = { limit: 9, remaining: 8, resetSeconds: 0 };
+      const rate = { limit: 9, remaining: 8, windowSeconds: 1, resetSeconds: 0 };
       assert.deepEqual(phm.lastLimits, { quota: null, rate });
     });
   });
@@ -186,7 +211,12 @@ describe('answers', () => {
 
   it("that are not the service's are told from its errors", async () => {
     const cases: [Step, number, RegExp, boolean][] = [
-      [page(413), 413, /does not come from the PHM key service \(status 413, text\/html\)/, false],
+      [
+        page(413),
+        413,
+        /^the answer of http:\S+\/api\/v2\/generate does not come from the PHM key service \(status 413, text\/html\)/,
+        false,
+      ],
       [page(500), 500, /status 500/, true],
       [page(503), 503, /status 503/, false],
       [page(200), 200, /is not JSON of the PHM key service \(status 200, text\/html\)/, true],
@@ -216,12 +246,14 @@ describe('answers', () => {
     const elsewhere = await ScriptedServer.start(answers(GENERATED));
     try {
       for (const status of [301, 302, 303, 307, 308]) {
-        const step = page(status, { location: `${elsewhere.address}/` });
+        const location = elsewhere.address.replace('//', '//user:secret@');
+        const step = page(status, { location: `${location}/?token=secret` });
         await withClient([step], async (phm, server) => {
           for (const call of [() => phm.generate({ security_level: 128 }), () => phm.metrics()]) {
             const error = await rejection(call());
             assert.ok(error instanceof PhmResponseError);
             assert.equal(error.status, status);
+            assert.ok(error.message.startsWith(`${server.address}/api/v2/`), error.message);
             assert.ok(error.message.includes(`redirect to ${elsewhere.address}/, which is not`));
           }
           assert.equal(server.received.length, 2);

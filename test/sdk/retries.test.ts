@@ -111,7 +111,8 @@ describe('retries', { concurrency: true }, () => {
     const options = { baseUrl: server.address, apiKey: API_KEY, maxRetries: 2, fetch: counted };
     const error = await rejection(new PhmClient(options).generate({ security_level: 128 }));
     assert.ok(error instanceof PhmConnectionError);
-    assert.match(error.message, /^the service cannot be reached \(ECONNREFUSED\)$/);
+    const address = `${server.address}/api/v2/generate`;
+    assert.equal(error.message, `the service cannot be reached at ${address} (ECONNREFUSED)`);
     assert.deepEqual([error.outcomeUnknown, attempts], [false, 3]);
   });
 
@@ -175,14 +176,33 @@ describe('retries', { concurrency: true }, () => {
   });
 
   it('are none with maxRetries 0', async () => {
-    await withClient(
-      [fails('overloaded')],
-      async (phm, server) => {
-        await rejection(phm.metrics());
-        assert.equal(server.received.length, 1);
-      },
-      { maxRetries: 0 },
-    );
+    for (const code of ['overloaded', 'rate_limited'] as const) {
+      await withClient(
+        [fails(code)],
+        async (phm, server) => {
+          await rejection(phm.metrics());
+          assert.equal(server.received.length, 1);
+        },
+        { maxRetries: 0 },
+      );
+    }
+  });
+
+  it('after a rate limit count only when the client does not pace itself', async () => {
+    const steps = [...Array(2).fill(fails('rate_limited', NO_WAIT)), answers(GENERATED)];
+    for (const [pace, requests] of [
+      [true, 3],
+      [false, 2],
+    ] as const) {
+      await withClient(
+        steps,
+        async (phm, server) => {
+          await phm.generate({ security_level: 128 }).catch(() => undefined);
+          assert.equal(server.received.length, requests);
+        },
+        { pace, maxRetries: 1 },
+      );
+    }
   });
 });
 
@@ -281,7 +301,8 @@ describe('time-outs', { concurrency: true }, () => {
         const call = phm.generate({ security_level: 128 }, { requestId: 'my-own' });
         const error = await rejection(call);
         assert.ok(error instanceof PhmTimeoutError);
-        assert.equal(error.message, 'no answer within 3000 ms (request my-own)');
+        const address = `${server.address}/api/v2/generate`;
+        assert.equal(error.message, `no answer from ${address} within 3000 ms (request my-own)`);
         assert.deepEqual([error.timeoutMs, error.outcomeUnknown], [3000, true]);
         assert.equal(server.received.length, 1);
       },

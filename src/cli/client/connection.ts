@@ -1,13 +1,7 @@
 /** The service that the client commands call, and what they say when it does not do what it was asked. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import {
-  PhmApiError,
-  PhmClient,
-  PhmConnectionError,
-  PhmError,
-  PhmTimeoutError,
-} from '../../../sdk/src/index.ts';
+import { PhmApiError, PhmClient, PhmConnectionError, PhmError } from '../../../sdk/src/index.ts';
 import { DEMO_ACCOUNTS } from '../../accounts/index.ts';
 import { CLIENT_ENVIRONMENT, type ClientConfig, readClientConfig } from '../../config/index.ts';
 import { CommandError } from '../command-error.ts';
@@ -55,7 +49,6 @@ const DEMO_ORIGIN = 'the demo key';
 /** One service with one API key. */
 export class Connection {
   readonly #phm: PhmClient;
-  readonly #url: string;
   readonly #origin: string;
 
   /** Throws `CommandError` when the environment names no service or no API key that can be used. */
@@ -63,9 +56,8 @@ export class Connection {
     const result = readClientConfig(context.env, url);
     if (!result.ok) throw new CommandError(result.problems.join('\n'), 2);
     const { text, origin } = findApiKey(result.config, context);
-    this.#url = result.config.url;
     this.#origin = origin;
-    this.#phm = makeClient(this.#url, text, origin);
+    this.#phm = makeClient(result.config.url, text, origin);
   }
 
   get client(): PhmClient {
@@ -91,14 +83,13 @@ export class Connection {
 
   #describe(error: PhmError): string {
     if (error instanceof PhmApiError) return this.#describeRefusal(error);
-    if (error instanceof PhmTimeoutError) return `${this.#url}: ${error.message}`;
     if (error instanceof PhmConnectionError && !error.outcomeUnknown) {
-      const fix = /CERT|UNABLE_TO_VERIFY/.test(error.message)
+      const fix = /\((?:\w*CERT|UNABLE_TO_VERIFY)/.test(error.message)
         ? 'Its certificate is not trusted here: name its authority in NODE_EXTRA_CA_CERTS, or check the address.'
         : 'Start it with "phm serve", or name another address with --url or PHM_URL.';
-      return `${this.#url}: ${error.message}\n${fix}`;
+      return `${error.message}\n${fix}`;
     }
-    return `${this.#url}: ${error.message}`;
+    return error.message;
   }
 
   #describeRefusal(error: PhmApiError): string {

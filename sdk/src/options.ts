@@ -1,0 +1,82 @@
+/** Checks of what callers without types may hand over. Nothing that may be secret is quoted. */
+
+/** Longest time-out that timers take. */
+const MAX_MS = 2 ** 31 - 1;
+const MAX_RETRIES = 100;
+
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+interface Durations {
+  readonly timeoutMs?: number | undefined;
+  readonly attemptTimeoutMs?: number | undefined;
+  readonly maxRetries?: number | undefined;
+}
+
+/** The three limits of a call, with their defaults. Throws `RangeError`. */
+export function readDurations(given: Durations): {
+  readonly timeoutMs: number;
+  readonly attemptTimeoutMs: number;
+  readonly maxRetries: number;
+} {
+  return {
+    timeoutMs: whole('timeoutMs', given.timeoutMs ?? 60_000, 1, MAX_MS),
+    attemptTimeoutMs: whole('attemptTimeoutMs', given.attemptTimeoutMs ?? 30_000, 1, MAX_MS),
+    maxRetries: whole('maxRetries', given.maxRetries ?? 3, 0, MAX_RETRIES),
+  };
+}
+
+/** The address without slashes at its end. Throws `TypeError`. */
+export function resolveBase(baseUrl: string): string {
+  const { document, location } = globalThis as {
+    document?: { baseURI: string };
+    location?: { href: string };
+  };
+  const page = document?.baseURI ?? location?.href;
+  let url: URL;
+  try {
+    url = new URL(baseUrl === '' && page !== undefined ? './' : baseUrl, page);
+  } catch {
+    throw new TypeError('baseUrl must be the address of the service, such as https://keys.example');
+  }
+  const { protocol, username, password, search, hash, origin, pathname } = url;
+  if (protocol !== 'https:' && protocol !== 'http:') {
+    throw new TypeError(`baseUrl must start with https: or http:, not ${protocol}`);
+  }
+  if (username || password || search || hash) {
+    throw new TypeError('baseUrl must have no user, password, query or fragment');
+  }
+  return origin + pathname.replace(/\/+$/, '');
+}
+
+/** A key that is not a header value would be quoted in the error of `fetch`. */
+export function checkApiKey(apiKey: string): string {
+  if (typeof apiKey === 'string' && /^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
+  throw new TypeError('apiKey must be printable ASCII without spaces: check for a line end');
+}
+
+export function assertRequestId(requestId: string | undefined): void {
+  if (requestId === undefined || REQUEST_ID.test(requestId)) return;
+  throw new TypeError('requestId must be 1 to 128 letters, digits, ".", "_" or "-"');
+}
+
+/** What came is not quoted: it may be a key. */
+export function assertObject(name: string, value: unknown, example: string): void {
+  if (typeof value === 'object' && value !== null) return;
+  throw new TypeError(`${name} must be an object such as ${example}, got ${kindOf(value)}`);
+}
+
+export function assertFunction(name: string, value: unknown): void {
+  if (value === undefined || typeof value === 'function') return;
+  throw new TypeError(`${name} must be a function, got ${kindOf(value)}`);
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? 'null' : typeof value;
+}
+
+function whole(name: string, value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new RangeError(
+    `${name} must be a whole number from ${min} to ${max}, got ${typeof value === 'number' ? value : typeof value}`,
+  );
+}

@@ -1,0 +1,175 @@
+/**
+ * When the next request may be sent: arithmetic on the times it is given, without timers.
+ *
+ * The service keeps one bucket of tokens for an API key, and the headers of each answer tell about it. This
+ * is a copy of that bucket. The copy errs on the low side: it sends later than the service would allow, and
+ * other clients with the same key lower it further. A refusal (429) empties it and pauses all requests.
+ */
+import type { Limit } from './limits.ts';
+
+/** Requests under way at once before an answer tells the limit. The smallest plan's bucket holds 20. */
+const FIRST_REQUESTS = 10;
+
+/** Requests sent this far apart may arrive together; the copy keeps as many tokens back. */
+const JITTER_MS = 100;
+
+/** Refusals without headers tell no rate: a first guess, halved by refusals and raised by answers. */
+const FIRST_GUESS_PER_MS = 10 / 1000;
+const LEAST_GUESS_PER_MS = 0.25 / 1000;
+const RAISE = 1.02;
+
+const FIRST_BACKOFF_MS = 250;
+const LONGEST_BACKOFF_MS = 8_000;
+
+/** No refusal pauses for longer: the next request then asks the service itself. */
+const LONGEST_PAUSE_MS = 30_000;
+
+interface Bucket {
+  readonly perMs: number;
+  readonly burst: number;
+  /** Whether the service told these figures. */
+  readonly told: boolean;
+}
+
+export class Pace {
+  readonly #random: () => number;
+  #bucket: Bucket | null = null;
+  /** Whether the service answers and tells no limit. */
+  #unlimited = false;
+  /** Tokens at `#atMs`, which lies in the future during a pause. */
+  #tokens = 0;
+  #atMs = 0;
+  #underWay = 0;
+  #refusals = 0;
+  #refusedAtMs = Number.NEGATIVE_INFINITY;
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
+
+  /** `random` gives numbers from 0 up to 1, as `Math.random` does. */
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  /** Requests a second that the service told of; null when it told of none. */
+  get toldPerSecond(): number | null {
+    return this.#bucket?.told ? this.#bucket.perMs * 1000 : null;
+  }
+
+  /**
+   * Milliseconds from `nowMs` until a request with `ahead` others before it may be sent. Null: not before
+   * another request has ended.
+   */
+  waitMs(nowMs: number, ahead: number): number | null {
+    const pauseMs = this.pauseMs(nowMs);
+    if (this.#bucket === null) {
+      if (this.#unlimited || this.#underWay + ahead < FIRST_REQUESTS) return pauseMs;
+      return null;
+    }
+    const { perMs } = this.#bucket;
+    const lacking = ahead + 1 + reserve(this.#bucket) - this.#tokensAt(nowMs + pauseMs);
+    return pauseMs + Math.max(0, lacking / perMs);
+  }
+
+  /** At least that many milliseconds pass before the turn comes: 0 while the rate is a guess. */
+  leastWaitMs(nowMs: number, ahead: number): number {
+    const certain = this.#bucket?.told ? this.waitMs(nowMs, ahead) : null;
+    return certain ?? this.pauseMs(nowMs);
+  }
+
+  /** What is left of the pause after a refusal. */
+  pauseMs(nowMs: number): number {
+    return Math.max(0, this.#pausedUntilMs - nowMs);
+  }
+
+  /** A request is sent. */
+  sent(nowMs: number): void {
+    this.#underWay += 1;
+    if (this.#bucket) this.#settle(nowMs, this.#tokensAt(nowMs) - 1);
+  }
+
+  /** A request has ended, in whatever way. */
+  ended(): void {
+    this.#underWay -= 1;
+  }
+
+  /** The headers of an answer to a request of `sentAtMs`; `rate` is null when they tell of no limit. */
+  answered(
+    { ok, rate }: { ok: boolean; rate: Limit | null },
+    { sentAtMs, nowMs }: { sentAtMs: number; nowMs: number },
+  ): void {
+    if (rate !== null && rate.limit > 0 && rate.windowSeconds > 0) {
+      this.#follow(rate, sentAtMs, nowMs);
+    } else if (ok && (this.#bucket === null || this.#bucket.told)) {
+      this.#bucket = null;
+      this.#unlimited = true;
+    }
+    if (!ok) return;
+    this.#refusals = 0;
+    this.#raiseGuess(nowMs);
+  }
+
+  /** A request of `sentAtMs` was refused by a rate limit, with the seconds of `Retry-After` or null. */
+  refused(
+    retryAfterSeconds: number | null,
+    { sentAtMs, nowMs }: { sentAtMs: number; nowMs: number },
+  ): void {
+    let pauseMs = (retryAfterSeconds ?? 0) * 1000;
+    // Requests that were sent before the first refusal came back say the same once more.
+    if (sentAtMs > this.#refusedAtMs) {
+      const backoffMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#refusals);
+      this.#refusals += 1;
+      this.#refusedAtMs = nowMs;
+      pauseMs += this.#random() * backoffMs;
+      this.#lowerGuess();
+    }
+    const until = nowMs + Math.min(LONGEST_PAUSE_MS, pauseMs);
+    this.#pausedUntilMs = Math.max(this.#pausedUntilMs, until);
+    // What flows in during the pause is left to others with the same key; one request may go at its end.
+    if (this.#bucket) this.#settle(this.#pausedUntilMs, 1 + reserve(this.#bucket));
+  }
+
+  #tokensAt(nowMs: number): number {
+    if (this.#bucket === null) return 0;
+    const { perMs, burst } = this.#bucket;
+    return Math.min(burst, this.#tokens + perMs * Math.max(0, nowMs - this.#atMs));
+  }
+
+  #settle(atMs: number, tokens: number): void {
+    this.#tokens = tokens;
+    this.#atMs = Math.max(this.#atMs, atMs);
+  }
+
+  #follow(rate: Limit, sentAtMs: number, nowMs: number): void {
+    const { limit: burst, windowSeconds, remaining } = rate;
+    const known = this.#bucket?.told === true;
+    const tokens = this.#tokensAt(nowMs);
+    this.#bucket = { perMs: burst / windowSeconds / 1000, burst, told: true };
+    if (nowMs < this.#pausedUntilMs) return;
+    if (!known) {
+      this.#settle(nowMs, Math.max(0, Math.min(burst - this.#underWay, remaining)));
+      return;
+    }
+    // `remaining` is what was left, rounded down, when the request arrived: not before it was sent.
+    const floor = remaining + this.#bucket.perMs * (nowMs - sentAtMs);
+    this.#settle(nowMs, Math.min(burst, tokens >= floor + 1 ? floor : tokens));
+  }
+
+  #lowerGuess(): void {
+    if (this.#bucket?.told) return;
+    const perMs = this.#bucket
+      ? Math.max(LEAST_GUESS_PER_MS, this.#bucket.perMs / 2)
+      : FIRST_GUESS_PER_MS;
+    this.#bucket = { perMs, burst: 1, told: false };
+  }
+
+  #raiseGuess(nowMs: number): void {
+    if (this.#bucket === null || this.#bucket.told) return;
+    const tokens = this.#tokensAt(nowMs);
+    this.#bucket = { ...this.#bucket, perMs: this.#bucket.perMs * RAISE };
+    if (nowMs >= this.#atMs) this.#settle(nowMs, tokens);
+  }
+}
+
+/** Tokens kept back, so that requests that arrive closer together than they were sent are not refused. */
+function reserve({ perMs, burst }: Bucket): number {
+  return Math.min(Math.max(1, perMs * JITTER_MS), (burst - 1) / 2);
+}

@@ -1,0 +1,142 @@
+/** The queue of a client's requests before the rate limit: first come, first served. */
+import type { PhmError } from './errors.ts';
+import type { Limit } from './limits.ts';
+import { Pace } from './pace.ts';
+
+/** Time and timers, for tests to stand in. */
+export interface Clock {
+  /** Milliseconds that never go backwards. */
+  nowMs(): number;
+  /** Calls `work` after `ms`; the result cancels it. */
+  after(ms: number, work: () => void): () => void;
+}
+
+export const realClock: Clock = {
+  nowMs: () => performance.now(),
+  after: (ms, work) => {
+    const timer = setTimeout(work, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** A call that asks for a turn. */
+export interface Asking {
+  /** Place in the queue, from `ticket`. A call that asks again keeps its own. */
+  readonly ticket: number;
+  /** When the call ends, by the clock of the queue. */
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal | undefined;
+  /** The error for a turn that cannot come in time. */
+  readonly tooLate: (ahead: number, perSecond: number | null) => PhmError;
+}
+
+interface Waiter extends Asking {
+  readonly go: () => void;
+  readonly fail: (reason: unknown) => void;
+}
+
+export class Turns {
+  readonly #clock: Clock;
+  readonly #pace: Pace;
+  #waiting: Waiter[] = [];
+  #tickets = 0;
+  #cancelTimer: (() => void) | undefined;
+
+  constructor(clock: Clock = realClock, random: () => number = Math.random) {
+    this.#clock = clock;
+    this.#pace = new Pace(random);
+  }
+
+  /** A place behind all that were given out before. */
+  ticket(): number {
+    this.#tickets += 1;
+    return this.#tickets;
+  }
+
+  /**
+   * Resolves when the request may be sent, and counts it as sent: `ended` MUST follow. Rejects with the
+   * signal's reason, or with `tooLate` as soon as the turn cannot come before the deadline.
+   */
+  take(asking: Asking): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const { signal, ticket } = asking;
+      const onAbort = (): void => {
+        this.#waiting = this.#waiting.filter((one) => one !== waiter);
+        reject(signal?.reason);
+        this.#advance();
+      };
+      const leave = (): void => signal?.removeEventListener('abort', onAbort);
+      const waiter: Waiter = {
+        ...asking,
+        go: () => {
+          leave();
+          resolve();
+        },
+        fail: (reason) => {
+          leave();
+          reject(reason);
+        },
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      const after = this.#waiting.findIndex((one) => one.ticket > ticket);
+      this.#waiting.splice(after === -1 ? this.#waiting.length : after, 0, waiter);
+      this.#advance();
+    });
+  }
+
+  /** The headers of an answer have come. */
+  answered(answer: { ok: boolean; rate: Limit | null }, sentAtMs: number): void {
+    this.#pace.answered(answer, { sentAtMs, nowMs: this.#clock.nowMs() });
+    this.#advance();
+  }
+
+  /** A rate limit refused the request. */
+  refused(retryAfterSeconds: number | null, sentAtMs: number): void {
+    this.#pace.refused(retryAfterSeconds, { sentAtMs, nowMs: this.#clock.nowMs() });
+    this.#advance();
+  }
+
+  /** The request is over, in whatever way. */
+  ended(): void {
+    this.#pace.ended();
+    this.#advance();
+  }
+
+  /** Milliseconds that every request now waits after a refusal. */
+  get pauseMs(): number {
+    return this.#pace.pauseMs(this.#clock.nowMs());
+  }
+
+  /** Sends off the calls whose turn has come, fails those whose turn cannot come, and sets the timer. */
+  #advance(): void {
+    const nowMs = this.#clock.nowMs();
+    while (this.#waiting.length > 0 && this.#pace.waitMs(nowMs, 0) === 0) {
+      this.#pace.sent(nowMs);
+      this.#waiting.shift()?.go();
+    }
+    this.#dropLate(nowMs);
+    this.#setTimer(nowMs);
+  }
+
+  #dropLate(nowMs: number): void {
+    const kept: Waiter[] = [];
+    for (const waiter of this.#waiting) {
+      if (nowMs + this.#pace.leastWaitMs(nowMs, kept.length) < waiter.deadlineMs) kept.push(waiter);
+      else waiter.fail(waiter.tooLate(kept.length, this.#pace.toldPerSecond));
+    }
+    this.#waiting = kept;
+  }
+
+  #setTimer(nowMs: number): void {
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
+    if (this.#waiting.length === 0) return;
+    const turnMs = this.#pace.waitMs(nowMs, 0) ?? Number.POSITIVE_INFINITY;
+    const wakeMs = this.#waiting.reduce(
+      (soonest, { deadlineMs }) => Math.min(soonest, deadlineMs - nowMs),
+      turnMs,
+    );
+    const ms = Math.max(1, Math.ceil(wakeMs));
+    this.#cancelTimer = this.#clock.after(ms, () => this.#advance());
+  }
+}

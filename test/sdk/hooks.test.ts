@@ -1,0 +1,74 @@
+/** The hooks: what they are told, and that a broken one costs nothing. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { inspect } from 'node:util';
+import {
+  PhmApiError,
+  type PhmClientOptions,
+  type RequestEvent,
+  type RetryEvent,
+} from '../../sdk/src/index.ts';
+import { answers, fails } from '../support/scripted-server.ts';
+import { API_KEY, GENERATED, KEY, withClient } from './support.ts';
+
+describe('hooks', () => {
+  it('tell of every request and retry, and of no secret', async () => {
+    const requests: RequestEvent[] = [];
+    const retries: RetryEvent[] = [];
+    const options: Partial<PhmClientOptions> = {
+      onRequest: (event) => requests.push(event),
+      onRetry: (event) => retries.push(event),
+    };
+    const steps = [
+      fails('overloaded', { 'retry-after': '0' }),
+      fails('rate_limited', { 'retry-after': '0' }),
+      answers(GENERATED),
+    ];
+    await withClient(
+      steps,
+      async (phm) => {
+        await phm.validate({ key: KEY }, { requestId: 'my-own' });
+        await phm.metrics({ hours: 5 });
+      },
+      options,
+    );
+    const shown = requests.map(({ waitMs, ...event }) => ({ ...event, waited: waitMs >= 0 }));
+    const validate = { method: 'POST', path: '/api/v2/validate', requestId: 'my-own' };
+    assert.deepEqual(shown, [
+      { ...validate, attempt: 1, waited: true },
+      { ...validate, attempt: 2, waited: true },
+      { ...validate, attempt: 3, waited: true },
+      { method: 'GET', path: '/api/v2/metrics', requestId: null, attempt: 1, waited: true },
+    ]);
+    const codes = retries.map(({ error, attempt, waitMs }) => {
+      assert.ok(error instanceof PhmApiError && waitMs >= 0);
+      return [attempt, error.code];
+    });
+    assert.deepEqual(codes, [
+      [1, 'overloaded'],
+      [2, 'rate_limited'],
+    ]);
+    const all = inspect([requests, retries], { depth: 9, showHidden: true });
+    assert.ok(!all.includes(API_KEY) && !all.includes(KEY));
+  });
+
+  it('may throw or reject: the call goes on', async () => {
+    const options: Partial<PhmClientOptions> = {
+      onRequest: () => {
+        throw new Error('broken logger');
+      },
+      onRetry: async () => {
+        throw new Error('broken logger');
+      },
+    };
+    const steps = [fails('overloaded', { 'retry-after': '0' }), answers(GENERATED)];
+    await withClient(
+      steps,
+      async (phm, server) => {
+        assert.equal((await phm.generate({ security_level: 256 })).key, KEY);
+        assert.equal(server.received.length, 2);
+      },
+      options,
+    );
+  });
+});
