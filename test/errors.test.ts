@@ -62,8 +62,8 @@ interface Operation {
 }
 
 interface Schema {
-  readonly title?: string;
-  readonly properties?: Readonly<Record<string, { enum?: readonly string[] }>>;
+  readonly $ref?: string;
+  readonly enum?: readonly string[];
 }
 
 interface OpenApi {
@@ -71,6 +71,7 @@ interface OpenApi {
   readonly info: { readonly title: string; readonly version: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
     readonly securitySchemes: Readonly<Record<string, Readonly<Record<string, string>>>>;
   };
   readonly security: readonly unknown[];
@@ -160,10 +161,8 @@ describe('the OpenAPI document', () => {
       Object.values(operation.responses).flatMap(({ content }) => content[PROBLEM]?.schema ?? []),
     );
     assert.ok(problems.length > 0);
-    for (const { title, properties } of problems) {
-      assert.equal(title, 'Problem');
-      assert.deepEqual(properties?.code?.enum, CODES);
-    }
+    for (const { $ref } of problems) assert.equal($ref, '#/components/schemas/Problem');
+    assert.deepEqual(api.components.schemas.ErrorCode?.enum, CODES);
   });
 
   it('documents only statuses and codes of the table, each code under its status', () => {

@@ -200,11 +200,528 @@ export interface paths {
 }
 export type webhooks = Record<string, never>;
 export interface components {
-    schemas: never;
+    schemas: {
+        /**
+         * AccountMetrics
+         * @description The caller's account in the period.
+         */
+        AccountMetrics: {
+            performance: components["schemas"]["PerformanceMetrics"];
+            usage: components["schemas"]["UsageMetrics"];
+        };
+        /**
+         * ErrorCode
+         * @description stable code of the error
+         * @enum {string}
+         */
+        ErrorCode: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
+        /** FieldError */
+        FieldError: {
+            /** @description "#/field" in the body, "?name" in the query */
+            pointer: string;
+            message: string;
+        };
+        /**
+         * GenerateRequest
+         * @description Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
+         */
+        GenerateRequest: {
+            security_level: components["schemas"]["SecurityLevel"];
+            /**
+             * @description run the SP 800-22 suite on the stream the key is cut from
+             * @default false
+             */
+            enable_nist_validation?: boolean;
+            /**
+             * @description modulation algorithm type
+             * @default phase
+             * @enum {string}
+             */
+            modulation_type?: "phase" | "frequency" | "amplitude" | "none";
+            /**
+             * @description entropy source mixed in beside the operating system
+             * @default os
+             * @enum {string}
+             */
+            entropy_source?: "os" | "quantum-simulator" | "jitter" | "device" | "ibm-quantum" | "qrng";
+            /** @description extra fields to add to the response; nist_report needs enable_nist_validation */
+            include?: ("hash_proof" | "nist_report")[];
+        };
+        /**
+         * GeneratedKey
+         * @description nist_validation, nist_score and nist_grade come together, with enable_nist_validation.
+         */
+        GeneratedKey: {
+            /**
+             * @description true: the call succeeded
+             * @constant
+             */
+            success: true;
+            /** @description identifier of the key */
+            key_id: string;
+            /** @description the key, lowercase hexadecimal; shown once and never stored */
+            key: string;
+            security_level: components["schemas"]["SecurityLevel"];
+            /** @description the requested level or the generator's security strength, whichever is less */
+            security_strength_bits: number;
+            /** @description min-entropy credited to the key, scaled by the measured defect screen */
+            entropy_bits: number;
+            /** @description from acceptance to key and proof ready */
+            latency_ms: number;
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            /** @description entropy source of this key beside the operating system; os: no other */
+            source: string;
+            /** @description whether source is quantum hardware, by its provider's word */
+            quantum_hardware: boolean;
+            /** @description job of the hardware that fed the key, or null */
+            entropy_job_id: string | null;
+            /** @description keyed proof that this service generated the key */
+            hash_proof: string;
+            nist_validation?: components["schemas"]["NistValidation"];
+            /** @description share of the tests passed, in percent; with nist_validation */
+            nist_score?: number;
+            /**
+             * @description grade of nist_score; with nist_validation
+             * @enum {string}
+             */
+            nist_grade?: "A" | "B" | "C" | "D" | "F";
+            nist_report?: components["schemas"]["NistReport"];
+            /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
+            warnings?: components["schemas"]["Warning"][];
+        };
+        /** Health */
+        Health: {
+            /** @description true when healthy */
+            success: boolean;
+            /**
+             * @description state of this replica
+             * @enum {string}
+             */
+            status: "ok" | "unavailable" | "draining";
+            /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
+            checks?: {
+                [key: string]: string;
+            };
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+        };
+        /** Metrics */
+        Metrics: {
+            /**
+             * @description true: the call succeeded
+             * @constant
+             */
+            success: true;
+            metrics: components["schemas"]["AccountMetrics"];
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
+            warnings?: components["schemas"]["Warning"][];
+        };
+        /** MetricsSeries */
+        MetricsSeries: {
+            /**
+             * @description true: the call succeeded
+             * @constant
+             */
+            success: true;
+            series: components["schemas"]["Series"];
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
+            warnings?: components["schemas"]["Warning"][];
+        };
+        /**
+         * NistGate
+         * @description the verdict that releases a key
+         */
+        NistGate: {
+            p_value: number;
+            /** @description FAIL below 0.000001 */
+            alpha: number;
+            /** @enum {string} */
+            verdict: "PASS" | "FAIL";
+            /** @description streams drawn for this key; all but the last failed the gate and were dropped whole */
+            streams_judged: number;
+        };
+        /**
+         * NistReport
+         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Its p-values are kept, the rest is not stored.
+         */
+        NistReport: {
+            /**
+             * @description n, the length of the sample: 2^20
+             * @example 1048576
+             */
+            bits: number;
+            /**
+             * @description set of class probabilities: exact ones, or those of the NIST program
+             * @enum {string}
+             */
+            constants: "exact" | "nist";
+            /** @description significance level of one test: 0.01 */
+            alpha: number;
+            tests: components["schemas"]["NistTest"][];
+            tests_passed: number;
+            total_tests: number;
+            gate: components["schemas"]["NistGate"];
+        };
+        /**
+         * NistTest
+         * @example {
+         *       "name": "cumulative_sums",
+         *       "applicable": true,
+         *       "parameters": {},
+         *       "labels": [
+         *         "forward",
+         *         "reverse"
+         *       ],
+         *       "p_values": [
+         *         0.7586146028386168,
+         *         0.8595844284218082
+         *       ],
+         *       "corrected_p": 0.9417330900372413,
+         *       "statistics": {
+         *         "z_forward": 882,
+         *         "z_reverse": 766
+         *       },
+         *       "passed": true
+         *     }
+         * @example {
+         *       "name": "random_excursions",
+         *       "applicable": false,
+         *       "reason": "too few cycles: J = 214, needs at least 500",
+         *       "parameters": {},
+         *       "labels": [],
+         *       "p_values": [],
+         *       "corrected_p": null,
+         *       "statistics": {},
+         *       "passed": null
+         *     }
+         */
+        NistTest: {
+            name: components["schemas"]["TestName"];
+            /** @description false when the sample does not meet its conditions */
+            applicable: boolean;
+            /** @description why the test does not apply */
+            reason?: string;
+            /** @description what the test was set to, in the symbols of SP 800-22; pi: probabilities */
+            parameters: {
+                [key: string]: number | boolean | number[];
+            };
+            /** @description what each p-value is about; empty text where a test has one */
+            labels: string[];
+            p_values: number[];
+            /** @description the smallest p-value, corrected for their number */
+            corrected_p: number | null;
+            /** @description what was counted; no bits of the sample */
+            statistics: {
+                [key: string]: number | boolean | number[];
+            };
+            /** @description corrected_p is at least alpha; null when not applicable */
+            passed: boolean | null;
+        };
+        /** NistValidation */
+        NistValidation: {
+            /**
+             * @description verdict of this service's gate
+             * @enum {string}
+             */
+            certification_status: "PASS" | "FAIL";
+            tests_passed: number;
+            total_tests: number;
+            /**
+             * @description label of this service; NIST certifies nothing by SP 800-22
+             * @enum {string}
+             */
+            compliance_level: "CERTIFICATION_READY" | "REVIEW" | "NON_COMPLIANT";
+        };
+        /** PerformanceMetrics */
+        PerformanceMetrics: {
+            total_keys_generated: number;
+            /** @description 0 without keys */
+            average_latency_ms: number;
+            /** @description share of validated streams that passed the gate; 1 without any */
+            nist_compliance_rate: number;
+            /** @description generate calls answered 5xx / (2xx + 5xx); 0 without any */
+            error_rate: number;
+        };
+        /** Problem */
+        Problem: {
+            /** @constant */
+            success: false;
+            /** @description urn:phm:error: and the code */
+            type: string;
+            title: string;
+            status: number;
+            detail: string;
+            /** @description urn:phm:request: and the request id */
+            instance: string;
+            code: components["schemas"]["ErrorCode"];
+            /** @description the X-Request-Id of this request */
+            request_id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            errors?: components["schemas"]["FieldError"][];
+        };
+        /** Randomness */
+        Randomness: {
+            /**
+             * @description true: the call succeeded
+             * @constant
+             */
+            success: true;
+            randomness: components["schemas"]["RandomnessSums"];
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
+            warnings?: components["schemas"]["Warning"][];
+        };
+        /** RandomnessRow */
+        RandomnessRow: {
+            test: components["schemas"]["TestName"];
+            /** @description what the p-value is about, as in nist_report; empty where a test has one */
+            label: string;
+            /** @description keys to whose sample the test applied */
+            samples: number;
+            /** @description p-values in [0, 0.1), [0.1, 0.2) … [0.9, 1] */
+            histogram: number[];
+            /** @description P-value_T of SP 800-22 §4.2.2; null for fewer than 55 samples */
+            uniformity_p: number | null;
+            /** @description samples with a p-value of at least significance_level */
+            passed: number;
+            /** @description passed / samples; null for fewer than 55 samples */
+            proportion: number | null;
+            /** @description lower end of the interval of SP 800-22 §4.2.1; null for fewer than 55 samples */
+            proportion_min: number | null;
+            /** @description its upper end; null for fewer than 55 samples */
+            proportion_max: number | null;
+            /** @description fail: one of two exact checks has a probability below 0.01 over the number of all checks; null for fewer than 55 samples */
+            verdict: ("pass" | "fail") | null;
+            /** @description with include=p_values: one a key, oldest first */
+            p_values?: (number | null)[];
+        };
+        /**
+         * RandomnessSums
+         * @description The samples of the caller's last validated keys, after SP 800-22 §4.2.
+         */
+        RandomnessSums: {
+            /** @description keys looked at */
+            keys: number;
+            /** @description when the oldest of them was recorded; null without keys */
+            first: string | null;
+            /** @description when the newest of them was recorded; null without keys */
+            last: string | null;
+            /** @description of one test: 0.01 */
+            significance_level: number;
+            /** @description one a p-value of the suite, in the order of nist_report */
+            rows: components["schemas"]["RandomnessRow"][];
+        };
+        /**
+         * SecurityLevel
+         * @description length of a key in bits
+         */
+        SecurityLevel: number & (128 | 256 | 384);
+        /**
+         * Series
+         * @description The caller's account over the period.
+         */
+        Series: {
+            step_minutes: components["schemas"]["StepMinutes"];
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            start: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            end: string;
+            /** @description every step from start to end, aligned to UTC, quiet ones as well */
+            points: components["schemas"]["SeriesPoint"][];
+        };
+        /** SeriesLatency */
+        SeriesLatency: {
+            /** @description exact */
+            mean: number;
+            /** @description from a histogram: off by at most 9.1 %; null where not all keys are in it */
+            p50: number | null;
+            /** @description as p50 */
+            p90: number | null;
+            /** @description as p50 */
+            p99: number | null;
+        };
+        /** SeriesPoint */
+        SeriesPoint: {
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            start: string;
+            /** @description generated keys */
+            keys: number;
+            /** @description keys / length of the step; of the last one, what has passed of it, at least 1 s */
+            keys_per_second: number;
+            /** @description metered requests: generated keys and validations */
+            requests: number;
+            /** @description from acceptance to key and proof ready; null without keys */
+            latency_ms: components["schemas"]["SeriesLatency"] | null;
+            /** @description streams judged by the statistical suite */
+            streams: number;
+            /** @description share of them that passed the gate; null without any */
+            nist_compliance_rate: number | null;
+            /** @description generate calls answered 5xx */
+            failures: number;
+            /** @description failures / (keys + failures); null without calls */
+            error_rate: number | null;
+        };
+        /**
+         * StepMinutes
+         * @description length of a step in minutes
+         */
+        StepMinutes: number & (1 | 5 | 15 | 60 | 360 | 1440);
+        /**
+         * TestName
+         * @description a test of SP 800-22
+         * @enum {string}
+         */
+        TestName: "frequency" | "block_frequency" | "cumulative_sums" | "runs" | "longest_run" | "rank" | "dft" | "non_overlapping_template" | "overlapping_template" | "universal" | "approximate_entropy" | "random_excursions" | "random_excursions_variant" | "serial" | "linear_complexity";
+        /** UsageMetrics */
+        UsageMetrics: {
+            /** @description active API keys */
+            api_key_count: number;
+            /** @description metered requests */
+            total_usage: number;
+        };
+        /**
+         * ValidateRequest
+         * @description Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
+         */
+        ValidateRequest: {
+            /** @description the key to validate: 32, 64 or 96 lowercase hexadecimal digits */
+            key: string;
+            /** @description proof from generate; without it the ledger decides */
+            hash_proof?: string;
+        };
+        /** ValidationDetails */
+        ValidationDetails: {
+            /**
+             * @description 32, 64 or 96 lowercase hexadecimal digits
+             * @enum {string}
+             */
+            key_format: "valid" | "invalid";
+            /**
+             * @description six exact binomial tests
+             * @enum {string}
+             */
+            entropy_check: "passed" | "failed" | "skipped";
+            /**
+             * @description the proof, or without one the ledger, vouches for the key
+             * @enum {string}
+             */
+            proof_verification: "passed" | "failed" | "skipped";
+        };
+        /** ValidationResult */
+        ValidationResult: {
+            /**
+             * @description true: the call succeeded
+             * @constant
+             */
+            success: true;
+            /** @description overall verdict: all three checks are good */
+            valid: boolean;
+            validation_details: components["schemas"]["ValidationDetails"];
+            /**
+             * Format: date-time
+             * @description ISO 8601 date-time with UTC offset
+             * @example 2026-01-31T12:00:00.000+00:00
+             */
+            timestamp: string;
+            /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
+            warnings?: components["schemas"]["Warning"][];
+        };
+        /** Warning */
+        Warning: {
+            /**
+             * @description stable code of the warning
+             * @enum {string}
+             */
+            code: "unknown_field";
+            /** @description "#/field" in the body, "?name" in the query */
+            pointer: string;
+            /** @description a sentence for people */
+            detail: string;
+        };
+    };
     responses: never;
-    parameters: never;
+    parameters: {
+        /**
+         * @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them.
+         * @example handling=strict
+         */
+        Prefer: string;
+        /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+        RequestId: string;
+    };
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description Label of the request, which the log has too. */
+        "X-Request-Id": string;
+        /**
+         * @description The limits: q requests in w seconds. "rate" is the bucket of the API key, "quota" the month of the account (draft-ietf-httpapi-ratelimit-headers).
+         * @example "rate";q=20;w=2, "quota";q=1000;w=2678400
+         */
+        "RateLimit-Policy": string;
+        /**
+         * @description What is left of them: r requests, and t seconds until more. `X-RateLimit-Limit`, `-Remaining` and `-Reset` repeat "rate".
+         * @example "rate";r=19;t=1, "quota";r=999;t=43200
+         */
+        RateLimit: string;
+        /**
+         * @description `handling=strict` when the request asked for it in `Prefer`.
+         * @example handling=strict
+         */
+        "Preference-Applied": string;
+        /**
+         * @description Seconds to wait before the next try.
+         * @example 1
+         */
+        "Retry-After": number;
+        /**
+         * @description Names the header that the API key goes into.
+         * @example ApiKey realm="phm", header="X-API-Key"
+         */
+        "WWW-Authenticate": string;
+    };
     pathItems: never;
 }
 export type $defs = Record<string, never>;
@@ -212,558 +729,152 @@ export interface operations {
     generate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
             path?: never;
             cookie?: never;
         };
         /** @description Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "security_level": 256,
-                 *       "enable_nist_validation": true,
-                 *       "include": [
-                 *         "nist_report"
-                 *       ]
-                 *     }
-                 */
-                "application/json": {
-                    /**
-                     * @description length of the key in bits
-                     * @enum {integer}
-                     */
-                    security_level: 128 | 256 | 384;
-                    /**
-                     * @description run the SP 800-22 suite on the stream the key is cut from
-                     * @default false
-                     */
-                    enable_nist_validation?: boolean;
-                    /**
-                     * @description modulation algorithm type
-                     * @default phase
-                     * @enum {string}
-                     */
-                    modulation_type?: "phase" | "frequency" | "amplitude" | "none";
-                    /**
-                     * @description entropy source mixed in beside the operating system
-                     * @default os
-                     * @enum {string}
-                     */
-                    entropy_source?: "os" | "quantum-simulator" | "jitter" | "device" | "ibm-quantum" | "qrng";
-                    /** @description extra fields to add to the response; nist_report needs enable_nist_validation */
-                    include?: ("hash_proof" | "nist_report")[];
-                };
+                "application/json": components["schemas"]["GenerateRequest"];
             };
         };
         responses: {
             /** @description OK */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description true: the call succeeded
-                         * @enum {boolean}
-                         */
-                        success: true;
-                        /** @description identifier of the key */
-                        key_id: string;
-                        /** @description the key, lowercase hexadecimal; shown once and never stored */
-                        key: string;
-                        /**
-                         * @description the requested level
-                         * @enum {integer}
-                         */
-                        security_level: 128 | 256 | 384;
-                        /** @description the requested level or the generator's security strength, whichever is less */
-                        security_strength_bits: number;
-                        /** @description min-entropy credited to the key, scaled by the measured defect screen */
-                        entropy_bits: number;
-                        /** @description from acceptance to key and proof ready */
-                        latency_ms: number;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        /** @description entropy source of this key beside the operating system; os: no other */
-                        source: string;
-                        /** @description whether source is quantum hardware, by its provider's word */
-                        quantum_hardware: boolean;
-                        /** @description job of the hardware that fed the key, or null */
-                        entropy_job_id: string | null;
-                        /** @description keyed proof that this service generated the key */
-                        hash_proof: string;
-                        nist_validation?: {
-                            /**
-                             * @description verdict of this service's gate
-                             * @enum {string}
-                             */
-                            certification_status: "PASS" | "FAIL";
-                            tests_passed: number;
-                            total_tests: number;
-                            /**
-                             * @description label of this service; NIST certifies nothing by SP 800-22
-                             * @enum {string}
-                             */
-                            compliance_level: "CERTIFICATION_READY" | "REVIEW" | "NON_COMPLIANT";
-                        };
-                        /** @description share of the tests passed, in percent; with nist_validation */
-                        nist_score?: number;
-                        /**
-                         * @description grade of nist_score; with nist_validation
-                         * @enum {string}
-                         */
-                        nist_grade?: "A" | "B" | "C" | "D" | "F";
-                        /**
-                         * NistReport
-                         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Its p-values are kept, the rest is not stored.
-                         */
-                        nist_report?: {
-                            /**
-                             * @description n, the length of the sample: 2^20
-                             * @example 1048576
-                             */
-                            bits: number;
-                            /**
-                             * @description set of class probabilities: exact ones, or those of the NIST program
-                             * @enum {string}
-                             */
-                            constants: "exact" | "nist";
-                            /**
-                             * @description significance level of one test
-                             * @enum {number}
-                             */
-                            alpha: 0.01;
-                            tests: {
-                                /**
-                                 * @description the test, in the suite’s order
-                                 * @enum {string}
-                                 */
-                                name: "frequency" | "block_frequency" | "cumulative_sums" | "runs" | "longest_run" | "rank" | "dft" | "non_overlapping_template" | "overlapping_template" | "universal" | "approximate_entropy" | "random_excursions" | "random_excursions_variant" | "serial" | "linear_complexity";
-                                /** @description false when the sample does not meet its conditions */
-                                applicable: boolean;
-                                /** @description why the test does not apply */
-                                reason?: string;
-                                /** @description what the test was set to, in the symbols of SP 800-22; pi: probabilities */
-                                parameters: {
-                                    [key: string]: number | boolean | number[];
-                                };
-                                /** @description what each p-value is about; empty text where a test has one */
-                                labels: string[];
-                                p_values: number[];
-                                /** @description the smallest p-value, corrected for their number */
-                                corrected_p: number | null;
-                                /** @description what was counted; no bits of the sample */
-                                statistics: {
-                                    [key: string]: number | boolean | number[];
-                                };
-                                /** @description corrected_p is at least alpha; null when not applicable */
-                                passed: boolean | null;
-                            }[];
-                            tests_passed: number;
-                            total_tests: number;
-                            /** @description the verdict that releases a key */
-                            gate: {
-                                p_value: number;
-                                /**
-                                 * @description FAIL below
-                                 * @enum {number}
-                                 */
-                                alpha: 0.000001;
-                                /** @enum {string} */
-                                verdict: "PASS" | "FAIL";
-                                /** @description streams drawn for this key; all but the last failed the gate and were dropped whole */
-                                streams_judged: number;
-                            };
-                        };
-                        /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
-                        warnings?: {
-                            /**
-                             * @description stable code of the warning
-                             * @enum {string}
-                             */
-                            code: "unknown_field";
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            /** @description a sentence for people */
-                            detail: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["GeneratedKey"];
                 };
             };
             /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid; malformed_json: The request body is not valid JSON */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description request_timeout: The request did not arrive in time */
             408: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description payload_too_large: The request body is too large */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description unsupported_media_type: The request body is not JSON */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description expectation_failed: The expectation in the Expect header cannot be met */
             417: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description rate_limited: Too many requests in a short time; quota_exceeded: The account's monthly quota is used up */
             429: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description headers_too_large: The request headers are too large */
             431: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description internal_error: The service met an unexpected error */
             500: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service has more work than it can queue; entropy_unavailable: The random bit generator cannot vouch for its output */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -771,442 +882,152 @@ export interface operations {
     validate: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
             path?: never;
             cookie?: never;
         };
         /** @description Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
         requestBody: {
             content: {
-                "application/json": {
-                    /** @description the key to validate: 32, 64 or 96 lowercase hexadecimal digits */
-                    key: string;
-                    /** @description proof from generate; without it the ledger decides */
-                    hash_proof?: string;
-                };
+                "application/json": components["schemas"]["ValidateRequest"];
             };
         };
         responses: {
             /** @description OK */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description true: the call succeeded
-                         * @enum {boolean}
-                         */
-                        success: true;
-                        /** @description overall verdict: all three checks are good */
-                        valid: boolean;
-                        validation_details: {
-                            /**
-                             * @description 32, 64 or 96 lowercase hexadecimal digits
-                             * @enum {string}
-                             */
-                            key_format: "valid" | "invalid";
-                            /**
-                             * @description six exact binomial tests
-                             * @enum {string}
-                             */
-                            entropy_check: "passed" | "failed" | "skipped";
-                            /**
-                             * @description the proof, or without one the ledger, vouches for the key
-                             * @enum {string}
-                             */
-                            proof_verification: "passed" | "failed" | "skipped";
-                        };
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
-                        warnings?: {
-                            /**
-                             * @description stable code of the warning
-                             * @enum {string}
-                             */
-                            code: "unknown_field";
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            /** @description a sentence for people */
-                            detail: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["ValidationResult"];
                 };
             };
             /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid; malformed_json: The request body is not valid JSON */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description request_timeout: The request did not arrive in time */
             408: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description payload_too_large: The request body is too large */
             413: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description unsupported_media_type: The request body is not JSON */
             415: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description expectation_failed: The expectation in the Expect header cannot be met */
             417: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description rate_limited: Too many requests in a short time; quota_exceeded: The account's monthly quota is used up */
             429: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description headers_too_large: The request headers are too large */
             431: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description internal_error: The service met an unexpected error */
             500: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service has more work than it can queue */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1217,7 +1038,15 @@ export interface operations {
                 /** @description length of the period in hours: decimal digits, given once */
                 hours?: number;
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -1226,348 +1055,106 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description true: the call succeeded
-                         * @enum {boolean}
-                         */
-                        success: true;
-                        /** @description The caller's account in the period. */
-                        metrics: {
-                            performance: {
-                                total_keys_generated: number;
-                                /** @description 0 without keys */
-                                average_latency_ms: number;
-                                /** @description share of validated streams that passed the gate; 1 without any */
-                                nist_compliance_rate: number;
-                                /** @description generate calls answered 5xx / (2xx + 5xx); 0 without any */
-                                error_rate: number;
-                            };
-                            usage: {
-                                /** @description active API keys */
-                                api_key_count: number;
-                                /** @description metered requests */
-                                total_usage: number;
-                            };
-                        };
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
-                        warnings?: {
-                            /**
-                             * @description stable code of the warning
-                             * @enum {string}
-                             */
-                            code: "unknown_field";
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            /** @description a sentence for people */
-                            detail: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["Metrics"];
                 };
             };
             /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description request_timeout: The request did not arrive in time */
             408: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description expectation_failed: The expectation in the Expect header cannot be met */
             417: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description rate_limited: Too many requests in a short time */
             429: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description headers_too_large: The request headers are too large */
             431: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description internal_error: The service met an unexpected error */
             500: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service has more work than it can queue */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1577,10 +1164,18 @@ export interface operations {
             query?: {
                 /** @description length of the period in hours: decimal digits, given once */
                 hours?: number;
-                /** @description length of a step in minutes, given once; default: the smallest with at most 300 steps, or 1440 */
-                step?: 1 | 5 | 15 | 60 | 360 | 1440;
+                /** @description length of a step in minutes */
+                step?: components["schemas"]["StepMinutes"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -1589,384 +1184,106 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description true: the call succeeded
-                         * @enum {boolean}
-                         */
-                        success: true;
-                        /** @description The caller's account over the period. */
-                        series: {
-                            /**
-                             * @description length of a step
-                             * @enum {integer}
-                             */
-                            step_minutes: 1 | 5 | 15 | 60 | 360 | 1440;
-                            /**
-                             * Format: date-time
-                             * @description ISO 8601 date-time with UTC offset
-                             * @example 2026-01-31T12:00:00.000+00:00
-                             */
-                            start: string;
-                            /**
-                             * Format: date-time
-                             * @description ISO 8601 date-time with UTC offset
-                             * @example 2026-01-31T12:00:00.000+00:00
-                             */
-                            end: string;
-                            /** @description every step from start to end, aligned to UTC, quiet ones as well */
-                            points: {
-                                /**
-                                 * Format: date-time
-                                 * @description ISO 8601 date-time with UTC offset
-                                 * @example 2026-01-31T12:00:00.000+00:00
-                                 */
-                                start: string;
-                                /** @description generated keys */
-                                keys: number;
-                                /** @description keys / length of the step; of the last one, what has passed of it, at least 1 s */
-                                keys_per_second: number;
-                                /** @description metered requests: generated keys and validations */
-                                requests: number;
-                                /** @description from acceptance to key and proof ready; null without keys */
-                                latency_ms: {
-                                    /** @description exact */
-                                    mean: number;
-                                    /** @description from a histogram: off by at most 9.1 %; null where not all keys are in it */
-                                    p50: number | null;
-                                    /** @description as p50 */
-                                    p90: number | null;
-                                    /** @description as p50 */
-                                    p99: number | null;
-                                } | null;
-                                /** @description streams judged by the statistical suite */
-                                streams: number;
-                                /** @description share of them that passed the gate; null without any */
-                                nist_compliance_rate: number | null;
-                                /** @description generate calls answered 5xx */
-                                failures: number;
-                                /** @description failures / (keys + failures); null without calls */
-                                error_rate: number | null;
-                            }[];
-                        };
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
-                        warnings?: {
-                            /**
-                             * @description stable code of the warning
-                             * @enum {string}
-                             */
-                            code: "unknown_field";
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            /** @description a sentence for people */
-                            detail: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["MetricsSeries"];
                 };
             };
             /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description request_timeout: The request did not arrive in time */
             408: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description expectation_failed: The expectation in the Expect header cannot be met */
             417: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description rate_limited: Too many requests in a short time */
             429: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description headers_too_large: The request headers are too large */
             431: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description internal_error: The service met an unexpected error */
             500: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service has more work than it can queue */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1979,7 +1296,15 @@ export interface operations {
                 /** @description extra field of each row, given once: its p-values */
                 include?: "p_values";
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them.
+                 * @example handling=strict
+                 */
+                Prefer?: components["parameters"]["Prefer"];
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -1988,372 +1313,106 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * @description true: the call succeeded
-                         * @enum {boolean}
-                         */
-                        success: true;
-                        /** @description The samples of the caller's last validated keys, after SP 800-22 §4.2. */
-                        randomness: {
-                            /** @description keys looked at */
-                            keys: number;
-                            /** @description when the oldest of them was recorded; null without keys */
-                            first: string | null;
-                            /** @description when the newest of them was recorded; null without keys */
-                            last: string | null;
-                            /**
-                             * @description of one test
-                             * @enum {number}
-                             */
-                            significance_level: 0.01;
-                            /** @description one a p-value of the suite, in the order of nist_report */
-                            rows: {
-                                /**
-                                 * @description the test, as in nist_report
-                                 * @enum {string}
-                                 */
-                                test: "frequency" | "block_frequency" | "cumulative_sums" | "runs" | "longest_run" | "rank" | "dft" | "non_overlapping_template" | "overlapping_template" | "universal" | "approximate_entropy" | "random_excursions" | "random_excursions_variant" | "serial" | "linear_complexity";
-                                /** @description what the p-value is about, as in nist_report; empty where a test has one */
-                                label: string;
-                                /** @description keys to whose sample the test applied */
-                                samples: number;
-                                /** @description p-values in [0, 0.1), [0.1, 0.2) … [0.9, 1] */
-                                histogram: number[];
-                                /** @description P-value_T of SP 800-22 §4.2.2; null for fewer than 55 samples */
-                                uniformity_p: number | null;
-                                /** @description samples with a p-value of at least significance_level */
-                                passed: number;
-                                /** @description passed / samples; null for fewer than 55 samples */
-                                proportion: number | null;
-                                /** @description lower end of the interval of SP 800-22 §4.2.1; null for fewer than 55 samples */
-                                proportion_min: number | null;
-                                /** @description its upper end; null for fewer than 55 samples */
-                                proportion_max: number | null;
-                                /** @description fail: one of two exact checks has a probability below 0.01 over the number of all checks; null for fewer than 55 samples */
-                                verdict: ("pass" | "fail") | null;
-                                /** @description with include=p_values: one a key, oldest first */
-                                p_values?: (number | null)[];
-                            }[];
-                        };
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
-                        warnings?: {
-                            /**
-                             * @description stable code of the warning
-                             * @enum {string}
-                             */
-                            code: "unknown_field";
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            /** @description a sentence for people */
-                            detail: string;
-                        }[];
-                    };
+                    "application/json": components["schemas"]["Randomness"];
                 };
             };
             /** @description malformed_request: The request is not well-formed HTTP; invalid_request: The request is not valid */
             400: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Preference-Applied": components["headers"]["Preference-Applied"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description missing_api_key: The request carries no API key; invalid_api_key: The API key is not valid */
             401: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description request_timeout: The request did not arrive in time */
             408: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description expectation_failed: The expectation in the Expect header cannot be met */
             417: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description rate_limited: Too many requests in a short time */
             429: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description headers_too_large: The request headers are too large */
             431: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description internal_error: The service met an unexpected error */
             500: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service has more work than it can queue */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/problem+json": {
-                        /** @enum {boolean} */
-                        success: false;
-                        /** @description urn:phm:error: and the code */
-                        type: string;
-                        title: string;
-                        status: number;
-                        detail: string;
-                        /** @description urn:phm:request: and the request id */
-                        instance: string;
-                        /**
-                         * @description stable code of the error
-                         * @enum {string}
-                         */
-                        code: "invalid_request" | "malformed_json" | "malformed_request" | "missing_api_key" | "invalid_api_key" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "unsupported_media_type" | "expectation_failed" | "headers_too_large" | "rate_limited" | "quota_exceeded" | "internal_error" | "entropy_unavailable" | "ledger_unavailable" | "overloaded";
-                        /** @description the X-Request-Id of this request */
-                        request_id: string;
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                        errors?: {
-                            /** @description "#/field" in the body, "?name" in the query */
-                            pointer: string;
-                            message: string;
-                        }[];
-                    };
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2361,7 +1420,10 @@ export interface operations {
     livez: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2370,28 +1432,61 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description true when healthy */
-                        success: boolean;
-                        /**
-                         * @description state of this replica
-                         * @enum {string}
-                         */
-                        status: "ok" | "unavailable" | "draining";
-                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
-                        checks?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                    };
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -2399,7 +1494,10 @@ export interface operations {
     readyz: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2408,55 +1506,72 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description true when healthy */
-                        success: boolean;
-                        /**
-                         * @description state of this replica
-                         * @enum {string}
-                         */
-                        status: "ok" | "unavailable" | "draining";
-                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
-                        checks?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                    };
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not ready */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description true when healthy */
-                        success: boolean;
-                        /**
-                         * @description state of this replica
-                         * @enum {string}
-                         */
-                        status: "ok" | "unavailable" | "draining";
-                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
-                        checks?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                    };
+                    "application/json": components["schemas"]["Health"];
                 };
             };
         };
@@ -2464,7 +1579,10 @@ export interface operations {
     health: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+                "X-Request-Id"?: components["parameters"]["RequestId"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -2473,55 +1591,72 @@ export interface operations {
             /** @description OK */
             200: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description true when healthy */
-                        success: boolean;
-                        /**
-                         * @description state of this replica
-                         * @enum {string}
-                         */
-                        status: "ok" | "unavailable" | "draining";
-                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
-                        checks?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                    };
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            /** @description malformed_request: The request is not well-formed HTTP */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description request_timeout: The request did not arrive in time */
+            408: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description expectation_failed: The expectation in the Expect header cannot be met */
+            417: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description headers_too_large: The request headers are too large */
+            431: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description internal_error: The service met an unexpected error */
+            500: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description Not ready */
             503: {
                 headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Retry-After": components["headers"]["Retry-After"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /** @description true when healthy */
-                        success: boolean;
-                        /**
-                         * @description state of this replica
-                         * @enum {string}
-                         */
-                        status: "ok" | "unavailable" | "draining";
-                        /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
-                        checks?: {
-                            [key: string]: string;
-                        };
-                        /**
-                         * Format: date-time
-                         * @description ISO 8601 date-time with UTC offset
-                         * @example 2026-01-31T12:00:00.000+00:00
-                         */
-                        timestamp: string;
-                    };
+                    "application/json": components["schemas"]["Health"];
                 };
             };
         };

@@ -1,44 +1,30 @@
 /** The bodies of the service by name, taken out of its OpenAPI document. */
-import type { operations, paths } from './schema.ts';
+import type { components, operations } from './schema.ts';
 
-type Operation = keyof operations;
+type Schemas = components['schemas'];
 
-type Body<O extends Operation> = operations[O] extends {
-  requestBody: { content: { 'application/json': infer B } };
-}
-  ? B
-  : never;
-
-type Answer<O extends Operation> = operations[O] extends {
-  responses: { 200: { content: { 'application/json': infer B } } };
-}
-  ? B
-  : never;
-
-type Query<O extends Operation> = operations[O] extends { parameters: { query?: infer Q } }
+type Query<O extends keyof operations> = operations[O] extends { parameters: { query?: infer Q } }
   ? NonNullable<Q>
   : never;
 
-type Problem = operations['generate']['responses'][503]['content']['application/problem+json'];
-
 /** The stable codes of the service's errors. */
-export type ErrorCode = Problem['code'];
+export type ErrorCode = Schemas['ErrorCode'];
 
-export type GenerateRequest = Body<'generate'>;
-export type GeneratedKey = Answer<'generate'>;
+export type GenerateRequest = Schemas['GenerateRequest'];
+export type GeneratedKey = Schemas['GeneratedKey'];
 /** All that the suite found: with `include: ['nist_report']`. */
-export type NistReport = NonNullable<GeneratedKey['nist_report']>;
+export type NistReport = Schemas['NistReport'];
 
-export type ValidateRequest = Body<'validate'>;
-export type Validation = Answer<'validate'>;
+export type ValidateRequest = Schemas['ValidateRequest'];
+export type Validation = Schemas['ValidationResult'];
 
 export type MetricsQuery = Query<'metrics'>;
-export type Metrics = Answer<'metrics'>;
+export type Metrics = Schemas['Metrics'];
 
 export type SeriesQuery = Query<'metricsSeries'>;
-export type Series = Answer<'metricsSeries'>;
+export type Series = Schemas['MetricsSeries'];
 
 export type RandomnessQuery = Query<'randomness'>;
-export type Randomness = Answer<'randomness'>;
+export type Randomness = Schemas['Randomness'];
 
-export type Health = paths['/health']['get']['responses'][200]['content']['application/json'];
+export type Health = Schemas['Health'];

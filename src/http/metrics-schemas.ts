@@ -1,6 +1,7 @@
 /** The wire of the two endpoints that metrics are drawn from: an account over time, and its p-values. */
 import Type, { type Static } from 'typebox';
-import { ALPHA, SECOND_LEVEL_MINIMUM_SEQUENCES, TEST_NAMES } from '../sts/index.ts';
+import { ALPHA, SECOND_LEVEL_MINIMUM_SEQUENCES } from '../sts/index.ts';
+import { TestName } from './nist-report.ts';
 import { MetricsQuery, oneOf, Success, Timestamp, warnings } from './schemas.ts';
 
 /** Lengths of a step in minutes; from 60 on they are made of the sums by hour. */
@@ -18,15 +19,13 @@ export const DEFAULT_KEYS = 100;
 /** What `include` adds to the answer about randomness. */
 export const P_VALUES = 'p_values';
 
+const Step = oneOf<StepMinutes>(STEP_MINUTES, 'integer', 'length of a step in minutes', {
+  title: 'StepMinutes',
+});
+
 export const SeriesQuery = Type.Object({
   hours: MetricsQuery.properties.hours,
-  step: Type.Optional(
-    oneOf<StepMinutes>(
-      STEP_MINUTES,
-      'integer',
-      `length of a step in minutes, given once; default: the smallest with at most ${DEFAULT_MAX_STEPS} steps, or 1440`,
-    ),
-  ),
+  step: Type.Optional(Step),
 });
 
 const orNull = <T extends Type.TSchema>(schema: T, description: string) =>
@@ -56,7 +55,7 @@ const SeriesPoint = Type.Object(
           p90: percentile('as p50'),
           p99: percentile('as p50'),
         },
-        { additionalProperties: false },
+        { title: 'SeriesLatency' },
       ),
       'from acceptance to key and proof ready; null without keys',
     ),
@@ -65,7 +64,7 @@ const SeriesPoint = Type.Object(
     failures: count('generate calls answered 5xx'),
     error_rate: share('failures / (keys + failures); null without calls'),
   },
-  { additionalProperties: false },
+  { title: 'SeriesPoint' },
 );
 
 export const SeriesResult = Type.Object(
@@ -73,7 +72,7 @@ export const SeriesResult = Type.Object(
     success: Success,
     series: Type.Object(
       {
-        step_minutes: oneOf<StepMinutes>(STEP_MINUTES, 'integer', 'length of a step'),
+        step_minutes: Step,
         start: Timestamp,
         end: Timestamp,
         points: Type.Array(SeriesPoint, {
@@ -82,12 +81,12 @@ export const SeriesResult = Type.Object(
           description: 'every step from start to end, aligned to UTC, quiet ones as well',
         }),
       },
-      { additionalProperties: false, description: "The caller's account over the period." },
+      { title: 'Series', description: "The caller's account over the period." },
     ),
     timestamp: Timestamp,
     warnings,
   },
-  { additionalProperties: false },
+  { title: 'MetricsSeries' },
 );
 
 export type SeriesBody = Static<typeof SeriesResult>;
@@ -112,7 +111,7 @@ const PValue = Type.Number({ minimum: 0, maximum: 1 });
 
 const RandomnessRow = Type.Object(
   {
-    test: Type.Enum(TEST_NAMES, { type: 'string', description: 'the test, as in nist_report' }),
+    test: TestName,
     label: Type.String({
       maxLength: 16,
       description: 'what the p-value is about, as in nist_report; empty where a test has one',
@@ -139,7 +138,7 @@ const RandomnessRow = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false },
+  { title: 'RandomnessRow' },
 );
 
 export const RandomnessResult = Type.Object(
@@ -150,18 +149,18 @@ export const RandomnessResult = Type.Object(
         keys: Type.Integer({ minimum: 0, maximum: MAX_KEYS, description: 'keys looked at' }),
         first: orNull(Timestamp, 'when the oldest of them was recorded; null without keys'),
         last: orNull(Timestamp, 'when the newest of them was recorded; null without keys'),
-        significance_level: Type.Literal(ALPHA, { description: 'of one test' }),
+        significance_level: Type.Number({ description: `of one test: ${ALPHA}` }),
         rows: Type.Array(RandomnessRow, {
           description: 'one a p-value of the suite, in the order of nist_report',
         }),
       },
       {
-        additionalProperties: false,
+        title: 'RandomnessSums',
         description: "The samples of the caller's last validated keys, after SP 800-22 §4.2.",
       },
     ),
     timestamp: Timestamp,
     warnings,
   },
-  { additionalProperties: false },
+  { title: 'Randomness' },
 );

@@ -44,7 +44,31 @@ interface OperationTexts {
   readonly requests?: Readonly<Record<string, Example>>;
   /** Bodies of 200, by name. */
   readonly answers: Readonly<Record<string, Example>>;
+  /** Calls that take what 200 answers with. */
+  readonly links?: Readonly<Record<string, Link>>;
 }
+
+interface Link {
+  readonly operationId: string;
+  readonly description: string;
+  /** A runtime expression for all of the body: generators for Java refuse one for each field. */
+  readonly requestBody: string;
+}
+
+/** Conditions between the fields of a named schema. The routes hold to them, in words of their own. */
+export const CONDITIONS: Readonly<Record<string, object>> = {
+  GenerateRequest: {
+    if: {
+      properties: { include: { contains: { const: 'nist_report' } } },
+      required: ['include'],
+    },
+    // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so.
+    then: {
+      properties: { enable_nist_validation: { const: true } },
+      required: ['enable_nist_validation'],
+    },
+  },
+};
 
 interface Example {
   readonly summary: string;
@@ -144,6 +168,13 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
     answers: {
       validated: { summary: '256 bits with its 15 tests', value: VALIDATED_KEY },
       simulator: { summary: '384 bits, the quantum simulator mixed in', value: SIMULATOR_KEY },
+    },
+    links: {
+      validate: {
+        operationId: 'validate',
+        description: 'Validates the key with its proof: `key` and `hash_proof` of this answer.',
+        requestBody: '$response.body',
+      },
     },
   },
   validate: {

@@ -4,7 +4,14 @@ import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { AppError, ERRORS, type ErrorCode } from '../errors.ts';
 import { PROJECT_VERSION } from '../version.ts';
-import { DESCRIPTION, EXTERNAL_DOCS, OPERATION_TEXTS, TAGS } from './openapi-texts.ts';
+import { NamedSchemas, type Schema } from './named-schemas.ts';
+import {
+  HEADER_PARAMETERS,
+  headerParametersOf,
+  headersOf,
+  RESPONSE_HEADERS,
+} from './openapi-headers.ts';
+import { CONDITIONS, DESCRIPTION, EXTERNAL_DOCS, OPERATION_TEXTS, TAGS } from './openapi-texts.ts';
 import { problemBody } from './problem.ts';
 
 /** The folder of the documented examples, one file an operation and language. */
@@ -19,7 +26,12 @@ const LANGUAGES = [
 const JSON_TYPE = 'application/json';
 const PROBLEM = 'application/problem+json';
 
-type Content = Record<string, { examples?: unknown }>;
+interface Media {
+  schema: Schema;
+  examples?: unknown;
+}
+
+type Content = Record<string, Media>;
 
 interface CodeSample {
   readonly lang: string;
@@ -27,17 +39,32 @@ interface CodeSample {
   readonly source: string;
 }
 
+interface Response {
+  description: string;
+  content: Content;
+  headers?: unknown;
+  links?: unknown;
+}
+
+interface Parameter {
+  schema?: Schema;
+  readonly description?: string;
+  readonly $ref?: string;
+}
+
 interface Operation {
   operationId?: string;
   description?: string;
+  security?: readonly unknown[];
+  parameters?: Parameter[];
   requestBody?: { content: Content };
-  responses?: Record<string, { description: string; content?: Content }>;
+  responses?: Record<string, Response>;
   'x-codeSamples'?: CodeSample[];
 }
 
 interface Document {
   readonly paths?: Record<string, Record<string, Operation>>;
-  components?: { examples?: Record<string, unknown> };
+  components?: Record<string, unknown>;
 }
 
 /** Registers the collection of route schemas; MUST come before the routes. */
@@ -60,13 +87,11 @@ export async function registerOpenApi(app: FastifyInstance, basePath: string): P
       },
       security: [{ apiKey: [] }],
     },
+    // A constant stays one: an enumeration of one number is more than many generators take.
+    convertConstToEnum: false,
     transformObject: (made) => {
       if (!('openapiObject' in made)) throw new TypeError('expected an OpenAPI 3 document');
-      const document = made.openapiObject as Document;
-      for (const item of Object.values(document.paths ?? {})) {
-        for (const operation of Object.values(item)) explain(operation);
-      }
-      document.components = { ...document.components, examples: errorExamples() };
+      complete(made.openapiObject as Document);
       return made.openapiObject;
     },
   });
@@ -77,22 +102,72 @@ export function serveOpenApi(app: FastifyInstance): void {
   app.get('/api/v2/openapi.json', { schema: { hide: true } }, async () => app.swagger());
 }
 
+/** Adds to the document what the routes do not say, and names its schemas. */
+function complete(document: Document): void {
+  const operations = Object.values(document.paths ?? {}).flatMap((item) => Object.values(item));
+  const named = new NamedSchemas();
+  for (const operation of operations) {
+    nameSchemas(operation, named);
+    explain(operation);
+  }
+  const schemas = Object.entries(named.all).map(([name, schema]) => [
+    name,
+    { ...schema, ...CONDITIONS[name] },
+  ]);
+  document.components = {
+    ...document.components,
+    schemas: Object.fromEntries(schemas),
+    parameters: HEADER_PARAMETERS,
+    headers: RESPONSE_HEADERS,
+    examples: errorExamples(operations.flatMap(documentedCodes)),
+  };
+}
+
 /** Adds to an operation what its schema does not say. */
 function explain(operation: Operation): void {
-  const { operationId = '', requestBody, responses = {} } = operation;
+  const { operationId = '', requestBody, responses = {}, parameters = [] } = operation;
   const texts = OPERATION_TEXTS[operationId];
   if (!texts) throw new Error(`openapi-texts.ts says nothing about the operation ${operationId}`);
+  const isKeyed = operation.security === undefined;
   operation.description = texts.description;
+  operation.parameters = [...parameters, ...headerParametersOf(isKeyed)];
   operation['x-codeSamples'] = codeSamples(operationId);
   addExamples(requestBody?.content[JSON_TYPE], texts.requests);
-  addExamples(responses['200']?.content?.[JSON_TYPE], texts.answers);
-  for (const [status, { description, content }] of Object.entries(responses)) {
-    const codes = Object.keys(ERRORS).filter(
-      (code) =>
-        ERRORS[code as ErrorCode].status === Number(status) && description.includes(`${code}: `),
-    );
+  addExamples(responses['200']?.content[JSON_TYPE], texts.answers);
+  if (texts.links && responses['200']) responses['200'].links = texts.links;
+  for (const [status, response] of Object.entries(responses)) {
+    response.headers = headersOf(Number(status), isKeyed);
+    const codes = codesOf(status, response.description);
     const references = codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]);
-    addExamples(content?.[PROBLEM], Object.fromEntries(references));
+    addExamples(response.content[PROBLEM], Object.fromEntries(references));
+  }
+}
+
+/** The codes that the description of a response names. */
+function codesOf(status: string, description: string): ErrorCode[] {
+  const codes = Object.keys(ERRORS) as ErrorCode[];
+  return codes.filter(
+    (code) => ERRORS[code].status === Number(status) && description.includes(`${code}: `),
+  );
+}
+
+function documentedCodes({ responses = {} }: Operation): ErrorCode[] {
+  return Object.entries(responses).flatMap(([status, { description }]) =>
+    codesOf(status, description),
+  );
+}
+
+function nameSchemas(operation: Operation, named: NamedSchemas): void {
+  const { parameters = [], requestBody, responses = {} } = operation;
+  for (const parameter of parameters) {
+    const { schema, description } = parameter;
+    // The description has been moved out of the schema, which is the same elsewhere.
+    if (schema?.title) parameter.schema = named.replace({ ...schema, description });
+    else if (schema) parameter.schema = named.replace(schema);
+  }
+  const contents = [requestBody, ...Object.values(responses)].map((part) => part?.content ?? {});
+  for (const media of contents.flatMap((content) => Object.values(content))) {
+    media.schema = named.replace(media.schema);
   }
 }
 
@@ -100,15 +175,14 @@ function addExamples(media: { examples?: unknown } | undefined, examples: unknow
   if (media && examples) media.examples = examples;
 }
 
-/** One problem of each code. */
-function errorExamples(): Record<string, unknown> {
+/** One problem of each of these codes. */
+function errorExamples(documented: readonly ErrorCode[]): Record<string, unknown> {
   const occurrence = {
     requestId: '0f8fad5b-d9cb-469f-a165-70867728950e',
     nowMs: Date.UTC(2026, 0, 31, 12),
   };
-  const codes = Object.keys(ERRORS) as ErrorCode[];
   return Object.fromEntries(
-    codes.map((code) => [
+    [...new Set(documented)].map((code) => [
       code,
       { summary: ERRORS[code].title, value: problemBody(new AppError(code), occurrence) },
     ]),

@@ -60,11 +60,15 @@ export const warnings = Type.Optional(
 const UNKNOWN_FIELDS =
   'Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.';
 
+const Level = oneOf<SecurityLevel>(SECURITY_LEVELS, 'integer', 'length of a key in bits', {
+  title: 'SecurityLevel',
+});
+
 /** The generate body; `sources` are the entropy sources that this server lets requests name. */
 export function generateBody(sources: readonly string[], defaultSource: string) {
   return Type.Object(
     {
-      security_level: oneOf<SecurityLevel>(SECURITY_LEVELS, 'integer', 'length of the key in bits'),
+      security_level: Level,
       enable_nist_validation: Type.Optional(
         Type.Boolean({
           default: false,
@@ -89,10 +93,7 @@ export function generateBody(sources: readonly string[], defaultSource: string) 
         }),
       ),
     },
-    {
-      description: UNKNOWN_FIELDS,
-      examples: [{ security_level: 256, enable_nist_validation: true, include: ['nist_report'] }],
-    },
+    { title: 'GenerateRequest', description: UNKNOWN_FIELDS },
   );
 }
 
@@ -109,7 +110,7 @@ export const NistValidation = Type.Object(
       'label of this service; NIST certifies nothing by SP 800-22',
     ),
   },
-  { additionalProperties: false },
+  { title: 'NistValidation' },
 );
 
 export const GeneratedKey = Type.Object(
@@ -120,7 +121,7 @@ export const GeneratedKey = Type.Object(
       pattern: '^([0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f]{96})$',
       description: 'the key, lowercase hexadecimal; shown once and never stored',
     }),
-    security_level: oneOf<SecurityLevel>(SECURITY_LEVELS, 'integer', 'the requested level'),
+    security_level: Level,
     security_strength_bits: Type.Integer({
       minimum: 0,
       maximum: 256,
@@ -161,7 +162,6 @@ export const GeneratedKey = Type.Object(
     warnings,
   },
   {
-    additionalProperties: false,
     title: 'GeneratedKey',
     description:
       'nist_validation, nist_score and nist_grade come together, with enable_nist_validation.',
@@ -183,7 +183,7 @@ export const ValidateBody = Type.Object(
       }),
     ),
   },
-  { description: UNKNOWN_FIELDS },
+  { title: 'ValidateRequest', description: UNKNOWN_FIELDS },
 );
 
 const check = (values: string[], description: string) => oneOf(values, 'string', description);
@@ -201,12 +201,12 @@ export const ValidationResult = Type.Object(
           'the proof, or without one the ledger, vouches for the key',
         ),
       },
-      { additionalProperties: false },
+      { title: 'ValidationDetails' },
     ),
     timestamp: Timestamp,
     warnings,
   },
-  { additionalProperties: false },
+  { title: 'ValidationResult' },
 );
 
 export const MetricsQuery = Type.Object({
@@ -240,22 +240,22 @@ export const MetricsResult = Type.Object(
               description: 'generate calls answered 5xx / (2xx + 5xx); 0 without any',
             }),
           },
-          { additionalProperties: false },
+          { title: 'PerformanceMetrics' },
         ),
         usage: Type.Object(
           {
             api_key_count: Type.Integer({ minimum: 0, description: 'active API keys' }),
             total_usage: Type.Integer({ minimum: 0, description: 'metered requests' }),
           },
-          { additionalProperties: false },
+          { title: 'UsageMetrics' },
         ),
       },
-      { additionalProperties: false, description: "The caller's account in the period." },
+      { title: 'AccountMetrics', description: "The caller's account in the period." },
     ),
     timestamp: Timestamp,
     warnings,
   },
-  { additionalProperties: false },
+  { title: 'Metrics' },
 );
 
 export const HealthResult = Type.Object(
@@ -270,7 +270,7 @@ export const HealthResult = Type.Object(
     ),
     timestamp: Timestamp,
   },
-  { additionalProperties: false },
+  { title: 'Health' },
 );
 
 /** Problem details (RFC 9457) with this service's members. */
@@ -282,7 +282,9 @@ export const Problem = Type.Object(
     status: Type.Integer({ minimum: 400, maximum: 599 }),
     detail: Type.String(),
     instance: Type.String({ description: 'urn:phm:request: and the request id' }),
-    code: oneOf(Object.keys(ERRORS) as ErrorCode[], 'string', 'stable code of the error'),
+    code: oneOf(Object.keys(ERRORS) as ErrorCode[], 'string', 'stable code of the error', {
+      title: 'ErrorCode',
+    }),
     request_id: Type.String({ description: 'the X-Request-Id of this request' }),
     timestamp: Timestamp,
     errors: Type.Optional(
@@ -292,12 +294,12 @@ export const Problem = Type.Object(
             pointer: Type.String({ description: '"#/field" in the body, "?name" in the query' }),
             message: Type.String(),
           },
-          { additionalProperties: false },
+          { title: 'FieldError' },
         ),
       ),
     ),
   },
-  { additionalProperties: false, title: 'Problem' },
+  { title: 'Problem' },
 );
 
 export type ProblemBody = Static<typeof Problem>;
@@ -317,16 +319,21 @@ export function responses(success: TSchema, codes: readonly ErrorCode[]) {
   return byStatus;
 }
 
-/** What any route that needs an API key can answer. */
-export const KEYED_ERRORS: readonly ErrorCode[] = [
+/** What any route can answer. */
+export const COMMON_ERRORS: readonly ErrorCode[] = [
   'malformed_request',
-  'missing_api_key',
-  'invalid_api_key',
   'request_timeout',
   'expectation_failed',
   'headers_too_large',
-  'rate_limited',
   'internal_error',
+];
+
+/** What any route that needs an API key can answer. */
+export const KEYED_ERRORS: readonly ErrorCode[] = [
+  ...COMMON_ERRORS,
+  'missing_api_key',
+  'invalid_api_key',
+  'rate_limited',
   'ledger_unavailable',
   'overloaded',
 ];

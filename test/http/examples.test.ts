@@ -2,8 +2,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
+import {
+  type AssertAnswer,
+  answersOf,
+  NamedBodies,
+  type OpenApiDocument,
+  operationsOf,
+} from '../support/document.ts';
 import {
   EXAMPLE_ADDRESS,
   LANGUAGES,
@@ -15,32 +20,18 @@ import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
 
 const dataDir = makeDataDir();
 let server: Server;
-// biome-ignore lint/suspicious/noExplicitAny: the document is looked into by path.
-let document: any;
+let document: OpenApiDocument;
+let assertAnswer: AssertAnswer;
 
 before(async () => {
   server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
   document = (await server.request('/api/v2/openapi.json')).body;
+  assertAnswer = answersOf(document);
 });
 after(async () => {
   await server.stop();
   removeDataDir(dataDir);
 });
-
-// biome-ignore lint/suspicious/noExplicitAny: as above.
-function operations(): any[] {
-  return Object.values(document.paths).flatMap((item) => Object.values(item as object));
-}
-
-/** Holds a body to the schema of an operation's 200. */
-function assertAnswer(operationId: string, body: unknown): void {
-  const ajv = new Ajv2020({ strict: false, allErrors: true });
-  // biome-ignore lint/suspicious/noExplicitAny: the package's default export is mistyped for ESM.
-  (addFormats as any)(ajv);
-  const operation = operations().find((one) => one.operationId === operationId);
-  const validate = ajv.compile(operation.responses['200'].content['application/json'].schema);
-  assert.ok(validate(body), `${operationId}: ${ajv.errorsText(validate.errors)}`);
-}
 
 describe('documented examples', () => {
   for (const language of LANGUAGES) {
@@ -50,7 +41,7 @@ describe('documented examples', () => {
         const source = readExample(language, operation);
         const body = JSON.parse(await runExample(language, source, server.address));
         assert.equal(body.success, true);
-        assertAnswer(operation, body);
+        assertAnswer(operation, 200, body);
         if (operation === 'validate') assert.equal(body.valid, true);
         if (operation === 'generate') assert.ok(body.nist_validation);
       });
@@ -58,11 +49,11 @@ describe('documented examples', () => {
   }
 
   it('are there for every operation in every language, and are what the document shows', () => {
-    const ids = operations().map(({ operationId }) => operationId);
+    const ids = operationsOf(document).map(({ operationId }) => operationId);
     for (const language of LANGUAGES) {
       assert.deepEqual(operationsWithExamples(language), [...ids].sort(), language.name);
     }
-    for (const operation of operations()) {
+    for (const operation of operationsOf(document)) {
       assert.deepEqual(
         operation['x-codeSamples'].map(({ source }: { source: string }) => source),
         LANGUAGES.map((language) => readExample(language, operation.operationId)),
@@ -86,7 +77,7 @@ describe('first commands', () => {
       const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
       assert.ok(firstCurl(text).includes(EXAMPLE_ADDRESS));
       const body = JSON.parse(await runExample(SHELL, firstCurl(text), server.address));
-      assertAnswer('generate', body);
+      assertAnswer('generate', 200, body);
       assert.equal(body.nist_validation.certification_status, 'PASS');
     });
   }
@@ -104,27 +95,20 @@ describe('first commands', () => {
 
 describe('examples in the document', () => {
   it('fit their schemas', () => {
-    const ajv = new Ajv2020({ strict: false, allErrors: true });
-    // biome-ignore lint/suspicious/noExplicitAny: the package's default export is mistyped for ESM.
-    (addFormats as any)(ajv);
+    const bodies = new NamedBodies(document);
     let checked = 0;
-    for (const { operationId, requestBody, responses } of operations()) {
-      const answers = Object.values<{ content: object }>(responses);
-      for (const { content } of [requestBody ?? { content: {} }, ...answers]) {
-        for (const { schema, examples } of Object.values<{
-          schema: object;
-          examples?: Record<string, { $ref?: string; value?: unknown }>;
-        }>(content as never)) {
-          const validate = ajv.compile(schema);
-          for (const [name, { $ref, value }] of Object.entries(examples ?? {})) {
-            const code = $ref?.replace('#/components/examples/', '');
-            const shown = code ? document.components.examples[code].value : value;
-            assert.ok(
-              validate(shown),
-              `${operationId} ${name}: ${ajv.errorsText(validate.errors)}`,
-            );
-            checked += 1;
-          }
+    for (const { operationId, requestBody, responses } of operationsOf(document)) {
+      const contents = [requestBody, ...Object.values<OpenApiDocument>(responses)].map(
+        (part) => part?.content ?? {},
+      );
+      for (const { schema, examples } of contents.flatMap((content) =>
+        Object.values<OpenApiDocument>(content),
+      )) {
+        for (const [name, { $ref, value }] of Object.entries<OpenApiDocument>(examples ?? {})) {
+          const code = $ref?.replace('#/components/examples/', '');
+          const shown = code ? document.components.examples[code].value : value;
+          bodies.assert(schema, shown, `${operationId} ${name}`);
+          checked += 1;
         }
       }
     }

@@ -1,10 +1,9 @@
 /** Series and randomness as a client meets them, held against what the same keys' answers said. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import addFormats from 'ajv-formats';
 import { LATENCY_ERROR } from '../../src/ledger/latency.ts';
 import { erfc, P_VALUE_LABELS, TEST_NAMES } from '../../src/sts/index.ts';
+import { type AssertAnswer, answersOf } from '../support/document.ts';
 import {
   type Answer,
   DEMO_KEY,
@@ -122,7 +121,7 @@ function assertSameRows(actual: readonly Row[], expected: readonly Row[]): void 
 describe('statistics of an account', () => {
   const dataDir = makeDataDir();
   let server: Server;
-  let validateBody: (path: string, body: unknown) => void;
+  let assertAnswer: AssertAnswer;
   const answers: Answer[] = [];
   const plain: Answer[] = [];
 
@@ -140,14 +139,7 @@ describe('statistics of an account', () => {
       plain.push(await server.generate({ security_level: 128 }, DEMO_PROFESSIONAL_KEY));
     }
     await server.validate({ key: 'x' }, DEMO_PROFESSIONAL_KEY);
-    const document = (await server.request('/api/v2/openapi.json')).body;
-    const ajv = new Ajv2020({ strict: false, allErrors: true });
-    // biome-ignore lint/suspicious/noExplicitAny: the package's default export is mistyped for ESM.
-    (addFormats as any)(ajv);
-    validateBody = (path, body) => {
-      const { schema } = document.paths[path].get.responses[200].content['application/json'];
-      assert.ok(ajv.validate(schema, body), ajv.errorsText());
-    };
+    assertAnswer = answersOf((await server.request('/api/v2/openapi.json')).body);
   });
   after(async () => {
     await server.stop();
@@ -159,7 +151,7 @@ describe('statistics of an account', () => {
     assert.equal(status, 200);
     assert.equal(headers.get('content-type'), 'application/json; charset=utf-8');
     assert.equal(headers.get('cache-control'), 'no-store');
-    validateBody('/api/v2/metrics/randomness', body);
+    assertAnswer('randomness', 200, body);
     const { randomness } = body;
     assert.deepEqual([randomness.keys, randomness.significance_level], [KEYS, 0.01]);
     assert.equal(randomness.rows.length, 188);
@@ -174,7 +166,7 @@ describe('statistics of an account', () => {
   it('looks at as many of the last keys as are asked for', async () => {
     for (const keys of [1, 54, 55, 69]) {
       const { body } = await get(`/randomness?keys=${keys}&include=p_values`);
-      validateBody('/api/v2/metrics/randomness', body);
+      assertAnswer('randomness', 200, body);
       assert.equal(body.randomness.keys, keys);
       assertSameRows(body.randomness.rows, expectedRows(answers.slice(-keys)));
     }
@@ -200,7 +192,7 @@ describe('statistics of an account', () => {
       assert.equal(sum('keys'), performance.total_keys_generated);
       assert.equal(sum('requests'), usage.total_usage);
       assert.deepEqual([sum('streams'), sum('failures')], [streams, 0]);
-      validateBody('/api/v2/metrics/series', { success: true, series, timestamp: series.end });
+      assertAnswer('metricsSeries', 200, { success: true, series, timestamp: series.end });
     }
   });
 
@@ -233,7 +225,7 @@ describe('statistics of an account', () => {
     const other = makeDataDir();
     const idle = await Server.start(other);
     const { body } = await idle.metrics('/randomness?include=p_values');
-    validateBody('/api/v2/metrics/randomness', body);
+    assertAnswer('randomness', 200, body);
     const { rows, ...rest } = body.randomness;
     assert.deepEqual(rest, { keys: 0, first: null, last: null, significance_level: 0.01 });
     assert.ok(rows.every(({ samples, p_values }: Row) => samples === 0 && p_values?.length === 0));

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
 import type { RouteContext } from '../app.ts';
-import { HealthResult, responses } from '../schemas.ts';
+import { COMMON_ERRORS, HealthResult, responses } from '../schemas.ts';
 
 /** Seconds after which a replica that is not ready may be asked again. */
 const RETRY_AFTER_SECONDS = 1;
@@ -23,7 +23,7 @@ export function healthRoutes(
   for (const [path, summary, report] of routes) {
     const content = { 'application/json': { schema: HealthResult } };
     const response: Record<string, unknown> = {
-      ...responses(HealthResult, []),
+      ...responses(HealthResult, COMMON_ERRORS),
       ...(path !== '/livez' && { 503: { description: 'Not ready', content } }),
     };
     app.get(

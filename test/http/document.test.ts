@@ -1,0 +1,143 @@
+/** The OpenAPI document in the form that generators of clients need. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import { SOURCE_NAMES } from '../../src/entropy/index.ts';
+import { buildTestApp, standInService } from '../support/app.ts';
+import { type OpenApiDocument, operationsOf } from '../support/document.ts';
+
+const NAMES = [
+  'ErrorCode',
+  'FieldError',
+  'GenerateRequest',
+  'GeneratedKey',
+  'Health',
+  'Metrics',
+  'MetricsSeries',
+  'NistReport',
+  'NistValidation',
+  'Problem',
+  'Randomness',
+  'SecurityLevel',
+  'TestName',
+  'ValidateRequest',
+  'ValidationResult',
+];
+
+let app: FastifyInstance;
+let document: OpenApiDocument;
+
+before(async () => {
+  app = await buildTestApp({
+    service: standInService('research'),
+    entropySources: SOURCE_NAMES,
+    basePath: '/phm',
+  });
+  document = (await app.inject('/phm/api/v2/openapi.json')).json();
+});
+after(() => app.close());
+
+/** Every object of the document, with the pointer to it; examples are data, not schemas. */
+function* objects(node: unknown, pointer = '#'): Generator<[string, Record<string, unknown>]> {
+  if (typeof node !== 'object' || node === null) return;
+  if (!Array.isArray(node)) yield [pointer, node as Record<string, unknown>];
+  for (const [key, value] of Object.entries(node)) {
+    if (!['example', 'examples'].includes(key)) yield* objects(value, `${pointer}/${key}`);
+  }
+}
+
+const contentsOf = (part: OpenApiDocument) => Object.values<OpenApiDocument>(part?.content ?? {});
+
+describe('the OpenAPI document', () => {
+  it('names every body, and every object within a body', () => {
+    for (const { operationId, requestBody, responses } of operationsOf(document)) {
+      for (const { schema } of [requestBody, ...Object.values(responses)].flatMap(contentsOf)) {
+        assert.match(schema.$ref ?? '', /^#\/components\/schemas\/\w+$/, operationId);
+      }
+    }
+    const { schemas } = document.components;
+    for (const name of NAMES) assert.ok(schemas[name], name);
+    for (const [name, schema] of Object.entries<OpenApiDocument>(schemas)) {
+      assert.equal(schema.title, name);
+      for (const [pointer, { type, properties }] of objects(schema.properties)) {
+        assert.ok(type !== 'object' || !properties, `${name} ${pointer} has no name`);
+      }
+    }
+  });
+
+  it('has what its references lead to, and references to all that is named', () => {
+    const used = new Set<string>();
+    for (const [pointer, { $ref }] of objects(document)) {
+      if (typeof $ref !== 'string') continue;
+      const [, , kind = '', name = ''] = $ref.split('/');
+      assert.ok(document.components[kind]?.[name], `${pointer}: ${$ref}`);
+      used.add($ref);
+    }
+    for (const kind of ['schemas', 'headers', 'parameters']) {
+      for (const name of Object.keys(document.components[kind])) {
+        assert.ok(used.has(`#/components/${kind}/${name}`), `${kind}/${name} is not used`);
+      }
+    }
+  });
+
+  it('has no enumeration of numbers, never both example and examples, and closes no answer', () => {
+    for (const [pointer, node] of objects(document)) {
+      if (Array.isArray(node.enum)) {
+        assert.ok(
+          node.enum.every((value) => typeof value === 'string'),
+          pointer,
+        );
+      }
+      assert.ok(!('example' in node && 'examples' in node), pointer);
+      assert.notEqual(node.additionalProperties, false, pointer);
+    }
+  });
+
+  it('gives the levels as constants, and the server still says which there are', async () => {
+    const { SecurityLevel } = document.components.schemas;
+    assert.deepEqual(
+      SecurityLevel.oneOf.map((one: { const: number }) => one.const),
+      [128, 256, 384],
+    );
+    const answer = await app.inject({
+      method: 'POST',
+      url: '/phm/api/v2/generate',
+      headers: { 'x-api-key': 'phmsk_demo_ResearchDemoKeyNotSecret0001_1GUpEG' },
+      payload: { security_level: 512 },
+    });
+    assert.equal(answer.statusCode, 400);
+    assert.match(JSON.stringify(answer.json().errors), /128, 256, 384/);
+  });
+
+  it('says which headers an answer has', () => {
+    const names = (operation: OpenApiDocument, status: number) =>
+      Object.keys(operation.responses[status].headers).sort();
+    const [generate] = operationsOf(document);
+    assert.deepEqual(names(generate, 200), [
+      'Preference-Applied',
+      'RateLimit',
+      'RateLimit-Policy',
+      'X-Request-Id',
+    ]);
+    assert.deepEqual(names(generate, 401), ['WWW-Authenticate', 'X-Request-Id']);
+    for (const operation of operationsOf(document)) {
+      for (const status of Object.keys(operation.responses)) {
+        const has = names(operation, Number(status));
+        assert.ok(has.includes('X-Request-Id'), `${operation.operationId} ${status}`);
+        assert.equal(has.includes('Retry-After'), ['429', '503'].includes(status));
+      }
+    }
+  });
+
+  it('leads from a generated key to its validation', () => {
+    const operations = operationsOf(document);
+    const { links } = operations.find((one) => one.operationId === 'generate').responses[200];
+    assert.ok(operations.some(({ operationId }) => operationId === links.validate.operationId));
+    assert.equal(links.validate.requestBody, '$response.body');
+  });
+
+  it('has the base path in its server, and addresses relative to it', () => {
+    assert.deepEqual(document.servers, [{ url: '/phm' }]);
+    for (const path of Object.keys(document.paths)) assert.ok(!path.startsWith('/phm'), path);
+  });
+});
