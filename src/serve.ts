@@ -265,7 +265,7 @@ async function addDemoAccounts(store: LedgerStore): Promise<string | null> {
     await store.addAccount({ accountId, name, plan, demo: true, createdMs });
     const record = { apiKeyId, accountId, hint: apiKeyHint(apiKey), createdMs, revokedMs: null };
     await store.addApiKey(record, hashApiKey(apiKey));
-    const principal = await store.authenticate(hashApiKey(apiKey), quotaMonth(createdMs));
+    const [principal] = await store.authenticate([hashApiKey(apiKey)], quotaMonth(createdMs));
     if (principal) active ??= apiKey;
   }
   return active;

@@ -25,7 +25,13 @@ const FIRST_SWEEP = 10_000;
 
 export class RateLimiter {
   readonly #fullAtMs = new Map<string, number>();
+  readonly #maxKeys: number;
   #sweepAt = FIRST_SWEEP;
+
+  /** Beyond `maxKeys` the key that was first seen longest ago is forgotten. */
+  constructor(maxKeys: number = Number.POSITIVE_INFINITY) {
+    this.#maxKeys = maxKeys;
+  }
 
   /** Takes one request for `key` at `nowMs`, a time that does not go backwards for long. */
   take(key: string, { ratePerSecond, burst }: RateLimit, nowMs: number): RateDecision {
@@ -50,6 +56,8 @@ export class RateLimiter {
       for (const [other, at] of this.#fullAtMs) if (at <= nowMs) this.#fullAtMs.delete(other);
       this.#sweepAt = Math.max(FIRST_SWEEP, 2 * this.#fullAtMs.size);
     }
+    const [oldest] = this.#fullAtMs.size >= this.#maxKeys ? this.#fullAtMs.keys() : [];
+    if (oldest !== undefined && !this.#fullAtMs.has(key)) this.#fullAtMs.delete(oldest);
     this.#fullAtMs.set(key, fullAtMs);
   }
 }

@@ -125,5 +125,6 @@ async function findApiKeyId(
   nowMs: number,
 ): Promise<string | undefined> {
   if (!isWellFormedApiKey(given)) return given;
-  return (await store.authenticate(hashApiKey(given), quotaMonth(nowMs)))?.apiKeyId;
+  const [principal] = await store.authenticate([hashApiKey(given)], quotaMonth(nowMs));
+  return principal?.apiKeyId;
 }

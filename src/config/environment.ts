@@ -42,7 +42,7 @@ export const ENVIRONMENT = {
   PHM_BASE_PATH: { default: '', help: 'path that everything is served beneath, such as /phm' },
   PHM_CORS_ORIGINS: { default: '', help: 'origins whose web pages may call the API; unset: none' },
   PHM_DEMO_KEYS: { default: 'auto', help: 'auto, on or off' },
-  PHM_TRUST_PROXY: { default: '', help: 'proxies whose X-Forwarded-For is believed, for the log' },
+  PHM_TRUST_PROXY: { default: '', help: 'proxies whose X-Forwarded-For is believed' },
   PHM_DRAIN_SECONDS: { default: '2', help: 'seconds from SIGTERM to the end of listening' },
   PHM_RATE_LIMITS: { default: 'on', help: 'on or off' },
   PHM_WORKERS: { default: '', help: 'suite workers; default: cores - 1, at least 1' },

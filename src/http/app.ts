@@ -14,8 +14,9 @@ import Fastify, {
 import type { DemoKeysPolicy } from '../accounts/index.ts';
 import type { Clock } from '../clock.ts';
 import type { ProxyRange } from '../config/index.ts';
-import { AppError } from '../errors.ts';
+import { AppError, ERRORS } from '../errors.ts';
 import type { KeyService } from '../keys/index.ts';
+import { AccessLog } from './access-log.ts';
 import { Authenticator } from './authenticate.ts';
 import { type ClientAddress, clientAddress } from './client-address.ts';
 import {
@@ -98,14 +99,20 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const client = clientAddress(options.trustedProxies);
   const cors = corsHeaders(options.corsOrigins);
   const observer = new RequestObserver(options);
-  const app = createServer(options, { client, cors, observer });
+  const accessLog = new AccessLog(options.logger, observer);
+  const authenticator = new Authenticator({ ...options, client, observer });
+  const app = createServer(options, { client, cors, observer, accessLog });
   app.removeContentTypeParser('text/plain');
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => {
     const known = toAppError(error, request);
     const { reason } = known.details;
-    if (reason) request.log.warn({ code: known.code, reason }, 'request failed');
-    else if (known.code === 'internal_error') logUnexpected(request.log, known.cause);
+    const { status } = ERRORS[known.code];
+    if (reason) {
+      if (authenticator.isKeyed(request) || accessLog.admits(status, known.code)) {
+        request.log.warn({ code: known.code, reason }, 'request failed');
+      }
+    } else if (known.code === 'internal_error') logUnexpected(request.log, known.cause);
     observer.problem(known.code, request);
     sendProblem(request, reply, known, clock);
   });
@@ -115,10 +122,10 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   observer.attach(app);
   if (options.corsOrigins.length > 0) addCorsHook(app, cors);
   addRequestHooks(app, options.isDraining);
+  addLogHooks(app, { accessLog, authenticator, observer });
   refuseUnknownRoutes(app, cors);
-  handleRawEvents(app.server, { clock, logger: options.logger, observer, cors });
+  handleRawEvents(app.server, cors, { clock, logger: options.logger, observer, accessLog });
   await registerOpenApi(app, options.basePath);
-  const authenticator = new Authenticator(options);
   const context: RouteContext = { ...options, authenticator, observer };
   await app.register((scope) => addRoutes(scope, context), { prefix: options.basePath });
   // Probes come from beside the server, not through what the base path is for.
@@ -144,13 +151,15 @@ interface RequestParts {
   readonly client: ClientAddress;
   readonly cors: CorsHeaders;
   readonly observer: RequestObserver;
+  readonly accessLog: AccessLog;
 }
 
 function createServer(
   { tls, logger, clock, timeouts }: AppOptions,
-  { client, cors, observer }: RequestParts,
+  { client, cors, observer, accessLog }: RequestParts,
 ): FastifyInstance {
   const { headersMs, requestMs, checkEveryMs } = { ...DEFAULT_TIMEOUTS, ...timeouts };
+  const raw = { clock, logger, observer, accessLog };
   const common: FastifyServerOptions = {
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -180,11 +189,13 @@ function createServer(
       reply.headers({ ...cors(request.headers.origin), ...preferenceHeaders(request.headers) });
       sendProblem(request as FastifyRequest, reply as FastifyReply, known, clock);
       const { statusCode: status } = reply;
-      request.log.info({ method: request.method, route: 'unknown', status }, 'request');
+      if (accessLog.admits(status, known.code)) {
+        request.log.info({ method: request.method, route: 'unknown', status }, 'request');
+      }
       observer.unrouted(request.raw, status);
     },
     clientErrorHandler: (error, socket) =>
-      answerRaw(socket, new AppError(parserErrorCode(error)), clock, logger, observer),
+      answerRaw(socket, new AppError(parserErrorCode(error)), raw),
   };
   const http = {
     headersTimeout: headersMs,
@@ -250,17 +261,34 @@ function addRequestHooks(app: FastifyInstance, isDraining: () => boolean): void 
   app.addHook('onSend', async (_request, reply) => {
     if (isDraining()) reply.header('connection', 'close');
   });
+}
+
+/** Writes a line about every request with a valid API key, but for those that come too fast. */
+function addLogHooks(
+  app: FastifyInstance,
+  {
+    accessLog,
+    authenticator,
+    observer,
+  }: Pick<RouteContext, 'authenticator' | 'observer'> & {
+    readonly accessLog: AccessLog;
+  },
+): void {
   app.addHook('onResponse', async (request, reply) => {
+    const { statusCode: status } = reply;
+    const isBounded = authenticator.isKeyed(request) && status !== 429;
+    if (!isBounded && !accessLog.admits(status, observer.problemOf(request))) return;
     request.log.info(
       {
         method: request.method,
         route: request.routeOptions.url ?? 'unknown',
-        status: reply.statusCode,
+        status,
         ms: Math.round(reply.elapsedTime * 1000) / 1000,
       },
       'request',
     );
   });
+  app.addHook('onClose', async () => accessLog.flush());
 }
 
 /** Raw headers alternate name and value, with repeated ones as they came. */

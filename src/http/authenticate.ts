@@ -17,9 +17,11 @@ import {
 } from '../accounts/index.ts';
 import { type Clock, monotonicMs } from '../clock.ts';
 import { isLoopback } from '../config/index.ts';
-import { AppError } from '../errors.ts';
+import { AppError, ERRORS } from '../errors.ts';
 import type { KeyService } from '../keys/index.ts';
 import type { Principal, Usage } from '../ledger/index.ts';
+import { addressBlock, type ClientAddress } from './client-address.ts';
+import type { RequestObserver } from './observe.ts';
 
 export interface AuthenticatorOptions {
   readonly service: KeyService;
@@ -27,15 +29,24 @@ export interface AuthenticatorOptions {
   readonly demoKeys: DemoKeysPolicy;
   readonly demoApiKey: string | null;
   readonly rateLimits: boolean;
+  readonly client: ClientAddress;
+  readonly observer: RequestObserver;
 }
 
 /** Headers by which proxies say that a request was not made to this server. */
 const PROXY_HEADER =
   /^(?:forwarded|via|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/;
 
+/** Requests without a valid API key that one client address may send. */
+const UNKEYED = { ratePerSecond: 10, burst: 100 };
+
+/** Client addresses whose requests without a valid API key are counted. */
+const MAX_ADDRESSES = 50_000;
+
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
   readonly #limiter = new RateLimiter();
+  readonly #unkeyed = new RateLimiter(MAX_ADDRESSES);
   readonly #principals = new WeakMap<FastifyRequest, Principal>();
 
   constructor(options: AuthenticatorOptions) {
@@ -44,7 +55,10 @@ export class Authenticator {
 
   /** The hook: throws `missing_api_key`, `invalid_api_key` or `rate_limited`. */
   async check(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const principal = await this.#identify(request);
+    const address = this.#addressOf(request);
+    const principal = await this.#identify(request, address).catch((error) => {
+      throw this.#limitRefusals(error, address);
+    });
     this.#principals.set(request, principal);
     const decision = this.#options.rateLimits ? this.#take(principal) : undefined;
     writeLimitHeaders(
@@ -57,6 +71,11 @@ export class Authenticator {
     if (decision && !decision.allowed) {
       throw new AppError('rate_limited', { retryAfterSeconds: decision.retryAfterSeconds });
     }
+  }
+
+  /** Whether a valid API key came with a request that was checked. */
+  isKeyed(request: FastifyRequest): boolean {
+    return this.#principals.has(request);
   }
 
   /** The principal of a request that passed `check`. */
@@ -72,16 +91,35 @@ export class Authenticator {
     if (quota) mergeQuota(reply, quota.current);
   }
 
-  async #identify(request: FastifyRequest): Promise<Principal> {
+  async #identify(request: FastifyRequest, address: string): Promise<Principal> {
     const given = request.headers['x-api-key'];
     if (given === undefined || given === '') throw new AppError('missing_api_key');
     if (typeof given !== 'string' || !isWellFormedApiKey(given))
       throw new AppError('invalid_api_key');
-    const principal = await this.#options.service.authenticate(hashApiKey(given));
+    const principal = await this.#options.service.authenticate(hashApiKey(given), address);
     if (!principal || (principal.demo && !this.admitsDemo(request))) {
       throw new AppError('invalid_api_key');
     }
     return principal;
+  }
+
+  /**
+   * A 401 becomes a 429 when its address has had too many. It is known by then that the request has no
+   * valid API key: one that has is never limited by its address.
+   */
+  #limitRefusals(error: unknown, address: string): unknown {
+    if (!this.#options.rateLimits || !(error instanceof AppError)) return error;
+    if (ERRORS[error.code].status !== 401) return error;
+    const { allowed, retryAfterSeconds } = this.#unkeyed.take(address, UNKEYED, monotonicMs());
+    if (allowed) return error;
+    this.#options.observer.addressLimited();
+    const detail =
+      'Too many requests without a valid API key came from your address. Requests with a valid key are answered.';
+    return new AppError('rate_limited', { detail, retryAfterSeconds });
+  }
+
+  #addressOf(request: FastifyRequest): string {
+    return addressBlock(this.#options.client(request));
   }
 
   /**
@@ -101,7 +139,8 @@ export class Authenticator {
     const { demoApiKey, service } = this.#options;
     if (demoApiKey === null || !this.admitsDemo(request)) return null;
     try {
-      return (await service.authenticate(hashApiKey(demoApiKey))) ? demoApiKey : null;
+      const keyHash = hashApiKey(demoApiKey);
+      return (await service.authenticate(keyHash, this.#addressOf(request))) ? demoApiKey : null;
     } catch (error) {
       // Nobody could use it now either, and the addresses are worth having without it.
       if (error instanceof AppError) return null;

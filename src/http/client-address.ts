@@ -1,4 +1,4 @@
-/** The client's address, for the log alone: nothing is decided by it. */
+/** The client's address: the log names it, and what is limited by address is counted by it. */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { ProxyRange } from '../config/index.ts';
@@ -46,6 +46,22 @@ export function clientAddress(proxies: readonly ProxyRange[]): ClientAddress {
     }
     return client;
   };
+}
+
+/**
+ * What an address is counted by: IPv4 as it is, of IPv6 the first 64 bits, since a single client commonly
+ * has as many addresses as it likes within them.
+ */
+export function addressBlock(address: string | undefined): string {
+  if (address === undefined || isIPv4(address)) return address ?? 'unknown';
+  const [before = '', after] = address.split('::');
+  const groups = before === '' ? [] : before.split(':');
+  const last = after ? after.split(':') : [];
+  // Zeros are left out once at most. The dotted end that some addresses have stands for two groups.
+  const length = groups.length + last.length + Number(address.includes('.'));
+  const zeros = Array.from({ length: after === undefined ? 0 : 8 - length }, () => '0');
+  const first = [...groups, ...zeros, ...last].slice(0, 4);
+  return `${first.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }
 
 /** The bare address of a text that is one, perhaps with a port; undefined for any other text. */

@@ -54,6 +54,20 @@ export class RequestObserver {
     if (request) this.#problems.set(request.raw, code);
   }
 
+  /** The code of the problem that a request was answered with. */
+  problemOf({ raw }: FastifyRequest): ErrorCode | undefined {
+    return this.#problems.get(raw);
+  }
+
+  /** Notes that a client address had too many requests without a valid API key. */
+  addressLimited(): void {
+    this.#metrics?.addressLimited();
+  }
+
+  logLineLeftOut(): void {
+    this.#metrics?.logLineLeftOut();
+  }
+
   /** Ends what was begun of a request for which no hook runs. */
   unrouted(raw: IncomingMessage, status: number): void {
     this.#end(raw, undefined, status);

@@ -9,10 +9,19 @@ import type { Duplex } from 'node:stream';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Clock } from '../clock.ts';
 import { AppError, ERRORS, type ErrorCode } from '../errors.ts';
+import type { AccessLog } from './access-log.ts';
 import { clientAddress } from './client-address.ts';
 import type { CorsHeaders } from './cors.ts';
 import type { RequestObserver } from './observe.ts';
 import { PROBLEM_TYPE, problemBody, problemHeaders } from './problem.ts';
+
+/** What an answer of its own needs. */
+export interface RawContext {
+  readonly clock: Clock;
+  readonly logger: FastifyBaseLogger;
+  readonly observer: RequestObserver;
+  readonly accessLog: AccessLog;
+}
 
 /** The error behind Node's `clientError`. */
 export function parserErrorCode(error: { code?: string }): ErrorCode {
@@ -31,34 +40,22 @@ const underWay = new WeakMap<Duplex, ServerResponse>();
  * Answers what the parser refused: writes a problem as a whole HTTP response and closes the
  * connection. On a connection with an answer still on its way it waits for that one to be out.
  */
-export function answerRaw(
-  socket: Duplex,
-  error: AppError,
-  clock: Clock,
-  logger: FastifyBaseLogger,
-  observer: RequestObserver,
-): void {
+export function answerRaw(socket: Duplex, error: AppError, context: RawContext): void {
   const earlier = underWay.get(socket);
   // A request that is not complete is itself the one that failed: nothing else answers it.
   if (earlier?.req.complete && !earlier.writableFinished && !earlier.destroyed) {
-    earlier.once('close', () => writeRaw(socket, error, clock, logger, observer));
+    earlier.once('close', () => writeRaw(socket, error, context));
   } else {
-    writeRaw(socket, error, clock, logger, observer);
+    writeRaw(socket, error, context);
   }
 }
 
-function writeRaw(
-  socket: Duplex,
-  error: AppError,
-  clock: Clock,
-  logger: FastifyBaseLogger,
-  observer: RequestObserver,
-): void {
+function writeRaw(socket: Duplex, error: AppError, context: RawContext): void {
   if (!socket.writable || wasAnswered(socket, error)) {
     socket.destroy();
     return;
   }
-  const { status, headers, body } = render(socket, error, clock, logger, observer);
+  const { status, headers, body } = render(socket, error, context);
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`);
 }
@@ -67,15 +64,15 @@ function writeRaw(
 function render(
   socket: Duplex,
   error: AppError,
-  clock: Clock,
-  logger: FastifyBaseLogger,
-  observer: RequestObserver,
+  { clock, logger, observer, accessLog }: RawContext,
 ) {
   observer.problem(error.code);
   const requestId = randomUUID();
   const { status } = ERRORS[error.code];
   const client = socket instanceof Socket ? peerAddress({ socket, headers: {} }) : undefined;
-  logger.info({ reqId: requestId, client, code: error.code, status }, 'request');
+  if (accessLog.admits(status, error.code)) {
+    logger.info({ reqId: requestId, client, code: error.code, status }, 'request');
+  }
   const body = JSON.stringify(problemBody(error, { requestId, nowMs: clock.nowMs() }));
   const headers = {
     ...problemHeaders(error),
@@ -97,24 +94,16 @@ function wasAnswered(socket: Duplex, { code }: AppError): boolean {
   return code === 'request_timeout' && socket instanceof Socket && socket.bytesWritten > 0;
 }
 
-export interface RawContext {
-  readonly clock: Clock;
-  readonly logger: FastifyBaseLogger;
-  readonly observer: RequestObserver;
-  readonly cors: CorsHeaders;
-}
-
 /** Takes over what Node would answer by itself with an empty body, or not at all. */
-export function handleRawEvents(server: Server, context: RawContext): void {
-  const { clock, logger, observer, cors } = context;
+export function handleRawEvents(server: Server, cors: CorsHeaders, context: RawContext): void {
   server.on('request', (request, response) => underWay.set(request.socket, response));
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
     const error = new AppError('expectation_failed');
-    const { status, headers, body } = render(request.socket, error, clock, logger, observer);
+    const { status, headers, body } = render(request.socket, error, context);
     response.writeHead(status, { ...headers, ...cors(request.headers.origin) }).end(body);
   });
   server.on('connect', (_request, socket) => {
     const error = new AppError('method_not_allowed', { allow: ['GET', 'POST'] });
-    answerRaw(socket, error, clock, logger, observer);
+    answerRaw(socket, error, context);
   });
 }

@@ -1,69 +1,70 @@
 /**
- * Principals by API key hash, remembered for a short time so that not every request asks the ledger.
+ * Principals by API key hash, remembered so that not every request asks the ledger.
  *
- * The time bounds how long a revoked key is still admitted and how long a change of plan waits to
- * change the rate limit; it is measured on the monotonic clock, which nobody sets back. Unknown keys are not remembered: an issued key is valid at once.
+ * While the ledger answers, no principal older than two seconds is used: that is how long a revoked key is
+ * still admitted, and how long a change of plan waits to change the rate limit. A key in use is looked up
+ * again after one second, while requests go on with what is remembered. When that answer does not come, the
+ * principal serves for five seconds more. Ages are measured on the monotonic clock, which nobody sets back.
+ * Unknown keys are not remembered: an issued key is valid at once.
  */
-import { AppError } from '../errors.ts';
 import type { Principal, Usage } from '../ledger/index.ts';
+import { ApiKeyLookups, type LookUpAll } from './api-key-lookups.ts';
 import type { KeyObserver } from './observer.ts';
 
-const REMEMBERED_MS = 2_000;
-const MAX_REMEMBERED = 10_000;
+/** Ages of a remembered principal: looked up again; used only if no answer comes; not used. */
+const REFRESH_AFTER_MS = 1_000;
+const FRESH_MS = 2_000;
+const STALE_MS = 7_000;
 
-/** Look-ups at a time, so that unknown keys cannot fill the queue that all requests share. */
-const MAX_LOOKUPS = 512;
+/** How long a request waits for a look-up before it makes do with a principal that is not fresh. */
+const PATIENCE_MS = 500;
 
-type Lookup = (keyHash: Buffer) => Promise<Principal | undefined>;
+/** The oldest is forgotten first. A principal that is too old to be used still gives its key priority. */
+const MAX_REMEMBERED = 20_000;
 
 interface Entry {
-  principal: Promise<Principal | undefined>;
-  readonly untilMs: number;
+  readonly principal: Principal;
+  /** When the look-up that found it began. */
+  readonly sinceMs: number;
+}
+
+interface Lookup {
+  readonly answer: Promise<Principal | undefined>;
+  /** The same, or `late` after some time or when it fails; for a key that is remembered. */
+  inTime?: Promise<Principal | undefined | 'late'>;
 }
 
 export class ApiKeyCache {
-  readonly #lookup: Lookup;
-  readonly #observer: KeyObserver | undefined;
+  readonly #lookups: ApiKeyLookups;
   readonly #entries = new Map<string, Entry>();
+  readonly #underWay = new Map<string, Lookup>();
   /** Newest usage seen, by account: it refuses early once a quota is known to be used up. */
   readonly #usage = new Map<string, Usage>();
 
-  #lookups = 0;
-
-  constructor(lookup: Lookup, observer?: KeyObserver) {
-    this.#lookup = lookup;
-    this.#observer = observer;
+  constructor(lookUpAll: LookUpAll, observer?: KeyObserver) {
+    this.#lookups = new ApiKeyLookups(lookUpAll, observer);
   }
 
-  /** Look-ups under way, and how many may be. */
+  /** Look-ups that wait, and how many may. */
   get load(): { waiting: number; capacity: number } {
-    return { waiting: this.#lookups, capacity: MAX_LOOKUPS };
+    return this.#lookups.load;
   }
 
-  /** The principal behind an API key's hash; concurrent requests share one look-up. */
-  async find(keyHash: Buffer, nowMs: number): Promise<Principal | undefined> {
-    const name = keyHash.toString('base64');
-    const known = this.#entries.get(name);
-    if (known && nowMs < known.untilMs) return known.principal;
-    if (this.#lookups >= MAX_LOOKUPS) {
-      this.#observer?.refused('lookups');
-      throw new AppError('overloaded', { retryAfterSeconds: 1 });
-    }
-    if (this.#entries.size >= MAX_REMEMBERED) this.#sweep(nowMs);
-    this.#lookups += 1;
-    const entry: Entry = { principal: this.#lookup(keyHash), untilMs: nowMs + REMEMBERED_MS };
-    this.#entries.set(name, entry);
-    try {
-      const principal = await entry.principal;
-      if (!principal) this.#forget(name, entry);
-      else this.#usage.set(principal.accountId, principal.usage);
-      return principal;
-    } catch (error) {
-      this.#forget(name, entry);
-      throw error;
-    } finally {
-      this.#lookups -= 1;
-    }
+  /**
+   * The principal behind an API key's hash; concurrent requests share one look-up. Look-ups of keys that
+   * are not remembered are bounded by the client's address.
+   */
+  async find(keyHash: Uint8Array, address: string, nowMs: number): Promise<Principal | undefined> {
+    const name = Buffer.from(keyHash).toString('base64');
+    const entry = this.#entries.get(name);
+    const ageMs = entry ? nowMs - entry.sinceMs : Number.POSITIVE_INFINITY;
+    if (entry && ageMs < REFRESH_AFTER_MS) return entry.principal;
+    const lookup = this.#underWay.get(name) ?? this.#begin(name, keyHash, address, nowMs);
+    if (!entry || ageMs >= STALE_MS) return lookup.answer;
+    lookup.inTime ??= inTime(lookup.answer);
+    if (ageMs < FRESH_MS) return entry.principal;
+    const found = await lookup.inTime;
+    return found === 'late' ? entry.principal : found;
   }
 
   noteUsage(accountId: string, usage: Usage): void {
@@ -74,15 +75,47 @@ export class ApiKeyCache {
     return this.#usage.get(principal.accountId) ?? principal.usage;
   }
 
-  #forget(name: string, entry: Entry): void {
-    if (this.#entries.get(name) === entry) this.#entries.delete(name);
+  #begin(name: string, keyHash: Uint8Array, address: string, sinceMs: number): Lookup {
+    const answer = this.#entries.has(name)
+      ? this.#lookups.known(keyHash)
+      : this.#lookups.unknown(keyHash, address);
+    const lookup: Lookup = { answer: this.#note(name, answer, sinceMs) };
+    this.#underWay.set(name, lookup);
+    return lookup;
   }
 
-  #sweep(nowMs: number): void {
-    for (const [name, entry] of this.#entries) {
-      if (nowMs >= entry.untilMs) this.#entries.delete(name);
+  async #note(
+    name: string,
+    answer: Promise<Principal | undefined>,
+    sinceMs: number,
+  ): Promise<Principal | undefined> {
+    try {
+      const principal = await answer;
+      this.#entries.delete(name);
+      if (principal) this.#remember(name, { principal, sinceMs });
+      return principal;
+    } finally {
+      this.#underWay.delete(name);
     }
-    if (this.#entries.size >= MAX_REMEMBERED) this.#entries.clear();
-    this.#usage.clear();
   }
+
+  #remember(name: string, entry: Entry): void {
+    const [oldest] = this.#entries.size >= MAX_REMEMBERED ? this.#entries.keys() : [];
+    if (oldest !== undefined) this.#entries.delete(oldest);
+    this.#entries.set(name, entry);
+    if (this.#usage.size >= MAX_REMEMBERED) this.#usage.clear();
+    this.#usage.set(entry.principal.accountId, entry.principal.usage);
+  }
+}
+
+/** The answer of a look-up of a remembered key, or `late`. Never rejects. */
+function inTime(answer: Promise<Principal | undefined>): Promise<Principal | undefined | 'late'> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, PATIENCE_MS, 'late');
+    const settle = (found: Principal | undefined | 'late') => {
+      clearTimeout(timer);
+      resolve(found);
+    };
+    answer.then(settle, () => settle('late'));
+  });
 }

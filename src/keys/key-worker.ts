@@ -182,8 +182,8 @@ export class KeyWorker {
           return { kind: 'probed' };
         case 'authenticate':
           return {
-            kind: 'principal',
-            principal: await this.#store.authenticate(task.keyHash, task.month),
+            kind: 'principals',
+            principals: await this.#store.authenticate(task.keyHashes, task.month),
           };
       }
     } catch (error) {

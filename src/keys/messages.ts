@@ -46,7 +46,11 @@ export type KeyTask =
   | { readonly kind: 'metrics'; readonly accountId: string; readonly sinceMs: number }
   /** Draw from the sources, so that one that failed can show that it works again. */
   | { readonly kind: 'probe' }
-  | { readonly kind: 'authenticate'; readonly keyHash: Uint8Array; readonly month: number };
+  | {
+      readonly kind: 'authenticate';
+      readonly keyHashes: readonly Uint8Array[];
+      readonly month: number;
+    };
 
 export type KeyTaskResult =
   | {
@@ -59,7 +63,8 @@ export type KeyTaskResult =
   | { readonly kind: 'validated'; readonly verdict: ValidationVerdict; readonly usage: Usage }
   | { readonly kind: 'quota_exceeded'; readonly usage: Usage }
   | { readonly kind: 'metrics'; readonly metrics: AccountMetrics }
-  | { readonly kind: 'principal'; readonly principal: Principal | undefined }
+  /** In the order of the hashes. */
+  | { readonly kind: 'principals'; readonly principals: readonly (Principal | undefined)[] }
   | { readonly kind: 'probed' }
   | { readonly kind: 'failed'; readonly failure: Failure };
 

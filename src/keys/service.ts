@@ -97,7 +97,7 @@ export class KeyService {
     for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);
     for (const { status } of ready)
       if (status.latched !== null) this.#options.onLatch(status.latched);
-    this.#apiKeys = new ApiKeyCache((keyHash) => this.#lookUpPrincipal(keyHash), observer);
+    this.#apiKeys = new ApiKeyCache((keyHashes) => this.#lookUpPrincipals(keyHashes), observer);
     for (const worker of this.#workers) this.#watch(worker);
   }
 
@@ -261,9 +261,12 @@ export class KeyService {
     return this.#statistics.randomness(query);
   }
 
-  /** The principal of an API key by its hash; undefined when unknown or revoked. */
-  authenticate(keyHash: Buffer): Promise<Principal | undefined> {
-    return this.#apiKeys.find(keyHash, monotonicMs());
+  /**
+   * The principal of an API key by its hash; undefined when unknown or revoked. `address` is the client's,
+   * by which look-ups of keys that were not seen before take turns.
+   */
+  authenticate(keyHash: Uint8Array, address: string): Promise<Principal | undefined> {
+    return this.#apiKeys.find(keyHash, address, monotonicMs());
   }
 
   usageOf(principal: Principal): Usage {
@@ -344,11 +347,13 @@ export class KeyService {
     this.#keyWorkerStatus = status;
   }
 
-  async #lookUpPrincipal(keyHash: Buffer): Promise<Principal | undefined> {
+  async #lookUpPrincipals(
+    keyHashes: readonly Uint8Array[],
+  ): Promise<readonly (Principal | undefined)[]> {
     const month = quotaMonth(this.#options.clock.nowMs());
-    const result = await this.#submit({ kind: 'authenticate', keyHash, month });
-    if (result.kind !== 'principal') throw unexpected(result);
-    return result.principal;
+    const result = await this.#submit({ kind: 'authenticate', keyHashes, month });
+    if (result.kind !== 'principals') throw unexpected(result);
+    return result.principals;
   }
 
   #requester({ accountId, apiKeyId }: Principal): Requester {

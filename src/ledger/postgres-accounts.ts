@@ -1,5 +1,5 @@
 /** The administrative half of the PostgreSQL store: accounts, API keys, usage and secret check values. */
-import type { PostgresConnection } from './postgres-connection.ts';
+import { type PostgresConnection, toBuffer } from './postgres-connection.ts';
 import type { Account, AccountStore, ApiKeyRecord, Principal, SecretCheck } from './store.ts';
 
 export class PostgresAccountStore implements AccountStore {
@@ -11,21 +11,29 @@ export class PostgresAccountStore implements AccountStore {
     this.quotas = quotas;
   }
 
-  async authenticate(keyHash: Uint8Array, month: number): Promise<Principal | undefined> {
-    const found = await this.connection.get(
-      `SELECT api_keys.api_key_id AS "apiKeyId", accounts.account_id AS "accountId",
-         accounts.plan AS plan, accounts.demo AS demo, coalesce(usage.used, 0) AS used
+  async authenticate(
+    keyHashes: readonly Uint8Array[],
+    month: number,
+  ): Promise<(Principal | undefined)[]> {
+    const rows = await this.connection.all(
+      `SELECT encode(api_keys.key_hash, 'hex') AS "keyHash", api_keys.api_key_id AS "apiKeyId", 
+         accounts.account_id AS "accountId", accounts.plan AS plan, accounts.demo AS demo, coalesce(usage.used, 0) AS used
        FROM api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
        LEFT JOIN usage ON usage.account_id = accounts.account_id AND usage.month = $2
-       WHERE api_keys.key_hash = $1 AND api_keys.revoked_ms IS NULL`,
-      keyHash,
+       WHERE api_keys.key_hash = ANY ($1::bytea[]) AND api_keys.revoked_ms IS NULL`,
+      keyHashes.map(toBuffer),
       month,
     );
-    if (!found) return undefined;
-    const { used, ...principal } = found;
+    const found = new Map(
+      rows.map(({ keyHash, ...row }) => [keyHash, this.#principal(row, month)]),
+    );
+    return keyHashes.map((keyHash) => found.get(toBuffer(keyHash).toString('hex')));
+  }
+
+  #principal({ used, ...row }: Record<string, unknown>, month: number): Principal {
     return {
-      ...(principal as unknown as Omit<Principal, 'usage'>),
-      usage: { month, used: Number(used), quota: this.#quota(principal) },
+      ...(row as unknown as Omit<Principal, 'usage'>),
+      usage: { month, used: Number(used), quota: this.#quota(row) },
     };
   }
 

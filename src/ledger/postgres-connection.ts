@@ -239,3 +239,8 @@ function describe(url: string): string {
   const { hostname, port, pathname } = new URL(url);
   return `${decodeURIComponent(hostname)}:${port || 5432}${pathname}`;
 }
+
+/** The same bytes as the driver takes them in arrays. */
+export function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

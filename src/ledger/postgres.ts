@@ -24,6 +24,7 @@ import {
   MAINTENANCE_LIMITS,
   NotSentError,
   PostgresConnection,
+  toBuffer,
 } from './postgres-connection.ts';
 import { makeMonthsAhead, prunePostgres, removeUnusedWriters } from './postgres-maintenance.ts';
 import { losesCommits, migrate, requireSchema, requireServer } from './postgres-schema.ts';
@@ -385,9 +386,4 @@ function failureColumns({ accountId, atMs, counts }: FailedRequest): Record<stri
 /** The hexadecimal input form of a bytea. */
 function bytea(bytes: Uint8Array): string {
   return `\\x${toBuffer(bytes).toString('hex')}`;
-}
-
-/** The same bytes as the driver takes them in arrays. */
-function toBuffer(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

@@ -18,25 +18,32 @@ export class SqliteAccountStore implements AccountStore {
     this.#quotas = quotas;
   }
 
-  async authenticate(keyHash: Uint8Array, month: number): Promise<Principal | undefined> {
-    return this.connection.guarded(() => {
-      const found = this.connection.get(
-        `SELECT api_keys.api_key_id AS apiKeyId, accounts.account_id AS accountId,
-           accounts.plan AS plan, accounts.demo AS demo, api_keys.revoked_ms AS revokedMs
-         FROM api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
-         WHERE api_keys.key_hash = ?`,
-        keyHash,
-      );
-      if (!found || found.revokedMs !== null) return undefined;
-      const accountId = String(found.accountId);
-      return {
-        apiKeyId: String(found.apiKeyId),
-        accountId,
-        plan: String(found.plan),
-        demo: found.demo === 1,
-        usage: this.#usage(accountId, month),
-      };
-    });
+  async authenticate(
+    keyHashes: readonly Uint8Array[],
+    month: number,
+  ): Promise<(Principal | undefined)[]> {
+    return this.connection.guarded(() =>
+      keyHashes.map((keyHash) => this.#authenticate(keyHash, month)),
+    );
+  }
+
+  #authenticate(keyHash: Uint8Array, month: number): Principal | undefined {
+    const found = this.connection.get(
+      `SELECT api_keys.api_key_id AS apiKeyId, accounts.account_id AS accountId,
+         accounts.plan AS plan, accounts.demo AS demo
+       FROM api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
+       WHERE api_keys.key_hash = ? AND api_keys.revoked_ms IS NULL`,
+      keyHash,
+    );
+    if (!found) return undefined;
+    const accountId = String(found.accountId);
+    return {
+      apiKeyId: String(found.apiKeyId),
+      accountId,
+      plan: String(found.plan),
+      demo: found.demo === 1,
+      usage: this.#usage(accountId, month),
+    };
   }
 
   async addAccount(account: Account): Promise<boolean> {

@@ -144,8 +144,11 @@ export interface SecretCheck {
 }
 
 export interface AccountStore {
-  /** The principal of an active API key by the key's hash; undefined when unknown or revoked. */
-  authenticate(keyHash: Uint8Array, month: number): Promise<Principal | undefined>;
+  /**
+   * The principals of API keys by the keys' hashes, in their order; undefined where a key is unknown or
+   * revoked. The ledger does the same work for either.
+   */
+  authenticate(keyHashes: readonly Uint8Array[], month: number): Promise<(Principal | undefined)[]>;
   /** Adds an account; false, changing nothing, when the id is taken. */
   addAccount(account: Account): Promise<boolean>;
   listAccounts(): Promise<Account[]>;

@@ -76,6 +76,8 @@ export class ServiceMetrics implements KeyObserver {
   readonly #suiteJobs: Histogram;
   readonly #sourceEvents: Counter<'source' | 'kind'>;
   readonly #upkeepFailures: Counter;
+  readonly #addressRefusals: Counter;
+  readonly #logLinesLeftOut: Counter;
 
   constructor({ sources, ledgerBackend }: MetricsOptions) {
     const registers = [this.#registry];
@@ -155,6 +157,16 @@ export class ServiceMetrics implements KeyObserver {
       name: 'phm_ledger_upkeep_failures_total',
       help: 'Failures of the daily upkeep of the ledger',
     });
+    this.#addressRefusals = new Counter({
+      registers,
+      name: 'phm_address_refusals_total',
+      help: 'Requests without a valid API key that were answered 429 because of their address',
+    });
+    this.#logLinesLeftOut = new Counter({
+      registers,
+      name: 'phm_log_lines_left_out_total',
+      help: 'Log lines of requests without a valid API key that were counted instead of written',
+    });
     this.#addInfo('phm_build_info', 'The release and what it runs on', {
       version: PROJECT_VERSION,
       node: process.version,
@@ -200,6 +212,14 @@ export class ServiceMetrics implements KeyObserver {
 
   sourceEvent(source: SourceName, { kind }: SourceEvent): void {
     this.#sourceEvents.inc({ source, kind });
+  }
+
+  addressLimited(): void {
+    this.#addressRefusals.inc();
+  }
+
+  logLineLeftOut(): void {
+    this.#logLinesLeftOut.inc();
   }
 
   upkeepFailed(): void {

@@ -375,6 +375,7 @@ describe('docs/operations.md', () => {
   it('names messages that the service logs', () => {
     const sources = [
       'src/serve.ts',
+      'src/http/access-log.ts',
       'src/http/app.ts',
       'src/log-writer.ts',
       'src/ledger/postgres.ts',

@@ -24,9 +24,9 @@ before(async () => {
     checkReadiness: () => READY,
   });
   const authenticate = service.authenticate.bind(service);
-  service.authenticate = async (hash) => {
+  service.authenticate = async (hash, address) => {
     asked += 1;
-    return authenticate(hash);
+    return authenticate(hash, address);
   };
   app = await buildTestApp({ service, corsOrigins: [PAGE, OTHER_PAGE] });
   closed = await buildTestApp({ service });

@@ -11,6 +11,7 @@ import {
   runPhm,
   Server,
 } from '../support/server.ts';
+import { makeAccount, outlastFlood } from '../support/unknown-keys.ts';
 
 const MASTER_KEY = '5a'.repeat(32);
 const QUOTA = 1_000;
@@ -119,6 +120,13 @@ describe('server on PostgreSQL', () => {
     assert.equal(answers.filter((answer) => answer.body.code === 'quota_exceeded').length, 100);
     const [usage] = await postgres.query('service', 'SELECT used::integer FROM usage');
     assert.deepEqual(usage, { used: QUOTA });
+  });
+
+  it('answers valid keys through a flood of unknown ones', async () => {
+    const limited = { ...env, PHM_RATE_LIMITS: 'on' };
+    const server = await Server.start(folders[0], limited);
+    servers.push(server);
+    await outlastFlood(server, await makeAccount(folders[0], env), 3_000);
   });
 
   it('writes the password of the address nowhere', async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
-import { ApiKeyCache } from '../../src/keys/api-key-cache.ts';
+import { ApiKeyLookups } from '../../src/keys/api-key-lookups.ts';
 import type { KeyBatch, KeyTask, SuiteJob } from '../../src/keys/messages.ts';
 import type { KeyObserver, Stage } from '../../src/keys/observer.ts';
 import { KeyQueue } from '../../src/keys/queue.ts';
@@ -123,11 +123,13 @@ describe('statistics', () => {
 describe('the look-up of API keys', () => {
   it('tells of what it refuses', async () => {
     const notes = new Notes();
-    const cache = new ApiKeyCache(() => new Promise(() => {}), notes);
-    const { capacity } = cache.load;
-    for (let i = 0; i < capacity; i++) void cache.find(Buffer.from(`${i}`), 0);
-    assert.equal(cache.load.waiting, capacity);
-    await assert.rejects(cache.find(Buffer.from('one more'), 0));
+    const lookups = new ApiKeyLookups(() => new Promise(() => {}), notes);
+    const ask = () => lookups.unknown(Buffer.alloc(32), '192.0.2.1');
+    const half = lookups.load.capacity / 2;
+    // The first one is under way and does not wait.
+    for (let i = 0; i <= half; i++) void ask();
+    assert.equal(lookups.load.waiting, half);
+    await assert.rejects(ask());
     assert.deepEqual(notes.told, [['refused', 'lookups']]);
   });
 });

@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
-import { ApiKeyCache } from '../../src/keys/api-key-cache.ts';
 import type { KeyBatch, KeyTask } from '../../src/keys/messages.ts';
 import { KeyQueue } from '../../src/keys/queue.ts';
-import type { Principal } from '../../src/ledger/index.ts';
 
 const task: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
 const failure = { accountId: 'a', atMs: 0, counts: { streams: 0, streamsPassed: 0 } };
@@ -144,48 +142,5 @@ describe('key queue while the ledger hangs', () => {
     void queue.submit(task);
     await turn();
     assert.equal(worker.batches[0]?.failures.length, 10_000);
-  });
-});
-
-describe('API key cache', () => {
-  const usage = { month: 1, used: 0, quota: 10 };
-  const principal: Principal = {
-    apiKeyId: 'k',
-    accountId: 'a',
-    plan: 'research',
-    demo: false,
-    usage,
-  };
-  const hash = Buffer.alloc(32, 1);
-
-  it('asks once for concurrent requests and again after two seconds', async () => {
-    let lookups = 0;
-    const cache = new ApiKeyCache(async () => {
-      lookups += 1;
-      return principal;
-    });
-    await Promise.all([cache.find(hash, 0), cache.find(hash, 0), cache.find(hash, 1_999)]);
-    assert.equal(lookups, 1);
-    await cache.find(hash, 2_000);
-    assert.equal(lookups, 2);
-  });
-
-  it('does not remember unknown keys or failed look-ups', async () => {
-    let lookups = 0;
-    const cache = new ApiKeyCache(async () => {
-      lookups += 1;
-      if (lookups === 2) throw new Error('staged');
-      return lookups === 1 ? undefined : principal;
-    });
-    assert.equal(await cache.find(hash, 0), undefined);
-    await assert.rejects(cache.find(hash, 0));
-    assert.equal(await cache.find(hash, 0), principal);
-  });
-
-  it('prefers the newest usage seen', async () => {
-    const cache = new ApiKeyCache(async () => principal);
-    await cache.find(hash, 0);
-    cache.noteUsage('a', { ...usage, used: 7 });
-    assert.equal(cache.usageOf(principal).used, 7);
   });
 });

@@ -171,7 +171,7 @@ export function ledgerContract(
       assert.deepEqual(kinds(outcomes), ['committed', 'repeated_key']);
       assert.deepEqual(kinds(await store.commit([keyRequest(id, again)], [])), ['repeated_key']);
       assert.deepEqual(await store.lookup([again.keyId]), [false]);
-      const principal = await store.authenticate(hashOf(id), MONTH);
+      const [principal] = await store.authenticate([hashOf(id)], MONTH);
       assert.equal(principal?.usage.used, 1);
     });
 
@@ -183,7 +183,7 @@ export function ledgerContract(
         code: 'ledger_unavailable',
       });
       assert.deepEqual(await store.lookup([good.keyId]), [false]);
-      assert.equal((await store.authenticate(hashOf(id), MONTH))?.usage.used, 0);
+      assert.equal((await store.authenticate([hashOf(id)], MONTH))[0]?.usage.used, 0);
       assert.deepEqual(kinds(await store.commit([keyRequest(id, good)], [])), ['committed']);
     });
 
@@ -221,7 +221,7 @@ export function ledgerContract(
 
     it('authenticates active API keys only', async () => {
       const id = await account('research');
-      const principal = await store.authenticate(hashOf(id), MONTH);
+      const [principal] = await store.authenticate([hashOf(id)], MONTH);
       assert.deepEqual(principal, {
         apiKeyId: `key_${id}`,
         accountId: id,
@@ -229,11 +229,18 @@ export function ledgerContract(
         demo: false,
         usage: { month: MONTH, used: 0, quota: 1_000 },
       });
-      assert.equal(await store.authenticate(randomBytes(32), MONTH), undefined);
+      const other = await account('enterprise');
+      const asked = [randomBytes(32), hashOf(other), hashOf(id), hashOf(other)];
+      const found = await store.authenticate(asked, MONTH);
+      assert.deepEqual(
+        found.map((one) => one?.accountId),
+        [undefined, other, id, other],
+      );
+      assert.deepEqual(await store.authenticate([], MONTH), []);
       assert.equal(await store.revokeApiKey(`key_${id}`, NOW + 1), true);
       assert.equal(await store.revokeApiKey(`key_${id}`, NOW + 2), true);
       assert.equal(await store.revokeApiKey('key_unknown', NOW), false);
-      assert.equal(await store.authenticate(hashOf(id), MONTH), undefined);
+      assert.deepEqual(await store.authenticate([hashOf(id)], MONTH), [undefined]);
       assert.equal((await store.listApiKeys(id))[0]?.revokedMs, NOW + 1);
       assert.equal((await store.metrics(id, 0)).activeApiKeys, 0);
     });
@@ -242,7 +249,7 @@ export function ledgerContract(
       const id = await account('research');
       const again = { accountId: id, name: 'again', plan: 'tiny', demo: true, createdMs: NOW };
       assert.equal(await store.addAccount(again), false);
-      assert.equal((await store.authenticate(hashOf(id), MONTH))?.plan, 'research');
+      assert.equal((await store.authenticate([hashOf(id)], MONTH))[0]?.plan, 'research');
       const record = {
         apiKeyId: 'key_orphan',
         accountId: 'acct_unknown',

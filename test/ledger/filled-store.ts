@@ -73,9 +73,7 @@ async function readBooks(store: LedgerStore): Promise<unknown> {
     accounts: await store.listAccounts(),
     apiKeys: await store.listApiKeys(),
     secrets: [...(await store.secretChecks())],
-    principals: await Promise.all(
-      [...ids, 'old acct_a', 'old acct_b'].map((name) => store.authenticate(hashOf(name), MONTH)),
-    ),
+    principals: await store.authenticate([...ids, 'old acct_a', 'old acct_b'].map(hashOf), MONTH),
     metrics: await Promise.all(
       ids.flatMap((id) => periods.map((period) => store.metrics(id, NOW - period))),
     ),

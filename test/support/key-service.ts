@@ -20,7 +20,8 @@ export async function startKeyService(
   const keyHash = randomBytes(32);
   await store.addAccount({ accountId, name: 'n', plan: 'research', demo: false, createdMs });
   await store.addApiKey(record, keyHash);
-  const principal = (await store.authenticate(keyHash, quotaMonth(createdMs))) as Principal;
+  const [principal] = await store.authenticate([keyHash], quotaMonth(createdMs));
+  assert.ok(principal);
   await store.close();
   const service = await KeyService.start({
     store: { kind: 'sqlite', path },

@@ -1,0 +1,117 @@
+/**
+ * Look-ups of API keys on their way to the ledger, gathered into batches, one batch under way at a time.
+ *
+ * Keys that were valid before go first. All others wait by client address, and the addresses take turns,
+ * so an address that sends invented keys delays its own look-ups and nobody else's. A single address can
+ * fill half of the places, two can fill two thirds, and so on: some places always stay free.
+ */
+import { AppError } from '../errors.ts';
+import type { Principal } from '../ledger/index.ts';
+import type { KeyObserver } from './observer.ts';
+
+/** Look-ups of keys that are not known to be valid that may wait, from all addresses. */
+const MAX_WAITING = 8_192;
+
+/** Keys of one batch: bounds the time for which a batch holds up the key worker. */
+const MAX_BATCH = 256;
+
+/** Places of a batch for keys that were valid before, when others wait as well. */
+const KNOWN_SHARE = 192;
+
+/** Principals in the order of the hashes; undefined where a key is unknown or revoked. */
+export type LookUpAll = (
+  keyHashes: readonly Uint8Array[],
+) => Promise<readonly (Principal | undefined)[]>;
+
+interface Waiting {
+  readonly keyHash: Uint8Array;
+  readonly resolve: (principal: Principal | undefined) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class ApiKeyLookups {
+  readonly #lookUpAll: LookUpAll;
+  readonly #observer: KeyObserver | undefined;
+  #known: Waiting[] = [];
+  /** By address; the address whose turn is next comes first. */
+  readonly #unknown = new Map<string, Waiting[]>();
+  #unknownCount = 0;
+  #busy = false;
+
+  constructor(lookUpAll: LookUpAll, observer?: KeyObserver) {
+    this.#lookUpAll = lookUpAll;
+    this.#observer = observer;
+  }
+
+  /** Look-ups that wait, and how many may, not counting keys that were valid before. */
+  get load(): { waiting: number; capacity: number } {
+    return { waiting: this.#unknownCount, capacity: MAX_WAITING };
+  }
+
+  /** Looks up a key that was valid before. There are as many of them as keys were issued. */
+  known(keyHash: Uint8Array): Promise<Principal | undefined> {
+    return this.#wait(keyHash, this.#known);
+  }
+
+  /** Looks up any other key. Rejects with `overloaded` when `address` has no free place. */
+  async unknown(keyHash: Uint8Array, address: string): Promise<Principal | undefined> {
+    const queue = this.#unknown.get(address) ?? [];
+    if (queue.length >= MAX_WAITING - this.#unknownCount) {
+      this.#observer?.refused('lookups');
+      throw new AppError('overloaded', { retryAfterSeconds: 1 });
+    }
+    this.#unknown.set(address, queue);
+    this.#unknownCount += 1;
+    return this.#wait(keyHash, queue);
+  }
+
+  #wait(keyHash: Uint8Array, queue: Waiting[]): Promise<Principal | undefined> {
+    return new Promise((resolve, reject) => {
+      queue.push({ keyHash, resolve, reject });
+      if (!this.#busy) void this.#work();
+    });
+  }
+
+  /** Sends batch after batch until nothing waits. */
+  async #work(): Promise<void> {
+    this.#busy = true;
+    for (let batch = this.#takeBatch(); batch.length > 0; batch = this.#takeBatch()) {
+      try {
+        const principals = await this.#lookUpAll(batch.map(({ keyHash }) => keyHash));
+        batch.forEach(({ resolve }, i) => {
+          resolve(principals[i]);
+        });
+      } catch (error) {
+        // What waits would meet the same, and has waited for it already.
+        for (const { reject } of [...batch, ...this.#takeAll()]) reject(error);
+      }
+    }
+    this.#busy = false;
+  }
+
+  #takeBatch(): Waiting[] {
+    const known = this.#known.splice(0, this.#unknownCount > 0 ? KNOWN_SHARE : MAX_BATCH);
+    return [...known, ...this.#takeTurns(MAX_BATCH - known.length)];
+  }
+
+  #takeAll(): Waiting[] {
+    const known = this.#known;
+    this.#known = [];
+    return [...known, ...this.#takeTurns(this.#unknownCount)];
+  }
+
+  /** One look-up of each address in turn, at most `count`. */
+  #takeTurns(count: number): Waiting[] {
+    const taken: Waiting[] = [];
+    for (const [address, queue] of this.#unknown) {
+      if (taken.length === count) break;
+      const first = queue.shift();
+      if (first) taken.push(first);
+      this.#unknown.delete(address);
+      // Set again, an address comes last: this loop reaches it once more when all others had a turn.
+      if (queue.length > 0) this.#unknown.set(address, queue);
+    }
+    this.#unknownCount -= taken.length;
+    return taken;
+  }
+}

@@ -1,0 +1,31 @@
+/** A flood of invented API keys costs clients with a valid one nothing but time, and the disk little. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { makeAccount, outlastFlood } from '../support/unknown-keys.ts';
+
+/** Requests of the flood that are answered before it ends. */
+const REQUESTS = 5_000;
+
+describe('a flood of unknown API keys', () => {
+  const dataDir = makeDataDir();
+  let server: Server;
+  before(async () => {
+    server = await Server.start(dataDir);
+  });
+  after(async () => {
+    await server?.stop();
+    removeDataDir(dataDir);
+  });
+
+  it('is refused, while valid keys are answered, seen before or not', async () => {
+    await outlastFlood(server, await makeAccount(dataDir), REQUESTS);
+  });
+
+  it('fills no disk with log lines', async () => {
+    const lines = server.log.split('\n').filter((line) => line.includes('"msg":"request"'));
+    assert.ok(lines.length < REQUESTS / 4, `${lines.length} lines`);
+    await server.stop();
+    assert.match(server.log, /"leftOut":\{.*"429 rate_limited":\d{3}/);
+  });
+});

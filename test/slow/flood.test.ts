@@ -1,0 +1,86 @@
+/**
+ * A longer flood of invented API keys, on both databases: keys in use, idle, issued meanwhile, and a server that
+ * starts into it. None of them costs a client with a valid key a 503.
+ */
+import assert from 'node:assert/strict';
+import { after, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Postgres } from '../support/postgres.ts';
+import {
+  type Environment,
+  makeDataDir,
+  phmJson,
+  removeDataDir,
+  Server,
+} from '../support/server.ts';
+import { makeAccount, outlastFlood, UnknownKeys } from '../support/unknown-keys.ts';
+
+const IDLE_MS = 8_000;
+const ROUNDS = 3;
+
+/** A revoked key is refused two seconds later; beyond that is what a busy machine takes to answer. */
+const REVOKED_MS = 5_000;
+
+const MASTER_KEY = '5a'.repeat(32);
+
+for (const backend of ['SQLite', 'PostgreSQL']) {
+  describe(`a long flood of unknown API keys, on ${backend}`, () => {
+    const dataDir = makeDataDir();
+    const servers: Server[] = [];
+    let postgres: Postgres | undefined;
+    const start = async (env: Environment) => {
+      const server = await Server.start(dataDir, env);
+      servers.push(server);
+      return server;
+    };
+    after(async () => {
+      await Promise.all(servers.map((server) => server.stop('SIGKILL')));
+      await postgres?.remove();
+      removeDataDir(dataDir);
+    });
+
+    it('costs valid keys nothing, whatever the server knows of them', async () => {
+      if (backend === 'PostgreSQL') postgres = await Postgres.start();
+      const url = await postgres?.createLedger('flood');
+      const env: Environment = url ? { PHM_DATABASE_URL: url, PHM_MASTER_KEY: MASTER_KEY } : {};
+      const account = await makeAccount(dataDir, env);
+      // Just started: nothing is known of any key.
+      const server = await start(env);
+      await outlastFlood(server, account, 5_000);
+      const flood = new UnknownKeys(server);
+      const statuses: number[] = [];
+      const ask = async (apiKey: string) => {
+        const { status } = await server.metrics('', apiKey);
+        statuses.push(status);
+        return status;
+      };
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const idle = sleep(IDLE_MS);
+        const issued = (await makeAccount(dataDir, env)).seen;
+        await ask(issued);
+        let waiting = true;
+        void idle.then(() => {
+          waiting = false;
+        });
+        while (waiting) await ask(account.seen);
+        await ask(account.unseen[0]);
+      }
+      assert.deepEqual(new Set(statuses), new Set([200]));
+      await phmJson(['key', 'revoke', account.seenId], dataDir, env);
+      const revokedMs = Date.now();
+      while ((await server.metrics('', account.seen)).status === 200) {
+        assert.ok(Date.now() - revokedMs < REVOKED_MS, 'a revoked key is admitted for too long');
+      }
+      await flood.stop();
+      assert.equal(await server.stop(), 0);
+      assert.ok(server.log.length < 2 ** 20, `${server.log.length} bytes of log`);
+      assert.deepEqual(
+        [...flood.answers.keys()].filter((answer) => !/^4(?:01|29) /.test(answer)),
+        [],
+      );
+      process.stdout.write(
+        `# ${flood.answered} requests of the flood, ${statuses.length} others\n`,
+      );
+    });
+  });
+}

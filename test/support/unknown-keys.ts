@@ -1,0 +1,137 @@
+/** A flood of requests whose API keys are well-formed and unknown, and clients that have valid ones. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { newApiKey } from '../../src/accounts/index.ts';
+import { type Environment, phmJson, type Server } from './server.ts';
+
+const CONNECTIONS = 30;
+const PIPELINED = 40;
+
+/** Keys that are made before the flood: to make them meanwhile would slow it down. */
+const KEYS = 10_000;
+
+export class UnknownKeys {
+  /** Answers by status and code, such as `401 invalid_api_key`. */
+  readonly answers = new Map<string, number>();
+  readonly #ended: Promise<unknown>;
+  readonly #keys = Array.from({ length: KEYS }, () => newApiKey('live'));
+  #next = 0;
+  #running = true;
+
+  /** Begins: each connection sends the next requests when all before are answered. */
+  constructor(server: Server) {
+    const flows = Array.from({ length: CONNECTIONS }, () => this.#flow(server));
+    this.#ended = Promise.all(flows);
+  }
+
+  get answered(): number {
+    return [...this.answers.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  async stop(): Promise<void> {
+    this.#running = false;
+    await this.#ended;
+  }
+
+  async #flow(server: Server): Promise<void> {
+    const { hostname, port } = new URL(server.address);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    let text = '';
+    let open = 0;
+    socket.setEncoding('utf8').on('data', (chunk) => {
+      text += chunk;
+      const answers = text.split(/(?=HTTP\/1\.1 \d{3} )/);
+      // The last one may not be whole: its body ends with a brace.
+      text = answers.at(-1)?.endsWith('}') ? '' : (answers.pop() ?? '');
+      for (const answer of answers) this.#note(answer);
+      open -= answers.length;
+      if (open === 0 && this.#running) open = this.#send(socket, hostname);
+      else if (open === 0) socket.end();
+    });
+    open = this.#send(socket, hostname);
+    await once(socket, 'close');
+  }
+
+  #send(socket: { write(text: string): unknown }, host: string): number {
+    const requests = Array.from({ length: PIPELINED }, () => {
+      const apiKey = this.#keys[this.#next++ % KEYS];
+      return `GET /api/v2/metrics HTTP/1.1\r\nHost: ${host}\r\nX-API-Key: ${apiKey}\r\n\r\n`;
+    });
+    socket.write(requests.join(''));
+    return PIPELINED;
+  }
+
+  #note(answer: string): void {
+    const status = /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1];
+    const name = [status, /"code":"([a-z_]+)"/.exec(answer)?.[1]].filter(Boolean).join(' ');
+    this.answers.set(name, (this.answers.get(name) ?? 0) + 1);
+  }
+}
+
+/** API keys of one account: one that the server has seen, and others that it has not. */
+export interface KeyedAccount {
+  readonly seen: string;
+  readonly seenId: string;
+  readonly unseen: readonly [string, string];
+}
+
+/** Makes an account without limits to its rate that matter here. */
+export async function makeAccount(dataDir: string, env: Environment = {}): Promise<KeyedAccount> {
+  const create = ['account', 'create', '--name', 'valid', '--plan', 'enterprise'];
+  const { account_id } = await phmJson<{ account_id: string }>(create, dataDir, env);
+  const issue = async () => {
+    const issued = ['key', 'issue', '--account', account_id];
+    return phmJson<{ api_key: string; api_key_id: string }>(issued, dataDir, env);
+  };
+  const [first, second, third] = [await issue(), await issue(), await issue()];
+  const unseen = [second.api_key, third.api_key] as const;
+  return { seen: first.api_key, seenId: first.api_key_id, unseen };
+}
+
+/**
+ * Floods a server until it has answered `requests` of the flood. Every answer to a valid key meanwhile is 200: of a
+ * key in use, and of keys that the server has never seen, from the address of the flood and from another one.
+ */
+export async function outlastFlood(
+  server: Server,
+  { seen, unseen }: KeyedAccount,
+  requests: number,
+): Promise<UnknownKeys> {
+  assert.equal(await statusFrom('127.0.0.1', server, seen), 200);
+  const flood = new UnknownKeys(server);
+  const statuses: number[] = [];
+  // Linux answers to all of 127.0.0.0/8.
+  const elsewhere = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1';
+  for (const [address, apiKey] of [
+    ['127.0.0.1', unseen[0]],
+    [elsewhere, unseen[1]],
+  ] as const) {
+    statuses.push(await statusFrom(address, server, apiKey));
+  }
+  while (flood.answered < requests) statuses.push(await statusFrom('127.0.0.1', server, seen));
+  await flood.stop();
+  assert.deepEqual(new Set(statuses), new Set([200]));
+  assert.deepEqual([...flood.answers.keys()].sort(), ['401 invalid_api_key', '429 rate_limited']);
+  return flood;
+}
+
+/** The status that a request by a client at one of this machine's addresses gets. */
+async function statusFrom(
+  localAddress: string,
+  { address }: Server,
+  apiKey: string,
+): Promise<number> {
+  const { hostname, port } = new URL(address);
+  const socket = connect({ host: hostname, port: Number(port), localAddress });
+  let text = '';
+  socket.setEncoding('utf8').on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.write(
+    `GET /api/v2/metrics HTTP/1.1\r\nHost: ${hostname}\r\nX-API-Key: ${apiKey}\r\nConnection: close\r\n\r\n`,
+  );
+  await once(socket, 'close');
+  return Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);
+}
