@@ -223,7 +223,7 @@ export interface components {
         };
         /**
          * GenerateRequest
-         * @description Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
+         * @description null for an optional field means that it is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
          */
         GenerateRequest: {
             security_level: components["schemas"]["SecurityLevel"];
@@ -231,21 +231,21 @@ export interface components {
              * @description run the SP 800-22 suite on the stream the key is cut from
              * @default false
              */
-            enable_nist_validation?: boolean;
+            enable_nist_validation?: boolean | null;
             /**
              * @description modulation algorithm type
              * @default phase
-             * @enum {string}
+             * @enum {string|null}
              */
-            modulation_type?: "phase" | "frequency" | "amplitude" | "none";
+            modulation_type?: "phase" | "frequency" | "amplitude" | "none" | null;
             /**
              * @description entropy source mixed in beside the operating system
              * @default os
-             * @enum {string}
+             * @enum {string|null}
              */
-            entropy_source?: "os" | "quantum-simulator" | "jitter" | "device" | "ibm-quantum" | "qrng";
+            entropy_source?: "os" | "quantum-simulator" | "jitter" | "device" | "ibm-quantum" | "qrng" | null;
             /** @description extra fields to add to the response; nist_report needs enable_nist_validation */
-            include?: ("hash_proof" | "nist_report")[];
+            include?: ("hash_proof" | "nist_report")[] | null;
         };
         /**
          * GeneratedKey
@@ -624,13 +624,13 @@ export interface components {
         };
         /**
          * ValidateRequest
-         * @description Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
+         * @description null for an optional field means that it is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
          */
         ValidateRequest: {
             /** @description the key to validate: 32, 64 or 96 lowercase hexadecimal digits */
             key: string;
-            /** @description proof from generate; without it the ledger decides */
-            hash_proof?: string;
+            /** @description proof from generate; without it, or with an empty one, the ledger decides */
+            hash_proof?: string | null;
         };
         /** ValidationDetails */
         ValidationDetails: {
@@ -741,7 +741,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
+        /** @description null for an optional field means that it is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["GenerateRequest"];
@@ -894,7 +894,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
+        /** @description null for an optional field means that it is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ValidateRequest"];

@@ -145,7 +145,8 @@ function describeIssue(
 ): string {
   if (keyword === 'required') return 'is required';
   if (keyword === 'enum') {
-    const allowed = params.allowedValues as readonly unknown[];
+    // null stands for a field that is left out: that is no choice to offer.
+    const allowed = (params.allowedValues as readonly unknown[]).filter((one) => one !== null);
     return `must be one of ${allowed.join(', ')}`;
   }
   return message ?? 'is not valid';

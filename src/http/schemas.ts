@@ -57,8 +57,20 @@ export const warnings = Type.Optional(
   }),
 );
 
-const UNKNOWN_FIELDS =
-  'Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.';
+/** A field that a body may leave out; null means the same. */
+function leavable<T extends TSchema>(schema: T) {
+  const { type, enum: values } = schema as { type?: unknown; enum?: readonly unknown[] };
+  return Type.Optional(
+    Type.Unsafe<Static<T> | null>({
+      ...schema,
+      type: [type, 'null'],
+      ...(values && { enum: [...values, null] }),
+    }),
+  );
+}
+
+const BODY_RULES =
+  'null for an optional field means that it is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.';
 
 const Level = oneOf<SecurityLevel>(SECURITY_LEVELS, 'integer', 'length of a key in bits', {
   title: 'SecurityLevel',
@@ -69,23 +81,23 @@ export function generateBody(sources: readonly string[], defaultSource: string) 
   return Type.Object(
     {
       security_level: Level,
-      enable_nist_validation: Type.Optional(
+      enable_nist_validation: leavable(
         Type.Boolean({
           default: false,
           description: 'run the SP 800-22 suite on the stream the key is cut from',
         }),
       ),
-      modulation_type: Type.Optional(
+      modulation_type: leavable(
         oneOf<ModulationType>(MODULATION_TYPES, 'string', 'modulation algorithm type', {
           default: DEFAULT_MODULATION,
         }),
       ),
-      entropy_source: Type.Optional(
+      entropy_source: leavable(
         oneOf(sources, 'string', 'entropy source mixed in beside the operating system', {
           default: defaultSource,
         }),
       ),
-      include: Type.Optional(
+      include: leavable(
         Type.Array(oneOf<Includable>(INCLUDABLE, 'string', 'extra field'), {
           maxItems: 16,
           description:
@@ -93,7 +105,7 @@ export function generateBody(sources: readonly string[], defaultSource: string) 
         }),
       ),
     },
-    { title: 'GenerateRequest', description: UNKNOWN_FIELDS },
+    { title: 'GenerateRequest', description: BODY_RULES },
   );
 }
 
@@ -176,14 +188,14 @@ export const ValidateBody = Type.Object(
       maxLength: MAX_TEXT,
       description: 'the key to validate: 32, 64 or 96 lowercase hexadecimal digits',
     }),
-    hash_proof: Type.Optional(
+    hash_proof: leavable(
       Type.String({
         maxLength: MAX_TEXT,
-        description: 'proof from generate; without it the ledger decides',
+        description: 'proof from generate; without it, or with an empty one, the ledger decides',
       }),
     ),
   },
-  { title: 'ValidateRequest', description: UNKNOWN_FIELDS },
+  { title: 'ValidateRequest', description: BODY_RULES },
 );
 
 const check = (values: string[], description: string) => oneOf(values, 'string', description);

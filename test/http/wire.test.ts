@@ -150,10 +150,10 @@ describe('generate', () => {
       [{ security_level: [256] }, ['#/security_level']],
       [{ security_level: 256, enable_nist_validation: 'true' }, ['#/enable_nist_validation']],
       [{ security_level: 256, enable_nist_validation: 1 }, ['#/enable_nist_validation']],
-      [{ security_level: 256, enable_nist_validation: null }, ['#/enable_nist_validation']],
       [{ security_level: 256, modulation_type: 'PHASE' }, ['#/modulation_type']],
       [{ security_level: 256, entropy_source: 'ibm-quantum' }, ['#/entropy_source']],
       [{ security_level: 256, include: ['key'] }, ['#/include/0']],
+      [{ security_level: 256, include: [null] }, ['#/include/0']],
       [{ security_level: 256, include: 'hash_proof' }, ['#/include']],
       [{ security_level: 1, modulation_type: 2 }, ['#/security_level', '#/modulation_type']],
       [[], ['#']],
@@ -222,7 +222,7 @@ describe('validate', () => {
       [1, 2].map(() => server.generate({ security_level: 256, include: ['hash_proof'] })),
     );
     const key = one?.body.key;
-    for (const hash_proof of [two?.body.hash_proof, 'proof_1', '', `${one?.body.hash_proof}0`]) {
+    for (const hash_proof of [two?.body.hash_proof, 'proof_1', ' ', `${one?.body.hash_proof}0`]) {
       const { status, body } = await server.validate({ key, hash_proof });
       assert.equal(status, 200);
       assert.equal(body.valid, false);

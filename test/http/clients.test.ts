@@ -1,0 +1,131 @@
+/** What published and generated clients do, and what they get: the rows of docs/clients.md. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
+
+const PAGE = readFileSync(resolve(import.meta.dirname, '../../docs/clients.md'), 'utf8');
+
+const dataDir = makeDataDir();
+let server: Server;
+
+before(async () => {
+  server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
+});
+after(async () => {
+  await server.stop();
+  removeDataDir(dataDir);
+});
+
+const titles: string[] = [];
+
+/** The test of a row, whose last cell is the title. */
+function row(title: string, test: () => Promise<void>): void {
+  titles.push(title);
+  it(title, test);
+}
+
+/** The verdict on a key that this server has just made, with what a client adds to the request. */
+async function verdictWith(more: Record<string, unknown>) {
+  const { key } = (await server.generate({ security_level: 256 })).body;
+  const { status, body } = await server.validate({ key, ...more });
+  assert.equal(status, 200);
+  return body;
+}
+
+describe('a client', () => {
+  row('an empty hash_proof is left out', async () => {
+    assert.equal((await verdictWith({ hash_proof: '' })).valid, true);
+  });
+
+  row('a null hash_proof is left out', async () => {
+    assert.equal((await verdictWith({ hash_proof: null })).valid, true);
+  });
+
+  row('null for an optional field is left out', async () => {
+    const { status, body } = await server.generate({
+      security_level: 128,
+      enable_nist_validation: null,
+      modulation_type: null,
+      entropy_source: null,
+      include: null,
+    });
+    assert.equal(status, 200);
+    assert.equal(body.source, 'os');
+    assert.ok(!('nist_validation' in body) && !('warnings' in body));
+  });
+
+  row('null for a required field is an error', async () => {
+    const { status, body } = await server.generate({ security_level: null });
+    assert.equal(status, 400);
+    assert.equal(body.errors[0].pointer, '#/security_level');
+    assert.equal((await server.validate({ key: null })).status, 400);
+  });
+
+  row('unknown fields get a key with warnings', async () => {
+    const more = { metadata: { device: 'x' }, qasm: 'OPENQASM 3;', qasm_circuit: null };
+    const { status, body } = await server.generate({ security_level: 256, ...more });
+    assert.equal(status, 200);
+    assert.match(body.key, /^[0-9a-f]{64}$/);
+    const pointers = body.warnings.map((one: { pointer: string }) => one.pointer);
+    assert.deepEqual(pointers, ['#/metadata', '#/qasm', '#/qasm_circuit']);
+  });
+
+  const misspelt = { security_level: 256, enable_nist: true };
+
+  row('a misspelt option is named with a guess', async () => {
+    const { status, body } = await server.generate(misspelt);
+    assert.equal(status, 200);
+    assert.ok(!('nist_validation' in body));
+    assert.deepEqual(body.warnings, [
+      {
+        code: 'unknown_field',
+        pointer: '#/enable_nist',
+        detail:
+          '"enable_nist" is not a known field and was ignored; did you mean "enable_nist_validation"?',
+      },
+    ]);
+  });
+
+  row('strict handling refuses a misspelt option', async () => {
+    const { status, headers, body } = await server.request('/api/v2/generate', {
+      method: 'POST',
+      headers: {
+        'X-API-Key': DEMO_KEY,
+        'Content-Type': 'application/json',
+        Prefer: 'handling=strict',
+      },
+      body: JSON.stringify(misspelt),
+    });
+    assert.deepEqual([status, body.code], [400, 'invalid_request']);
+    assert.equal(headers.get('preference-applied'), 'handling=strict');
+    assert.deepEqual(body.errors, [
+      {
+        pointer: '#/enable_nist',
+        message: 'is not a known field; did you mean "enable_nist_validation"?',
+      },
+    ]);
+  });
+
+  row('a whole number may have a fraction of zeros', async () => {
+    for (const path of ['metrics?hours=24.0', 'metrics/series?hours=24.0&step=60.0']) {
+      const headers = { 'X-API-Key': DEMO_KEY };
+      assert.equal((await server.request(`/api/v2/${path}`, { headers })).status, 200, path);
+    }
+  });
+
+  row('an empty parameter is an error', async () => {
+    const { status, body } = await server.metrics('?hours=');
+    assert.equal(status, 400);
+    assert.equal(body.errors[0].pointer, '?hours');
+  });
+});
+
+describe('docs/clients.md', () => {
+  it('has one row for each of these tests, in their order, and no other', () => {
+    const rows = PAGE.split('\n').filter((line) => line.startsWith('| ') && line.endsWith(' |'));
+    const documented = rows.slice(1).map((line) => line.slice(2, -2).split(' | ').at(-1));
+    assert.deepEqual(documented, titles);
+  });
+});
