@@ -9,6 +9,14 @@ export {
   PhmTimeoutError,
 } from './errors.ts';
 export type { RequestEvent, RetryEvent } from './hooks.ts';
+export {
+  type HexKey,
+  type KeyAlgorithm,
+  type KeyUsage,
+  keyBytes,
+  toCryptoKey,
+  type WebCryptoKey,
+} from './key.ts';
 export type { Limit, Limits } from './limits.ts';
 export type {
   ErrorCode,

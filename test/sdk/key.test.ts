@@ -1,0 +1,98 @@
+/** A generated key as bytes and as a key of the Web Crypto API. */
+import assert from 'node:assert/strict';
+import { createHmac, randomBytes } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { keyBytes, toCryptoKey } from '../../sdk/src/index.ts';
+import { rejection } from './support.ts';
+
+const keyOf = (bits: number) => ({ key: randomBytes(bits / 8).toString('hex') });
+
+describe('keyBytes', () => {
+  it('gives the bytes of each level', () => {
+    for (const bits of [128, 256, 384]) {
+      const answer = keyOf(bits);
+      const bytes = keyBytes(answer);
+      assert.equal(bytes.length, bits / 8);
+      assert.equal(Buffer.from(bytes).toString('hex'), answer.key);
+      assert.deepEqual(keyBytes({ key: answer.key.toUpperCase() }), bytes);
+    }
+  });
+
+  it('refuses what is not a key, and never quotes it', () => {
+    const { key } = keyOf(256);
+    const wrong: unknown[] = [key.slice(1), `${key}00`, `0x${key.slice(2)}`, `${key.slice(1)}g`];
+    wrong.push('', ' '.repeat(64), `${key.slice(1)}\n`, undefined, null, 256, [key]);
+    for (const one of wrong) {
+      assert.throws(
+        () => keyBytes({ key: one } as never),
+        (error: Error) => {
+          assert.ok(error instanceof TypeError);
+          assert.match(error.message, /^"answer\.key" expected /);
+          assert.ok(!error.message.includes(key.slice(2, 10)));
+          return true;
+        },
+      );
+    }
+    assert.throws(() => keyBytes(undefined as never), TypeError);
+    assert.throws(() => keyBytes(key as never), TypeError);
+  });
+});
+
+describe('toCryptoKey', () => {
+  it('encrypts and decrypts with AES-GCM by default', async () => {
+    for (const bits of [128, 256]) {
+      const key = await toCryptoKey(keyOf(bits), ['encrypt', 'decrypt']);
+      assert.deepEqual(
+        [key.algorithm, key.extractable],
+        [{ name: 'AES-GCM', length: bits }, false],
+      );
+      const how = { name: 'AES-GCM', iv: randomBytes(12) };
+      const text = new TextEncoder().encode('a secret');
+      const sealed = await crypto.subtle.encrypt(how, key, text);
+      const opened = await crypto.subtle.decrypt(how, key, sealed);
+      assert.deepEqual(new Uint8Array(opened), text);
+    }
+  });
+
+  it('signs with HMAC, as other programs do: SHA-384 for 384 bits, else SHA-256', async () => {
+    const text = Buffer.from('a message');
+    for (const [bits, hash] of [
+      [128, 'sha256'],
+      [256, 'sha256'],
+      [384, 'sha384'],
+    ] as const) {
+      const answer = keyOf(bits);
+      const key = await toCryptoKey(answer, ['sign'], bits === 384 ? undefined : 'HMAC');
+      const signature = Buffer.from(await crypto.subtle.sign('HMAC', key, text));
+      const expected = createHmac(hash, Buffer.from(answer.key, 'hex')).update(text).digest();
+      assert.deepEqual(signature, expected);
+    }
+  });
+
+  it('derives with HKDF', async () => {
+    const key = await toCryptoKey(keyOf(384), ['deriveBits'], 'HKDF');
+    const how = { name: 'HKDF', hash: 'SHA-384', salt: new Uint8Array(0), info: new Uint8Array(0) };
+    assert.equal((await crypto.subtle.deriveBits(how, key, 256)).byteLength, 32);
+  });
+
+  it('says what fits when key, algorithm and usages do not', async () => {
+    const cases: [Promise<unknown>, RegExp][] = [
+      [toCryptoKey(keyOf(384), ['encrypt'], 'AES-GCM'), /^AES-GCM takes keys of 128 or 256 bits/],
+      [
+        toCryptoKey(keyOf(384), ['encrypt']),
+        /384-bit HMAC key expected some of sign, verify; "encrypt" needs AES-GCM$/,
+      ],
+      [toCryptoKey(keyOf(256), ['encrypt', 'sign']), /; "sign" needs HMAC$/],
+      [toCryptoKey(keyOf(256), ['eat'] as never), /expected some of encrypt, .+, unwrapKey$/],
+      [toCryptoKey(keyOf(256), []), /^"usages" expected some of encrypt, .+, got none$/],
+      [toCryptoKey(keyOf(256), 'sign' as never), /^"usages" expected some of/],
+      [toCryptoKey(keyOf(256), ['sign'], 'DES' as never), /^"algorithm" expected one of AES-GCM, /],
+      [toCryptoKey({ key: 'ff' }, ['encrypt']), /^"answer\.key" expected /],
+    ];
+    for (const [call, message] of cases) {
+      const error = await rejection(call);
+      assert.ok(error instanceof TypeError);
+      assert.match(error.message, message);
+    }
+  });
+});
