@@ -17,10 +17,16 @@ import type {
   Health,
   Metrics,
   MetricsQuery,
+  PlainKey,
+  PlainRequest,
   Randomness,
   RandomnessQuery,
+  ReportedKey,
+  ReportedRequest,
   Series,
   SeriesQuery,
+  ValidatedKey,
+  ValidatedRequest,
   ValidateRequest,
   Validation,
 } from './types.ts';
@@ -121,6 +127,10 @@ export class PhmClient {
    * Generates a key. It is tried again only when the service cannot have made one: a call that fails with
    * `outcomeUnknown` may have made, and counted, a key that was lost on its way.
    */
+  generate(body: ReportedRequest, options?: CallOptions): Promise<ReportedKey>;
+  generate(body: ValidatedRequest, options?: CallOptions): Promise<ValidatedKey>;
+  generate(body: PlainRequest, options?: CallOptions): Promise<PlainKey>;
+  generate(body: GenerateRequest, options?: CallOptions): Promise<GeneratedKey>;
   async generate(body: GenerateRequest, options: CallOptions = {}): Promise<GeneratedKey> {
     assertObject('the body', body, '{ security_level: 256 }');
     const path = '/api/v2/generate';

@@ -10,9 +10,55 @@ type Query<O extends keyof operations> = operations[O] extends { parameters: { q
 /** The stable codes of the service's errors. */
 export type ErrorCode = Schemas['ErrorCode'];
 
-export type GenerateRequest = Schemas['GenerateRequest'];
+/** A field of the request that the service does not know and ignored, with `strict: false`. */
+export type Warning = Schemas['Warning'];
+
+type Includable = NonNullable<Schemas['GenerateRequest']['include']>[number];
+
+/** What every request for a key may say. */
+type Order = Omit<Schemas['GenerateRequest'], 'enable_nist_validation' | 'include'>;
+
+/** Any request for a key, also one that is known to be validated or not only when it is made. */
+export interface GenerateRequest extends Order {
+  readonly enable_nist_validation?: boolean;
+  readonly include?: readonly Includable[];
+}
+
+/** A request without validation. */
+export interface PlainRequest extends Order {
+  readonly enable_nist_validation?: false;
+  readonly include?: readonly Exclude<Includable, 'nist_report'>[];
+}
+
+/** A request with validation. */
+export interface ValidatedRequest extends Order {
+  readonly enable_nist_validation: true;
+  readonly include?: readonly Includable[];
+}
+
+/** A request with validation and its report. */
+export interface ReportedRequest extends Order {
+  readonly enable_nist_validation: true;
+  readonly include:
+    | readonly ['nist_report', ...Includable[]]
+    | readonly [Includable, 'nist_report', ...Includable[]];
+}
+
+/** A generated key, whatever was asked. */
 export type GeneratedKey = Schemas['GeneratedKey'];
-/** All that the suite found: with `include: ['nist_report']`. */
+
+type Verdict = 'nist_validation' | 'nist_score' | 'nist_grade';
+
+/** A key that was generated without validation. */
+export type PlainKey = Omit<GeneratedKey, Verdict | 'nist_report'>;
+
+/** A key that was generated with `enable_nist_validation: true`. */
+export type ValidatedKey = GeneratedKey & Required<Pick<GeneratedKey, Verdict>>;
+
+/** A validated key with `include: ['nist_report']`. */
+export type ReportedKey = ValidatedKey & Required<Pick<GeneratedKey, 'nist_report'>>;
+
+/** Every p-value of the suite. */
 export type NistReport = Schemas['NistReport'];
 
 export type ValidateRequest = Schemas['ValidateRequest'];

@@ -1,0 +1,93 @@
+/** The types of answers follow the form of the request: the compiler tests what these lines may say. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { GeneratedKey, GenerateRequest, PhmClient } from '../../sdk/src/index.ts';
+import { answers } from '../support/scripted-server.ts';
+import { GENERATED, withClient } from './support.ts';
+
+const LEVEL = { security_level: 256 } as const;
+
+const VALIDATED = {
+  ...GENERATED,
+  nist_validation: { tests_passed: 15 },
+  nist_score: 100,
+  nist_grade: 'A',
+  nist_report: { tests: [] },
+};
+
+const withValidated = (work: (phm: PhmClient) => Promise<void>) =>
+  withClient([answers(VALIDATED)], work);
+
+describe('the type of a generated key', () => {
+  it('has the verdict with enable_nist_validation: true', () =>
+    withValidated(async (phm) => {
+      const answer = await phm.generate({ ...LEVEL, enable_nist_validation: true });
+      const passed: number = answer.nist_validation.tests_passed;
+      const verdict: [number, 'A' | 'B' | 'C' | 'D' | 'F'] = [answer.nist_score, answer.nist_grade];
+      assert.deepEqual([passed, ...verdict], [15, 100, 'A']);
+      // @ts-expect-error: the report was not asked for.
+      assert.deepEqual(answer.nist_report.tests, []);
+    }));
+
+  it('has the report as well with include', () =>
+    withValidated(async (phm) => {
+      const asked = { ...LEVEL, enable_nist_validation: true } as const;
+      for (const { nist_report, nist_score } of [
+        await phm.generate({ ...asked, include: ['nist_report'] }),
+        await phm.generate({ ...asked, include: ['hash_proof', 'nist_report'] }),
+        await phm.generate({ ...asked, include: ['nist_report', 'hash_proof'] } as const),
+      ]) {
+        assert.deepEqual([nist_report.tests.length, nist_score.toFixed()], [0, '100']);
+      }
+    }));
+
+  it('has no verdict without validation', () =>
+    withValidated(async (phm) => {
+      for (const answer of [
+        await phm.generate(LEVEL),
+        await phm.generate({ ...LEVEL, enable_nist_validation: false, include: ['hash_proof'] }),
+      ]) {
+        const whole: GeneratedKey = answer;
+        assert.equal(whole.nist_score, 100);
+        // @ts-expect-error: it was not asked for.
+        assert.equal(answer.nist_score, 100);
+      }
+    }));
+
+  it('has an optional verdict when the form is known only later', () =>
+    withValidated(async (phm) => {
+      const later = Date.now() > 0;
+      const body: GenerateRequest = LEVEL;
+      for (const answer of [
+        await phm.generate({ ...LEVEL, enable_nist_validation: later }),
+        await phm.generate(body),
+      ]) {
+        const score: number | undefined = answer.nist_score;
+        assert.equal(score, answer.nist_report ? 100 : undefined);
+        // @ts-expect-error: it may be missing.
+        assert.equal(answer.nist_validation.tests_passed, 15);
+      }
+    }));
+
+  it('has warnings, which name their code and place', () =>
+    withClient([answers({ ...GENERATED, warnings: [] })], async (phm) => {
+      const { warnings = [] } = await phm.generate(LEVEL);
+      const shown = warnings.map(({ code, pointer, detail }) => `${code} ${pointer} ${detail}`);
+      const { warnings: ofMetrics = [] } = await phm.metrics();
+      assert.deepEqual([...shown, ...ofMetrics], []);
+    }));
+
+  it('is not given for a request that is wrong', () =>
+    withValidated(async (phm) => {
+      // @ts-expect-error: no such level.
+      await phm.generate({ security_level: 512 });
+      // @ts-expect-error: no such field.
+      await phm.generate({ ...LEVEL, enable_nist: true });
+      // @ts-expect-error: no such field, in a request with validation.
+      await phm.generate({ ...LEVEL, enable_nist_validation: true, includes: ['nist_report'] });
+      // @ts-expect-error: nothing of that name can be included.
+      await phm.generate({ ...LEVEL, enable_nist_validation: true, include: ['report'] });
+      // @ts-expect-error: the level is missing.
+      await phm.generate({});
+    }));
+});
