@@ -84,7 +84,7 @@ describe('the OpenAPI document', () => {
     for (const [pointer, node] of objects(document)) {
       if (Array.isArray(node.enum)) {
         assert.ok(
-          node.enum.every((value) => typeof value === 'string'),
+          node.enum.every((value) => typeof value === 'string' || value === null),
           pointer,
         );
       }
