@@ -81,6 +81,12 @@ export const ERRORS = {
     title: 'The service met an unexpected error',
     remedy: 'Try again; if it persists, give the request id to the operator.',
   },
+  unsupported_transfer_encoding: {
+    status: 501,
+    title: 'The transfer encoding of the body is not supported',
+    remedy:
+      'Send the body with Content-Length, or with Transfer-Encoding: chunked and nothing else.',
+  },
   entropy_unavailable: {
     status: 503,
     title: 'The random bit generator cannot vouch for its output',

@@ -28,6 +28,7 @@ import {
 } from './cors.ts';
 import { serveDashboard } from './dashboard.ts';
 import { serveDocs } from './docs.ts';
+import { checkFraming, tellToContinue, toOriginForm } from './framing.ts';
 import { RequestObserver, type Telemetry } from './observe.ts';
 import { registerOpenApi, serveOpenApi } from './openapi.ts';
 import { preferenceHeaders } from './prefer.ts';
@@ -168,6 +169,7 @@ function createServer(
       return parent.child({ ...bindings, client: client(request), ...trace }, childOptions);
     },
     bodyLimit: BODY_LIMIT_BYTES,
+    rewriteUrl: toOriginForm,
     requestTimeout: requestMs,
     return503OnClosing: false,
     genReqId: ({ headers }) => {
@@ -195,12 +197,12 @@ function createServer(
       observer.unrouted(request.raw, status);
     },
     clientErrorHandler: (error, socket) =>
-      answerRaw(socket, new AppError(parserErrorCode(error)), raw),
+      answerRaw(socket, new AppError(parserErrorCode(error, socket)), raw),
   };
   const http = {
     headersTimeout: headersMs,
     connectionsCheckingInterval: checkEveryMs,
-    // A missing Host header is answered by the hook below, with a problem body.
+    // A missing Host header is answered by a hook, with a problem body.
     requireHostHeader: false,
   };
   if (!tls) return Fastify({ ...common, http } as FastifyServerOptions);
@@ -228,17 +230,12 @@ function refuseUnknownRoutes(app: FastifyInstance, cors: CorsHeaders): void {
   });
   app.addHook('onRequest', async (request, reply) => {
     if (!request.is404) return;
-    const known = methods.get(pathOf(request.url));
+    const known = methods.get(request.url.split('?', 1)[0] ?? '');
     if (!known) throw new AppError('not_found');
     const allow = [...known].sort();
     if (isPreflight(request, cors)) return reply.code(204).headers(preflightHeaders(allow)).send();
     throw new AppError('method_not_allowed', { allow });
   });
-}
-
-/** The path of a request target, in origin form or in absolute form (RFC 9112 §3.2). */
-function pathOf(target: string): string {
-  return target.replace(/^https?:\/\/[^/?]*/i, '').split('?', 1)[0] ?? '';
 }
 
 function addRequestHooks(app: FastifyInstance, isDraining: () => boolean): void {
@@ -247,15 +244,17 @@ function addRequestHooks(app: FastifyInstance, isDraining: () => boolean): void 
     reply.header('x-content-type-options', 'nosniff');
     reply.header('cache-control', 'no-store');
     reply.headers(preferenceHeaders(request.headers));
-    // RFC 9112 §3.2: an HTTP/1.1 request without exactly one Host is refused.
-    if (request.raw.httpVersion === '1.1' && countHosts(request.raw.rawHeaders) !== 1) {
-      throw new AppError('malformed_request', { detail: 'Exactly one Host header is needed.' });
-    }
+    checkFraming(request, reply);
+    if (reply.sent) return reply;
     const coding = request.headers['content-encoding'];
     if (coding !== undefined && coding.toLowerCase() !== 'identity') {
       const detail = 'The body must not be compressed: leave Content-Encoding out.';
       throw new AppError('unsupported_media_type', { detail });
     }
+  });
+  // Reached by a request that was let in: API keys are checked before.
+  app.addHook('preParsing', async (request, reply) => {
+    tellToContinue(request, reply, BODY_LIMIT_BYTES);
   });
   // A connection that stayed open after its answer would hold up the end until it idles out.
   app.addHook('onSend', async (_request, reply) => {
@@ -289,15 +288,6 @@ function addLogHooks(
     );
   });
   app.addHook('onClose', async () => accessLog.flush());
-}
-
-/** Raw headers alternate name and value, with repeated ones as they came. */
-function countHosts(rawHeaders: readonly string[]): number {
-  let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    if (rawHeaders[i]?.toLowerCase() === 'host') hosts += 1;
-  }
-  return hosts;
 }
 
 /** The class and place of an unexpected error, never its message: that can quote the request. */

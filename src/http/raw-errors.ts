@@ -12,6 +12,7 @@ import { AppError, ERRORS, type ErrorCode } from '../errors.ts';
 import type { AccessLog } from './access-log.ts';
 import { clientAddress } from './client-address.ts';
 import type { CorsHeaders } from './cors.ts';
+import { noteExpectation } from './framing.ts';
 import type { RequestObserver } from './observe.ts';
 import { PROBLEM_TYPE, problemBody, problemHeaders } from './problem.ts';
 
@@ -24,9 +25,16 @@ export interface RawContext {
 }
 
 /** The error behind Node's `clientError`. */
-export function parserErrorCode(error: { code?: string }): ErrorCode {
-  if (error.code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
+export function parserErrorCode({ code }: { code?: string }, socket: Duplex): ErrorCode {
+  if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
+  // The parser lets a request with unknown codings through and then finds no end of its body. Codings that
+  // are wrong in themselves, such as chunked before another one, it does not let through.
+  const request = underWay.get(socket)?.req;
+  const isLetThrough = request?.complete === false && 'transfer-encoding' in request.headers;
+  if (code === 'HPE_INVALID_TRANSFER_ENCODING' && isLetThrough) {
+    return 'unsupported_transfer_encoding';
+  }
   return 'malformed_request';
 }
 
@@ -97,10 +105,15 @@ function wasAnswered(socket: Duplex, { code }: AppError): boolean {
 /** Takes over what Node would answer by itself with an empty body, or not at all. */
 export function handleRawEvents(server: Server, cors: CorsHeaders, context: RawContext): void {
   server.on('request', (request, response) => underWay.set(request.socket, response));
-  server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) => {
+  const refuse = (request: IncomingMessage, response: ServerResponse) => {
     const error = new AppError('expectation_failed');
     const { status, headers, body } = render(request.socket, error, context);
     response.writeHead(status, { ...headers, ...cors(request.headers.origin) }).end(body);
+  };
+  server.on('checkExpectation', refuse);
+  server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+    if (noteExpectation(request)) server.emit('request', request, response);
+    else refuse(request, response);
   });
   server.on('connect', (_request, socket) => {
     const error = new AppError('method_not_allowed', { allow: ['GET', 'POST'] });

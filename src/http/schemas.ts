@@ -336,6 +336,7 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
   'malformed_request',
   'request_timeout',
   'expectation_failed',
+  'unsupported_transfer_encoding',
   'headers_too_large',
   'internal_error',
 ];

@@ -82,8 +82,118 @@ describe('raw HTTP', () => {
     }
   });
 
-  it('answers a request without Host with 400', async () => {
+  it('answers a request without a well-formed Host with 400', async () => {
     await expectProblem('GET /livez HTTP/1.1\r\n\r\n', 400, 'malformed_request');
+    const hosts = [
+      '',
+      'a b',
+      'a/b',
+      'user@a',
+      'a:b',
+      'a:65536',
+      '[::1',
+      '[1.2.3.4]',
+      'a%zz',
+      'a\x80b',
+    ];
+    for (const host of hosts) {
+      for (const version of ['1.0', '1.1']) {
+        const request = `GET /livez HTTP/${version}\r\nHost: ${host}\r\n\r\n`;
+        await expectProblem(request, 400, 'malformed_request');
+      }
+    }
+    for (const host of ['a', 'a.b:', 'a:8080', '192.0.2.1', '[2001:db8::1]:80', 'a_b%2D']) {
+      const request = `GET /livez HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+      assert.equal((await send(request)).status, 200, host);
+    }
+    assert.equal((await send('GET /livez HTTP/1.0\r\n\r\n')).status, 200);
+  });
+
+  it('takes a path or a whole address for a target, and * with OPTIONS alone', async () => {
+    const ask = (start: string) => `${start} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+    for (const target of [
+      'http://x/livez',
+      'HTTPS://x:1/livez?a=b',
+      'http://[::1]/livez',
+      '/livez?/',
+    ]) {
+      assert.equal((await send(ask(`GET ${target}`))).status, 200, target);
+    }
+    for (const target of [
+      '*',
+      '/livez#part',
+      'ftp://x/livez',
+      'http://user@x/livez',
+      'http:///livez',
+      'http://x:y/livez',
+    ]) {
+      await expectProblem(ask(`GET ${target}`), 400, 'malformed_request');
+    }
+    for (const target of ['http://x', 'http://x?/livez']) {
+      assert.match((await send(ask(`GET ${target}`))).text, /"links":/);
+    }
+    await expectProblem(ask('GET http://x/nope'), 404, 'not_found');
+    const { status, headers } = await send(ask('OPTIONS *'));
+    assert.equal(status, 204);
+    assert.match(headers, /^allow: GET, HEAD, OPTIONS, POST$/im);
+  });
+
+  it('answers transfer codings other than chunked with 501, and wrong ones with 400', async () => {
+    const ask = (coding: string) =>
+      `POST /api/v2/generate HTTP/1.1\r\nHost: x\r\nX-API-Key: ${newApiKey('live')}\r\nContent-Type: application/json\r\nTransfer-Encoding: ${coding}\r\n\r\n0\r\n\r\n`;
+    for (const coding of ['gzip', 'identity', 'gzip, chunked', 'chunked;q=1', 'xchunked']) {
+      const headers = await expectProblem(ask(coding), 501, 'unsupported_transfer_encoding');
+      assert.match(headers, /^connection: close$/im, coding);
+    }
+    for (const coding of [
+      'chunked, gzip',
+      'chunked, chunked',
+      '',
+      'chunked\r\nContent-Length: 5',
+    ]) {
+      await expectProblem(ask(coding), 400, 'malformed_request');
+    }
+    await expectProblem(ask('chunked').replace('1.1', '1.0'), 400, 'malformed_request');
+  });
+
+  it('asks for a body that a client holds back after it has seen the API key', async () => {
+    const ask = (more: string, body = '') =>
+      `POST /api/v2/generate HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nExpect: 100-Continue\r\n${more}\r\n\r\n${body}`;
+    const key = `X-API-Key: ${newApiKey('live')}`;
+    for (const [more, code] of [
+      ['Content-Length: 2', 'missing_api_key'],
+      ['X-API-Key: mistyped\r\nTransfer-Encoding: chunked', 'invalid_api_key'],
+      [`${key}\r\nContent-Length: 20000`, 'payload_too_large'],
+    ] as const) {
+      const { text } = await send(ask(more), { whole: true });
+      assert.match(text, /^HTTP\/1\.1 4\d\d /, code);
+      assert.equal(JSON.parse(text.slice(text.indexOf('{'))).code, code);
+      assert.match(text, /^connection: close\r$/im);
+    }
+    const { text } = await send(ask(`${key}\r\nContent-Length: 2`, '{}'), { whole: true });
+    assert.match(text, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 400 /);
+    assert.match(text, /"code":"invalid_request"/);
+    const both = ask('Expect: tea\r\nContent-Length: 2');
+    assert.equal((await send(both, { whole: true })).status, 417);
+  });
+
+  it('takes a request for the host of its target, whatever its Host header says', async () => {
+    const service = standInService('enterprise', { series: async () => [] });
+    const principal = await service.authenticate(Buffer.alloc(32), '');
+    assert.ok(principal);
+    service.authenticate = async () => ({ ...principal, demo: true });
+    const app = await buildTestApp({ service, demoKeys: 'admit-direct' });
+    apps.push(app);
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    const { port } = app.server.address() as AddressInfo;
+    const ask = async (target: string, host: string) => {
+      const key = `X-API-Key: ${newApiKey('demo')}`;
+      const request = `GET ${target}/api/v2/metrics/series HTTP/1.1\r\nHost: ${host}\r\n${key}\r\nConnection: close\r\n\r\n`;
+      return (await send(request, { port })).status;
+    };
+    assert.equal(await ask('', '127.0.0.1'), 200);
+    assert.equal(await ask('http://evil.example', '127.0.0.1'), 401);
+    assert.equal(await ask('http://127.0.0.1', 'evil.example'), 200);
   });
 
   it('answers too large headers with 431', async () => {
