@@ -1,0 +1,140 @@
+"""Tells the service's answers from its errors, and both from what others answer in its place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NoReturn, TypeVar, cast
+
+import httpx
+
+from .call import Call
+from .decode import Mismatch, decode
+from .errors import FieldError, PhmApiError, PhmError, PhmResponseError
+from .options import is_request_id
+from .retry import read_retry_after
+
+T = TypeVar("T")
+
+_JsonObject = Mapping[str, Any]
+
+# Longest part of a header that a message quotes.
+_MAX_QUOTED = 200
+
+
+def read_answer(
+    status: int, headers: Mapping[str, str], body: bytes, call: Call[T], address: str
+) -> T | PhmError:
+    """Return the answer in ``body``, or the error that it stands for.
+
+    The error is returned and not raised, so that no exception of a parser, which quotes the body,
+    becomes its context.
+    """
+    request_id = _request_id(headers, call.request_id)
+    retry_after = read_retry_after(headers)
+    parsed = _parse_object(body)
+    if parsed is not None and _is_answer(status, parsed, call):
+        return _decoded(parsed, call, status, request_id)
+    if parsed is not None and _is_problem(parsed):
+        return PhmApiError(
+            status=status,
+            code=parsed["code"],
+            title=parsed["title"],
+            detail=parsed["detail"],
+            errors=_field_errors(parsed.get("errors")),
+            request_id=request_id,
+            retry_after_seconds=retry_after,
+        )
+    return PhmResponseError(
+        _describe(status, headers, address),
+        status=status,
+        request_id=request_id,
+        retry_after_seconds=retry_after,
+    )
+
+
+def _decoded(body: _JsonObject, call: Call[T], status: int, request_id: str | None) -> T | PhmError:
+    try:
+        return decode(call.answer, body)
+    except Mismatch as mismatch:
+        message = (
+            f"the answer is not one that this client knows: {mismatch}. "
+            "Check that client and service are of the same version"
+        )
+    return PhmResponseError(message, status=status, request_id=request_id)
+
+
+def _request_id(headers: Mapping[str, str], own: str | None) -> str | None:
+    told = headers.get("x-request-id", "")
+    return told if is_request_id(told) else own
+
+
+def _parse_object(body: bytes) -> _JsonObject | None:
+    try:
+        value = json.loads(body.decode("utf-8"), parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+    return cast(_JsonObject, value) if isinstance(value, dict) else None
+
+
+def _refuse(_constant: str) -> NoReturn:
+    raise ValueError("NaN and Infinity are no JSON")
+
+
+def _is_answer(status: int, body: _JsonObject, call: Call[Any]) -> bool:
+    if 200 <= status < 300:
+        return body.get("success") is True
+    return status == call.also_answers and body.get("success") is False and not _is_problem(body)
+
+
+def _is_problem(body: _JsonObject) -> bool:
+    texts = (body.get("code"), body.get("title"), body.get("detail"))
+    return body.get("success") is False and all(isinstance(text, str) for text in texts)
+
+
+def _field_errors(errors: object) -> tuple[FieldError, ...]:
+    given = cast(list[object], errors) if isinstance(errors, list) else []
+    found: list[FieldError] = []
+    for one in given:
+        if not isinstance(one, dict):
+            continue
+        members = cast(dict[str, object], one)
+        pointer, message = members.get("pointer"), members.get("message")
+        if isinstance(pointer, str) and isinstance(message, str):
+            found.append(FieldError(pointer, message))
+    return tuple(found)
+
+
+def _describe(status: int, headers: Mapping[str, str], address: str) -> str:
+    if 300 <= status < 400:
+        target = _redirect_target(headers.get("location"), address)
+        return (
+            f"{address} answers with a redirect{target}, which is not followed: "
+            "set base_url to the address of the service itself"
+        )
+    kind = _quoted(headers.get("content-type", "no content type"))
+    what = (
+        "is not JSON of the PHM key service"
+        if 200 <= status < 300
+        else "does not come from the PHM key service"
+    )
+    return (
+        f"the answer of {address} {what} (status {status}, {kind}): "
+        "check base_url, and the proxy if there is one"
+    )
+
+
+def _redirect_target(location: str | None, address: str) -> str:
+    """Name the target without user, password, query and fragment, which may be secret."""
+    if location is None:
+        return ""
+    try:
+        url = httpx.URL(address).join(location)
+    except httpx.InvalidURL:
+        return ""
+    port = "" if url.port is None else f":{url.port}"
+    return f" to {_quoted(f'{url.scheme}://{url.host}{port}{url.path}')}"
+
+
+def _quoted(text: str) -> str:
+    return "".join(char if char.isprintable() else "?" for char in text[:_MAX_QUOTED])

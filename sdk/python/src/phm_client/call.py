@@ -1,0 +1,28 @@
+"""One call of the service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Generic, Literal, TypeVar
+
+T = TypeVar("T")
+
+Method = Literal["GET", "POST"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call(Generic[T]):
+    """What a call asks for. ``repr()`` shows no body, which may hold a key."""
+
+    method: Method
+    path: str
+    answer: type[T]
+    repeatable: bool = True
+    """Whether it may be sent again although the service may have executed it."""
+    body: bytes | None = field(default=None, repr=False)
+    query: dict[str, str]
+    authenticated: bool = True
+    also_answers: int | None = None
+    """A status beside 2xx whose body is an answer and not an error."""
+    request_id: str | None = None
+    timeout: float | None = None

@@ -1,0 +1,342 @@
+"""The client: one method for each endpoint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any, Literal, TypeVar, overload
+
+import httpx
+
+from .call import Call
+from .hooks import RequestEvent, RetryEvent
+from .limits import Limits
+from .options import (
+    check_api_key,
+    check_base_url,
+    check_hook,
+    check_request_id,
+    check_retries,
+    check_seconds,
+    check_text,
+)
+from .transport import TransportOptions, send
+from .turns import Turns
+from .types import (
+    EntropySource,
+    GeneratedKey,
+    Health,
+    Metrics,
+    MetricsSeries,
+    ModulationType,
+    Randomness,
+    ReportedKey,
+    SecurityLevel,
+    StepMinutes,
+    ValidatedKey,
+    ValidationResult,
+)
+
+T = TypeVar("T")
+
+
+class PhmClient:
+    """A client of one service with one API key.
+
+    Threads may share it, and should: calls wait in one queue, so that they keep to the API key's
+    rate limit. After ``fork`` a process needs a client of its own. Methods return the service's
+    answer or raise a ``PhmError``; arguments that cannot be used raise TypeError or ValueError.
+
+    Every method takes two more keyword arguments:
+
+    - ``timeout``: seconds for this call, in place of the client's.
+    - ``request_id``: label for ``X-Request-Id``, 1 to 128 letters, digits, ``.``, ``_`` or ``-``.
+      Retries have the same. Logs of the service and errors name it.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        api_key: str | None = None,
+        *,
+        timeout: float = 60.0,
+        attempt_timeout: float = 30.0,
+        max_retries: int = 3,
+        pace: bool = True,
+        on_request: Callable[[RequestEvent], object] | None = None,
+        on_retry: Callable[[RetryEvent], object] | None = None,
+        http_client: httpx.Client | None = None,
+    ) -> None:
+        """Set up a client; nothing is sent yet.
+
+        Args:
+            base_url: Address of the service, with its base path if it has one.
+            api_key: Without it, only ``health`` is answered.
+            timeout: Seconds for a whole call, retries and waits included.
+            attempt_timeout: Seconds for one attempt.
+            max_retries: How often a call is tried again, 0 to 100. Refusals by a rate limit do not
+                count, because the client waits for its next turn. With 0 each call is sent once.
+            pace: False sends each call at once; a refusal by a rate limit then counts as any other
+                failure.
+            on_request: Called before each request. An exception of it is logged and ignored.
+            on_retry: Called before each wait for a retry. An exception of it is logged and ignored.
+            http_client: Sends the requests: for a private certificate authority, a proxy or tests.
+                You close it yourself.
+        """
+        check_hook("on_request", on_request)
+        check_hook("on_retry", on_retry)
+        credential = {} if api_key is None else {"X-API-Key": check_api_key(api_key)}
+        self._limits = Limits()
+        self._closed = False
+        self._owns_http = http_client is None
+        self._transport = TransportOptions(
+            base_url=check_base_url(base_url),
+            credential=credential,
+            timeout=check_seconds("timeout", timeout),
+            attempt_timeout=check_seconds("attempt_timeout", attempt_timeout),
+            max_retries=check_retries(max_retries),
+            turns=Turns() if pace else None,
+            on_limits=self._note_limits,
+            on_request=on_request,
+            on_retry=on_retry,
+            http=_new_http_client() if http_client is None else http_client,
+        )
+
+    def __repr__(self) -> str:
+        return f"PhmClient({self._transport.base_url!r})"
+
+    def __enter__(self) -> PhmClient:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the connections. Later calls raise RuntimeError."""
+        self._closed = True
+        if self._owns_http:
+            self._transport.http.close()
+
+    @property
+    def last_limits(self) -> Limits:
+        """Limits as the latest answer stated them; empty before the first."""
+        return self._limits
+
+    @overload
+    def generate(
+        self,
+        security_level: SecurityLevel,
+        *,
+        enable_nist_validation: Literal[True],
+        include: Literal["nist_report"],
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> ReportedKey: ...
+
+    @overload
+    def generate(
+        self,
+        security_level: SecurityLevel,
+        *,
+        enable_nist_validation: Literal[True],
+        include: None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> ValidatedKey: ...
+
+    @overload
+    def generate(
+        self,
+        security_level: SecurityLevel,
+        *,
+        enable_nist_validation: bool = False,
+        include: None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> GeneratedKey: ...
+
+    def generate(
+        self,
+        security_level: SecurityLevel,
+        *,
+        enable_nist_validation: bool = False,
+        include: Literal["nist_report"] | None = None,
+        modulation_type: ModulationType | None = None,
+        entropy_source: EntropySource | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> GeneratedKey:
+        """Generate a key.
+
+        It is tried again only if the service cannot have made one: a call that fails with
+        ``outcome_unknown`` may have made, and counted, a key that was lost on its way.
+
+        Args:
+            security_level: Length of the key in bits.
+            enable_nist_validation: Run the SP 800-22 suite on the stream that the key is cut from.
+                The answer is then a ``ValidatedKey``.
+            include: ``"nist_report"`` adds the suite's full report and needs
+                ``enable_nist_validation``. The answer is then a ``ReportedKey``.
+            modulation_type: None leaves the choice to the service, as for ``entropy_source``.
+            entropy_source: Source mixed in beside the operating system.
+            request_id: See the class.
+            timeout: See the class.
+        """
+        body = _given(
+            security_level=security_level,
+            enable_nist_validation=enable_nist_validation or None,
+            include=None if include is None else [include],
+            modulation_type=modulation_type,
+            entropy_source=entropy_source,
+        )
+        form: type[GeneratedKey] = GeneratedKey
+        if enable_nist_validation:
+            form = ValidatedKey if include is None else ReportedKey
+        return self._post("/api/v2/generate", form, body, request_id, timeout, repeatable=False)
+
+    def validate(
+        self,
+        key: str,
+        *,
+        hash_proof: str | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> ValidationResult:
+        """Check whether the service made a key: by its proof, or without one by the ledger.
+
+        A verdict of either kind counts against the quota. A call whose answer was lost is tried
+        again, and may then count twice.
+        """
+        check_text("key", key)
+        body = _given(key=key, hash_proof=hash_proof)
+        return self._post("/api/v2/validate", ValidationResult, body, request_id, timeout)
+
+    def metrics(
+        self,
+        *,
+        hours: int | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Metrics:
+        """Return sums of the account over the last hours; the service's default is 24."""
+        return self._get("/api/v2/metrics", Metrics, {"hours": hours}, request_id, timeout)
+
+    def metrics_series(
+        self,
+        *,
+        hours: int | None = None,
+        step: StepMinutes | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> MetricsSeries:
+        """Return the account over time, in steps of ``step`` minutes, quiet steps included."""
+        query = {"hours": hours, "step": step}
+        return self._get("/api/v2/metrics/series", MetricsSeries, query, request_id, timeout)
+
+    def randomness(
+        self,
+        *,
+        keys: int | None = None,
+        include: Literal["p_values"] | None = None,
+        request_id: str | None = None,
+        timeout: float | None = None,
+    ) -> Randomness:
+        """Return the p-values of the account's last validated keys, judged together.
+
+        ``include="p_values"`` adds the p-values themselves to each row.
+        """
+        query = {"keys": keys, "include": include}
+        return self._get("/api/v2/metrics/randomness", Randomness, query, request_id, timeout)
+
+    def health(self, *, request_id: str | None = None, timeout: float | None = None) -> Health:
+        """Return the state of the replica that answers; the API key is not sent.
+
+        A replica that is not ready is an answer, with ``success`` False.
+        """
+        return self._send(
+            Call(
+                method="GET",
+                path="/health",
+                answer=Health,
+                query={},
+                authenticated=False,
+                also_answers=503,
+                request_id=request_id,
+                timeout=timeout,
+            )
+        )
+
+    def _post(
+        self,
+        path: str,
+        answer: type[T],
+        body: dict[str, Any],
+        request_id: str | None,
+        timeout: float | None,
+        *,
+        repeatable: bool = True,
+    ) -> T:
+        return self._send(
+            Call(
+                method="POST",
+                path=path,
+                answer=answer,
+                repeatable=repeatable,
+                body=json.dumps(body, allow_nan=False).encode(),
+                query={},
+                request_id=request_id,
+                timeout=timeout,
+            )
+        )
+
+    def _get(
+        self,
+        path: str,
+        answer: type[T],
+        query: dict[str, Any],
+        request_id: str | None,
+        timeout: float | None,
+    ) -> T:
+        return self._send(
+            Call(
+                method="GET",
+                path=path,
+                answer=answer,
+                query={name: str(value) for name, value in _given(**query).items()},
+                request_id=request_id,
+                timeout=timeout,
+            )
+        )
+
+    def _send(self, call: Call[T]) -> T:
+        if self._closed:
+            raise RuntimeError("the client is closed")
+        check_request_id(call.request_id)
+        if call.timeout is not None:
+            check_seconds("timeout", call.timeout)
+        return send(call, self._transport)
+
+    def _note_limits(self, limits: Limits) -> None:
+        self._limits = limits
+
+
+def _given(**arguments: Any) -> dict[str, Any]:
+    return {name: value for name, value in arguments.items() if value is not None}
+
+
+def _new_http_client() -> httpx.Client:
+    # One connection for each thread that has a request under way.
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
+    return httpx.Client(limits=limits, headers={"User-Agent": "phm-client/0.1.0 (Python)"})

@@ -1,0 +1,79 @@
+"""Checks of what callers hand over. No message quotes what may be secret."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import httpx
+
+_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
+
+# The longest wait in seconds that all platforms take.
+_MAX_SECONDS = 2_147_483.0
+_MAX_RETRIES = 100
+
+
+def check_base_url(base_url: str) -> str:
+    """Return the address without slashes at its end. Raises TypeError or ValueError."""
+    check_text("base_url", base_url)
+    try:
+        url = httpx.URL(base_url)
+    except httpx.InvalidURL:
+        url = httpx.URL("")
+    if url.scheme not in ("http", "https") or not url.host or not 0 < (url.port or 80) < 65536:
+        raise ValueError(
+            "base_url must be the address of the service, such as https://keys.example"
+        )
+    if url.userinfo or "?" in base_url or "#" in base_url:
+        raise ValueError("base_url must have no user, password, query or fragment")
+    return str(url).rstrip("/")
+
+
+def check_api_key(api_key: str) -> str:
+    """Return the API key; what cannot be a header's value is a ValueError."""
+    check_text("api_key", api_key)
+    if not re.fullmatch(r"[\x21-\x7e]+", api_key):
+        raise ValueError("api_key must be printable ASCII without spaces: check for a line end")
+    return api_key
+
+
+def is_request_id(text: str) -> bool:
+    """Return whether the service takes this label."""
+    return _REQUEST_ID.fullmatch(text) is not None
+
+
+def check_request_id(request_id: str | None) -> None:
+    """Raise ValueError for a label that the service does not take."""
+    if request_id is not None and not is_request_id(request_id):
+        raise ValueError('request_id must be 1 to 128 letters, digits, ".", "_" or "-"')
+
+
+def check_text(name: str, value: object) -> None:
+    """Raise TypeError for anything but a string."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be a string, got {type(value).__name__}")
+
+
+def check_hook(name: str, value: object) -> None:
+    """Raise TypeError for what cannot be called."""
+    if value is not None and not callable(value):
+        raise TypeError(f"{name} must be callable, got {type(value).__name__}")
+
+
+def check_seconds(name: str, value: object) -> float:
+    """Return a time-out. Raises TypeError or ValueError."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} must be a number of seconds, got {type(value).__name__}")
+    if not (math.isfinite(value) and 0 < value <= _MAX_SECONDS):
+        raise ValueError(f"{name} must be more than 0 and at most {_MAX_SECONDS:.0f}, got {value}")
+    return float(value)
+
+
+def check_retries(value: object) -> int:
+    """Return the number of retries. Raises TypeError or ValueError."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"max_retries must be a whole number, got {type(value).__name__}")
+    if not 0 <= value <= _MAX_RETRIES:
+        raise ValueError(f"max_retries must be from 0 to {_MAX_RETRIES}, got {value}")
+    return value

@@ -1,0 +1,299 @@
+"""Sends one call: attempts with time-outs, turns and retries between them."""
+
+from __future__ import annotations
+
+import random
+import ssl
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import httpx
+
+from .answer import read_answer
+from .call import Call
+from .errors import PhmConnectionError, PhmError, PhmTimeoutError
+from .hooks import RequestEvent, RetryEvent, notify
+from .limits import Limits, read_limits
+from .retry import is_rate_refusal, may_retry, retry_after_of, wait_seconds
+from .turns import NoTurn, Turns
+
+T = TypeVar("T")
+
+# What must be left of the time-out when a request is sent after a wait.
+_LEAST_SECONDS = 1.0
+
+# Far more than any answer has.
+_MAX_BODY_BYTES = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransportOptions:
+    """How calls are sent. ``repr()`` shows no header, which may hold the API key."""
+
+    http: httpx.Client
+    base_url: str
+    credential: dict[str, str] = field(repr=False)
+    timeout: float
+    attempt_timeout: float
+    max_retries: int
+    turns: Turns | None
+    on_limits: Callable[[Limits], None]
+    on_request: Callable[[RequestEvent], object] | None
+    on_retry: Callable[[RetryEvent], object] | None
+
+
+def send(call: Call[T], options: TransportOptions) -> T:
+    """Return the answer to a call. Raises PhmError."""
+    return _Sending(call, options).run()
+
+
+class _TooLarge(Exception):
+    pass
+
+
+class _TimeLeft(dict[str, float]):
+    """Time-outs as httpx reads them before each step: whatever is left of the attempt."""
+
+    def __init__(self, ends: float) -> None:
+        left = max(0.001, ends - time.monotonic())
+        super().__init__(connect=left, read=left, write=left, pool=left)
+        self._ends = ends
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return max(0.001, self._ends - time.monotonic())
+
+
+class _Sending(Generic[T]):
+    def __init__(self, call: Call[T], options: TransportOptions) -> None:
+        self._call = call
+        self._options = options
+        self._turns = options.turns if call.authenticated else None
+        self._timeout = options.timeout if call.timeout is None else call.timeout
+        self._deadline = time.monotonic() + self._timeout
+        # A request that is sent in the last moment has its answer cut off: outcome unknown.
+        self._last_start = self._deadline - min(_LEAST_SECONDS, self._timeout / 10)
+        self._ticket = self._turns.ticket() if self._turns else 0
+        self._address = f"{options.base_url}{call.path}"
+        self._path = httpx.URL(self._address).path
+        # The rate limit's refusal of the last attempt, which the next turn ends.
+        self._refusal: PhmError | None = None
+        self._retries = 0
+
+    def run(self) -> T:
+        attempt = 1
+        while True:
+            waited = self._take_turn()
+            self._notify_request(attempt, waited)
+            answer = self._attempt()
+            if not isinstance(answer, PhmError):
+                return answer
+            wait = self._wait_before_retry(answer)
+            if wait is None:
+                raise answer
+            self._notify_retry(attempt, wait, answer)
+            # The queue itself waits after a refusal.
+            if self._refusal is None:
+                time.sleep(wait)
+            attempt += 1
+
+    def _notify_request(self, attempt: int, waited: float) -> None:
+        event = RequestEvent(
+            method=self._call.method,
+            path=self._path,
+            attempt=attempt,
+            wait_seconds=waited,
+            request_id=self._call.request_id,
+        )
+        notify(self._options.on_request, event)
+
+    def _notify_retry(self, attempt: int, wait: float, error: PhmError) -> None:
+        event = RetryEvent(
+            method=self._call.method,
+            path=self._path,
+            attempt=attempt,
+            wait_seconds=wait,
+            error=error,
+            request_id=self._call.request_id,
+        )
+        notify(self._options.on_retry, event)
+
+    def _take_turn(self) -> float:
+        """Return the seconds that it took."""
+        if self._turns is None:
+            return 0.0
+        since = time.monotonic()
+        try:
+            self._turns.take(self._ticket, self._last_start)
+            return time.monotonic() - since
+        except NoTurn as no_turn:
+            ahead, per_second = no_turn.ahead, no_turn.per_second
+        raise self._refusal or self._too_late(ahead, per_second)
+
+    def _attempt(self) -> T | PhmError:
+        """Return the answer or the error: raised here, it would carry the request with it."""
+        sent_at = time.monotonic()
+        seconds = max(0.001, min(self._options.attempt_timeout, self._deadline - sent_at))
+        answer: T | PhmError
+        try:
+            answer = self._exchange(sent_at, sent_at + seconds)
+        except httpx.HTTPError as error:
+            answer = self._failure(error, seconds)
+        except _TooLarge:
+            answer = self._lost(f"the answer has more than {_MAX_BODY_BYTES} bytes", unknown=True)
+        finally:
+            if self._turns:
+                self._turns.ended()
+        if self._turns and isinstance(answer, PhmError) and is_rate_refusal(answer):
+            self._turns.refused(retry_after_of(answer), sent_at=sent_at)
+        return answer
+
+    def _exchange(self, sent_at: float, ends: float) -> T | PhmError:
+        http, call = self._options.http, self._call
+        request = http.build_request(
+            call.method,
+            self._address,
+            params=call.query or None,
+            headers=self._headers(),
+            content=call.body,
+            extensions={"timeout": _TimeLeft(ends)},
+        )
+        # A redirect would take the API key elsewhere.
+        response = http.send(request, stream=True, follow_redirects=False)
+        try:
+            self._note_limits(response, sent_at)
+            body = _read_body(response, ends)
+        finally:
+            response.close()
+        return read_answer(response.status_code, response.headers, body, call, self._address)
+
+    def _headers(self) -> dict[str, str]:
+        call = self._call
+        headers = {"Accept": "application/json", "Accept-Encoding": "identity"}
+        if call.body is not None:
+            headers["Content-Type"] = "application/json"
+        if call.body is not None or call.query:
+            headers["Prefer"] = "handling=strict"
+        if call.authenticated:
+            headers.update(self._options.credential)
+        if call.request_id is not None:
+            headers["X-Request-Id"] = call.request_id
+        return headers
+
+    def _note_limits(self, response: httpx.Response, sent_at: float) -> None:
+        limits = read_limits(response.headers)
+        if limits is not None:
+            self._options.on_limits(limits)
+        if self._turns:
+            rate = limits.rate if limits else None
+            self._turns.answered(ok=response.is_success, rate=rate, sent_at=sent_at)
+
+    def _wait_before_retry(self, error: PhmError) -> float | None:
+        """Return the seconds until the next attempt; None if there is none."""
+        self._refusal = None
+        max_retries = self._options.max_retries
+        if max_retries == 0 or not may_retry(error, repeatable=self._call.repeatable):
+            return None
+        wait = wait_seconds(error, self._retries, random.random())
+        queued = self._turns is not None and is_rate_refusal(error)
+        if wait is None or (not queued and self._retries >= max_retries):
+            return None
+        if self._turns is not None and queued:
+            wait = self._turns.pause
+        if time.monotonic() + wait >= self._last_start:
+            return None
+        if queued:
+            self._refusal = error
+        else:
+            self._retries += 1
+        return wait
+
+    def _too_late(self, ahead: int, per_second: float | None) -> PhmTimeoutError:
+        limit = "" if per_second is None else f", at {per_second:g} a second"
+        return PhmTimeoutError(
+            f"not sent to {self._address}: the rate limit leaves it no turn within "
+            f"{self._timeout:g} s (calls ahead of it: {ahead}{limit})",
+            timeout_seconds=self._timeout,
+            request_id=self._call.request_id,
+            outcome_unknown=False,
+        )
+
+    def _failure(self, error: httpx.HTTPError, seconds: float) -> PhmError:
+        never_sent = isinstance(error, _NEVER_SENT)
+        if isinstance(error, httpx.TimeoutException) and not never_sent:
+            return PhmTimeoutError(
+                f"no answer from {self._address} within {seconds:g} s",
+                timeout_seconds=seconds,
+                request_id=self._call.request_id,
+            )
+        cause = _os_error(error)
+        failure = self._lost(_reason(error, cause, seconds), unknown=not never_sent)
+        failure.__cause__ = cause
+        return failure
+
+    def _lost(self, reason: str, *, unknown: bool) -> PhmConnectionError:
+        what = (
+            f"the connection to {self._address} failed before the whole answer was there"
+            if unknown
+            else f"the service cannot be reached at {self._address}"
+        )
+        return PhmConnectionError(
+            f"{what} ({reason})" if reason else what,
+            request_id=self._call.request_id,
+            outcome_unknown=unknown,
+        )
+
+
+# What httpx raises when there was no connection to send the request on.
+_NEVER_SENT = (
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+    httpx.ProxyError,
+    httpx.UnsupportedProtocol,
+)
+
+
+def _read_body(response: httpx.Response, ends: float) -> bytes:
+    body = bytearray()
+    for chunk in response.iter_bytes():
+        body += chunk
+        if len(body) > _MAX_BODY_BYTES:
+            raise _TooLarge
+        if time.monotonic() > ends:
+            raise httpx.ReadTimeout("the answer did not end in time")
+    return bytes(body)
+
+
+def _os_error(error: BaseException) -> OSError | None:
+    """Return the system's own error. What lies between it and httpx's error holds the request."""
+    found: OSError | None = None
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError):
+            found = cause
+        cause = cause.__cause__ or cause.__context__
+    return found
+
+
+_WORDS: dict[type[httpx.HTTPError], str] = {
+    httpx.RemoteProtocolError: "closed early, or not HTTP",
+    httpx.DecodingError: "its encoding is broken",
+    httpx.ProxyError: "the proxy refuses",
+    httpx.UnsupportedProtocol: "the protocol is not supported",
+}
+
+
+def _reason(error: httpx.HTTPError, cause: OSError | None, seconds: float) -> str:
+    if isinstance(error, httpx.TimeoutException):
+        return f"no connection within {seconds:g} s"
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"certificate verify failed: {cause.verify_message}"
+    if isinstance(cause, ssl.SSLError):
+        return f"TLS: {cause.reason or 'failed'}"
+    if cause is not None and cause.strerror:
+        return cause.strerror
+    # httpx's own words may quote the answer.
+    words = [text for kind, text in _WORDS.items() if isinstance(error, kind)]
+    return words[0] if words else type(error).__name__

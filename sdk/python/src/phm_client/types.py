@@ -1,0 +1,305 @@
+"""The answers of the service, as frozen dataclasses.
+
+Attributes have the names of the answer's JSON members; ``docs/api.md`` of the project says what
+they mean. Times are ``datetime`` with UTC offset, lists are tuples. Members that this version does
+not know are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+SecurityLevel = Literal[128, 256, 384]
+ModulationType = Literal["phase", "frequency", "amplitude", "none"]
+EntropySource = Literal["os", "quantum-simulator", "jitter", "device", "ibm-quantum", "qrng"]
+StepMinutes = Literal[1, 5, 15, 60, 360, 1440]
+
+ErrorCode = Literal[
+    "invalid_request",
+    "malformed_json",
+    "malformed_request",
+    "missing_api_key",
+    "invalid_api_key",
+    "not_found",
+    "method_not_allowed",
+    "request_timeout",
+    "payload_too_large",
+    "unsupported_media_type",
+    "expectation_failed",
+    "headers_too_large",
+    "rate_limited",
+    "quota_exceeded",
+    "internal_error",
+    "entropy_unavailable",
+    "ledger_unavailable",
+    "overloaded",
+]
+"""The stable codes of the service's errors."""
+
+TestName = Literal[
+    "frequency",
+    "block_frequency",
+    "cumulative_sums",
+    "runs",
+    "longest_run",
+    "rank",
+    "dft",
+    "non_overlapping_template",
+    "overlapping_template",
+    "universal",
+    "approximate_entropy",
+    "random_excursions",
+    "random_excursions_variant",
+    "serial",
+    "linear_complexity",
+]
+"""The tests of SP 800-22, in the order of the reports."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerWarning:
+    """Something that the service noticed in a request that it accepted."""
+
+    code: str
+    pointer: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What all answers have."""
+
+    timestamp: datetime
+    warnings: tuple[AnswerWarning, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GeneratedKey(Answer):
+    """A key and what is known about it.
+
+    ``repr()`` does not show the key. Two answers are compared by all but the key itself, which
+    ``key_id`` identifies.
+    """
+
+    key_id: str
+    key: str = field(repr=False, compare=False)
+    """The key in lowercase hexadecimal digits; ``key_bytes`` returns its bytes."""
+    security_level: SecurityLevel
+    security_strength_bits: int
+    entropy_bits: float
+    latency_ms: float
+    source: str
+    quantum_hardware: bool
+    entropy_job_id: str | None
+    hash_proof: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NistValidation:
+    """Verdict on the stream that a key was cut from."""
+
+    certification_status: Literal["PASS", "FAIL"]
+    tests_passed: int
+    total_tests: int
+    compliance_level: Literal["CERTIFICATION_READY", "REVIEW", "NON_COMPLIANT"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidatedKey(GeneratedKey):
+    """A key with ``enable_nist_validation``."""
+
+    nist_validation: NistValidation
+    nist_score: int
+    nist_grade: Literal["A", "B", "C", "D", "F"]
+
+
+Figures = Mapping[str, float | bool | tuple[float, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NistTest:
+    """One test of a report. ``reason`` is there if the test does not apply."""
+
+    name: TestName
+    applicable: bool
+    reason: str | None = None
+    parameters: Figures = field(hash=False)
+    labels: tuple[str, ...]
+    p_values: tuple[float, ...]
+    corrected_p: float | None
+    statistics: Figures = field(hash=False)
+    passed: bool | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NistGate:
+    """The verdict that releases a key."""
+
+    p_value: float
+    alpha: float
+    verdict: Literal["PASS", "FAIL"]
+    streams_judged: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NistReport:
+    """All that the SP 800-22 suite found on the stream that a key was cut from."""
+
+    bits: int
+    constants: Literal["exact", "nist"]
+    alpha: float
+    tests: tuple[NistTest, ...]
+    tests_passed: int
+    total_tests: int
+    gate: NistGate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportedKey(ValidatedKey):
+    """A key with ``enable_nist_validation`` and ``include="nist_report"``."""
+
+    nist_report: NistReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidationDetails:
+    """The three checks of ``validate``."""
+
+    key_format: Literal["valid", "invalid"]
+    entropy_check: Literal["passed", "failed", "skipped"]
+    proof_verification: Literal["passed", "failed", "skipped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValidationResult(Answer):
+    """Whether the service vouches for a key."""
+
+    valid: bool
+    validation_details: ValidationDetails
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Performance:
+    """How the account's ``generate`` calls went."""
+
+    total_keys_generated: int
+    average_latency_ms: float
+    nist_compliance_rate: float
+    error_rate: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What the account used."""
+
+    api_key_count: int
+    total_usage: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountMetrics:
+    """Sums of an account over a period."""
+
+    performance: Performance
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metrics(Answer):
+    """Answer of ``metrics``."""
+
+    metrics: AccountMetrics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Latency:
+    """Mean and percentiles of a step's latency in milliseconds."""
+
+    mean: float
+    p50: float | None
+    p90: float | None
+    p99: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeriesPoint:
+    """One step of a series."""
+
+    start: datetime
+    keys: int
+    keys_per_second: float
+    requests: int
+    latency_ms: Latency | None
+    streams: int
+    nist_compliance_rate: float | None
+    failures: int
+    error_rate: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountSeries:
+    """An account over time, step by step; quiet steps are there as well."""
+
+    step_minutes: StepMinutes
+    start: datetime
+    end: datetime
+    points: tuple[SeriesPoint, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsSeries(Answer):
+    """Answer of ``metrics_series``."""
+
+    series: AccountSeries
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RandomnessRow:
+    """One p-value of the suite over all keys; ``p_values`` with ``include="p_values"``."""
+
+    test: TestName
+    label: str
+    samples: int
+    histogram: tuple[int, ...]
+    uniformity_p: float | None
+    passed: int
+    proportion: float | None
+    proportion_min: float | None
+    proportion_max: float | None
+    verdict: Literal["pass", "fail"] | None
+    p_values: tuple[float | None, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountRandomness:
+    """The samples of an account's last validated keys, judged together."""
+
+    keys: int
+    first: datetime | None
+    last: datetime | None
+    significance_level: float
+    rows: tuple[RandomnessRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Randomness(Answer):
+    """Answer of ``randomness``."""
+
+    randomness: AccountRandomness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health(Answer):
+    """State of the replica that answered. ``success`` is False if it is not ready."""
+
+    success: bool
+    status: Literal["ok", "unavailable", "draining"]
+    checks: Mapping[str, str] | None = field(default=None, hash=False)
+
+
+def key_bytes(generated: GeneratedKey) -> bytes:
+    """Return the bytes of a generated key."""
+    return bytes.fromhex(generated.key)

@@ -1,0 +1,285 @@
+"""What the client makes of answers, and what it never shows."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import traceback
+from collections.abc import Callable
+from datetime import datetime, timezone
+from typing import Any
+
+import pytest
+from conftest import API_KEY
+from scripted import (
+    GENERATED,
+    HEALTH,
+    KEY,
+    VALID,
+    VALIDATION,
+    ScriptedServer,
+    Step,
+    answers,
+    breaks,
+    fails,
+    page,
+    sends,
+    stays_silent,
+)
+
+from phm_client import (
+    FieldError,
+    GeneratedKey,
+    PhmApiError,
+    PhmClient,
+    PhmError,
+    PhmResponseError,
+    ReportedKey,
+    ValidatedKey,
+    key_bytes,
+)
+
+Answered = Callable[..., tuple[PhmClient, ScriptedServer]]
+
+
+def test_parses_a_key_and_leaves_out_what_it_does_not_know(answered: Answered) -> None:
+    phm, _ = answered(answers({**GENERATED, "later": {"member": [1]}}))
+    generated = phm.generate(256)
+    assert type(generated) is GeneratedKey
+    assert generated.key == KEY
+    assert key_bytes(generated) == bytes.fromhex(KEY)
+    assert generated.latency_ms == 2.0
+    assert generated.timestamp == datetime(2026, 1, 31, 12, tzinfo=timezone.utc)
+    assert generated.warnings == ()
+
+
+def test_gives_one_type_for_each_form_of_request(answered: Answered) -> None:
+    report = {
+        "bits": 1048576,
+        "constants": "exact",
+        "alpha": 0.01,
+        "tests": [
+            {
+                "name": "frequency",
+                "applicable": True,
+                "parameters": {"flag": True, "m": 3, "pi": [0.5, 1]},
+                "labels": [""],
+                "p_values": [1],
+                "corrected_p": None,
+                "statistics": {},
+                "passed": None,
+            }
+        ],
+        "tests_passed": 1,
+        "total_tests": 1,
+        "gate": {"p_value": 0.5, "alpha": 0.000001, "verdict": "PASS", "streams_judged": 1},
+    }
+    phm, _ = answered(answers({**GENERATED, **VALIDATION, "nist_report": report}))
+    assert type(phm.generate(256, enable_nist_validation=True)) is ValidatedKey
+    reported = phm.generate(256, enable_nist_validation=True, include="nist_report")
+    assert type(reported) is ReportedKey
+    test = reported.nist_report.tests[0]
+    assert (test.reason, test.p_values) == (None, (1.0,))
+    assert test.parameters == {"flag": True, "m": 3, "pi": (0.5, 1.0)}
+    assert isinstance(hash(reported), int)
+
+
+def test_passes_warnings_on(answered: Answered) -> None:
+    warning = {"code": "unknown_field", "pointer": "#/x", "detail": "was ignored"}
+    phm, _ = answered(answers({**GENERATED, "warnings": [warning]}))
+    (found,) = phm.generate(256).warnings
+    assert (found.code, found.pointer) == ("unknown_field", "#/x")
+
+
+def test_sends_what_was_given_and_asks_for_strict(answered: Answered) -> None:
+    phm, server = answered(answers())
+    phm.generate(
+        128,
+        enable_nist_validation=True,
+        modulation_type="none",
+        entropy_source="os",
+        request_id="a.b-c_1",
+    )
+    phm.metrics(hours=3)
+    phm.metrics()
+    generate, hours, plain = server.received
+    assert json.loads(generate.body) == {
+        "security_level": 128,
+        "enable_nist_validation": True,
+        "modulation_type": "none",
+        "entropy_source": "os",
+    }
+    assert generate.headers["prefer"] == hours.headers["prefer"] == "handling=strict"
+    assert "prefer" not in plain.headers
+    assert generate.headers["x-api-key"] == API_KEY
+    assert hours.path == "/api/v2/metrics?hours=3"
+
+
+def test_sends_no_api_key_to_health_and_takes_not_ready_for_an_answer(answered: Answered) -> None:
+    body = {**HEALTH, "success": False, "status": "draining", "checks": {"ledger": "failed"}}
+    phm, server = answered(sends(503, json.dumps(body).encode(), {}))
+    health = phm.health()
+    assert (health.success, health.status) == (False, "draining")
+    assert health.checks == {"ledger": "failed"}
+    assert "x-api-key" not in server.received[0].headers
+
+
+def test_tells_what_the_service_refused(answered: Answered) -> None:
+    errors = [{"pointer": "#/key", "message": "is missing"}, {"pointer": 3}, None]
+    phm, _ = answered(fails("invalid_request", 400, errors, retry_after="5"))
+    with pytest.raises(PhmApiError) as caught:
+        phm.validate("ff")
+    error = caught.value
+    assert (error.status, error.code, error.title) == (400, "invalid_request", "Title")
+    assert error.errors == (FieldError("#/key", "is missing"),)
+    assert (error.request_id, error.retry_after_seconds) == ("request-of-the-test", 5)
+    assert str(error) == (
+        "invalid_request: Title. #/key is missing. Do something. (request request-of-the-test)"
+    )
+
+
+def test_never_follows_a_redirect_and_names_its_target_without_secrets(answered: Answered) -> None:
+    phm, other = answered(answers())
+    target = f"{other.address.replace('//', '//user:secret@')}/x?token=secret"
+    phm, server = answered(page(307, location=target))
+    with pytest.raises(PhmResponseError) as caught:
+        phm.generate(256)
+    assert f"a redirect to {other.address}/x, which is not followed" in str(caught.value)
+    assert "secret" not in str(caught.value)
+    assert (caught.value.outcome_unknown, len(other.received)) == (False, 0)
+    assert str(caught.value).startswith(f"{server.address}/api/v2/generate answers")
+
+
+@pytest.mark.parametrize(
+    ("body", "unknown"),
+    [
+        (b"", True),
+        (b"[]", True),
+        (b"null", True),
+        (b"\xff\xfe", True),
+        (b'{"success": true, "key_id": "' + KEY.encode(), True),
+        (b'{"success": true, "entropy_bits": NaN}', True),
+        (b"[" * 200_000, True),
+        (b'{"success": false}', True),
+    ],
+)
+def test_says_so_when_the_answer_is_not_the_services(
+    answered: Answered, body: bytes, unknown: bool
+) -> None:
+    phm, _ = answered(sends(200, body, {"Content-Type": "text/html"}))
+    with pytest.raises(PhmResponseError) as caught:
+        phm.generate(256)
+    assert "is not JSON of the PHM key service (status 200, text/html)" in str(caught.value)
+    assert caught.value.outcome_unknown is unknown
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("member", "value", "words"),
+    [
+        ("key_id", None, "/key_id is not str but NoneType"),
+        ("latency_ms", "2", "/latency_ms is not float but str"),
+        ("quantum_hardware", 1, "/quantum_hardware is not bool but int"),
+        ("security_level", True, "/security_level is not int but bool"),
+        ("timestamp", "today", "/timestamp is not a date-time but str"),
+        ("entropy_job_id", {}, "/entropy_job_id is not str but dict"),
+        ("warnings", {}, "/warnings is not a list but dict"),
+        ("key", ..., "/key is missing"),
+    ],
+)
+def test_names_a_member_that_is_not_as_known(
+    answered: Answered, member: str, value: Any, words: str
+) -> None:
+    body = {**GENERATED, member: value}
+    if value is ...:
+        del body[member]
+    phm, _ = answered(answers(body))
+    with pytest.raises(PhmResponseError) as caught:
+        phm.generate(256)
+    assert words in str(caught.value)
+    assert caught.value.outcome_unknown
+    assert KEY not in everything_of(caught.value)
+
+
+def everything_of(error: BaseException) -> str:
+    """All that a log or a debugger's summary would show of an error."""
+    seen = [str(error), repr(error), repr(vars(error)), *traceback.format_exception(error)]
+    for linked in (error.__cause__, error.__context__):
+        if linked is not None:
+            seen += [everything_of(linked), repr(vars(linked))]
+    return "\n".join(seen)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        breaks,
+        stays_silent,
+        page(500),
+        page(302, location="/x"),
+        fails("invalid_request", 400),
+        sends(200, f'"{KEY}"'.encode(), {}),
+        sends(200, b"{}", {"Content-Encoding": "gzip"}),
+        lambda handler: handler.wfile.write(f"{KEY}\r\n\r\n".encode()),
+    ],
+)
+def test_no_error_holds_a_key_or_the_api_key(answered: Answered, step: Step) -> None:
+    phm, _ = answered(step, max_retries=0, attempt_timeout=0.3)
+    with pytest.raises(PhmError) as caught:
+        phm.validate(KEY)
+    shown = everything_of(caught.value)
+    assert KEY not in shown
+    assert API_KEY not in shown
+    # httpx's errors hold the request: none is linked.
+    assert caught.value.__context__ is None
+    assert not hasattr(caught.value.__cause__, "request")
+
+
+def test_no_repr_holds_a_key_or_the_api_key(answered: Answered) -> None:
+    phm, server = answered(answers())
+    generated = phm.generate(256)
+    shown = f"{generated!r} {generated} {phm!r} {phm._transport!r}"
+    assert KEY not in shown
+    assert API_KEY not in shown
+    assert generated.key_id in shown
+    assert repr(phm) == f"PhmClient('{server.address}')"
+
+
+def test_compares_answers_by_what_identifies_them(answered: Answered) -> None:
+    phm, _ = answered(answers(), answers(), answers({**GENERATED, "key_id": "phm_2"}))
+    one, same, other = phm.generate(256), phm.generate(256), phm.generate(256)
+    assert one == same
+    assert hash(one) == hash(same)
+    assert one != other
+    assert len({one, same, other}) == 2
+    with pytest.raises(AttributeError):
+        one.key = "00"  # type: ignore[misc]
+    assert pickle.loads(pickle.dumps(one)).key == KEY
+
+
+def test_errors_can_be_passed_between_processes(answered: Answered) -> None:
+    phm, server = answered(fails("quota_exceeded", 429, retry_after="9"), page(404), breaks)
+    for _ in range(3):
+        with pytest.raises(PhmError) as caught:
+            phm.generate(256)
+        for twin in (pickle.loads(pickle.dumps(caught.value)), copy.copy(caught.value)):
+            assert type(twin) is type(caught.value)
+            assert str(twin) == str(caught.value)
+            assert vars(twin) == vars(caught.value)
+    assert len(server.received) == 3
+
+
+def test_states_the_limits_of_the_latest_answer(answered: Answered) -> None:
+    headers = {
+        "ratelimit_policy": '"rate";q=20;w=2, "quota";q=1000;w=2592000',
+        "ratelimit": '"rate";r=18;t=1, "quota";r=998;t=822350',
+    }
+    phm, _ = answered(answers(VALID, **headers), answers(VALID, ratelimit='"rate";r=x'))
+    assert phm.last_limits.rate is None
+    phm.validate("ff")
+    rate, quota = phm.last_limits.rate, phm.last_limits.quota
+    assert rate is not None
+    assert quota is not None
+    assert (rate.limit, rate.remaining, rate.window_seconds) == (20, 18, 2)
+    assert (quota.limit, quota.remaining, quota.reset_seconds) == (1000, 998, 822350)

@@ -1,0 +1,194 @@
+"""The client and a real service."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import MISSING, fields, is_dataclass
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import httpx
+import pytest
+
+import phm_client
+from phm_client import ErrorCode, PhmApiError, PhmClient, RequestEvent, RetryEvent, key_bytes
+
+README = (Path(__file__).parents[1] / "README.md").read_text()
+EXAMPLES = [part.split("```")[0] for part in README.split("```python\n")[1:]]
+
+
+@pytest.mark.parametrize("level", [128, 256, 384])
+def test_generates_and_validates(phm: PhmClient, level: Any) -> None:
+    generated = phm.generate(level)
+    assert len(key_bytes(generated)) * 8 == generated.security_level == level
+    assert abs(datetime.now(timezone.utc) - generated.timestamp) < timedelta(minutes=5)
+    for proof in (generated.hash_proof, None):
+        assert phm.validate(generated.key, hash_proof=proof).valid
+    wrong = phm.validate("00" * (level // 8), hash_proof=generated.hash_proof)
+    assert not wrong.valid
+    assert wrong.validation_details.proof_verification == "failed"
+
+
+def test_brings_the_evidence(phm: PhmClient) -> None:
+    generated = phm.generate(256, enable_nist_validation=True, include="nist_report")
+    assert generated.nist_validation.certification_status == "PASS"
+    assert generated.nist_grade in get_args(get_type_hints(type(generated))["nist_grade"])
+    assert generated.nist_report.gate.verdict == "PASS"
+    assert len(generated.nist_report.tests) == 15
+    assert phm.randomness(keys=5, include="p_values").randomness.rows[0].p_values
+
+
+def test_reads_metrics(phm: PhmClient) -> None:
+    phm.generate(128)
+    assert phm.metrics(hours=1).metrics.performance.total_keys_generated >= 1
+    series = phm.metrics_series(hours=1, step=5).series
+    assert series.step_minutes == 5
+    assert sum(point.keys for point in series.points) >= 1
+    assert series.start < series.points[-1].start <= series.end
+    assert phm.last_limits.rate is not None
+
+
+def test_health_needs_no_api_key(service: str) -> None:
+    with PhmClient(service) as phm:
+        assert phm.health().status == "ok"
+        with pytest.raises(PhmApiError) as caught:
+            phm.metrics()
+    assert (caught.value.status, caught.value.code) == (401, "missing_api_key")
+
+
+def test_raises_what_the_service_refuses(phm: PhmClient, service: str) -> None:
+    level: Any = 512
+    with pytest.raises(PhmApiError) as caught:
+        phm.generate(level, request_id="mine-1")
+    assert (caught.value.code, caught.value.request_id) == ("invalid_request", "mine-1")
+    assert [error.pointer for error in caught.value.errors] == ["#/security_level"]
+    with PhmClient(service, "phmsk_live_unknown") as stranger:
+        with pytest.raises(PhmApiError, match="^invalid_api_key: "):
+            stranger.generate(256)
+
+
+def test_is_answered_strictly(service: str) -> None:
+    """The service knows the preference that the client sends."""
+    seen: list[httpx.Response] = []
+    http = httpx.Client(event_hooks={"response": [seen.append]})
+    with http, PhmClient(service, os.environ["PHM_API_KEY"], http_client=http) as phm:
+        phm.metrics(hours=1)
+    assert seen[0].headers["preference-applied"] == "handling=strict"
+
+
+def generate_100(url: str, api_key: str) -> tuple[float, int, int]:
+    requests: list[RequestEvent] = []
+    retries: list[RetryEvent] = []
+    since = time.monotonic()
+    with PhmClient(
+        url, api_key, timeout=60, on_request=requests.append, on_retry=retries.append
+    ) as phm:
+        with ThreadPoolExecutor(100) as pool:
+            keys = set(pool.map(lambda _: phm.generate(256).key_id, range(100)))
+    assert len(keys) == 100
+    return time.monotonic() - since, len(requests), len(retries)
+
+
+def test_100_calls_at_once_keep_to_the_rate_of_a_research_key(service: str) -> None:
+    seconds, requests, retries = generate_100(service, os.environ["PHM_RESEARCH_API_KEY"])
+    print(f"100 calls: {seconds:.1f} s, {requests} requests, {retries} retries")
+    # The bucket itself takes (100 - 20) / 10 s.
+    assert 7.5 < seconds < 30
+    assert retries == 0
+
+
+def test_two_processes_with_one_research_key_both_succeed(service: str) -> None:
+    program = (
+        "import os, sys; from test_live import generate_100; "
+        "print(generate_100(os.environ['PHM_URL'], os.environ['PHM_SHARED_API_KEY']))"
+    )
+    command = [sys.executable, "-c", program]
+    folder = Path(__file__).parent
+    both = [subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE) for _ in range(2)]
+    for process in both:
+        out, _ = process.communicate(timeout=100)
+        print(out.decode())
+        assert process.returncode == 0
+
+
+def test_runs_the_examples_of_the_readme(service: str) -> None:
+    assert len(EXAMPLES) == 2
+    outcomes: list[str] = []
+    api_key = os.environ["PHM_API_KEY"]
+    for code, key in ((EXAMPLES[0], api_key), (EXAMPLES[1], api_key), (EXAMPLES[1], "wrong")):
+        run = subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PHM_URL": service, "PHM_API_KEY": key},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        outcomes.append(run.stdout)
+    first, second, third = outcomes
+    assert "256 bits, grade " in first
+    assert "made here\n" in first
+    assert "requests left this month" in first
+    assert second == ""
+    assert third.startswith("401 invalid_api_key: ")
+
+
+ANSWERS = {
+    "generate": phm_client.ReportedKey,
+    "validate": phm_client.ValidationResult,
+    "metrics": phm_client.Metrics,
+    "metricsSeries": phm_client.MetricsSeries,
+    "randomness": phm_client.Randomness,
+    "health": phm_client.Health,
+}
+
+
+def test_types_have_the_members_of_the_openapi_document(service: str) -> None:
+    document = httpx.get(f"{service}/api/v2/openapi.json").json()
+    operations = {
+        operation["operationId"]: operation
+        for path in document["paths"].values()
+        for operation in path.values()
+        if "operationId" in operation
+    }
+    for name, answer in ANSWERS.items():
+        schema = operations[name]["responses"]["200"]["content"]["application/json"]["schema"]
+        assert_fits(answer, schema, document, name)
+    problem = operations["generate"]["responses"]["503"]["content"]["application/problem+json"]
+    codes = resolved(problem["schema"], document)["properties"]["code"]["enum"]
+    assert set(codes) == set(get_args(ErrorCode))
+
+
+def assert_fits(kind: Any, schema: Any, document: Any, at: str) -> None:
+    schema = resolved(schema, document)
+    members = {one.name: one for one in fields(kind)}
+    properties = schema["properties"].keys() - {"success"}
+    assert properties - {"warnings"} == members.keys() - {"success", "warnings"}, at
+    hints = get_type_hints(kind)
+    optional = properties - set(schema.get("required", []))
+    always = {name for name, one in members.items() if one.default is MISSING}
+    evidence = {"nist_validation", "nist_score", "nist_grade", "nist_report"}
+    assert optional - evidence - {"warnings"} == members.keys() - always - {"warnings"}, at
+    for name in members.keys() & properties:
+        for part in (hints[name], *get_args(hints[name])):
+            if is_dataclass(part):
+                inner = resolved(schema["properties"][name], document)
+                inner = inner.get("items", inner)
+                assert_fits(part, inner, document, f"{at}.{name}")
+
+
+def resolved(schema: Any, document: Any) -> Any:
+    """The schema behind a reference, or the one that is no null."""
+    while "$ref" in schema or "anyOf" in schema:
+        if "anyOf" in schema:
+            schema = next(one for one in schema["anyOf"] if one.get("type") != "null")
+            continue
+        target = document
+        for part in schema["$ref"].removeprefix("#/").split("/"):
+            target = target[part]
+        schema = target
+    return schema

@@ -1,0 +1,199 @@
+"""Pacing: the arithmetic of the bucket's copy, and the queue before it."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from scripted import GENERATED, ScriptedServer, answers, fails, stays_silent
+
+from phm_client import Limit, PhmApiError, PhmClient, PhmError, PhmTimeoutError
+from phm_client.pace import Pace
+
+Answered = Callable[..., tuple[PhmClient, ScriptedServer]]
+
+RESEARCH_POLICY = '"rate";q=20;w=2'
+
+
+def research(remaining: int) -> Limit:
+    return Limit(limit=20, remaining=remaining, reset_seconds=1, window_seconds=2)
+
+
+class Service:
+    """The service's bucket (GCRA, as src/accounts/rate-limit.ts has it), on a clock of the test."""
+
+    def __init__(self, burst: int, per_second: float) -> None:
+        self.burst, self.per_second, self._full_at = burst, per_second, 0.0
+
+    def take(self, now: float) -> tuple[bool, Limit]:
+        interval = 1 / self.per_second
+        full_at = max(self._full_at, now)
+        allowed = full_at - now <= (self.burst - 1) * interval + 1e-9
+        self._full_at = full_at + interval if allowed else full_at
+        remaining = max(0, int(self.burst - (self._full_at - now) / interval + 1e-6))
+        return allowed, Limit(self.burst, remaining, 1, int(self.burst / self.per_second))
+
+
+class Process:
+    """A client with calls that wait, on the clock of the test."""
+
+    def __init__(self, calls: int, seed: int) -> None:
+        self.pace = Pace(random.Random(seed).random)
+        self.waiting = calls
+        self.under_way: list[tuple[float, float, bool, Limit]] = []
+        self.refusals = 0
+
+    def step(self, now: float, service: Service, latency: float) -> None:
+        ended = [one for one in self.under_way if one[1] <= now]
+        self.under_way = [one for one in self.under_way if one[1] > now]
+        for sent_at, _, allowed, rate in ended:
+            self.pace.answered(ok=allowed, rate=rate, sent_at=sent_at, now=now)
+            if not allowed:
+                self.pace.refused(1, sent_at=sent_at, now=now)
+                self.refusals += 1
+                self.waiting += 1
+            self.pace.ended()
+        while self.waiting and self.pace.wait(now, 0) == 0:
+            self.pace.sent(now)
+            self.waiting -= 1
+            self.under_way.append((now, now + latency, *service.take(now + latency / 2)))
+
+    @property
+    def done(self) -> bool:
+        return not self.waiting and not self.under_way
+
+
+def simulate(processes: list[Process], service: Service, latency: float) -> float:
+    now = 0.0
+    while not all(process.done for process in processes):
+        for process in processes:
+            process.step(now, service, latency)
+        now += 0.005
+        assert now < 600
+    return now
+
+
+@pytest.mark.parametrize("latency", [0.005, 0.05, 0.5, 2.0])
+@pytest.mark.parametrize(("burst", "per_second"), [(20, 10), (200, 100), (1, 1), (5, 5)])
+def test_one_process_is_never_refused_once_it_knows_the_limit(
+    latency: float, burst: int, per_second: float
+) -> None:
+    calls = burst + int(20 * per_second)
+    process = Process(calls, seed=1)
+    seconds = simulate([process], Service(burst, per_second), latency)
+    # What the first requests, sent before any answer, may run into.
+    assert process.refusals <= max(0, 10 - burst)
+    assert seconds < 1.5 * 20 + 3 + 4 * latency
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_processes_with_one_key_all_come_to_an_end(count: int) -> None:
+    processes = [Process(100, seed) for seed in range(count)]
+    service = Service(20, 10)
+    seconds = simulate(processes, service, 0.02)
+    assert seconds < 60
+    assert sum(process.refusals for process in processes) < 100 * count
+
+
+def test_holds_back_all_but_ten_before_an_answer_states_the_limit() -> None:
+    pace = Pace(lambda: 0.0)
+    for _ in range(10):
+        assert pace.wait(0, 0) == 0
+        pace.sent(0)
+    assert pace.wait(0, 0) is None
+    pace.answered(ok=True, rate=research(9), sent_at=0, now=1)
+    assert pace.wait(1, 0) == 0
+    # Nine tokens, of which one is kept back.
+    assert pace.wait(1, 8) == pytest.approx(0.1)
+    assert pace.wait(1, 18) == pytest.approx(1.1)
+
+
+def test_goes_without_limits_where_the_service_states_none() -> None:
+    pace = Pace(lambda: 0.0)
+    for _ in range(10):
+        pace.sent(0)
+    pace.answered(ok=True, rate=None, sent_at=0, now=1)
+    assert pace.wait(1, 1000) == 0
+
+
+def test_pauses_all_requests_after_a_refusal() -> None:
+    pace = Pace(lambda: 1.0)
+    pace.sent(0)
+    pace.answered(ok=True, rate=research(19), sent_at=0, now=0)
+    pace.refused(2, sent_at=0, now=1)
+    assert pace.wait(1, 0) == pytest.approx(2.25)
+    assert pace.wait(4, 0) == 0
+    # The same refusal, told by a request that was under way with the first.
+    pace.refused(2, sent_at=0.5, now=1)
+    assert pace.pause(1) == pytest.approx(2.25)
+
+
+def test_sends_in_the_order_of_the_calls(answered: Answered) -> None:
+    told = {"ratelimit_policy": '"rate";q=2;w=1', "ratelimit": '"rate";r=0;t=1'}
+    phm, server = answered(answers(GENERATED, **told))
+    phm.generate(128)
+    begun: list[threading.Thread] = []
+    for number in range(6):
+        call = threading.Thread(
+            target=phm.generate, args=(128,), kwargs={"request_id": f"n{number}"}
+        )
+        call.start()
+        begun.append(call)
+        time.sleep(0.02)
+    for call in begun:
+        call.join()
+    order = [one.headers["x-request-id"] for one in server.received[1:]]
+    assert order == [f"n{number}" for number in range(6)]
+
+
+def test_a_call_whose_turn_cannot_come_in_time_fails_at_once(answered: Answered) -> None:
+    told = {"ratelimit_policy": '"rate";q=2;w=2', "ratelimit": '"rate";r=0;t=2'}
+    phm, server = answered(answers(GENERATED, **told), timeout=4.5)
+    phm.generate(128)
+
+    def outcome(_: int) -> PhmError | None:
+        since = time.monotonic()
+        try:
+            phm.generate(128)
+        except PhmError as error:
+            assert time.monotonic() - since < 1
+            return error
+        return None
+
+    with ThreadPoolExecutor(8) as pool:
+        errors = [one for one in pool.map(outcome, range(8)) if one]
+    assert 4 <= len(errors) <= 6
+    assert len(server.received) == 9 - len(errors)
+    for error in errors:
+        assert isinstance(error, PhmTimeoutError)
+        assert (error.outcome_unknown, error.timeout_seconds) == (False, 4.5)
+        assert "the rate limit leaves it no turn within 4.5 s (calls ahead of it: " in str(error)
+        assert ", at 1 a second)" in str(error)
+
+
+def test_a_refused_call_that_finds_no_turn_fails_with_the_refusal(answered: Answered) -> None:
+    refusal = fails("rate_limited", 429, retry_after="1")
+    phm, server = answered(refusal, timeout=1.5)
+    with pytest.raises(PhmApiError) as caught:
+        phm.generate(128)
+    assert caught.value.code == "rate_limited"
+    assert len(server.received) <= 2
+
+
+def test_calls_of_health_need_no_turn(answered: Answered) -> None:
+    phm, server = answered(*[stays_silent] * 10, answers(), attempt_timeout=1, max_retries=0)
+
+    def silent(_: int) -> None:
+        with pytest.raises(PhmTimeoutError):
+            phm.generate(128)
+
+    with ThreadPoolExecutor(10) as pool:
+        done = pool.map(silent, range(10))
+        while len(server.received) < 10:
+            time.sleep(0.01)
+        assert phm.health().success
+        list(done)
