@@ -22,6 +22,18 @@ function documentedErrors(text: string): { code: string; status: number; cells: 
   );
 }
 
+it('the Python client knows the codes of the table, in its order', () => {
+  const types = readFileSync(
+    resolve(import.meta.dirname, '../sdk/python/src/phm_client/types.py'),
+    'utf8',
+  );
+  const literal = /^ErrorCode = Literal\[(.*?)^\]/ms.exec(types)?.[1] ?? '';
+  assert.deepEqual(
+    [...literal.matchAll(/"(\w+)"/g)].map(([, code]) => code),
+    CODES,
+  );
+});
+
 describe('docs/errors.md', () => {
   const rows = documentedErrors(DOCUMENT);
 
