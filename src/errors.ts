@@ -115,6 +115,8 @@ export interface FieldError {
 /** What an error tells beyond its table row. `detail` is public: it MUST NOT hold caller secrets. */
 export interface ErrorDetails {
   detail?: string;
+  /** What to do, in place of the remedy of the table. */
+  remedy?: string;
   fields?: FieldError[];
   /** For the log: what went wrong inside. It MUST NOT hold key bytes or request contents. */
   reason?: string;

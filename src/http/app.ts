@@ -29,6 +29,7 @@ import {
 import { serveDashboard } from './dashboard.ts';
 import { serveDocs } from './docs.ts';
 import { checkFraming, tellToContinue, toOriginForm } from './framing.ts';
+import { parseJsonBodies } from './json-body.ts';
 import { RequestObserver, type Telemetry } from './observe.ts';
 import { registerOpenApi, serveOpenApi } from './openapi.ts';
 import { preferenceHeaders } from './prefer.ts';
@@ -104,6 +105,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const authenticator = new Authenticator({ ...options, client, observer });
   const app = createServer(options, { client, cors, observer, accessLog });
   app.removeContentTypeParser('text/plain');
+  parseJsonBodies(app);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => {
     const known = toAppError(error, request);

@@ -25,8 +25,8 @@ interface Occurrence {
 
 /** The problem body of an error. */
 export function problemBody(error: AppError, occurrence: Occurrence): ProblemBody {
-  const { status, title, remedy } = ERRORS[error.code];
-  const { detail, fields } = error.details;
+  const { status, title, remedy: usual } = ERRORS[error.code];
+  const { detail, remedy = usual, fields } = error.details;
   return {
     success: false,
     type: `urn:phm:error:${error.code}`,
@@ -88,8 +88,6 @@ export function quotaExceeded(nowMs: number): AppError {
 const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
   FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
-  FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed_json',
-  FST_ERR_CTP_INVALID_JSON_BODY: 'malformed_json',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed_request',
   FST_ERR_BAD_URL: 'malformed_request',
   FST_ERR_MAX_PARAM_LENGTH: 'not_found',

@@ -108,6 +108,49 @@ describe('a client', () => {
     ]);
   });
 
+  /** POST of bytes to generate. */
+  const send = (body: Buffer | string, type = 'application/json') =>
+    server.request('/api/v2/generate', {
+      method: 'POST',
+      headers: { 'X-API-Key': DEMO_KEY, 'Content-Type': type },
+      body,
+    });
+  const order = '{"security_level": 256}';
+
+  row('a byte order mark is ignored', async () => {
+    assert.equal((await send(`\ufeff${order}`)).status, 200);
+  });
+
+  row('a charset of UTF-8 may be named', async () => {
+    assert.equal((await send(order, 'application/json; charset="UTF-8"')).status, 200);
+  });
+
+  row('another encoding is an error', async () => {
+    const bytes = Buffer.from('{"security_level": 256, "note": "\xe9"}', 'latin1');
+    assert.equal((await send(bytes)).body.code, 'malformed_json');
+    const named = await send(bytes, 'application/json; charset=iso-8859-1');
+    assert.equal(named.body.code, 'unsupported_media_type');
+    assert.equal((await send(Buffer.from(order, 'utf16le'))).body.code, 'malformed_json');
+  });
+
+  row('a missing body is asked for', async () => {
+    const { body } = await send('');
+    assert.equal(body.code, 'malformed_json');
+    const example = /smallest valid body is (.*)\.$/.exec(body.detail)?.[1] ?? '';
+    assert.equal((await send(example)).status, 200);
+  });
+
+  row('broken JSON is told its place', async () => {
+    const { body } = await send("{'security_level': 256}");
+    assert.match(body.detail, /At line 1, column 2: expected a name in double quotes\./);
+  });
+
+  row('a repeated name is an error', async () => {
+    const { status, body } = await send('{"security_level": 128, "security_level": 256}');
+    assert.deepEqual([status, body.code], [400, 'malformed_json']);
+    assert.match(body.detail, /"security_level" twice/);
+  });
+
   row('a whole number may have a fraction of zeros', async () => {
     for (const path of ['metrics?hours=24.0', 'metrics/series?hours=24.0&step=60.0']) {
       const headers = { 'X-API-Key': DEMO_KEY };

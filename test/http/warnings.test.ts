@@ -113,6 +113,16 @@ describe('an unknown field', () => {
     assert.match(body.warnings[0].detail, /it is a field of the body\.$/);
   });
 
+  it('may have any name: "__proto__" and "constructor" are names as others', async () => {
+    const body = JSON.parse(
+      '{"security_level":128,"__proto__":{"a":1},"constructor":{"prototype":{}}}',
+    );
+    const answer = await send({ path: `${GENERATE}?__proto__=1&toString=2`, body });
+    assert.equal(answer.status, 200);
+    const pointers = answer.body.warnings.map((one: { pointer: string }) => one.pointer);
+    assert.deepEqual(pointers, ['#/__proto__', '#/constructor', '?__proto__', '?toString']);
+  });
+
   it('comes by the thousand: eight are named and the others counted', async () => {
     const names = Array.from({ length: 1_500 }, (_, i) => [`f${i}`, 1]);
     const body = { security_level: 128, ...Object.fromEntries(names) };

@@ -40,7 +40,7 @@ export function generateRoute(app: FastifyInstance, context: RouteContext): void
         ]),
       },
       onRequest: (request, reply) => authenticator.check(request, reply),
-      ...takesBody(body),
+      ...takesBody(body, '{"security_level": 256}'),
     },
     async (request, reply) => {
       const order = toOrder(request.body, context.entropySource);

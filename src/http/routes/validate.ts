@@ -27,7 +27,7 @@ export function validateRoute(app: FastifyInstance, context: RouteContext): void
         response: responses(ValidationResult, [...KEYED_ERRORS, ...BODY_ERRORS, 'quota_exceeded']),
       },
       onRequest: (request, reply) => authenticator.check(request, reply),
-      ...takesBody(ValidateBody),
+      ...takesBody(ValidateBody, '{"key": "the key, in hexadecimal digits"}'),
     },
     async (request, reply): Promise<Static<typeof ValidationResult>> => {
       const { key, hash_proof: proof } = request.body;

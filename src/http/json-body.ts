@@ -1,0 +1,59 @@
+/** JSON bodies: I-JSON (RFC 7493) in UTF-8. Bodies hold keys, so no error quotes one. */
+import { isUtf8 } from 'node:buffer';
+import { MIMEType } from 'node:util';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AppError } from '../errors.ts';
+import { quoteName } from './field-names.ts';
+import { findJsonFault, type JsonFault } from './json-fault.ts';
+
+/** Takes the place of the framework's parser, which lets repeated names and wrong encodings through. */
+export function parseJsonBodies(app: FastifyInstance): void {
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async ({ headers }: FastifyRequest, body: Buffer) => {
+      requireUtf8(headers['content-type'] ?? '');
+      return parseJson(body);
+    },
+  );
+}
+
+/** The value of a body; undefined for one without text. Throws `malformed_json`. */
+export function parseJson(body: Buffer): unknown {
+  if (!isUtf8(body)) throw new AppError('malformed_json', { detail: 'The body is not UTF-8.' });
+  // RFC 8259 §8.1: a parser may ignore a byte order mark, which editors on Windows write.
+  const text = body.toString('utf8').replace(/^\ufeff/, '');
+  if (/^[ \t\n\r]*$/.test(text)) return undefined;
+  const fault = findJsonFault(text);
+  if (fault) throw new AppError('malformed_json', describe(fault));
+  return JSON.parse(text);
+}
+
+function describe({ what, line, column, repeated }: JsonFault) {
+  const place = `line ${line}, column ${column}`;
+  if (repeated === undefined) {
+    return { detail: `The body is not valid JSON. At ${place}: ${what}.` };
+  }
+  return {
+    detail: `The body has the name ${quoteName(repeated)} twice in one object, the second time at ${place}.`,
+    remedy: 'Give each name once.',
+  };
+}
+
+/** UTF-8 where none is given: JSON has no other (RFC 8259 §8.1). Empty for what cannot be read. */
+function charsetOf(contentType: string): string {
+  try {
+    return new MIMEType(contentType).params.get('charset') ?? 'utf-8';
+  } catch {
+    return '';
+  }
+}
+
+/** Throws `unsupported_media_type` on a charset other than UTF-8. */
+function requireUtf8(contentType: string): void {
+  if (contentType === 'application/json' || /^utf-?8$/i.test(charsetOf(contentType))) return;
+  throw new AppError('unsupported_media_type', {
+    detail: 'The charset in Content-Type is not UTF-8.',
+    remedy: 'Encode the body as UTF-8, and leave charset out.',
+  });
+}
