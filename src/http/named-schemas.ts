@@ -5,6 +5,7 @@
  *   wherever it is used: generators make one type of it, with that name.
  * - An enumeration of whole numbers becomes a choice of constants. Generators make a class of numbered members of
  *   an `enum`; of constants they make a type that takes the numbers themselves.
+ * - Numbers say how wide they are: `number` alone is 32 bits in Go, and `integer` in Java.
  */
 import { isDeepStrictEqual } from 'node:util';
 
@@ -48,7 +49,7 @@ export class NamedSchemas {
       }
       return [keyword, value];
     });
-    return toConstants(Object.fromEntries(parts));
+    return withFormat(toConstants(Object.fromEntries(parts)));
   }
 }
 
@@ -56,7 +57,14 @@ function toConstants(schema: Schema): Schema {
   const { enum: values, ...rest } = schema;
   if (schema.type !== 'integer' || !Array.isArray(values)) return schema;
   // The titles are names for languages whose constants need one.
-  return { ...rest, oneOf: values.map((value) => ({ const: value, title: `N${value}` })) };
+  const constants = values.map((value) => ({ const: value, title: `${schema.title}${value}` }));
+  return { ...rest, oneOf: constants };
+}
+
+function withFormat(schema: Schema): Schema {
+  if (schema.type === 'number') return { ...schema, format: 'double' };
+  const isCount = schema.type === 'integer' && !('maximum' in schema) && !('oneOf' in schema);
+  return isCount ? { ...schema, format: 'int64' } : schema;
 }
 
 /** Schemas can also be `true` or `false`. */

@@ -55,17 +55,24 @@ interface Link {
   readonly requestBody: string;
 }
 
-/** Conditions between the fields of a named schema. The routes hold to them, in words of their own. */
+/**
+ * Conditions between the fields of a named schema. The routes hold to them, in words of their own. Linters take
+ * an object without `additionalProperties` for a closed one, and want `items` beside every `array`.
+ */
 export const CONDITIONS: Readonly<Record<string, object>> = {
   GenerateRequest: {
     if: {
-      properties: { include: { contains: { const: 'nist_report' } } },
+      properties: {
+        include: { type: 'array', items: {}, contains: { const: 'nist_report' } },
+      },
       required: ['include'],
+      additionalProperties: true,
     },
     // biome-ignore lint/suspicious/noThenProperty: JSON Schema calls it so.
     then: {
       properties: { enable_nist_validation: { const: true } },
       required: ['enable_nist_validation'],
+      additionalProperties: true,
     },
   },
 };
