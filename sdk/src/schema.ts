@@ -210,6 +210,11 @@ export interface components {
             usage: components["schemas"]["UsageMetrics"];
         };
         /**
+         * EntropySource
+         * @enum {string}
+         */
+        EntropySource: "os" | "quantum-simulator" | "jitter" | "device" | "ibm-quantum" | "qrng";
+        /**
          * ErrorCode
          * @description stable code of the error
          * @enum {string}
@@ -227,23 +232,12 @@ export interface components {
          */
         GenerateRequest: {
             security_level: components["schemas"]["SecurityLevel"];
-            /**
-             * @description run the SP 800-22 suite on the stream the key is cut from
-             * @default false
-             */
+            /** @description run the SP 800-22 suite on the stream the key is cut from; default: false */
             enable_nist_validation?: boolean | null;
-            /**
-             * @description modulation algorithm type
-             * @default phase
-             * @enum {string|null}
-             */
-            modulation_type?: "phase" | "frequency" | "amplitude" | "none" | null;
-            /**
-             * @description entropy source mixed in beside the operating system
-             * @default os
-             * @enum {string|null}
-             */
-            entropy_source?: "os" | "quantum-simulator" | "jitter" | "device" | "ibm-quantum" | "qrng" | null;
+            /** @description modulation algorithm type; default: phase */
+            modulation_type?: components["schemas"]["ModulationType"] | null;
+            /** @description entropy source mixed in beside the operating system; default: os */
+            entropy_source?: components["schemas"]["EntropySource"] | null;
             /** @description extra fields to add to the response; nist_report needs enable_nist_validation */
             include?: ("hash_proof" | "nist_report")[] | null;
         };
@@ -252,11 +246,8 @@ export interface components {
          * @description nist_validation, nist_score and nist_grade come together, with enable_nist_validation.
          */
         GeneratedKey: {
-            /**
-             * @description true: the call succeeded
-             * @constant
-             */
-            success: true;
+            /** @description true: the call succeeded */
+            success: boolean;
             /** @description identifier of the key */
             key_id: string;
             /** @description the key, lowercase hexadecimal; shown once and never stored */
@@ -264,9 +255,15 @@ export interface components {
             security_level: components["schemas"]["SecurityLevel"];
             /** @description the requested level or the generator's security strength, whichever is less */
             security_strength_bits: number;
-            /** @description min-entropy credited to the key, scaled by the measured defect screen */
+            /**
+             * Format: double
+             * @description min-entropy credited to the key, scaled by the measured defect screen
+             */
             entropy_bits: number;
-            /** @description from acceptance to key and proof ready */
+            /**
+             * Format: double
+             * @description from acceptance to key and proof ready
+             */
             latency_ms: number;
             /**
              * Format: date-time
@@ -316,11 +313,8 @@ export interface components {
         };
         /** Metrics */
         Metrics: {
-            /**
-             * @description true: the call succeeded
-             * @constant
-             */
-            success: true;
+            /** @description true: the call succeeded */
+            success: boolean;
             metrics: components["schemas"]["AccountMetrics"];
             /**
              * Format: date-time
@@ -333,11 +327,8 @@ export interface components {
         };
         /** MetricsSeries */
         MetricsSeries: {
-            /**
-             * @description true: the call succeeded
-             * @constant
-             */
-            success: true;
+            /** @description true: the call succeeded */
+            success: boolean;
             series: components["schemas"]["Series"];
             /**
              * Format: date-time
@@ -349,16 +340,28 @@ export interface components {
             warnings?: components["schemas"]["Warning"][];
         };
         /**
+         * ModulationType
+         * @enum {string}
+         */
+        ModulationType: "phase" | "frequency" | "amplitude" | "none";
+        /**
          * NistGate
          * @description the verdict that releases a key
          */
         NistGate: {
+            /** Format: double */
             p_value: number;
-            /** @description FAIL below 0.000001 */
+            /**
+             * Format: double
+             * @description FAIL below 0.000001
+             */
             alpha: number;
             /** @enum {string} */
             verdict: "PASS" | "FAIL";
-            /** @description streams drawn for this key; all but the last failed the gate and were dropped whole */
+            /**
+             * Format: int64
+             * @description streams drawn for this key; all but the last failed the gate and were dropped whole
+             */
             streams_judged: number;
         };
         /**
@@ -367,6 +370,7 @@ export interface components {
          */
         NistReport: {
             /**
+             * Format: int64
              * @description n, the length of the sample: 2^20
              * @example 1048576
              */
@@ -376,7 +380,10 @@ export interface components {
              * @enum {string}
              */
             constants: "exact" | "nist";
-            /** @description significance level of one test: 0.01 */
+            /**
+             * Format: double
+             * @description significance level of one test: 0.01
+             */
             alpha: number;
             tests: components["schemas"]["NistTest"][];
             tests_passed: number;
@@ -455,18 +462,28 @@ export interface components {
         };
         /** PerformanceMetrics */
         PerformanceMetrics: {
+            /** Format: int64 */
             total_keys_generated: number;
-            /** @description 0 without keys */
+            /**
+             * Format: double
+             * @description 0 without keys
+             */
             average_latency_ms: number;
-            /** @description share of validated streams that passed the gate; 1 without any */
+            /**
+             * Format: double
+             * @description share of validated streams that passed the gate; 1 without any
+             */
             nist_compliance_rate: number;
-            /** @description generate calls answered 5xx / (2xx + 5xx); 0 without any */
+            /**
+             * Format: double
+             * @description generate calls answered 5xx / (2xx + 5xx); 0 without any
+             */
             error_rate: number;
         };
         /** Problem */
         Problem: {
-            /** @constant */
-            success: false;
+            /** @description false: the call failed */
+            success: boolean;
             /** @description urn:phm:error: and the code */
             type: string;
             title: string;
@@ -487,11 +504,8 @@ export interface components {
         };
         /** Randomness */
         Randomness: {
-            /**
-             * @description true: the call succeeded
-             * @constant
-             */
-            success: true;
+            /** @description true: the call succeeded */
+            success: boolean;
             randomness: components["schemas"]["RandomnessSums"];
             /**
              * Format: date-time
@@ -507,13 +521,19 @@ export interface components {
             test: components["schemas"]["TestName"];
             /** @description what the p-value is about, as in nist_report; empty where a test has one */
             label: string;
-            /** @description keys to whose sample the test applied */
+            /**
+             * Format: int64
+             * @description keys to whose sample the test applied
+             */
             samples: number;
             /** @description p-values in [0, 0.1), [0.1, 0.2) … [0.9, 1] */
             histogram: number[];
             /** @description P-value_T of SP 800-22 §4.2.2; null for fewer than 55 samples */
             uniformity_p: number | null;
-            /** @description samples with a p-value of at least significance_level */
+            /**
+             * Format: int64
+             * @description samples with a p-value of at least significance_level
+             */
             passed: number;
             /** @description passed / samples; null for fewer than 55 samples */
             proportion: number | null;
@@ -537,7 +557,10 @@ export interface components {
             first: string | null;
             /** @description when the newest of them was recorded; null without keys */
             last: string | null;
-            /** @description of one test: 0.01 */
+            /**
+             * Format: double
+             * @description of one test: 0.01
+             */
             significance_level: number;
             /** @description one a p-value of the suite, in the order of nist_report */
             rows: components["schemas"]["RandomnessRow"][];
@@ -570,7 +593,10 @@ export interface components {
         };
         /** SeriesLatency */
         SeriesLatency: {
-            /** @description exact */
+            /**
+             * Format: double
+             * @description exact
+             */
             mean: number;
             /** @description from a histogram: off by at most 9.1 %; null where not all keys are in it */
             p50: number | null;
@@ -587,19 +613,34 @@ export interface components {
              * @example 2026-01-31T12:00:00.000+00:00
              */
             start: string;
-            /** @description generated keys */
+            /**
+             * Format: int64
+             * @description generated keys
+             */
             keys: number;
-            /** @description keys / length of the step; of the last one, what has passed of it, at least 1 s */
+            /**
+             * Format: double
+             * @description keys / length of the step; of the last one, what has passed of it, at least 1 s
+             */
             keys_per_second: number;
-            /** @description metered requests: generated keys and validations */
+            /**
+             * Format: int64
+             * @description metered requests: generated keys and validations
+             */
             requests: number;
             /** @description from acceptance to key and proof ready; null without keys */
             latency_ms: components["schemas"]["SeriesLatency"] | null;
-            /** @description streams judged by the statistical suite */
+            /**
+             * Format: int64
+             * @description streams judged by the statistical suite
+             */
             streams: number;
             /** @description share of them that passed the gate; null without any */
             nist_compliance_rate: number | null;
-            /** @description generate calls answered 5xx */
+            /**
+             * Format: int64
+             * @description generate calls answered 5xx
+             */
             failures: number;
             /** @description failures / (keys + failures); null without calls */
             error_rate: number | null;
@@ -617,9 +658,15 @@ export interface components {
         TestName: "frequency" | "block_frequency" | "cumulative_sums" | "runs" | "longest_run" | "rank" | "dft" | "non_overlapping_template" | "overlapping_template" | "universal" | "approximate_entropy" | "random_excursions" | "random_excursions_variant" | "serial" | "linear_complexity";
         /** UsageMetrics */
         UsageMetrics: {
-            /** @description active API keys */
+            /**
+             * Format: int64
+             * @description active API keys
+             */
             api_key_count: number;
-            /** @description metered requests */
+            /**
+             * Format: int64
+             * @description metered requests
+             */
             total_usage: number;
         };
         /**
@@ -652,11 +699,8 @@ export interface components {
         };
         /** ValidationResult */
         ValidationResult: {
-            /**
-             * @description true: the call succeeded
-             * @constant
-             */
-            success: true;
+            /** @description true: the call succeeded */
+            success: boolean;
             /** @description overall verdict: all three checks are good */
             valid: boolean;
             validation_details: components["schemas"]["ValidationDetails"];

@@ -5,6 +5,10 @@
  *   wherever it is used: generators make one type of it, with that name.
  * - An enumeration of whole numbers becomes a choice of constants. Generators make a class of numbered members of
  *   an `enum`; of constants they make a type that takes the numbers themselves.
+ * - A constant `true` or `false` becomes a boolean, as the generator for Java makes an enumeration of strings of it.
+ * - null beside a type becomes an alternative, so that an `enum` has values of one type.
+ * - The default of a field stands in its description. Generators for TypeScript take a field that has a `default`
+ *   for one that is always there, so that requests would have to name it.
  * - Numbers say how wide they are: `number` alone is 32 bits in Go, and `integer` in Java.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -27,8 +31,9 @@ export class NamedSchemas {
 
   /** The schema with references in the place of what has a name; its own name included. */
   replace(schema: Schema): Schema {
-    const { title } = schema;
-    const replaced = this.#replaceParts(schema);
+    const { title, type } = schema;
+    if (Array.isArray(type)) return this.replace(toAlternatives(schema, type));
+    const replaced = toGeneratable(this.#replaceParts(schema));
     if (typeof title !== 'string') return replaced;
     const known = this.#byName.get(title);
     if (known && !isDeepStrictEqual(known, replaced)) {
@@ -41,30 +46,46 @@ export class NamedSchemas {
   #replaceParts(schema: Schema): Schema {
     const parts = Object.entries(schema).map(([keyword, value]) => {
       if (ONE.includes(keyword) && isSchema(value)) return [keyword, this.replace(value)];
-      if (LISTS.includes(keyword))
-        return [keyword, (value as Schema[]).map((s) => this.replace(s))];
-      if (MAPS.includes(keyword)) {
-        const entries = Object.entries(value as Record<string, Schema>);
-        return [keyword, Object.fromEntries(entries.map(([name, s]) => [name, this.replace(s)]))];
-      }
-      return [keyword, value];
+      if (LISTS.includes(keyword)) return [keyword, this.#replaceAll(value as Schema[])];
+      if (!MAPS.includes(keyword)) return [keyword, value];
+      const fields = Object.entries(value as Record<string, Schema>);
+      const replaced = fields.map(([name, field]) => [name, this.replace(describeDefault(field))]);
+      return [keyword, Object.fromEntries(replaced)];
     });
-    return withFormat(toConstants(Object.fromEntries(parts)));
+    return Object.fromEntries(parts);
+  }
+
+  #replaceAll(schemas: readonly Schema[]): Schema[] {
+    return schemas.map((schema) => this.replace(schema));
   }
 }
 
-function toConstants(schema: Schema): Schema {
-  const { enum: values, ...rest } = schema;
-  if (schema.type !== 'integer' || !Array.isArray(values)) return schema;
-  // The titles are names for languages whose constants need one.
-  const constants = values.map((value) => ({ const: value, title: `${schema.title}${value}` }));
-  return { ...rest, oneOf: constants };
+/** One schema for each type, with what applies to it; what describes the field stays outside. */
+function toAlternatives(schema: Schema, types: readonly unknown[]): Schema {
+  const { description, enum: values, ...rest } = schema;
+  const alternatives = types.map((type) => {
+    if (type === 'null') return { type };
+    const own = Array.isArray(values) && { enum: values.filter((value) => value !== null) };
+    return { ...rest, type, ...own };
+  });
+  return { anyOf: alternatives, description };
 }
 
-function withFormat(schema: Schema): Schema {
-  if (schema.type === 'number') return { ...schema, format: 'double' };
-  const isCount = schema.type === 'integer' && !('maximum' in schema) && !('oneOf' in schema);
-  return isCount ? { ...schema, format: 'int64' } : schema;
+function toGeneratable(schema: Schema): Schema {
+  const { type, enum: values, const: constant, ...rest } = schema;
+  if (type === 'boolean' && constant !== undefined) return { type, ...rest };
+  if (type === 'number') return { ...schema, format: 'double' };
+  if (type !== 'integer') return schema;
+  if (!Array.isArray(values)) return 'maximum' in schema ? schema : { ...schema, format: 'int64' };
+  // The titles are names for languages whose constants need one.
+  const constants = values.map((value) => ({ const: value, title: `${schema.title}${value}` }));
+  return { type, ...rest, oneOf: constants };
+}
+
+function describeDefault(schema: Schema): Schema {
+  const { default: value, ...rest } = schema;
+  if (value === undefined) return schema;
+  return { ...rest, description: `${schema.description}; default: ${value}` };
 }
 
 /** Schemas can also be `true` or `false`. */

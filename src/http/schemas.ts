@@ -89,11 +89,13 @@ export function generateBody(sources: readonly string[], defaultSource: string) 
       ),
       modulation_type: leavable(
         oneOf<ModulationType>(MODULATION_TYPES, 'string', 'modulation algorithm type', {
+          title: 'ModulationType',
           default: DEFAULT_MODULATION,
         }),
       ),
       entropy_source: leavable(
         oneOf(sources, 'string', 'entropy source mixed in beside the operating system', {
+          title: 'EntropySource',
           default: defaultSource,
         }),
       ),
@@ -288,7 +290,7 @@ export const HealthResult = Type.Object(
 /** Problem details (RFC 9457) with this service's members. */
 export const Problem = Type.Object(
   {
-    success: Type.Literal(false),
+    success: Type.Literal(false, { description: 'false: the call failed' }),
     type: Type.String({ description: 'urn:phm:error: and the code' }),
     title: Type.String(),
     status: Type.Integer({ minimum: 400, maximum: 599 }),

@@ -7,6 +7,7 @@ import { buildTestApp, standInService } from '../support/app.ts';
 import { type OpenApiDocument, operationsOf } from '../support/document.ts';
 
 const NAMES = [
+  'EntropySource',
   'ErrorCode',
   'FieldError',
   'GenerateRequest',
@@ -14,6 +15,7 @@ const NAMES = [
   'Health',
   'Metrics',
   'MetricsSeries',
+  'ModulationType',
   'NistReport',
   'NistValidation',
   'Problem',
@@ -22,6 +24,7 @@ const NAMES = [
   'TestName',
   'ValidateRequest',
   'ValidationResult',
+  'Warning',
 ];
 
 let app: FastifyInstance;
@@ -90,6 +93,26 @@ describe('the OpenAPI document', () => {
       }
       assert.ok(!('example' in node && 'examples' in node), pointer);
       assert.notEqual(node.additionalProperties, false, pointer);
+    }
+  });
+
+  it('leaves optional fields out of what a request must have, whatever their default', () => {
+    const { required, properties } = document.components.schemas.GenerateRequest;
+    assert.deepEqual(required, ['security_level']);
+    assert.match(properties.modulation_type.description, /; default: phase$/);
+    for (const [name, field] of Object.entries<OpenApiDocument>(properties)) {
+      assert.ok(!('default' in field), name);
+      if (name !== 'security_level') assert.deepEqual(field.anyOf.at(-1), { type: 'null' }, name);
+    }
+  });
+
+  it('says how wide numbers are', () => {
+    for (const [pointer, { type, format, maximum, oneOf }] of objects(
+      document.components.schemas,
+    )) {
+      if (type === 'number') assert.equal(format, 'double', pointer);
+      if (type !== 'integer' || oneOf) continue;
+      assert.ok(format === 'int64' || Number(maximum) < 2 ** 31, pointer);
     }
   });
 
