@@ -1,4 +1,4 @@
-/** The service as this page meets it: the SDK, told where the page is. */
+/** The service as this page meets it: the SDK with the address of the page. */
 import { type Health, PhmClient } from '../../sdk/src/index.ts';
 
 export {
@@ -24,7 +24,7 @@ export function isSendable(apiKey: string): boolean {
 
 const TIMEOUT_MS = 30_000;
 
-/** A client with an API key. It tries nothing again by itself: the reader is told, and decides. */
+/** A client with an API key. It does not retry: the page shows the error, and the reader decides. */
 export function makeClient(apiKey: string): PhmClient {
   return new PhmClient({ baseUrl: './', apiKey, timeoutMs: TIMEOUT_MS, maxRetries: 0 });
 }
@@ -34,6 +34,13 @@ const anonymous = new PhmClient({ baseUrl: './', timeoutMs: 10_000, maxRetries: 
 /** Needs no API key. A server that is not ready is an answer, not an error. */
 export function readHealth(signal: AbortSignal): Promise<Health> {
   return anonymous.health({ signal });
+}
+
+/** The demo key that this server admits in requests from this page, or null. */
+export async function findDemoKey(signal: AbortSignal): Promise<string | null> {
+  const answer = await fetch('./', { headers: { accept: 'application/json' }, signal });
+  const { demo_api_key: key } = (await answer.json()) as { demo_api_key?: unknown };
+  return typeof key === 'string' ? key : null;
 }
 
 export type Series = Awaited<ReturnType<PhmClient['metricsSeries']>>['series'];

@@ -1,5 +1,6 @@
 /** The shell: brand, navigation, API key, state of the server, and the view that the address names. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { CustodyProvider } from './generate/custody.tsx';
 import { Explanation } from './generate/explanation.tsx';
 import { GenerateView } from './generate/view.tsx';
 import { HealthLink, HealthProvider } from './health.tsx';
@@ -44,7 +45,9 @@ export function App() {
   return (
     <HealthProvider>
       <SessionProvider>
-        <Shell />
+        <CustodyProvider>
+          <Shell />
+        </CustodyProvider>
       </SessionProvider>
     </HealthProvider>
   );
@@ -84,7 +87,7 @@ function Shell() {
             ))}
           </ul>
         </nav>
-        {ending !== undefined && <KeyBar />}
+        {ending !== undefined && <KeyBar route={route} />}
         <div class="tools">
           <HealthLink />
           <a href="docs">API reference</a>

@@ -1,95 +1,134 @@
-/** The API key: asked for, tried, and from then on shown by its last characters alone. */
-import { useState } from 'preact/hooks';
-import { isSendable, PhmApiError } from './api.ts';
+/** The API key: the page asks for it, tries it, and from then on shows only its last characters. */
+import { useEffect, useState } from 'preact/hooks';
+import { findDemoKey, isSendable, PhmApiError } from './api.ts';
 import { Notice } from './components/notice.tsx';
 import { SecretField } from './components/secret-field.tsx';
 import { count } from './format.ts';
+import { useCustody } from './generate/custody.tsx';
+import { useLoad } from './load.ts';
+import type { RoutePath } from './route.ts';
 import { useSession } from './session.tsx';
 
-/** Public, in the README and in the server's banner; most servers do not admit it. */
-const DEMO_KEY = 'phmsk_demo_ResearchDemoKeyNotSecret0001_1GUpEG';
+/** The form appears with the offer of the demo key, so that nothing moves; but it does not wait longer than this. */
+const LONGEST_WAIT_MS = 1000;
 
-export function KeyEntry() {
+/** The demo key on offer; null: none; undefined: the server has not said yet, and the page still waits. */
+function useDemoKey(): string | null | undefined {
+  const { data, isLoading } = useLoad(findDemoKey);
+  const [isWaiting, setWaiting] = useState(true);
+  useEffect(() => {
+    const timer = setTimeout(() => setWaiting(false), LONGEST_WAIT_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return data ?? (isLoading && isWaiting ? undefined : null);
+}
+
+/** One API key at a time, tried by a call that is not metered. */
+function useAttempt() {
   const { connect } = useSession();
-  const [text, setText] = useState('');
   const [isTrying, setTrying] = useState(false);
-  const [isMisspelt, setMisspelt] = useState(false);
-  const [failure, setFailure] = useState<{ error: unknown; isDemo: boolean }>();
-
-  const attempt = async (apiKey: string, isDemo: boolean) => {
+  const [failure, setFailure] = useState<{ error: unknown; apiKey: string }>();
+  const attempt = async (apiKey: string) => {
     if (isTrying) return;
     setTrying(true);
-    setMisspelt(false);
     setFailure(undefined);
     try {
       await connect(apiKey);
     } catch (error) {
-      setFailure({ error, isDemo });
+      setFailure({ error, apiKey });
       setTrying(false);
     }
   };
+  return { isTrying, failure, attempt, clearFailure: () => setFailure(undefined) };
+}
+
+export function KeyEntry() {
+  const demoKey = useDemoKey();
+  const { isTrying, failure, attempt, clearFailure } = useAttempt();
+  const [text, setText] = useState('');
+  const [isMisspelt, setMisspelt] = useState(false);
+  if (demoKey === undefined) return null;
+
   const given = text.trim();
   const submit = (event: Event) => {
     event.preventDefault();
     setMisspelt(!isSendable(given));
-    if (isSendable(given)) void attempt(given, false);
-    else setFailure(undefined);
+    if (isSendable(given)) void attempt(given);
+    else clearFailure();
   };
-  /** What failed once more: the demo key, or what the field holds by now. */
-  const wanted = failure?.isDemo ? DEMO_KEY : given;
-  const retry = wanted === '' ? undefined : () => void attempt(wanted, failure?.isDemo ?? false);
+  const isDemo = failure !== undefined && failure.apiKey === demoKey;
   const isRefused = failure?.error instanceof PhmApiError && failure.error.status === 401;
+  /** What failed once more: the demo key, or what the field holds by now. */
+  const wanted = isDemo ? demoKey : given;
+  const notice = failure && (
+    <Notice error={failure.error} retry={wanted === '' ? undefined : () => void attempt(wanted)} />
+  );
   return (
-    <section class="panel entry" aria-labelledby="entry-title">
-      <h2 id="entry-title">Enter an API key</h2>
-      <p>
-        It stays in the memory of this page: it is not stored, and a reload forgets it. It is tried
-        by a call that is not metered.
-      </p>
-      <form onSubmit={submit}>
-        <SecretField
-          label="API key"
-          value={text}
-          isInvalid={isMisspelt || (isRefused && !failure?.isDemo)}
-          onInput={setText}
-        />
-        <div class="actions">
-          <button type="submit" class="primary" disabled={given === ''} aria-disabled={isTrying}>
-            {isTrying ? 'Trying it…' : 'Use this key'}
-          </button>
-          <button
-            type="button"
-            aria-disabled={isTrying}
-            onClick={() => void attempt(DEMO_KEY, true)}
-          >
-            Use the public demo key
-          </button>
-        </div>
-      </form>
-      {isMisspelt && (
-        <div class="notice bad" role="alert">
-          <h3>This cannot be an API key</h3>
-          <p>It has spaces or characters that no API key has. Copy it again, as a whole.</p>
-        </div>
-      )}
-      {failure && isRefused && failure.isDemo ? (
-        <div class="notice bad" role="alert">
-          <h3>This server does not admit the demo key</h3>
+    <>
+      {demoKey !== null && (
+        <section class="panel entry" aria-labelledby="demo-title">
+          <h2 id="demo-title">Try the service</h2>
           <p>
-            Demo keys work on a local server that is asked directly, under a name such as localhost.
-            Enter an API key that its operator issued.
+            This server admits a public demo key from this machine. Use it to look around, and not
+            for keys that protect anything.
           </p>
-        </div>
-      ) : (
-        failure && <Notice error={failure.error} retry={retry} />
+          <div class="actions">
+            <button
+              type="button"
+              class="primary"
+              aria-disabled={isTrying}
+              onClick={() => void attempt(demoKey)}
+            >
+              Use the public demo key
+            </button>
+          </div>
+          {isDemo && notice}
+        </section>
       )}
-    </section>
+      <section class="panel entry" aria-labelledby="entry-title">
+        <h2 id="entry-title">Enter an API key</h2>
+        <p>
+          The key stays in the memory of this page. The page does not store it, and a reload forgets
+          it. It tries the key with a call that does not count against the quota.
+        </p>
+        <form onSubmit={submit}>
+          <SecretField
+            label="API key"
+            value={text}
+            isInvalid={isMisspelt || (isRefused && !isDemo)}
+            onInput={setText}
+          />
+          <div class="actions">
+            <button
+              type="submit"
+              class={demoKey === null ? 'primary' : undefined}
+              disabled={given === ''}
+              aria-disabled={isTrying}
+            >
+              {isTrying ? 'Trying it…' : 'Use this key'}
+            </button>
+          </div>
+        </form>
+        {isMisspelt && <Misspelt />}
+        {!isDemo && notice}
+      </section>
+    </>
   );
 }
 
-/** The API key in use, what is left of the month, and the way to forget it. */
-export function KeyBar() {
-  const { ending, limits, forget } = useSession();
+function Misspelt() {
+  return (
+    <div class="notice bad" role="alert">
+      <h3>This cannot be an API key</h3>
+      <p>It has spaces or characters that no API key has. Copy the whole key again.</p>
+    </div>
+  );
+}
+
+/** The API key in use, what is left of the month, and the button that forgets it. */
+export function KeyBar({ route }: { route: RoutePath }) {
+  const { ending, limits } = useSession();
+  const { forgetApiKey } = useCustody();
   const quota = limits?.quota;
   return (
     <section class="key-bar" aria-label="API key in use">
@@ -107,9 +146,23 @@ export function KeyBar() {
           </a>
         </p>
       )}
-      <button type="button" class="quiet" onClick={forget}>
-        Forget key
+      <p class="note" role="status">
+        {route !== 'generate' && <GeneratedKeyLink />}
+      </p>
+      <button type="button" class="quiet" onClick={forgetApiKey}>
+        Forget API key
       </button>
     </section>
   );
+}
+
+/** Leads from another view back to the generated key, if anything about it is left to do. */
+function GeneratedKeyLink() {
+  const { made, isWorking, error } = useCustody();
+  const text = isWorking
+    ? 'A key is on its way'
+    : error !== undefined
+      ? 'Generating failed'
+      : 'A key is not copied yet';
+  return made || isWorking || error !== undefined ? <a href="#/generate">{text}</a> : null;
 }

@@ -4,6 +4,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import {
   enterApiKey,
+  generateBy,
   launchBrowser,
   NO_CHROMIUM,
   openPage,
@@ -25,6 +26,12 @@ const QUOTA = 1_000;
 const OPTIONS = { PHM_RATE_LIMITS: 'off', PHM_DRAIN_SECONDS: '300' };
 /** A name for this machine under which no demo key is admitted, and which browsers do not trust. */
 const OTHER_NAME = 'keys.test';
+
+/** Generates although the key that is shown has no copy. */
+async function generateAnyway(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Generate', exact: true }).click();
+  await page.getByRole('button', { name: 'Generate and replace it' }).click();
+}
 
 /** An API key without a monthly quota. */
 async function issueUnlimitedKey(dataDir: string): Promise<string> {
@@ -92,30 +99,35 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await page.route('**/api/v2/metrics?*', (route) => route.abort(), { times: 1 });
     await page.getByRole('button', { name: 'Use the public demo key' }).click();
     await alertOf(page).getByRole('button', { name: 'Try again' }).click();
-    await page.getByRole('button', { name: 'Forget key' }).waitFor();
+    await page.getByRole('button', { name: 'Forget API key' }).waitFor();
   });
 
-  it('says so where the demo key is not admitted, and where nothing can be copied', async () => {
+  it('offers no demo key where none is admitted, and says where nothing can be copied', async () => {
     const { port } = new URL(server.address);
     const page = await open(`http://${OTHER_NAME}:${port}/`);
-    await page.getByRole('button', { name: 'Use the public demo key' }).click();
-    await alertOf(page).getByText('This server does not admit the demo key').waitFor();
+    await page.getByRole('textbox', { name: 'API key' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Use the public demo key' }).count(), 0);
     await enterApiKey(page, await issueUnlimitedKey(dataDir));
     await page.getByRole('button', { name: 'Generate', exact: true }).click();
     await page.getByRole('button', { name: 'Copy', exact: true }).click();
     await page.getByText('did not let this page copy, as it came without TLS.').waitFor();
+    await page.getByText('Not copied yet').waitFor();
+    await page.getByRole('button', { name: 'Reveal' }).click();
+    await page.locator('code.digits').selectText();
+    await page.keyboard.press('ControlOrMeta+C');
+    await page.getByText('You have a copy').waitFor();
     await showView(page, 'Usage');
     await page.getByText('Unlimited.').waitFor();
   });
 
-  it('says when a quota that is used up is whole again', async () => {
+  it('says when a quota that is used up is back', async () => {
     const order = { security_level: 128 };
     await Promise.all(Array.from({ length: QUOTA }, () => server.generate(order)));
     const page = await open();
     await enterApiKey(page, DEMO_KEY);
     await page.getByRole('button', { name: 'Generate', exact: true }).click();
     await alertOf(page)
-      .getByText(/It is whole again on \d+ \w+ \d{4}/)
+      .getByText(/The full quota is back on \d+ \w+ \d{4}/)
       .waitFor();
     assert.equal(await page.getByRole('button', { name: /^Try again/ }).count(), 0);
     await showView(page, 'Usage');
@@ -189,15 +201,16 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await showView(page, 'Usage');
     await alertOf(page).getByText('The server does not answer').waitFor();
     await showView(page, 'Generate');
-    await page.getByRole('button', { name: 'Generate', exact: true }).click();
-    await alertOf(page).getByText('no key is ever shown twice').waitFor();
+    await page.locator('.secret').getByText('Not copied yet').waitFor();
+    await generateAnyway(page);
+    await alertOf(page).getByText('the service never shows a key twice').waitFor();
+    await alertOf(page).getByText('The key below is the one from before').waitFor();
     await page.getByRole('link', { name: 'Server does not answer' }).waitFor();
 
     // Out of view the page asks for no state by itself.
     await page.evaluate("Object.defineProperty(document, 'visibilityState', { value: 'hidden' })");
     server = await Server.start(dataDir, { ...OPTIONS, PHM_PORT: new URL(server.address).port });
-    await page.getByRole('button', { name: 'Generate', exact: true }).click();
-    await page.getByRole('heading', { name: 'Your 256-bit key' }).waitFor();
+    await generateBy(page, () => generateAnyway(page));
     await page.getByRole('link', { name: 'Server ready' }).waitFor();
   });
 });

@@ -5,6 +5,8 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import type { Browser, Page, Request } from 'playwright-core';
 import {
   enterApiKey,
+  generateBy,
+  generateKey,
   launchBrowser,
   NO_CHROMIUM,
   type OpenOptions,
@@ -17,22 +19,6 @@ import { walkViews } from '../support/walk-views.ts';
 
 const BASE = '/keys';
 const KEY = /^[0-9a-f]{64}$/;
-
-interface Generated {
-  readonly key: string;
-  readonly key_id: string;
-  readonly hash_proof: string;
-  readonly nist_report: { readonly tests_passed: number; readonly total_tests: number };
-}
-
-/** Clicks and resolves with the answer to the generate call that follows. */
-async function generate(page: Page): Promise<Generated> {
-  const answer = page.waitForResponse((response) => response.url().endsWith('/api/v2/generate'));
-  await page.getByRole('button', { name: /^(Generate|Forget it and generate another)$/ }).click();
-  const body = await (await answer).json();
-  await page.getByRole('heading', { name: 'Your 256-bit key' }).waitFor();
-  return body;
-}
 
 const clipboard = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()');
 
@@ -96,8 +82,8 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
   it('shows a key once, masked, and forgets it', async () => {
     const page = await open();
     await page.getByRole('button', { name: 'Use the public demo key' }).click();
-    await page.getByRole('button', { name: 'Forget key' }).waitFor();
-    const { key, key_id: id, hash_proof: proof } = await generate(page);
+    await page.getByRole('button', { name: 'Forget API key' }).waitFor();
+    const { key, key_id: id, hash_proof: proof } = await generateKey(page);
     assert.match(key, KEY);
     const isInPage = async () => (await traces(page)).replaceAll(/<[^>]*>/g, '').includes(key);
     assert.equal(await isInPage(), false, 'the key is in the page while it is masked');
@@ -156,7 +142,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
     await page.getByRole('radio', { name: '256 bits' }).check({ force: true });
     await page.getByRole('combobox', { name: 'Entropy source' }).selectOption('quantum-simulator');
-    const first = await generate(page);
+    const first = await generateKey(page);
     await page.getByText('No quantum hardware took part').waitFor();
     const { tests_passed: passed, total_tests: total } = first.nist_report;
     const verdict = `${passed} of ${total} tests passed`;
@@ -169,7 +155,9 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     const rows = await page.locator('table.data tbody tr').count();
     assert.ok(rows === 163 || rows === 189, `${rows} p-values`);
     await page.getByRole('checkbox', { name: 'Run the 15 tests' }).uncheck();
-    const second = await generate(page);
+    await page.getByRole('button', { name: 'Generate', exact: true }).click();
+    const agreement = page.getByRole('button', { name: 'Generate and replace it' });
+    const second = await generateBy(page, () => agreement.click());
     assert.notEqual(second.key, first.key);
     await page.getByRole('heading', { name: 'Not tested' }).waitFor();
     assert.equal(
@@ -182,22 +170,23 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
   it('works by keyboard alone, and tells what was copied', async () => {
     // The page is slow, and keys do not wait for it.
     const page = await open({ isLate: true });
+    await page.getByRole('textbox', { name: 'API key' }).waitFor();
     await tabTo(page, 'API key');
     await page.keyboard.type(DEMO_PROFESSIONAL_KEY);
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Forget key' }).waitFor();
+    await page.getByRole('button', { name: 'Forget API key' }).waitFor();
     await tabTo(page, 'Generate');
-    const answer = page.waitForResponse((response) => response.url().endsWith('/generate'));
-    await page.keyboard.press('Enter');
-    const { key } = await (await answer).json();
+    const { key } = await generateBy(page, () => page.keyboard.press('Enter'));
     await page
       .getByRole('status')
       .getByText(/^The key is ready, and hidden\. 1\d of 1[35] tests passed\.$/)
       .waitFor();
     assert.equal(await focused(page), 'Your 256-bit key', 'the focus is not on the new key');
     await tabTo(page, 'Copy');
+    // Looked for before it comes: it is there for four seconds.
+    const told = page.locator('[aria-live]').getByText('Key copied to the clipboard.').waitFor();
     await page.keyboard.press('Enter');
-    await page.locator('[aria-live]').getByText('Key copied to the clipboard.').waitFor();
+    await told;
     assert.equal(await clipboard(page), key);
 
     await showView(page, 'Validate');
@@ -229,7 +218,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
   it('shows quota, sums and charts, with the numbers behind them', async () => {
     const page = await open();
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
-    await generate(page);
+    await generateKey(page);
     await showView(page, 'Usage');
     const meter = page.getByRole('meter', { name: 'Requests used this month' });
     const used = Number(await meter.getAttribute('value'));
@@ -286,7 +275,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
   it('keeps the API key in memory alone: a reload forgets it', async () => {
     const page = await open();
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
-    const { key } = await generate(page);
+    const { key } = await generateKey(page);
     for (const label of ['Usage', 'Evidence', 'Status', 'Validate']) {
       await showView(page, label);
       const left = await traces(page);
@@ -296,7 +285,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     await page.reload();
     await page.getByRole('textbox', { name: 'API key' }).waitFor();
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
-    await page.getByRole('button', { name: 'Forget key' }).click();
+    await page.getByRole('button', { name: 'Forget API key' }).click();
     await page.getByRole('textbox', { name: 'API key' }).waitFor();
     // Back from elsewhere, when the browser has kept the page.
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);

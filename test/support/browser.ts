@@ -1,7 +1,7 @@
 /** A Chromium of the machine, and pages in it that keep an account of what they must not do. */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Page, type Request } from 'playwright-core';
 import { isLoopback } from '../../src/config/index.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
@@ -28,7 +28,7 @@ export function launchBrowser(options: readonly string[] = []): Promise<Browser>
 
 export interface WatchedPage {
   readonly page: Page;
-  /** Breaches of the content policy, script errors, warnings, and requests to elsewhere. */
+  /** Breaches of the content policy, script errors, warnings, requests to elsewhere, and tolerant ones. */
   readonly complaints: readonly string[];
   close(): Promise<void>;
 }
@@ -57,6 +57,13 @@ export interface OpenOptions {
   readonly isLate?: boolean;
 }
 
+/** Whether the service would accept unknown fields in this request of the page. */
+function isTolerant(request: Request): boolean {
+  const { pathname, search } = new URL(request.url());
+  const hasFields = search !== '' || request.postData() !== null;
+  return /\/api\//.test(pathname) && hasFields && request.headers().prefer !== 'handling=strict';
+}
+
 /** Opens a page of the dashboard at `address`. */
 export async function openPage(
   browser: Browser,
@@ -83,6 +90,7 @@ export async function openPage(
   page.on('request', (request) => {
     const url = new URL(request.url());
     if (url.origin !== origin) complaints.push(`request to ${url.origin}`);
+    if (isTolerant(request)) complaints.push(`request without strict handling: ${url.pathname}`);
   });
   await page.goto(address);
   await page.getByRole('heading', { level: 1 }).waitFor();
@@ -93,9 +101,33 @@ export async function openPage(
 export async function enterApiKey(page: Page, apiKey: string): Promise<void> {
   await page.getByRole('textbox', { name: 'API key' }).fill(apiKey);
   await page.getByRole('button', { name: 'Use this key' }).click();
-  await page.getByRole('button', { name: 'Forget key' }).waitFor();
+  await page.getByRole('button', { name: 'Forget API key' }).waitFor();
 }
 
 export async function showView(page: Page, label: string): Promise<void> {
   await page.getByRole('navigation').getByRole('link', { name: label, exact: true }).click();
+}
+
+/** What a test reads of the answer to a generate call. */
+export interface Generated {
+  readonly key: string;
+  readonly key_id: string;
+  readonly security_strength_bits: number;
+  readonly hash_proof: string;
+  readonly nist_score: number;
+  readonly nist_report: { readonly tests_passed: number; readonly total_tests: number };
+}
+
+/** Does `press`, which must send a generate call, and waits until the page shows its key. */
+export async function generateBy(page: Page, press: () => Promise<void>): Promise<Generated> {
+  const answer = page.waitForResponse((response) => response.url().endsWith('/api/v2/generate'));
+  await press();
+  const body: Generated = await (await answer).json();
+  await page.getByText(body.key_id, { exact: true }).waitFor();
+  return body;
+}
+
+export function generateKey(page: Page): Promise<Generated> {
+  const button = page.getByRole('button', { name: 'Generate', exact: true });
+  return generateBy(page, () => button.click());
 }

@@ -1,4 +1,4 @@
-/** What went wrong, in words that help, and what to do next. */
+/** An error in words that help, and what to do next. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import {
   PhmApiError,
@@ -8,6 +8,7 @@ import {
   PhmTimeoutError,
 } from '../api.ts';
 import { dateTime, duration } from '../format.ts';
+import { useCustody } from '../generate/custody.tsx';
 import { useNow } from '../load.ts';
 import { useSession } from '../session.tsx';
 
@@ -27,40 +28,40 @@ export function wordsFor(error: unknown): Words {
   if (error instanceof PhmTimeoutError) {
     return {
       title: 'The server took too long to answer',
-      text: 'It may be overloaded, or the network slow. Try again in a moment.',
+      text: 'It may be overloaded, or the network may be slow. Try again in a moment.',
       canRetry: true,
     };
   }
   if (error instanceof PhmConnectionError) {
     return {
       title: 'The server does not answer',
-      text: 'It may be stopped or restarting, or the network is down. Nothing on this page is lost: try again when it is back.',
+      text: 'It may be stopped or restarting, or the network may be down. What this page shows is still here. Try again when the server is back.',
       canRetry: true,
     };
   }
   if (error instanceof PhmResponseError) {
     return {
       title: 'Something else answered in place of the service',
-      text: `Its status was ${error.status}. A proxy on the way may be set up wrongly, or cannot reach the service.`,
+      text: `Its status was ${error.status}. A proxy on the way may be misconfigured or unable to reach the service.`,
       canRetry: true,
     };
   }
   return {
     title: 'This page met an unexpected error',
-    text: 'Try again. If it persists, reload the page; the API key has to be entered again then.',
+    text: 'Try again. If the error persists, reload the page and enter the API key again.',
     canRetry: true,
   };
 }
 
-/** Where the service speaks to programs, of headers and fields, people are told this. */
+/** Texts for people, where those of the service are for programs: about headers and fields. */
 const HELP: Readonly<Record<string, string>> = {
   rate_limited:
-    'An API key may send so many requests a second, and this one sent more. Nothing was counted against the quota.',
+    'This API key sent more requests a second than its plan allows. The service counted nothing against the quota.',
   entropy_unavailable:
-    'An entropy source delivers nothing, or a generator failed a test. No key was released and nothing was counted. If it persists, see Status and tell the operator.',
+    'An entropy source delivers nothing, or a generator failed a test. The service released no key and counted nothing. If the error persists, see Status and tell the operator.',
   ledger_unavailable:
-    'The database cannot record or look up what this needs. No key was released. If it persists, see Status and tell the operator.',
-  overloaded: 'More work is waiting than the service will queue. Nothing was counted.',
+    'The database cannot record or look up what this needs. The service released no key. If the error persists, see Status and tell the operator.',
+  overloaded: 'More work is waiting than the service queues. The service counted nothing.',
 };
 
 function apiWords(error: PhmApiError): Words {
@@ -70,7 +71,7 @@ function apiWords(error: PhmApiError): Words {
   if (code === 'invalid_api_key') {
     return {
       title,
-      text: 'Check it for typing errors. A key that was revoked, and a demo key that this server does not admit, are answered the same way. An operator issues new ones with "phm key issue".',
+      text: `${text} An operator issues API keys with "phm key issue".`,
       canRetry: false,
     };
   }
@@ -90,7 +91,7 @@ function quotaText(waitSeconds: number | null): string {
     waitSeconds === null
       ? 'with the next calendar month (UTC)'
       : `on ${dateTime(Date.now() + waitSeconds * 1000)} (in ${duration(waitSeconds)})`;
-  return `It is whole again ${when}. An operator can move the account to a larger plan at any time. Usage and Evidence are not metered and go on working.`;
+  return `The full quota is back ${when}. An operator can move the account to a larger plan at any time. Usage and Evidence are not metered and still work.`;
 }
 
 export interface NoticeProps {
@@ -98,9 +99,11 @@ export interface NoticeProps {
   readonly retry?: (() => void) | undefined;
   /** What the failed call may have left behind, if that is worth saying. */
   readonly aftermath?: string | undefined;
+  /** What the failed call has left as it was, if that is worth saying. */
+  readonly unchanged?: string | undefined;
 }
 
-export function Notice({ error, retry, aftermath }: NoticeProps) {
+export function Notice({ error, retry, aftermath, unchanged }: NoticeProps) {
   const { title, text, waitSeconds, canRetry } = wordsFor(error);
   const isUncertain = error instanceof PhmError && error.outcomeUnknown;
   const box = useRef<HTMLDivElement>(null);
@@ -118,6 +121,7 @@ export function Notice({ error, retry, aftermath }: NoticeProps) {
       <h3>{title}</h3>
       <p>{text}</p>
       {isUncertain && aftermath && <p>{aftermath}</p>}
+      {unchanged && <p>{unchanged}</p>}
       <Actions error={error} retry={canRetry ? retry : undefined} waitSeconds={waitSeconds ?? 0} />
       {error instanceof PhmApiError && error.requestId && (
         <p class="note">
@@ -135,12 +139,13 @@ interface ActionsProps {
 }
 
 function Actions({ error, retry, waitSeconds }: ActionsProps) {
-  const session = useSession();
+  const { ending } = useSession();
+  const { forgetApiKey } = useCustody();
   const isRefused = error instanceof PhmApiError && error.status === 401;
-  if (isRefused && session.ending !== undefined) {
+  if (isRefused && ending !== undefined) {
     return (
       <p>
-        <button type="button" onClick={session.forget}>
+        <button type="button" onClick={forgetApiKey}>
           Enter another API key
         </button>
       </p>

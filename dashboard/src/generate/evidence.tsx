@@ -4,9 +4,9 @@ import { Figure } from '../components/figure.tsx';
 import { Tiles } from '../components/tiles.tsx';
 import { saveJson } from '../download.ts';
 import { count, date, milliseconds, pValue, timeOfDay } from '../format.ts';
+import type { Made } from './custody.tsx';
 import { allPValues, PValuePlot, pValueTable } from './p-value-plot.tsx';
 import { TestsTable } from './tests-table.tsx';
-import type { Made } from './view.tsx';
 
 export function Evidence({ made }: { made: Made }) {
   const { answer, order, roundTripMs } = made;

@@ -33,7 +33,7 @@ export function toRequest({ level, modulation, source, isValidated }: Order): Ge
     security_level: level,
     modulation_type: modulation,
     enable_nist_validation: isValidated,
-    include: isValidated ? ['hash_proof', 'nist_report'] : ['hash_proof'],
+    ...(isValidated && { include: ['nist_report'] }),
     ...(source !== '' && {
       entropy_source: source as NonNullable<GenerateRequest['entropy_source']>,
     }),
@@ -43,18 +43,18 @@ export function toRequest({ level, modulation, source, isValidated }: Order): Ge
 export interface GenerateFormProps {
   readonly order: Order;
   readonly isWorking: boolean;
-  readonly hasKey: boolean;
+  /** What has become of the last order, for the eye while it is under way and for screen readers. */
+  readonly status: string;
   onChange(order: Order): void;
   onSubmit(): void;
 }
 
-export function GenerateForm({ order, isWorking, hasKey, onChange, onSubmit }: GenerateFormProps) {
+export function GenerateForm({ order, isWorking, status, onChange, onSubmit }: GenerateFormProps) {
   const id = useId();
   const submit = (event: Event) => {
     event.preventDefault();
     if (!isWorking) onSubmit();
   };
-  const label = hasKey ? 'Forget it and generate another' : 'Generate';
   return (
     <section class="panel" aria-label="What to generate">
       <form class="order" onSubmit={submit}>
@@ -92,8 +92,11 @@ export function GenerateForm({ order, isWorking, hasKey, onChange, onSubmit }: G
             aria-disabled={isWorking}
             onClick={ignoreDoubleClick}
           >
-            {isWorking ? 'Generating…' : label}
+            Generate
           </button>
+          <p class={isWorking ? 'note' : 'unseen'} role="status">
+            {status}
+          </p>
         </div>
       </form>
     </section>
@@ -106,7 +109,7 @@ function SourceField({ order, onChange }: Pick<GenerateFormProps, 'order' | 'onC
   const chosen = sources.find(({ name }) => name === order.source);
   const note =
     order.source === ''
-      ? 'Mixed in beside the operating system’s, which always takes part.'
+      ? 'It is mixed in. The operating system’s source always takes part.'
       : sourceText(order.source);
   return (
     <div class="field">
@@ -125,7 +128,9 @@ function SourceField({ order, onChange }: Pick<GenerateFormProps, 'order' | 'onC
         ))}
       </select>
       <p class="note" id={`${id}-note`}>
-        {chosen && !chosen.isReady ? 'It delivers nothing at the moment: expect a refusal.' : note}
+        {chosen && !chosen.isReady
+          ? 'It delivers nothing at the moment, so the service will refuse the request.'
+          : note}
       </p>
     </div>
   );

@@ -1,19 +1,19 @@
 /**
- * The key itself: shown once, masked until asked for. The raster of its bits is the key in another
- * form, so it is there only while the key is.
+ * The key itself: shown once, and masked until the reader reveals it. The raster of its bits is the key in
+ * another form, so it is shown only while the key is.
  */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CopyButton } from '../components/copy-button.tsx';
 import { saveJson } from '../download.ts';
+import { type Made, useCustody } from './custody.tsx';
 import { BitRaster } from './raster.tsx';
-import type { Made } from './view.tsx';
 
 /** In groups of eight digits, so that lines break where an eye can follow. */
 const GROUP = /.{8}/g;
 
 /**
- * The button that made a key throws it away when it is pressed again: the focus goes on to the key,
- * unless it has left the button meanwhile. What is under a pointer stays there.
+ * The focus moves from the button that made the key to the key, unless the reader has moved it elsewhere. The
+ * page does not scroll under a pointer.
  */
 function takeFocus(heading: HTMLElement | null): void {
   if (!heading || !document.activeElement?.matches('body, h1, [type=submit]')) return;
@@ -23,13 +23,19 @@ function takeFocus(heading: HTMLElement | null): void {
   }
 }
 
-export function SecretKey({ made, onForget }: { made: Made; onForget(): void }) {
+/** Notes a copy made by hand: the whole key is in what the reader selected. */
+function isCopiedByHand(key: string): boolean {
+  return String(getSelection()).replaceAll(/\s/g, '').includes(key);
+}
+
+export function SecretKey({ made }: { made: Made }) {
+  const { hasCopy, noteCopy, forget } = useCustody();
   const { answer } = made;
   const { key, key_id: id, security_level: level, timestamp, hash_proof: proof } = answer;
   const [isShown, setShown] = useState(false);
   const heading = useRef<HTMLHeadingElement>(null);
   useLayoutEffect(() => takeFocus(heading.current), []);
-  const save = () =>
+  const save = () => {
     saveJson(`${id}.json`, {
       key_id: id,
       key,
@@ -37,13 +43,19 @@ export function SecretKey({ made, onForget }: { made: Made; onForget(): void }) 
       hash_proof: proof,
       timestamp,
     });
+    noteCopy();
+  };
   return (
-    <section class="panel secret" aria-labelledby="secret-title">
+    <section
+      class="panel secret"
+      aria-labelledby="secret-title"
+      onCopy={() => isCopiedByHand(key) && noteCopy()}
+    >
       <header class="row">
         <h2 id="secret-title" ref={heading} tabIndex={-1}>
           Your {level}-bit key
         </h2>
-        <p class="note">Shown once</p>
+        <p class="note">{hasCopy ? 'You have a copy' : 'Not copied yet'}</p>
       </header>
       <div class={isShown ? 'secret-body shown' : 'secret-body'}>
         {isShown ? (
@@ -70,7 +82,10 @@ export function SecretKey({ made, onForget }: { made: Made; onForget(): void }) 
           label="Copy"
           what="Key"
           className="primary"
-          onCopied={() => setShown(false)}
+          onCopied={() => {
+            setShown(false);
+            noteCopy();
+          }}
         />
         <button type="button" onClick={() => setShown(!isShown)}>
           {isShown ? 'Hide' : 'Reveal'}
@@ -78,14 +93,16 @@ export function SecretKey({ made, onForget }: { made: Made; onForget(): void }) 
         <button type="button" onClick={save}>
           Download
         </button>
-        <button type="button" class="danger" onClick={onForget}>
+        <button type="button" class="danger" onClick={forget}>
           Forget
         </button>
       </div>
       <p class="note">
-        The service does not store this key and cannot show it again. This page forgets it when you
-        generate another, leave this view or reload. Copying hides it; other programs can read the
-        clipboard.
+        The service does not store this key and cannot show it again.{' '}
+        {hasCopy
+          ? 'This page forgets it when you generate another or leave this view.'
+          : 'This page keeps it until you have a copy, and asks before it drops it.'}{' '}
+        Copying hides it. Other programs can read the clipboard.
       </p>
       <dl class="ids">
         <div>
@@ -95,15 +112,13 @@ export function SecretKey({ made, onForget }: { made: Made; onForget(): void }) 
             <CopyButton text={id} label="Copy id" what="Key id" className="link" />
           </dd>
         </div>
-        {proof && (
-          <div>
-            <dt>Proof</dt>
-            <dd>
-              <code>{proof}</code>
-              <CopyButton text={proof} label="Copy proof" what="Proof" className="link" />
-            </dd>
-          </div>
-        )}
+        <div>
+          <dt>Proof</dt>
+          <dd>
+            <code>{proof}</code>
+            <CopyButton text={proof} label="Copy proof" what="Proof" className="link" />
+          </dd>
+        </div>
       </dl>
     </section>
   );

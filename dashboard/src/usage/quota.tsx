@@ -56,7 +56,7 @@ function Meter({ limit, resetAt, now }: { limit: Limit; resetAt: number; now: nu
       <p class="quota-ends">
         <span>{count(used)} used</span>
         <span>
-          whole again {dateTime(resetAt)} (in {duration((resetAt - now) / 1000)})
+          full again on {dateTime(resetAt)} (in {duration((resetAt - now) / 1000)})
         </span>
       </p>
       {limit.remaining === 0 && (
