@@ -143,7 +143,15 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     await page.getByRole('radio', { name: '256 bits' }).check({ force: true });
     await page.getByRole('combobox', { name: 'Entropy source' }).selectOption('quantum-simulator');
     const first = await generateKey(page);
-    await page.getByText('No quantum hardware took part').waitFor();
+    const tile = (label: string) =>
+      page.locator('.tiles > div', { has: page.getByText(label, { exact: true }) }).locator('dd');
+    await tile('Strength').getByText(`${first.security_strength_bits} bits`).waitFor();
+    await tile('Source').getByText('quantum-simulatora pseudorandom imitation').waitFor();
+    await tile('Quantum hardware').getByText('nonone took part, no job id').waitFor();
+    await tile('Score').getByText(`${first.nist_score} of 100`).waitFor();
+    await tile('Grade')
+      .getByText(/^[A-F]$/)
+      .waitFor();
     const { tests_passed: passed, total_tests: total } = first.nist_report;
     const verdict = `${passed} of ${total} tests passed`;
     await page.getByRole('heading', { name: verdict, exact: true }).waitFor();

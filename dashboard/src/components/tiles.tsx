@@ -6,9 +6,15 @@ export interface Tile {
   readonly note?: string;
 }
 
-export function Tiles({ tiles }: { tiles: readonly Tile[] }) {
+export interface TilesProps {
+  readonly tiles: readonly Tile[];
+  /** Smaller, in one row where there is room: words rather than figures. */
+  readonly isCompact?: boolean;
+}
+
+export function Tiles({ tiles, isCompact = false }: TilesProps) {
   return (
-    <dl class="tiles">
+    <dl class={isCompact ? 'tiles compact' : 'tiles'}>
       {tiles.map(({ label, value, note }) => (
         <div key={label}>
           <dt>{label}</dt>

@@ -1,7 +1,8 @@
 /** What came with the key: figures, the verdict of the tests, and what they do not prove. */
 import type { GeneratedKey, NistReport } from '../api.ts';
 import { Figure } from '../components/figure.tsx';
-import { Tiles } from '../components/tiles.tsx';
+import { type Tile, Tiles } from '../components/tiles.tsx';
+import { Warnings } from '../components/warnings.tsx';
 import { saveJson } from '../download.ts';
 import { count, date, milliseconds, pValue, timeOfDay } from '../format.ts';
 import type { Made } from './custody.tsx';
@@ -9,57 +10,59 @@ import { allPValues, PValuePlot, pValueTable } from './p-value-plot.tsx';
 import { TestsTable } from './tests-table.tsx';
 
 export function Evidence({ made }: { made: Made }) {
-  const { answer, order, roundTripMs } = made;
+  const { answer } = made;
   const report = answer.nist_report;
   return (
     <>
       <section class="panel" aria-labelledby="made-title">
-        <h2 id="made-title">How it was made</h2>
-        <Tiles
-          tiles={[
-            {
-              label: 'Entropy credited',
-              value: `${answer.entropy_bits.toFixed(2)} bits`,
-              note: 'a claim about the sources, scaled by a screen for defects',
-            },
-            {
-              label: 'Latency',
-              value: milliseconds(answer.latency_ms),
-              note: `${milliseconds(roundTripMs)} with network, commit and this page`,
-            },
-            { label: 'Modulation', value: order.modulation, note: 'adds no strength, takes none' },
-            {
-              label: 'Source',
-              value: answer.source,
-              note: 'beside the operating system’s',
-            },
-            {
-              label: 'Made',
-              value: timeOfDay(answer.timestamp),
-              note: `${date(answer.timestamp)}, your local time`,
-            },
-          ]}
-        />
-        <SourceNote answer={answer} />
+        <header class="row">
+          <h2 id="made-title">How it was made</h2>
+          <p class="note">
+            {timeOfDay(answer.timestamp)} on {date(answer.timestamp)}, your local time
+          </p>
+        </header>
+        <Tiles tiles={tilesOf(made)} />
+        <Warnings warnings={answer.warnings} />
       </section>
       {report ? <Tested answer={answer} report={report} /> : <Untested />}
     </>
   );
 }
 
-/** What the name of a source does not say. */
-function SourceNote({ answer }: { answer: GeneratedKey }) {
-  if (answer.quantum_hardware) {
-    const job = answer.entropy_job_id === null ? '' : ` Job ${answer.entropy_job_id}.`;
-    return <p class="note">Quantum hardware took part, by its provider’s word.{job}</p>;
-  }
-  if (answer.source !== 'quantum-simulator') return null;
-  return (
-    <p class="note">
-      No quantum hardware took part: the simulator is a pseudorandom imitation, credited with no
-      entropy.
-    </p>
-  );
+function tilesOf({ answer, order, roundTripMs }: Made): Tile[] {
+  return [
+    {
+      label: 'Strength',
+      value: `${answer.security_strength_bits} bits`,
+      note: 'the length of the key, or the strength of the generator if that is less',
+    },
+    {
+      label: 'Entropy credited',
+      value: `${answer.entropy_bits.toFixed(2)} bits`,
+      note: 'a claim about the sources, scaled by a screen for defects',
+    },
+    { label: 'Source', value: answer.source, note: sourceNote(answer) },
+    quantumTile(answer),
+    { label: 'Modulation', value: order.modulation, note: 'neither adds nor takes strength' },
+    {
+      label: 'Latency',
+      value: milliseconds(answer.latency_ms),
+      note: `${milliseconds(roundTripMs)} with network, commit and this page`,
+    },
+  ];
+}
+
+function sourceNote({ source }: GeneratedKey): string {
+  if (source === 'os') return 'the operating system’s generator, and no other source';
+  const origin = source === 'quantum-simulator' ? 'a pseudorandom imitation, ' : '';
+  return `${origin}mixed with the operating system’s generator`;
+}
+
+function quantumTile({ quantum_hardware: isQuantum, entropy_job_id: job }: GeneratedKey): Tile {
+  const jobText = job === null ? 'no job id' : `job ${job}`;
+  return isQuantum
+    ? { label: 'Quantum hardware', value: 'yes', note: `by its provider’s word, ${jobText}` }
+    : { label: 'Quantum hardware', value: 'no', note: `none took part, ${jobText}` };
 }
 
 function Untested() {
@@ -67,8 +70,8 @@ function Untested() {
     <section class="panel plain" aria-labelledby="untested-title">
       <h2 id="untested-title">Not tested</h2>
       <p>
-        The statistical tests were not asked for. The key is as strong as a tested one: it comes
-        from the same generator in the same way.
+        You did not ask for the statistical tests. The key is as strong as a tested one: the same
+        generator makes both in the same way.
       </p>
     </section>
   );
@@ -89,6 +92,7 @@ function Tested({ answer, report }: { answer: GeneratedKey; report: NistReport }
             Download report
           </button>
         </header>
+        <Tiles tiles={labelTiles(answer)} isCompact={true} />
         <p>{verdictText(passed, total)}</p>
         <p>
           <strong>What this does not prove:</strong> that the key cannot be guessed. A generator
@@ -96,8 +100,11 @@ function Tested({ answer, report }: { answer: GeneratedKey; report: NistReport }
           {count(report.bits)} other bits of the stream, never on the key.
         </p>
         <p class="note">
-          {labelsOf(answer)} Gate: p = {pValue(gate.p_value)}, FAIL below {gate.alpha}.
-          {gate.streams_judged > 1 && ' A first stream failed the gate and was dropped whole.'}
+          Status, level, score and grade are this service’s own labels: NIST certifies nothing by SP
+          800-22. The gate’s p-value is {pValue(gate.p_value)}; the status is FAIL below{' '}
+          {gate.alpha}.
+          {gate.streams_judged > 1 &&
+            ' A first stream failed the gate, and no key was cut from it.'}
         </p>
       </section>
       <section class="panel" aria-label="All p-values">
@@ -125,8 +132,13 @@ function verdictText(passed: number, total: number): string {
   return `${below} below 1\u00a0%. That happens to about one sound key in eight, and this key is no worse for it: do not choose keys by their test results.${skipped}`;
 }
 
-function labelsOf(answer: GeneratedKey): string {
-  const { nist_validation: found, nist_score: score, nist_grade: grade } = answer;
-  const labels = `${found?.certification_status}, ${found?.compliance_level}, score ${score}, grade ${grade}`;
-  return `Labels of the API: ${labels}. They are this service’s own; NIST certifies nothing by SP 800-22.`;
+/** The labels that the API gives the result. They come together, whenever the tests ran. */
+function labelTiles(answer: GeneratedKey): Tile[] {
+  const { nist_validation: validation, nist_score: score, nist_grade: grade } = answer;
+  return [
+    { label: 'Status', value: validation?.certification_status },
+    { label: 'Score', value: score === undefined ? undefined : `${score} of 100` },
+    { label: 'Grade', value: grade },
+    { label: 'Level', value: validation?.compliance_level },
+  ].flatMap(({ label, value }) => (value === undefined ? [] : [{ label, value }]));
 }
