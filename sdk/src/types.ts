@@ -20,20 +20,20 @@ type Order = Omit<Schemas['GenerateRequest'], 'enable_nist_validation' | 'includ
 
 /** Any request for a key, also one that is known to be validated or not only when it is made. */
 export interface GenerateRequest extends Order {
-  readonly enable_nist_validation?: boolean;
-  readonly include?: readonly Includable[];
+  readonly enable_nist_validation?: boolean | null;
+  readonly include?: readonly Includable[] | null;
 }
 
 /** A request without validation. */
 export interface PlainRequest extends Order {
-  readonly enable_nist_validation?: false;
-  readonly include?: readonly Exclude<Includable, 'nist_report'>[];
+  readonly enable_nist_validation?: false | null;
+  readonly include?: readonly Exclude<Includable, 'nist_report'>[] | null;
 }
 
 /** A request with validation. */
 export interface ValidatedRequest extends Order {
   readonly enable_nist_validation: true;
-  readonly include?: readonly Includable[];
+  readonly include?: readonly Includable[] | null;
 }
 
 /** A request with validation and its report. */

@@ -1,36 +1,35 @@
-/** The package in sdk/, as somebody gets it who installs it in a project of their own. */
+/** The package in sdk/, as a newcomer gets it who follows its README in an empty folder. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { findNode20 } from '../support/node-20.ts';
 import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { COMMANDS, COMMONJS_EXAMPLE, EXAMPLES, Newcomer } from './newcomer.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
-const PROJECT = mkdtempSync(join(tmpdir(), 'sdk-'));
-
-const EXAMPLES = [
-  ...readFileSync(join(ROOT, 'sdk/README.md'), 'utf8').matchAll(/```js\n([\s\S]*?)```/g),
-].map(([, code = '']) => code);
-
-function run(command: string, args: readonly string[], cwd = PROJECT): string {
-  return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
-}
+const FIRST_OUTPUT =
+  /^phm_\d+: 256 bits, grade [A-F]\nmade here\n\d keys in the last hour\n6\d steps of 1 min, \d validated keys\n9\d\d requests left this month\n$/;
 
 /** What a project's own code may say, and what it may not. */
 const CONSUMER = `
-import { type ErrorCode, type GeneratedKey, PhmApiError, PhmClient } from 'phm-client';
+import { type ErrorCode, type GeneratedKey, type ValidatedKey, PhmApiError, PhmClient } from 'phm-client';
+import { type KeyUsage, keyBytes, toCryptoKey, type WebCryptoKey } from 'phm-client';
 
 const phm = new PhmClient({ baseUrl: 'https://keys.example/phm', apiKey: 'x', fetch });
 export async function use(signal: AbortSignal): Promise<string> {
-  const generated: GeneratedKey = await phm.generate({ security_level: 256 }, { signal });
-  if (generated.quantum_hardware) return generated.hash_proof;
+  const plain = await phm.generate({ security_level: 256 }, { signal });
+  const validated: ValidatedKey = await phm.generate({ security_level: 256, enable_nist_validation: true });
+  const generated: GeneratedKey = plain;
   const passed: number | undefined = generated.nist_validation?.tests_passed;
   const { quota } = phm.lastLimits;
-  return \`\${generated.key} \${passed} \${quota?.remaining} \${(await phm.health()).status}\`;
+  return \`\${plain.hash_proof} \${validated.nist_grade} \${passed} \${quota?.remaining}\`;
+}
+export async function importKey(answer: GeneratedKey, usages: readonly KeyUsage[]): Promise<CryptoKey> {
+  await crypto.subtle.importKey('raw', keyBytes(answer), 'HKDF', false, ['deriveBits']);
+  const key: WebCryptoKey = await toCryptoKey(answer, usages, 'HKDF');
+  return key;
 }
 export function codeOf(error: unknown): ErrorCode | undefined {
   if (!(error instanceof PhmApiError)) return undefined;
@@ -45,37 +44,33 @@ phm.validate({});
 `;
 
 describe('the package in sdk/', () => {
+  const newcomer = new Newcomer();
+  const { project } = newcomer;
   let server: Server;
   let dataDir: string;
 
   before(async () => {
-    const pack = ['pack', '--silent', '--pack-destination', PROJECT, '--workspace', 'sdk'];
-    const file = run('npm', pack, ROOT).trim();
-    writeFileSync(join(PROJECT, 'package.json'), '{"private": true, "type": "module"}');
-    run('npm', ['install', '--offline', '--silent', `./${file}`]);
-    for (const [i, code] of EXAMPLES.entries()) {
-      writeFileSync(join(PROJECT, `example-${i}.mjs`), code);
-    }
-    writeFileSync(join(PROJECT, 'consumer.ts'), CONSUMER);
     dataDir = makeDataDir();
-    server = await Server.start(dataDir);
+    [server] = await Promise.all([Server.start(dataDir), newcomer.install()]);
+    newcomer.linkCompiler();
   });
   after(async () => {
     await server?.stop();
     removeDataDir(dataDir);
-    rmSync(PROJECT, { recursive: true, force: true });
+    newcomer.remove();
   });
 
   it('brings code and types, and no dependency', () => {
-    const lock = JSON.parse(readFileSync(join(PROJECT, 'package-lock.json'), 'utf8'));
+    const lock = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'));
     const packages = Object.keys(lock.packages).map((path) => path.replace('node_modules/', ''));
     assert.deepEqual(packages, ['', 'phm-client']);
-    const folder = join(PROJECT, 'node_modules/phm-client');
-    const files = run('find', ['.', '-type', 'f'], folder).trim().split('\n').sort();
-    const modules = files.filter((file) => file.endsWith('.js'));
+    const folder = join(project, 'node_modules/phm-client');
+    const files = execFileSync('find', ['.', '-type', 'f'], { cwd: folder, encoding: 'utf8' });
+    const names = files.trim().split('\n').sort();
+    const modules = names.filter((file) => file.endsWith('.js'));
     assert.ok(modules.includes('./dist/index.js'));
     assert.deepEqual(
-      files,
+      names,
       [
         './LICENSE',
         './README.md',
@@ -86,25 +81,36 @@ describe('the package in sdk/', () => {
   });
 
   it('needs nothing of Node', () => {
-    const folder = join(PROJECT, 'node_modules/phm-client/dist');
+    const folder = join(project, 'node_modules/phm-client/dist');
     for (const name of readdirSync(folder).filter((file) => file.endsWith('.js'))) {
       const code = readFileSync(join(folder, name), 'utf8');
       assert.doesNotMatch(code, /['"]node:|\bprocess\b|\bBuffer\b/, name);
     }
   });
 
-  for (const [resolution, module, compiler] of [
-    ['nodenext', 'nodenext', 'sdk/node_modules/.bin/tsc'],
-    ['bundler', 'esnext', 'node_modules/.bin/tsc'],
-  ] as const) {
-    const major = compiler.startsWith('sdk') ? 5 : 7;
-    it(`passes the type check of a strict project with ${resolution} of TypeScript ${major}`, () => {
-      const modules = ['--module', module, '--moduleResolution', resolution];
-      const strict = ['--strict', '--exactOptionalPropertyTypes', '--target', 'es2022'];
-      const lib = ['--lib', 'es2022,dom,dom.iterable', '--noEmit'];
-      run(join(ROOT, compiler), [...modules, ...strict, ...lib, 'consumer.ts']);
-    });
-  }
+  it('runs as its README says, line by line, as JavaScript and as strict TypeScript', async () => {
+    const { make, runExample, runTyped } = COMMANDS;
+    assert.deepEqual(make, ['npm ci', 'npm pack --workspace sdk']);
+    const env = { PHM_URL: server.address };
+    newcomer.write('example.mjs', EXAMPLES[0] ?? '');
+    assert.match(await newcomer.shell(runExample, env), FIRST_OUTPUT);
+    newcomer.write('typed.mts', EXAMPLES[0] ?? '');
+    const [installCompiler, ...others] = runTyped;
+    // The registry is asked in test/slow/sdk-matrix.test.ts; here are the same packages of this project.
+    assert.equal(installCompiler, 'npm install --save-dev typescript @types/node');
+    const key = runExample.filter((line) => line.startsWith('export'));
+    assert.match(await newcomer.shell([...key, ...others], env), FIRST_OUTPUT);
+  });
+
+  it('passes the type check of a strict project', async () => {
+    const files = EXAMPLES.map((_, i) => `check-${i}.mts`);
+    for (const [i, file] of files.entries()) newcomer.write(file, EXAMPLES[i] ?? '');
+    newcomer.write('consumer.mts', CONSUMER);
+    const modules = '--module esnext --moduleResolution bundler --types node';
+    const strict = '--strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess';
+    const lib = '--target es2022 --lib es2022,dom,dom.iterable --noEmit';
+    await newcomer.shell([`npx tsc ${modules} ${strict} ${lib} consumer.mts ${files.join(' ')}`]);
+  });
 
   const node20 = findNode20();
   for (const [name, node] of [
@@ -112,20 +118,23 @@ describe('the package in sdk/', () => {
     ['Node 20', node20],
   ] as const) {
     const skip = node === undefined && `there is no ${name} on this machine's PATH`;
-    const example = async (i: number, apiKey: string) => {
+    const run = async (file: string, apiKey = DEMO_KEY) => {
       const env = { PHM_URL: server.address, PHM_API_KEY: apiKey };
-      const options = { cwd: PROJECT, env };
-      return (await promisify(execFile)(node ?? '', [`example-${i}.mjs`], options)).stdout;
+      return (await promisify(execFile)(node ?? '', [file], { cwd: project, env })).stdout;
     };
 
     it(`runs the documented examples on ${name}`, { skip }, async () => {
-      assert.equal(EXAMPLES.length, 2);
+      assert.equal(EXAMPLES.length, 3);
+      for (const [i, code] of EXAMPLES.entries()) newcomer.write(`example-${i}.mjs`, code);
+      newcomer.write('example.cjs', COMMONJS_EXAMPLE);
+      assert.match(await run('example-0.mjs'), FIRST_OUTPUT);
+      assert.equal(await run('example-1.mjs'), '32 bytes\n24 bytes encrypted\n');
+      assert.equal(await run('example-2.mjs'), '');
       assert.match(
-        await example(0, DEMO_KEY),
-        /^phm_\d+: 256 bits\nmade here\n\d keys in the last hour\n6\d steps of 1 min, \d validated keys\n9\d\d requests left this month\n$/,
+        await run('example-2.mjs', `${DEMO_KEY}x`),
+        /^401 invalid_api_key: Check the key .*\n$/,
       );
-      assert.equal(await example(1, DEMO_KEY), '');
-      assert.match(await example(1, `${DEMO_KEY}x`), /^401 invalid_api_key: Check the key .*\n$/);
+      assert.equal(await run('example.cjs'), 'ok\n');
     });
   }
 });

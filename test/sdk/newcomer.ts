@@ -1,0 +1,88 @@
+/** A folder in which the README of the client is followed, line by line. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+
+export const ROOT: string = resolve(import.meta.dirname, '../..');
+
+const README = readFileSync(join(ROOT, 'sdk/README.md'), 'utf8');
+
+function fenced(language: string): string[] {
+  const blocks = README.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, 'g'));
+  return [...blocks].map(([, code = '']) => code);
+}
+
+/** The README's examples: programs that are JavaScript and strict TypeScript, and one for CommonJS. */
+export const EXAMPLES: readonly string[] = fenced('js');
+export const COMMONJS_EXAMPLE: string = fenced('cjs')[0] ?? '';
+
+const [make = [], install = [], runExample = [], runTyped = []] = [
+  ...README.matchAll(/(?:^ {4}\S.*\n)+/gm),
+].map(([block]) =>
+  block
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.trim()),
+);
+
+/** The README's commands, in their order. */
+export const COMMANDS = { make, install, runExample, runTyped } as const;
+
+/** Without what `npm test` says of this project to the npm that it starts, but with where the registry is. */
+const OWN_ENVIRONMENT = Object.fromEntries(
+  Object.entries(process.env).filter(
+    ([name]) => !/^(?:PHM_|npm_(?!config_(?:registry|userconfig|cache)$))/i.test(name),
+  ),
+);
+
+export type Environment = Readonly<Record<string, string>>;
+
+export class Newcomer {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'sdk-'));
+  /** Stands for the clone: `npm pack` writes its file there. */
+  readonly clone: string = join(this.#folder, 'phm-key-service');
+  readonly project: string = join(this.#folder, 'my-project');
+
+  /** Packs the client and installs it as the README says, without a registry. */
+  async install(): Promise<void> {
+    mkdirSync(this.clone);
+    const pack = ['pack', '--silent', '--workspace', 'sdk', '--pack-destination', this.clone];
+    await promisify(execFile)('npm', pack, { cwd: ROOT });
+    await this.shell(COMMANDS.install, { npm_config_offline: 'true' }, this.clone);
+  }
+
+  /** Puts the compiler and Node's types of this project where `npm install` would put them. */
+  linkCompiler(): void {
+    const installed = join(ROOT, 'node_modules');
+    const modules = join(this.project, 'node_modules');
+    mkdirSync(join(modules, '@types'), { recursive: true });
+    mkdirSync(join(modules, '.bin'), { recursive: true });
+    symlinkSync(join(installed, 'typescript'), join(modules, 'typescript'));
+    symlinkSync(join(installed, '@types/node'), join(modules, '@types/node'));
+    symlinkSync('../typescript/bin/tsc', join(modules, '.bin/tsc'));
+  }
+
+  write(file: string, text: string): void {
+    const path = join(this.project, file);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+
+  /** Runs lines of a shell, which end at the first failure; resolves with standard output. */
+  async shell(
+    lines: readonly string[],
+    env: Environment = {},
+    cwd: string = this.project,
+  ): Promise<string> {
+    const path = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter);
+    const options = { cwd, env: { ...OWN_ENVIRONMENT, PATH: path, ...env } };
+    const { stdout } = await promisify(execFile)('sh', ['-ec', lines.join('\n')], options);
+    return stdout;
+  }
+
+  remove(): void {
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
