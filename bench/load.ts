@@ -117,7 +117,9 @@ export function phm(env: Environment, ...args: string[]): Record<string, string>
 
 /** Adds an Enterprise account, which has no quota, and returns the headers of its requests. */
 export function addAccount(env: Environment): Target['headers'] {
-  const account = phm(env, 'account', 'create', '--name', 'bench', '--plan', 'enterprise');
+  const init = env.PHM_DATABASE_URL ? [] : ['--init'];
+  const create = ['account', 'create', ...init, '--name', 'bench', '--plan', 'enterprise'];
+  const account = phm(env, ...create);
   const { api_key: apiKey } = phm(env, 'key', 'issue', '--account', account.account_id);
   return { 'content-type': 'application/json', 'x-api-key': apiKey };
 }

@@ -8,10 +8,14 @@ export interface Announcement {
   readonly json: boolean;
   /** Whether the dashboard is there to be looked at. */
   readonly dashboard: boolean;
+  /** The data directory, or the database in PostgreSQL. */
+  readonly data: string;
   /** The page for Prometheus, or null. */
   readonly metricsAddress: string | null;
   /** A demo API key that this server admits, or null. */
   readonly demoApiKey: string | null;
+  /** A whole command line for these words, as this server was started. */
+  readonly commandLine: (words: string) => string;
   /** Whether stderr is a terminal that shows colours. */
   readonly color: boolean;
 }
@@ -35,21 +39,23 @@ export function announce(announcement: Announcement): void {
  * The banner: at most 80 columns and 24 lines with a short address. Its curl line works when pasted.
  */
 export function bannerText(announcement: Announcement): string {
-  const { address, dashboard, metricsAddress, demoApiKey, color } = announcement;
+  const { address, dashboard, data, metricsAddress, demoApiKey, color } = announcement;
+  const { commandLine } = announcement;
   const bold = (text: string) => paint('bold', text, color);
   const faint = (text: string) => paint('dim', text, color);
   const rows = [
     ['Service', address],
     ...(dashboard ? [['Dashboard', `${address}/`]] : []),
     ['Documentation', `${address}/docs`],
+    ['Data', data],
     ...(metricsAddress ? [['Metrics', metricsAddress]] : []),
     ...(demoApiKey ? [['Demo API key', demoApiKey]] : []),
   ].map(([name = '', value = '']) => `  ${name.padEnd(15)}${paint('cyan', value, color)}\n`);
   const about = demoApiKey
     ? faint(`${' '.repeat(17)}public; Research plan, 1,000 requests a month\n`)
     : '\n  Make an account and an API key first:\n\n' +
-      '    npm run -s phm -- account create --name "My team" --plan research\n' +
-      '    npm run -s phm -- key issue --account <account_id>\n';
+      `    ${commandLine('account create --name "My team" --plan research')}\n` +
+      `    ${commandLine('key issue --account <account_id>')}\n`;
   return `
 ${bold(`PHM key service ${PROJECT_VERSION}`)}
 

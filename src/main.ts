@@ -2,6 +2,7 @@
  * The program: one command line. It is the only reader of the process environment. The server is
  * loaded with the one command that starts it; the others answer in a third of the time without it.
  */
+import { fstatSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
@@ -32,6 +33,17 @@ function writeOut(bytes: Uint8Array): Promise<void> {
   });
 }
 
+/** Whether standard output and standard error are one terminal, pipe or file. */
+function outputIsShared(): boolean {
+  try {
+    const [out, err] = [fstatSync(1), fstatSync(2)];
+    // Windows numbers no pipes.
+    return out.ino !== 0 && out.ino === err.ino && out.dev === err.dev;
+  } catch {
+    return false;
+  }
+}
+
 process.on('uncaughtException', endAtOnce);
 // Words that cannot be written are lost and harm nothing; data that cannot fails the command.
 process.stderr.on('error', () => {});
@@ -42,14 +54,17 @@ process.stdout.on('error', () => {
     process.exitCode = 1;
   });
 });
-const { runCli } = await import('./cli/index.ts');
+const { findLauncher, runCli } = await import('./cli/index.ts');
+const launcher = findLauncher(process.env, process.argv);
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
+  launcher,
   out: (text) => process.stdout.write(text),
   outBytes: writeOut,
+  outputIsShared,
   err: (text) => process.stderr.write(text),
   serve: async (config, options) => {
     const { serve } = await import('./serve.ts');
-    return serve(config, { ...options, env: process.env, onFatal: endAtOnce });
+    return serve(config, { ...options, env: process.env, launcher, onFatal: endAtOnce });
   },
 });

@@ -20,9 +20,10 @@ import {
 } from './accounts/index.ts';
 import { announce } from './banner.ts';
 import { wipe } from './bytes.ts';
-import { storeLocation } from './cli/index.ts';
+import { commandLine, describeStore, storeLocation } from './cli/index.ts';
 import { systemClock } from './clock.ts';
 import { type Config, isLoopback } from './config/index.ts';
+import { loadDirectoryId, newDirectoryId } from './data-directory.ts';
 import { isSourceName } from './entropy/index.ts';
 import { SetupError } from './errors.ts';
 import { buildApp } from './http/app.ts';
@@ -57,12 +58,15 @@ export interface ServeOptions {
   /** Write one line with the address to stdout. */
   readonly json: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The words that start this program, for the commands that the banner names. */
+  readonly launcher: string;
   /** Told of a broken invariant; it MUST end the process. */
   readonly onFatal: (error: Error) => void;
 }
 
 /** Starts the server and resolves with the exit code once it has ended. */
-export async function serve(config: Config, { json, env, onFatal }: ServeOptions): Promise<number> {
+export async function serve(config: Config, options: ServeOptions): Promise<number> {
+  const { json, env, onFatal } = options;
   const color = showsColors(env);
   const log = new LogWriter(process.stderr.fd, lineFormat(config, color));
   const logger = pino({ level: config.logLevel, base: null }, log);
@@ -90,6 +94,7 @@ export async function serve(config: Config, { json, env, onFatal }: ServeOptions
     dashboardFolder: DASHBOARD_FOLDER,
     trustedProxies: config.trustedProxies,
     isDraining: () => lifecycle.draining,
+    directoryId: config.databaseUrl === null ? loadDirectoryId(config.dataDir) : newDirectoryId(),
     metrics,
     tracing,
   });
@@ -108,6 +113,8 @@ export async function serve(config: Config, { json, env, onFatal }: ServeOptions
     json,
     dashboard: isBuilt(DASHBOARD_FOLDER),
     demoApiKey,
+    data: config.databaseUrl === null ? config.dataDir : describeStore(storeLocation(config)),
+    commandLine: (words) => commandLine(options, words),
     metricsAddress: metricsServer?.address ?? null,
     color,
   });

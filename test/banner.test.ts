@@ -9,8 +9,10 @@ const ALL: Announcement = {
   address: 'http://127.0.0.1:8080',
   json: false,
   dashboard: true,
+  data: '/var/lib/phm',
   metricsAddress: 'http://127.0.0.1:9464/metrics',
   demoApiKey: DEMO_KEY,
+  commandLine: (words) => `npm run -s phm -- ${words}`,
   color: false,
 };
 
@@ -19,6 +21,7 @@ describe('the banner', () => {
     const text = bannerText(ALL);
     assert.match(text, /Dashboard +http:\/\/127\.0\.0\.1:8080\/\n/);
     assert.match(text, /Documentation +http:\/\/127\.0\.0\.1:8080\/docs\n/);
+    assert.match(text, /Data +\/var\/lib\/phm\n/);
     assert.match(text, /Metrics +http:\/\/127\.0\.0\.1:9464\/metrics\n/);
     assert.match(text, /Demo API key +phmsk_demo_/);
     const bare = bannerText({ ...ALL, dashboard: false, metricsAddress: null, demoApiKey: null });

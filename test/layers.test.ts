@@ -36,6 +36,7 @@ const RANKS: Record<string, number> = {
   bytes: 0,
   clock: 0,
   'compile-cache': 0,
+  'data-directory': 0,
   sync: 0,
   version: 0,
   wasm: 0,

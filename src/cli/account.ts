@@ -4,7 +4,9 @@ import { Argument, type Command, Option } from 'commander';
 import { PLAN_NAMES, PLANS, type PlanName } from '../accounts/index.ts';
 import { formatTimestamp } from '../clock.ts';
 import { CommandError } from './command-error.ts';
-import { type CliContext, withStore, writeJson, writeTable } from './context.ts';
+import { type CliContext, writeJson, writeTable } from './context.ts';
+import { commandLine } from './launcher.ts';
+import { withInitializedStore, withStore, withStoreToMake, withStoreToRead } from './store.ts';
 
 const MAX_NAME = 200;
 
@@ -17,6 +19,10 @@ export function addAccountCommands(program: Command, context: CliContext): void 
     .description('create an account')
     .requiredOption('--name <name>', 'name of the account, for people')
     .addOption(new Option('--plan <plan>', 'plan').choices(PLAN_NAMES).makeOptionMandatory())
+    .option(
+      '--init',
+      'make the data directory, its master secret and its database if they are missing',
+    )
     .option('--json', 'write the result as JSON')
     .action((options) => create(context, options));
   account
@@ -34,7 +40,7 @@ export function addAccountCommands(program: Command, context: CliContext): void 
 
 async function create(
   context: CliContext,
-  options: { name: string; plan: PlanName; json?: boolean },
+  options: { name: string; plan: PlanName; init?: boolean; json?: boolean },
 ): Promise<void> {
   const { plan } = options;
   const name = options.name.trim();
@@ -43,7 +49,8 @@ async function create(
   }
   const accountId = `acct_${randomUUID().replaceAll('-', '')}`;
   const createdMs = Date.now();
-  await withStore(context, (store) =>
+  const withOneStore = options.init ? withInitializedStore : withStoreToMake;
+  await withOneStore(context, (store) =>
     store.addAccount({ accountId, name, plan, demo: false, createdMs }),
   );
   if (options.json) {
@@ -56,13 +63,14 @@ async function create(
   } else {
     context.out(`${accountId}\n`);
     context.err(
-      `Created "${name}" on the ${PLANS[plan].label} plan. Next: phm key issue --account ${accountId}\n`,
+      `Created "${name}" on the ${PLANS[plan].label} plan. Next:\n` +
+        `  ${commandLine(context, `key issue --account ${accountId}`)}\n`,
     );
   }
 }
 
 async function list(context: CliContext, options: { json?: boolean }): Promise<void> {
-  const accounts = await withStore(context, (store) => store.listAccounts());
+  const accounts = await withStoreToRead(context, (store) => store.listAccounts());
   if (options.json) {
     const rows = accounts.map(({ accountId, name, plan, demo, createdMs }) => ({
       account_id: accountId,

@@ -1,18 +1,21 @@
 /** What a command is given: where to write, and the configuration when it asks for it. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
-import { MONTHLY_QUOTAS } from '../accounts/index.ts';
 import { type Config, readConfig } from '../config/index.ts';
 import { SOURCE_NAMES } from '../entropy/index.ts';
-import { type LedgerStore, openStore, type StoreLocation } from '../ledger/index.ts';
+import type { StoreLocation } from '../ledger/index.ts';
 import { CommandError } from './command-error.ts';
 
 export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The words that start this program, as its user started it: for the commands that it names. */
+  readonly launcher: string;
   /** Data: results and JSON. */
   readonly out: (text: string) => void;
   /** Data in bytes; resolves when more may be written. Rejects when nobody reads any more. */
   readonly outBytes: (bytes: Uint8Array) => Promise<void>;
+  /** Whether data and words go to the same place: a terminal, or one pipe or file. */
+  readonly outputIsShared: () => boolean;
   /** Words: notes, warnings and errors. */
   readonly err: (text: string) => void;
   /** Runs the server until it is told to end; resolves with the exit code. */
@@ -36,19 +39,6 @@ export function storeLocation({ databaseUrl, dataDir }: Config): StoreLocation {
   return databaseUrl === null
     ? { kind: 'sqlite', path: join(dataDir, 'phm.db') }
     : { kind: 'postgres', url: databaseUrl };
-}
-
-/** Runs work on the configured store and closes it whatever happens. */
-export async function withStore<T>(
-  context: CliContext,
-  work: (store: LedgerStore) => Promise<T>,
-): Promise<T> {
-  const store = await openStore(storeLocation(requireConfig(context)), MONTHLY_QUOTAS);
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
 }
 
 /** Writes one JSON value and a line end. */

@@ -15,6 +15,7 @@ import { CommandError } from './command-error.ts';
 import { addCompletionCommand } from './completion.ts';
 import { type CliContext, requireConfig } from './context.ts';
 import { addKeyCommands } from './key.ts';
+import { commandLine } from './launcher.ts';
 import { addLedgerCommands } from './ledger.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { addMoveCommands } from './move.ts';
@@ -25,6 +26,8 @@ import { addStreamCommand } from './stream.ts';
 
 export type { CliContext } from './context.ts';
 export { storeLocation } from './context.ts';
+export { commandLine, findLauncher } from './launcher.ts';
+export { describeStore } from './store.ts';
 
 /** Runs one command line (without program and script) and resolves with the exit code: 0, 1 or 2. */
 export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
@@ -109,11 +112,19 @@ function printable(message: string): string {
   );
 }
 
-function report(error: unknown, { env, err }: CliContext): number {
+/** Messages write commands as 'phm …'; they are shown as this user starts them. */
+function asStarted(message: string, context: CliContext): string {
+  return message.replace(/(?<=['"])phm ([a-z]+)/g, (_, command: string) =>
+    commandLine(context, command),
+  );
+}
+
+function report(error: unknown, context: CliContext): number {
+  const { env, err } = context;
   // Commander has written its own message; it leaves with 0 after --help and --version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CommandError) {
-    err(`phm: ${printable(error.message)}\n`);
+    err(`phm: ${printable(asStarted(error.message, context))}\n`);
     return error.exitCode;
   }
   if (
@@ -121,7 +132,7 @@ function report(error: unknown, { env, err }: CliContext): number {
     error instanceof KernelsError ||
     error instanceof NoiseFailure
   ) {
-    err(`phm: ${printable(error.message)}\n`);
+    err(`phm: ${printable(asStarted(error.message, context))}\n`);
     return 1;
   }
   if (error instanceof AppError) {

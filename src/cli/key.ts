@@ -1,5 +1,6 @@
 /** `phm key`: the API keys of accounts. An API key is shown once, when it is issued. */
 import { randomUUID } from 'node:crypto';
+import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import {
   apiKeyHint,
@@ -11,7 +12,8 @@ import {
 import { formatTimestamp } from '../clock.ts';
 import type { LedgerStore } from '../ledger/index.ts';
 import { CommandError } from './command-error.ts';
-import { type CliContext, withStore, writeJson, writeTable } from './context.ts';
+import { type CliContext, writeJson, writeTable } from './context.ts';
+import { withStore, withStoreToRead } from './store.ts';
 
 export function addKeyCommands(program: Command, context: CliContext): void {
   const key = program.command('key').description('issue, list and revoke API keys');
@@ -28,8 +30,12 @@ export function addKeyCommands(program: Command, context: CliContext): void {
     .option('--json', 'write the result as JSON')
     .action((options) => list(context, options));
   key
-    .command('revoke <key>')
-    .description('revoke an API key by its id (or the key itself); servers follow within 5 seconds')
+    .command('revoke')
+    .argument(
+      '<id>',
+      'id of the API key, from "phm key list"; - reads the API key from standard input',
+    )
+    .description('revoke an API key; servers refuse it within 2 seconds')
     .option('--json', 'write the result as JSON')
     .action((given, options) => revoke(context, given, options));
 }
@@ -56,14 +62,24 @@ async function issue(
   } else {
     context.out(`${apiKey}\n`);
     context.err(`Issued ${apiKeyId}. The key is shown this once: store it now.\n`);
+    context.err(nextStep(context, apiKey));
   }
+}
+
+/**
+ * The line that makes the client commands use the key. It holds the key only where standard output shows it too:
+ * who captures that in a script may keep standard error in a log.
+ */
+function nextStep({ outputIsShared }: CliContext, apiKey: string): string {
+  const value = outputIsShared() ? apiKey : '<the key from standard output>';
+  return `Next, for generate, validate and metrics:\n  export PHM_API_KEY=${value}\n`;
 }
 
 async function list(
   context: CliContext,
   options: { account?: string; json?: boolean },
 ): Promise<void> {
-  const keys = await withStore(context, async (store) => {
+  const keys = await withStoreToRead(context, async (store) => {
     await requireAccount(store, options.account);
     return store.listApiKeys(options.account);
   });
@@ -96,9 +112,17 @@ async function revoke(
   given: string,
   options: { json?: boolean },
 ): Promise<void> {
+  if (/phmsk_/i.test(given)) {
+    throw new CommandError(
+      'an API key on the command line can be read by every user of this machine: give its id, from ' +
+        "'phm key list', or - and the key on standard input",
+      2,
+    );
+  }
+  const apiKey = given === '-' ? await readApiKey(context) : null;
   const nowMs = Date.now();
   const record = await withStore(context, async (store) => {
-    const id = await findApiKeyId(store, given, nowMs);
+    const id = apiKey === null ? given : await findApiKeyId(store, apiKey, nowMs);
     if (id === undefined || !(await store.revokeApiKey(id, nowMs))) return undefined;
     return (await store.listApiKeys()).find(({ apiKeyId }) => apiKeyId === id);
   });
@@ -108,7 +132,7 @@ async function revoke(
     const revokedAt = formatTimestamp(record.revokedMs ?? nowMs);
     writeJson(context, { api_key_id: record.apiKeyId, revoked_at: revokedAt });
   } else {
-    context.err(`Revoked ${record.apiKeyId}. Running servers refuse it within 5 seconds.\n`);
+    context.err(`Revoked ${record.apiKeyId}. Running servers refuse it within 2 seconds.\n`);
   }
 }
 
@@ -119,12 +143,18 @@ async function requireAccount(store: LedgerStore, accountId: string | undefined)
   throw new CommandError(`there is no account ${accountId}; see 'phm account list'`, 1);
 }
 
+async function readApiKey({ err }: CliContext): Promise<string> {
+  if (process.stdin.isTTY) err('Paste the API key, then press Enter and Ctrl-D.\n');
+  const apiKey = (await text(process.stdin)).trim();
+  if (isWellFormedApiKey(apiKey)) return apiKey;
+  throw new CommandError('standard input holds no API key: check for typing errors', 2);
+}
+
 async function findApiKeyId(
   store: LedgerStore,
-  given: string,
+  apiKey: string,
   nowMs: number,
 ): Promise<string | undefined> {
-  if (!isWellFormedApiKey(given)) return given;
-  const [principal] = await store.authenticate([hashApiKey(given)], quotaMonth(nowMs));
+  const [principal] = await store.authenticate([hashApiKey(apiKey)], quotaMonth(nowMs));
   return principal?.apiKeyId;
 }

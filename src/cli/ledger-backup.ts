@@ -1,11 +1,13 @@
 /** `phm ledger backup` and `phm ledger restore`: copies of the embedded database. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import type { Config } from '../config/index.ts';
 import { type CopyReport, copyDatabase } from '../ledger/index.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, requireConfig, storeLocation, writeJson } from './context.ts';
 import { untilInterrupted } from './interruption.ts';
 import { describeRows } from './row-counts.ts';
+import { INIT_HELP, requireLedger, requireMasterSecret, tellStore } from './store.ts';
 
 const BACKUP_HELP = `
 The server may run. FILE is one complete database, readable by its owner only, and must not exist yet.
@@ -31,24 +33,31 @@ export function addBackupCommands(ledger: Command, context: CliContext): void {
     .description('copy the database to a new file, and check the copy; the server may run')
     .option('--json', 'write the result as JSON')
     .addHelpText('after', BACKUP_HELP)
-    .action((file: string, options: { json?: boolean }) => {
-      const database = embeddedDatabase(context, 'back it up with: pg_dump -Fc');
-      return copy(context, database, file, options, 'Backed up to');
+    .action(async (file: string, options: { json?: boolean }) => {
+      const { config, path } = embeddedDatabase(context, 'back it up with: pg_dump -Fc');
+      await requireLedger(context, config, 'read');
+      await copy(context, path, file, options, 'Backed up to');
     });
   ledger
     .command('restore <file>')
     .description('put a backup in the place of the database; the server must not run')
+    .option('--init', INIT_HELP)
     .option('--json', 'write the result as JSON')
     .addHelpText('after', RESTORE_HELP)
-    .action((file: string, options: { json?: boolean }) => {
-      const database = embeddedDatabase(context, 'restore it with: pg_restore');
-      return copy(context, file, database, options, 'Restored to');
+    .action(async (file: string, options: { init?: boolean; json?: boolean }) => {
+      const { config, path } = embeddedDatabase(context, 'restore it with: pg_restore');
+      if (!options.init) requireMasterSecret(context, config);
+      await copy(context, file, path, options, 'Restored to');
     });
 }
 
-function embeddedDatabase(context: CliContext, instead: string): string {
-  const location = storeLocation(requireConfig(context));
-  if (location.kind === 'sqlite') return location.path;
+function embeddedDatabase(context: CliContext, instead: string): { config: Config; path: string } {
+  const config = requireConfig(context);
+  const location = storeLocation(config);
+  if (location.kind === 'sqlite') {
+    tellStore(context, location);
+    return { config, path: location.path };
+  }
   throw new CommandError(
     `the ledger is in PostgreSQL: ${instead} (docs/operations.md, "Backup and restore")`,
     1,

@@ -1,11 +1,12 @@
 /** `phm ledger`: what an operator does with the ledger itself. */
 import type { Command } from 'commander';
 import { MAX_RETENTION_DAYS } from '../config/index.ts';
-import { DAY_MS, openStore, type PruneReport } from '../ledger/index.ts';
+import { DAY_MS } from '../ledger/index.ts';
 import { CommandError } from './command-error.ts';
-import { type CliContext, requireConfig, storeLocation, writeJson } from './context.ts';
+import { type CliContext, requireConfig, writeJson } from './context.ts';
 import { addBackupCommands } from './ledger-backup.ts';
 import { parseCount } from './parse-count.ts';
+import { withStore, withStoreToRead } from './store.ts';
 
 interface PruneOptions {
   olderThan?: number;
@@ -26,8 +27,7 @@ export function addLedgerCommands(program: Command, context: CliContext): void {
 }
 
 async function prune(context: CliContext, options: PruneOptions): Promise<void> {
-  const config = requireConfig(context);
-  const days = options.olderThan ?? config.retentionDays;
+  const days = options.olderThan ?? requireConfig(context).retentionDays;
   if (days === null) {
     throw new CommandError('say how old with --older-than, or set PHM_RETENTION_DAYS', 2);
   }
@@ -36,14 +36,10 @@ async function prune(context: CliContext, options: PruneOptions): Promise<void> 
   }
   const nowMs = Date.now();
   const dryRun = options.dryRun ?? false;
-  const store = await openStore(storeLocation(config), {});
-  let report: PruneReport;
-  try {
-    report = await store.prune({ beforeMs: nowMs - days * DAY_MS, nowMs, dryRun });
-  } finally {
-    await store.close();
-  }
-  const { rows, minuteSums, partitions } = report;
+  const withOneStore = dryRun ? withStoreToRead : withStore;
+  const { rows, minuteSums, partitions } = await withOneStore(context, (store) =>
+    store.prune({ beforeMs: nowMs - days * DAY_MS, nowMs, dryRun }),
+  );
   if (options.json) {
     writeJson(context, { days, dry_run: dryRun, rows, minute_sums: minuteSums, partitions });
     return;

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { migrateStore } from '../ledger/index.ts';
 import { type CliContext, requireConfig, storeLocation, writeJson } from './context.ts';
+import { requireLedger, tellStore } from './store.ts';
 
 export function addMigrateCommand(program: Command, context: CliContext): void {
   program
@@ -12,7 +13,10 @@ export function addMigrateCommand(program: Command, context: CliContext): void {
 }
 
 async function run(context: CliContext, options: { json?: boolean }): Promise<void> {
-  const location = storeLocation(requireConfig(context));
+  const config = requireConfig(context);
+  const location = storeLocation(config);
+  tellStore(context, location);
+  await requireLedger(context, config, 'make');
   const { from, to } = await migrateStore(location);
   if (options.json) writeJson(context, { store: location.kind, from, to });
   else if (from === to) context.err(`The schema is at version ${to}: nothing to do.\n`);

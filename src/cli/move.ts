@@ -1,6 +1,6 @@
 /** `phm export` and `phm import`: the contents of one store, for another. */
 import { once } from 'node:events';
-import { createReadStream, existsSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
@@ -12,13 +12,14 @@ import {
   type MoveReport,
   openMovableStore,
   openStore,
-  type StoreLocation,
+  openStoreToRead,
   writeNewFile,
 } from '../ledger/index.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, requireConfig, storeLocation, writeJson } from './context.ts';
 import { untilInterrupted } from './interruption.ts';
 import { describeRows } from './row-counts.ts';
+import { INIT_HELP, requireLedger, requireMasterSecret, tellStore } from './store.ts';
 
 const STANDARD_STREAM = '-';
 
@@ -43,9 +44,10 @@ export function addMoveCommands(program: Command, context: CliContext): void {
   program
     .command('import <file>')
     .description('read an export into an empty store; - is standard input')
+    .option('--init', INIT_HELP)
     .option('--json', 'write the result as JSON')
     .addHelpText('after', HELP)
-    .action((file: string, options: { json?: boolean }) => runImport(context, file, options));
+    .action((file: string, options: ImportOptions) => runImport(context, file, options));
 }
 
 async function runExport(
@@ -56,11 +58,12 @@ async function runExport(
   if (file === STANDARD_STREAM && json) {
     throw new CommandError('--json needs a file: standard output has the export', 2);
   }
-  const location = storeLocation(requireConfig(context));
-  if (location.kind === 'sqlite' && !existsSync(location.path)) {
-    throw new CommandError(`there is no database ${location.path}; check PHM_DATA_DIR`, 1);
-  }
-  await updateSchema(location);
+  const config = requireConfig(context);
+  const location = storeLocation(config);
+  tellStore(context, location);
+  await requireLedger(context, config, 'read');
+  // Refuses a schema that this program does not know.
+  await (await openStoreToRead(location, MONTHLY_QUOTAS)).close();
   const store = await openMovableStore(location);
   const write = (put: (bytes: Uint8Array) => Promise<void>) =>
     untilInterrupted((signal) => exportLedger(store, Date.now(), put, signal));
@@ -83,15 +86,24 @@ async function intoFile<T>(
   }
 }
 
+interface ImportOptions {
+  readonly init?: boolean;
+  readonly json?: boolean;
+}
+
 async function runImport(
   context: CliContext,
   file: string,
-  { json }: { json?: boolean },
+  { init, json }: ImportOptions,
 ): Promise<void> {
-  const location = storeLocation(requireConfig(context));
+  const config = requireConfig(context);
+  const location = storeLocation(config);
+  tellStore(context, location);
+  if (!init) requireMasterSecret(context, config);
   const source = file === STANDARD_STREAM ? process.stdin : await openFile(file);
   const report = await untilInterrupted(async (signal) => {
-    await updateSchema(location);
+    // Makes the schema of an embedded store, and refuses one in PostgreSQL that is not there.
+    await (await openStore(location, MONTHLY_QUOTAS)).close();
     const store = await openMovableStore(location);
     const chunks = chunksOf(addAbortSignal(signal, source), file);
     return importLedger(store, chunks, PLAN_NAMES, signal);
@@ -120,12 +132,6 @@ async function* chunksOf(stream: Readable, path: string): AsyncGenerator<Uint8Ar
 function unreadable(path: string, cause: unknown): unknown {
   const { syscall, message } = cause as NodeJS.ErrnoException;
   return syscall ? new CommandError(`cannot read ${path}: ${message}`, 1) : cause;
-}
-
-/** As every command does: opening the store applies missing migrations, or says what is to be done. */
-async function updateSchema(location: StoreLocation): Promise<void> {
-  const store = await openStore(location, MONTHLY_QUOTAS);
-  await store.close();
 }
 
 function tell(context: CliContext, report: MoveReport, verb: string, json = false): void {

@@ -77,6 +77,7 @@ function report(
 /** Lists versions with the start of their check value, by which two files can be told apart. */
 function list(context: CliContext, options: { json?: boolean }): void {
   const origin = requireConfig(context).masterSecret;
+  context.err(`Master secret: ${origin.kind === 'environment' ? 'PHM_MASTER_KEY' : origin.path}\n`);
   const { versions, currentVersion } = readMasterSecret(origin);
   const keyring = new Keyring(versions, currentVersion);
   const rows = keyring.versions.map((version) => ({

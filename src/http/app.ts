@@ -64,6 +64,8 @@ export interface AppOptions extends Telemetry {
   readonly trustedProxies: readonly ProxyRange[];
   /** True once the process has been told to end. */
   readonly isDraining: () => boolean;
+  /** By which the command line on this machine tells whether it works with the same data directory. */
+  readonly directoryId: string;
   readonly timeouts?: Partial<Timeouts>;
 }
 

@@ -26,6 +26,18 @@ export async function openStore(
   return openPostgresStore({ url: location.url, quotas, warn });
 }
 
+/**
+ * Opens the store for a command that only reads: nothing is made, and no schema is changed. `quotas` are as
+ * for `openStore`. Throws `SetupError`, also when there is no store.
+ */
+export async function openStoreToRead(
+  location: StoreLocation,
+  quotas: Readonly<Record<string, number | null>>,
+): Promise<LedgerStore> {
+  if (location.kind === 'postgres') return openStore(location, quotas);
+  return openSqliteStore({ path: location.path, quotas, readOnly: true });
+}
+
 /** Brings the schema of the store up to date. Throws `SetupError`. */
 export async function migrateStore(location: StoreLocation): Promise<SchemaChange> {
   if (location.kind === 'sqlite') return migrateDatabase(location.path);

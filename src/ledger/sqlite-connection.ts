@@ -3,7 +3,7 @@ import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { addCounts, formatCounts, parseCounts } from './latency.ts';
-import { openDatabase } from './sqlite-schema.ts';
+import { openDatabase, openToRead } from './sqlite-schema.ts';
 import { unavailable } from './unavailable.ts';
 
 export type Row = Record<string, unknown>;
@@ -13,15 +13,17 @@ const LARGE_BATCH_BYTES = 4 * 2 ** 20;
 
 export class SqliteConnection {
   readonly #path: string;
+  readonly #openFile: (path: string) => DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   #database: DatabaseSync;
   /** The file's number on its disk, by which a removed or replaced database is told. */
   readonly #inode: number;
 
-  /** Opens the file. Throws `SetupError` when it cannot be used. */
-  constructor(path: string) {
+  /** Opens the file, which must exist to be only read. Throws `SetupError` when it cannot be used. */
+  constructor(path: string, { readOnly = false }: { readOnly?: boolean } = {}) {
     this.#path = path;
-    this.#database = openWithFunctions(path);
+    this.#openFile = readOnly ? openToRead : openWithFunctions;
+    this.#database = this.#openFile(path);
     this.#inode = statSync(path).ino;
   }
 
@@ -95,7 +97,7 @@ export class SqliteConnection {
   #open(): DatabaseSync {
     if (!this.#database.isOpen) {
       this.#assertSameFile();
-      this.#database = openWithFunctions(this.#path);
+      this.#database = this.#openFile(this.#path);
     }
     return this.#database;
   }

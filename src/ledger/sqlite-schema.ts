@@ -1,7 +1,8 @@
 /** Opens the SQLite database and brings its schema to the version this program knows. */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { SetupError } from '../errors.ts';
 import { newestVersion, readMigrations, type SchemaChange } from './migrations.ts';
 
@@ -21,6 +22,66 @@ const CHECKPOINT_PAGES = 8_000;
  */
 export function openDatabase(path: string): DatabaseSync {
   return openMigrated(path).database;
+}
+
+/**
+ * Opens an existing database to read it, and leaves nothing behind. Throws `SetupError` when it cannot be
+ * read, or when its schema is not this program's.
+ *
+ * A connection that only reads a WAL database makes the log and its index where they are missing, and does not
+ * remove them. Where no server has the database open there is no log, and `immutable` makes none. A server that
+ * starts in this moment writes to its log, not to the file.
+ */
+export function openToRead(path: string): DatabaseSync {
+  const url = pathToFileURL(path);
+  url.search = existsSync(`${path}-wal`) ? 'mode=ro' : 'mode=ro&immutable=1';
+  return openExisting(path, url, true);
+}
+
+/**
+ * Opens an existing database for one long read. Servers may write meanwhile, so it has a log and an index like
+ * theirs; the last connection that closes removes them. Throws like `openToRead`.
+ */
+export function openSnapshot(path: string): DatabaseSync {
+  const url = pathToFileURL(path);
+  url.search = 'mode=rw';
+  return openExisting(path, url, false);
+}
+
+function openExisting(path: string, url: URL, readOnly: boolean): DatabaseSync {
+  try {
+    const database = new DatabaseSync(url, { timeout: BUSY_TIMEOUT_MS, readOnly });
+    assertCurrent(database, path);
+    return database;
+  } catch (cause) {
+    if (cause instanceof SetupError) throw cause;
+    throw new SetupError(
+      `cannot read the database ${path}: ${(cause as Error).message}; check PHM_DATA_DIR, and run this ` +
+        'as the user of the server',
+      { cause },
+    );
+  }
+}
+
+/** Throws `SetupError` unless the schema is the one this program knows. */
+function assertCurrent(database: DatabaseSync, path: string): void {
+  const newest = newestVersion(readMigrations('sqlite'));
+  const found = schemaVersion(database);
+  if (found === newest) return;
+  if (found > newest) throw newerSchema(path, found, newest);
+  throw new SetupError(
+    found === 0
+      ? `${path} holds no ledger`
+      : `the database ${path} has schema version ${found}, and this program needs ${newest}: run 'phm migrate', ` +
+          'or start the server of this release',
+  );
+}
+
+function newerSchema(path: string, found: number, newest: number): SetupError {
+  return new SetupError(
+    `the database ${path} has schema version ${found}, newer than this program's ${newest}; ` +
+      'start the newer release instead',
+  );
 }
 
 /** Brings the schema up to date and says from which version to which. Throws like `openDatabase`. */
@@ -57,12 +118,7 @@ function migrate(database: DatabaseSync, path: string): SchemaChange {
   database.exec('BEGIN IMMEDIATE');
   try {
     const current = schemaVersion(database);
-    if (current > newest) {
-      throw new SetupError(
-        `the database ${path} has schema version ${current}, newer than this program's ${newest}; ` +
-          'start the newer release instead',
-      );
-    }
+    if (current > newest) throw newerSchema(path, current, newest);
     for (const migration of migrations) {
       if (migration.version > current) database.exec(migration.sql);
     }

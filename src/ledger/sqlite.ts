@@ -34,11 +34,13 @@ export interface SqliteStoreOptions {
   readonly path: string;
   /** Monthly quota by plan name; null is unlimited. */
   readonly quotas: Readonly<Record<string, number | null>>;
+  /** Makes and changes nothing: neither the file, nor its schema, nor a log beside it. */
+  readonly readOnly?: boolean;
 }
 
 /** Opens the store. Throws `SetupError` when the file cannot be used. */
-export function openSqliteStore(options: SqliteStoreOptions): LedgerStore {
-  return new SqliteStore(new SqliteConnection(options.path), options.quotas);
+export function openSqliteStore({ path, quotas, readOnly }: SqliteStoreOptions): LedgerStore {
+  return new SqliteStore(new SqliteConnection(path, { readOnly: readOnly ?? false }), quotas);
 }
 
 /** Exported for its tests, which put a failing connection below it. */

@@ -49,6 +49,8 @@ async function phm(args: readonly string[], env: Environment = {}): Promise<Resu
   let stderr = '';
   const code = await runCli(args, {
     env: { PHM_URL: server.address, PHM_API_KEY: DEMO_KEY, ...env },
+    launcher: 'phm',
+    outputIsShared: () => false,
     out: (data) => output.push(Buffer.from(data)),
     // A copy: the bytes are wiped when they are written.
     outBytes: async (data) => {
@@ -202,8 +204,11 @@ describe('phm generate', () => {
     for (const [args, words] of [
       [['--env-name', 'X'], /--env-name is for --format env/],
       [['--format', 'env', '--env-name', '1X'], /letters, digits/],
-      [['--include', 'hash_proof'], /which --json writes/],
-      [['--json', '--include', 'nist_report'], /needs --validate/],
+      [
+        ['--include', 'hash_proof'],
+        /that --json writes: add --json, and --validate for nist_report/,
+      ],
+      [['--json', '--include', 'nist_report'], /needs --validate: .* Add --validate\n$/],
       [['--json', '--format', 'raw'], /cannot be used with/],
       [['--force'], /--force is for --output/],
       [['--level', '512'], /128, 256, 384/],
@@ -326,8 +331,9 @@ describe('the client commands', () => {
   });
 
   it('have variables that are not taken for misspelt ones', async () => {
-    const { code, stderr } = await phm(['account', 'list'], { PHM_DATA_DIR: inFolder('other') });
-    assert.deepEqual([code, stderr], [0, '']);
+    const env = { PHM_DATA_DIR: inFolder('data'), PHM_PORT: '0' };
+    const { code, stderr } = await phm(['account', 'list'], env);
+    assert.deepEqual([code, stderr], [0, `Ledger: ${inFolder('data/phm.db')}\n`]);
   });
 
   it('say what to do when the service cannot be reached', async () => {

@@ -36,7 +36,7 @@ async function generateAnyway(page: Page): Promise<void> {
 /** An API key without a monthly quota. */
 async function issueUnlimitedKey(dataDir: string): Promise<string> {
   const account = await phmJson<{ account_id: string }>(
-    ['account', 'create', '--name', 'large', '--plan', 'enterprise'],
+    ['account', 'create', '--init', '--name', 'large', '--plan', 'enterprise'],
     dataDir,
   );
   const issued = await phmJson<{ api_key: string }>(

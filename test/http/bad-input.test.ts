@@ -10,7 +10,7 @@ let apiKey: string;
 
 before(async () => {
   const account = await phmJson<{ account_id: string }>(
-    ['account', 'create', '--name', 'fuzz', '--plan', 'enterprise'],
+    ['account', 'create', '--init', '--name', 'fuzz', '--plan', 'enterprise'],
     dataDir,
   );
   const issued = await phmJson<{ api_key: string }>(

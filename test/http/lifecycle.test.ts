@@ -38,7 +38,7 @@ function freshFolder(): string {
 
 async function makeApiKey(dataDir: string, plan: string) {
   const { account_id } = await phmJson<{ account_id: string }>(
-    ['account', 'create', '--name', 'n', '--plan', plan],
+    ['account', 'create', '--init', '--name', 'n', '--plan', plan],
     dataDir,
   );
   return {

@@ -54,7 +54,7 @@ describe('server on PostgreSQL', () => {
     for (const args of [['serve'], ['account', 'list']]) {
       const { code, stderr } = await runPhm(args, folders[0], env);
       assert.equal(code, 1);
-      assert.match(stderr, /no ledger yet.*run 'phm migrate'.*PHM_MIGRATE=auto/);
+      assert.match(stderr, /no ledger yet.*run '.* migrate'.*PHM_MIGRATE=auto/);
     }
     const auto = { ...env, PHM_MIGRATE: 'auto' };
     const together = await Promise.all(folders.map((folder) => Server.start(folder, auto)));
@@ -64,7 +64,10 @@ describe('server on PostgreSQL', () => {
     assert.deepEqual(done.from, done.to);
     assert.equal(done.store, 'postgres');
     const create = ['account', 'create', '--name', 'pg', '--plan', 'research'];
-    accountId = (await phmJson<{ account_id: string }>(create, folders[0], env)).account_id;
+    // The address names the store: no master secret has to be here, and no password is shown.
+    const created = await runPhm([...create, '--json'], folders[0], env);
+    assert.match(created.stderr, /^Ledger: PostgreSQL, database service on 127\.0\.0\.1:\d+\n$/);
+    accountId = JSON.parse(created.stdout).account_id;
     const issue = ['key', 'issue', '--account', accountId];
     apiKey = (await phmJson<{ api_key: string }>(issue, folders[0], env)).api_key;
   });

@@ -13,7 +13,7 @@ async function researchAccount(): Promise<{ dataDir: string; accountId: string; 
   const dataDir = makeDataDir();
   folders.push(dataDir);
   const { account_id: accountId } = await phmJson<{ account_id: string }>(
-    ['account', 'create', '--name', 'quota', '--plan', 'research'],
+    ['account', 'create', '--init', '--name', 'quota', '--plan', 'research'],
     dataDir,
   );
   const { api_key: apiKey } = await phmJson<{ api_key: string }>(

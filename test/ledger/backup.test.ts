@@ -220,7 +220,7 @@ describe('copy of a database', () => {
         );
       });
       assert.equal(code, 1, stderr);
-      assert.match(stderr, /^phm: cannot (copy|write) /);
+      assert.match(stderr, /^phm: cannot (copy|write) /m);
       assert.deepEqual(readdirSync(folder), ['phm.db']);
     }
   });

@@ -50,6 +50,7 @@ export function buildTestApp(
     dashboardFolder: '/nowhere',
     trustedProxies: [],
     isDraining: () => false,
+    directoryId: '0'.repeat(32),
     ...options,
   });
 }

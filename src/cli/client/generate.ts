@@ -11,6 +11,8 @@ import { KeyFile } from './key-file.ts';
 import { encodeKey, KEY_FORMATS, type KeyFormat, VARIABLE_NAME } from './key-formats.ts';
 import { writeDetails } from './terminal.ts';
 
+const INCLUDES = ['hash_proof', 'nist_report'];
+
 const DEFAULT_VARIABLE = 'PHM_KEY';
 
 const LOST =
@@ -79,10 +81,10 @@ export function addGenerateCommand(program: Command, context: CliContext): void 
     .option('--force', 'replace the file of --output if there is one')
     .addOption(new Option('--json', 'write the whole answer of the service').conflicts('format'))
     .addOption(
-      new Option('--include <field...>', 'extra fields of the answer, for --json').choices([
-        'hash_proof',
-        'nist_report',
-      ]),
+      new Option(
+        '--include <field...>',
+        'add to the answer of --json: nist_report, all p-values, needs --validate; hash_proof is always there',
+      ).choices(INCLUDES),
     );
   addConnectionOptions(command, HELP).action(
     (flags: Omit<GenerateFlags, 'level'> & { level: string }) => {
@@ -125,11 +127,14 @@ function assertConsistent(flags: GenerateFlags): void {
     throw new CommandError('--env-name is for --format env', 2);
   }
   if (include && !json) {
-    throw new CommandError('--include adds fields to the answer, which --json writes', 2);
+    throw new CommandError(
+      '--include adds to the answer that --json writes: add --json, and --validate for nist_report',
+      2,
+    );
   }
   if (include?.includes('nist_report') && !validate) {
     throw new CommandError(
-      '--include nist_report needs --validate: there is no report otherwise',
+      '--include nist_report needs --validate: without it no test runs. Add --validate',
       2,
     );
   }

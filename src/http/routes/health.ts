@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
+import { DIRECTORY_ID_HEADER } from '../../data-directory.ts';
 import type { RouteContext } from '../app.ts';
 import { COMMON_ERRORS, HealthResult, responses } from '../schemas.ts';
 
@@ -40,6 +41,7 @@ export function healthRoutes(
       },
       async (_request, reply) => {
         const health = report();
+        if (path === '/livez') reply.header(DIRECTORY_ID_HEADER, context.directoryId);
         if (!health.success) reply.code(503).header('retry-after', RETRY_AFTER_SECONDS);
         return health;
       },

@@ -1,7 +1,7 @@
 /** The embedded store's part in a move: a read transaction, or one write transaction on an empty file. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { SetupError } from '../../errors.ts';
-import { openDatabase } from '../sqlite-schema.ts';
+import { openDatabase, openSnapshot } from '../sqlite-schema.ts';
 import type { EmptyStore, MovableStore, Rows, Snapshot } from './store.ts';
 import {
   accountColumn,
@@ -27,7 +27,7 @@ export class MovableSqlite implements MovableStore {
 
   /** In WAL mode a reader sees one state and holds no writer up. */
   dump<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
-    return this.#transaction('BEGIN', (database) =>
+    return this.#transaction(openSnapshot, 'BEGIN', (database) =>
       work({
         counts: async () => guarded(() => countRows(database)),
         rows: (table) => readRows(database, table),
@@ -36,7 +36,7 @@ export class MovableSqlite implements MovableStore {
   }
 
   load<T>(work: (store: EmptyStore) => Promise<T>): Promise<T> {
-    return this.#transaction('BEGIN IMMEDIATE', (database) => {
+    return this.#transaction(openDatabase, 'BEGIN IMMEDIATE', (database) => {
       refuseFilled(guarded(() => countRows(database)));
       return work({
         insert: async (table, rows) => guarded(() => insertRows(database, table, rows)),
@@ -45,8 +45,12 @@ export class MovableSqlite implements MovableStore {
     });
   }
 
-  async #transaction<T>(begin: string, work: (database: DatabaseSync) => Promise<T>): Promise<T> {
-    const database = openDatabase(this.#path);
+  async #transaction<T>(
+    open: (path: string) => DatabaseSync,
+    begin: string,
+    work: (database: DatabaseSync) => Promise<T>,
+  ): Promise<T> {
+    const database = open(this.#path);
     try {
       guarded(() => database.exec(begin));
       const result = await work(database);

@@ -1,0 +1,46 @@
+/** How this program was started, so that the commands it names work as they are printed. */
+import { relative } from 'node:path';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** What `bin/phm` sets to the name it was called by. */
+const CALLED_AS = '_PHM';
+
+/** The variables that name a store and hold no secret, the deciding one first. */
+const STORE_VARIABLES = ['PHM_DATABASE_URL_FILE', 'PHM_DATA_DIR'] as const;
+
+/** Commands that call a running service; all others work on a store. */
+const CLIENT_COMMANDS = ['generate', 'validate', 'metrics'];
+
+/** The words that start this program again from the directory in which its user is. */
+export function findLauncher(
+  env: Environment,
+  [node = '', script = '']: readonly string[],
+): string {
+  const called = env[CALLED_AS];
+  if (called) return env.npm_lifecycle_event === 'npx' ? 'npx phm' : quote(called);
+  if (env.npm_command === undefined) return `${quote(node)} ${quote(script)}`;
+  const root = env.npm_config_local_prefix ?? '';
+  const here = env.INIT_CWD ?? root;
+  return relative(root, here).startsWith('..')
+    ? `npm --prefix ${quote(root)} run -s phm --`
+    : 'npm run -s phm --';
+}
+
+/** A whole command line for this program that works on the store that this one works on. */
+export function commandLine(
+  { env, launcher }: { readonly env: Environment; readonly launcher: string },
+  command: string,
+): string {
+  const name = STORE_VARIABLES.find((variable) => env[variable]);
+  const elsewhere = CLIENT_COMMANDS.includes(command.split(' ', 1)[0] ?? '');
+  // An address in the environment decides. It may hold a password, so it is not repeated.
+  const setting =
+    name && !elsewhere && !env.PHM_DATABASE_URL ? `${name}=${quote(env[name] ?? '')} ` : '';
+  return `${setting}${launcher} ${command}`;
+}
+
+/** Quotes a word for a shell if it has to be quoted. */
+export function quote(word: string): string {
+  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,195 @@
+/**
+ * The store that a command works on. Each command says which one that is, on standard error. A command that
+ * reads makes nothing. None works on a data directory that belongs to no server, because the servers do not
+ * know what is in it.
+ */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { MONTHLY_QUOTAS } from '../accounts/index.ts';
+import { wipe } from '../bytes.ts';
+import type { Config } from '../config/index.ts';
+import { checkMasterSecret, loadMasterSecret } from '../keys/index.ts';
+import {
+  type LedgerStore,
+  openStore,
+  openStoreToRead,
+  type StoreLocation,
+} from '../ledger/index.ts';
+import { CommandError } from './command-error.ts';
+import { type CliContext, requireConfig, storeLocation } from './context.ts';
+import { commandLine } from './launcher.ts';
+import { describeOtherServer } from './other-server.ts';
+
+/** What a command does with the store: only reads it, changes it, or may also make its database. */
+type Use = 'read' | 'change' | 'make';
+
+/** Runs work that only reads, and closes the store. */
+export function withStoreToRead<T>(
+  context: CliContext,
+  work: (store: LedgerStore) => Promise<T>,
+): Promise<T> {
+  return withServersStore(context, 'read', work);
+}
+
+/** Runs work that changes the store, and closes it. */
+export function withStore<T>(
+  context: CliContext,
+  work: (store: LedgerStore) => Promise<T>,
+): Promise<T> {
+  return withServersStore(context, 'change', work);
+}
+
+/** The same; a data directory with a master secret gets its database if it has none. */
+export function withStoreToMake<T>(
+  context: CliContext,
+  work: (store: LedgerStore) => Promise<T>,
+): Promise<T> {
+  return withServersStore(context, 'make', work);
+}
+
+/**
+ * Runs work on a data directory that need not exist: it gets what the first start of a server gives it, its
+ * database and its master secret.
+ */
+export async function withInitializedStore<T>(
+  context: CliContext,
+  work: (store: LedgerStore) => Promise<T>,
+): Promise<T> {
+  const config = requireConfig(context);
+  const location = storeLocation(config);
+  if (location.kind === 'postgres') {
+    throw new CommandError('--init is for a data directory, and the ledger is in PostgreSQL', 2);
+  }
+  tellStore(context, location);
+  const store = await openStore(location, MONTHLY_QUOTAS);
+  try {
+    if ((await store.secretChecks()).size === 0) await registerSecret(config, store);
+    await noteOtherServer(context, config);
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function registerSecret(config: Config, store: LedgerStore): Promise<void> {
+  const secret = loadMasterSecret(config.masterSecret);
+  try {
+    await checkMasterSecret(store, secret, Date.now());
+  } finally {
+    wipe(...secret.versions.map((one) => one.secret));
+  }
+}
+
+async function withServersStore<T>(
+  context: CliContext,
+  use: Use,
+  work: (store: LedgerStore) => Promise<T>,
+): Promise<T> {
+  const config = requireConfig(context);
+  const location = storeLocation(config);
+  tellStore(context, location);
+  const belongsToServer = await requireLedger(context, config, use);
+  const open = use === 'read' ? openStoreToRead : openStore;
+  const store = await open(location, MONTHLY_QUOTAS);
+  try {
+    if (!belongsToServer && (await store.secretChecks()).size === 0) {
+      throw await refusal(context, config, 'no server has started on this ledger');
+    }
+    await noteOtherServer(context, config);
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Says which store a command opens. */
+export function tellStore({ err }: CliContext, location: StoreLocation): void {
+  err(`Ledger: ${describeStore(location)}\n`);
+}
+
+/** The store for people, without the user and the password of its address. */
+export function describeStore(location: StoreLocation): string {
+  if (location.kind === 'sqlite') return location.path;
+  const { hostname, port, pathname } = new URL(location.url);
+  return `PostgreSQL, database ${pathname.slice(1)} on ${hostname}:${port || '5432'}`;
+}
+
+/**
+ * Throws `CommandError` when there is no ledger to use. True when the store certainly is a server's: an
+ * address names a database in PostgreSQL, and a master secret lies only in a server's directory.
+ */
+export async function requireLedger(
+  context: CliContext,
+  config: Config,
+  use: Use,
+): Promise<boolean> {
+  const location = storeLocation(config);
+  if (location.kind === 'postgres') return true;
+  const hasSecret = isThere(join(config.dataDir, 'master.key'));
+  if (isThere(location.path) || (use === 'make' && hasSecret)) return hasSecret;
+  throw await refusal(
+    context,
+    config,
+    hasSecret ? 'no server has started here: there is no ledger yet' : 'there is no ledger',
+  );
+}
+
+function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOTDIR') return false;
+    throw new CommandError(
+      `cannot look for ${path}: ${(error as Error).message}; run this as the user of the server`,
+      1,
+    );
+  }
+}
+
+/** Help of the option that takes the word of its user that a data directory is the right one. */
+export const INIT_HELP = 'also into a data directory that has no master secret yet';
+
+/**
+ * Throws `CommandError` when the contents of another store are to go where no master secret is: the directory is
+ * likely the wrong one, and no server starts on a filled ledger without its secret.
+ */
+export function requireMasterSecret(context: CliContext, config: Config): void {
+  const { masterSecret: origin, databaseUrl } = config;
+  if (databaseUrl !== null || origin.kind === 'environment' || isThere(origin.path)) return;
+  throw new CommandError(
+    `there is no master secret ${origin.path}\n${whereFrom(context)}. Set it to the data directory of your ` +
+      'server.\nIf it is the right one, put the master secret that belongs to the contents there first, or use --init.',
+    1,
+  );
+}
+
+/** What is missing, where it was looked for, and what to do. */
+async function refusal(
+  context: CliContext,
+  config: Config,
+  problem: string,
+): Promise<CommandError> {
+  const make = commandLine(context, 'account create --init --name "My team" --plan research');
+  const other = await describeOtherServer(config);
+  const lines = [
+    `${problem} in ${config.dataDir}`,
+    `${whereFrom(context)}. Set it to the data directory of your server.`,
+    `To make a new one here, start a server, or: ${make}`,
+    ...(other === null ? [] : [other]),
+  ];
+  return new CommandError(lines.join('\n'), 1);
+}
+
+function whereFrom({ env }: CliContext): string {
+  return env.PHM_DATA_DIR?.trim()
+    ? 'PHM_DATA_DIR names this data directory'
+    : 'PHM_DATA_DIR is not set, so this is ./data in the working directory';
+}
+
+/** Warns of a server that callers on this machine reach and that does not see what the command does. */
+async function noteOtherServer({ err }: CliContext, config: Config): Promise<void> {
+  if (config.databaseUrl !== null) return;
+  const other = await describeOtherServer(config);
+  if (other !== null) err(`note: ${other}\n`);
+}

@@ -1,0 +1,73 @@
+/** The commands that messages name work as they are printed, however the program was started. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { commandLine, findLauncher } from '../../src/cli/index.ts';
+import { makeDataDir, removeDataDir } from '../support/server.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+describe('the launcher', () => {
+  const argv = ['/usr/bin/node', '/opt/my phm/src/main.ts'];
+  const npm = { npm_command: 'run-script', npm_config_local_prefix: '/opt/phm' };
+
+  it('is the program that was started', () => {
+    const cases: [Record<string, string>, string][] = [
+      [{}, "/usr/bin/node '/opt/my phm/src/main.ts'"],
+      [{ _PHM: 'bin/phm' }, 'bin/phm'],
+      [{ _PHM: "/o'k/phm" }, "'/o'\\''k/phm'"],
+      [{ _PHM: '/opt/phm/node_modules/.bin/phm', npm_lifecycle_event: 'npx' }, 'npx phm'],
+      [{ ...npm, INIT_CWD: '/opt/phm/docs' }, 'npm run -s phm --'],
+      [{ ...npm, INIT_CWD: '/home/ada' }, 'npm --prefix /opt/phm run -s phm --'],
+    ];
+    for (const [env, expected] of cases) assert.equal(findLauncher(env, argv), expected);
+  });
+
+  it('goes with the variable that names the store, and never with an address that holds a password', () => {
+    const line = (env: Record<string, string>, words = 'key list') =>
+      commandLine({ env, launcher: 'phm' }, words);
+    assert.equal(line({}), 'phm key list');
+    assert.equal(line({ PHM_DATA_DIR: '/my data' }), "PHM_DATA_DIR='/my data' phm key list");
+    assert.equal(line({ PHM_DATA_DIR: '/d' }, 'generate'), 'phm generate');
+    const url = { PHM_DATABASE_URL: 'postgres://a:b@c/d', PHM_DATA_DIR: '/d' };
+    assert.equal(line(url), 'phm key list');
+    const file = { PHM_DATABASE_URL_FILE: '/run/url', PHM_DATA_DIR: '/d' };
+    assert.equal(line(file), 'PHM_DATABASE_URL_FILE=/run/url phm key list');
+  });
+});
+
+describe('the command after the next step', () => {
+  const folder = join(makeDataDir(), 'a folder');
+  after(() => removeDataDir(resolve(folder, '..')));
+  mkdirSync(folder);
+  for (const name of ['bin', 'build', 'node_modules', 'package.json', 'sdk', 'src']) {
+    symlinkSync(join(ROOT, name), join(folder, name));
+  }
+  mkdirSync(join(folder, 'path'));
+  symlinkSync(join(ROOT, 'bin/phm'), join(folder, 'path/phm'));
+
+  it('works as printed, from the directory it was printed in', () => {
+    for (const [cwd, start, expected] of [
+      [folder, 'bin/phm', 'bin/phm key issue'],
+      [join(folder, 'src'), '../bin/phm', '../bin/phm key issue'],
+      [folder, 'PATH="$PWD/path:$PATH" phm', 'phm key issue'],
+      [folder, 'npm run -s phm --', 'npm run -s phm -- key issue'],
+      [folder, 'PHM_DATA_DIR="$PWD/data" bin/phm', "PHM_DATA_DIR='"],
+    ] as const) {
+      const env = { PATH: process.env.PATH, HOME: folder, PHM_PORT: '0' };
+      const create = `${start} account create --init --name A --plan research`;
+      const made = spawnSync('sh', ['-c', create], { cwd, env, encoding: 'utf8' });
+      const [, next = ''] = /Next:\n {2}(.*)\n$/.exec(made.stderr) ?? [];
+      assert.ok(next.startsWith(expected), made.stderr);
+      const path = `${join(folder, 'path')}:${process.env.PATH}`;
+      const printed = execFileSync('sh', ['-c', next], {
+        cwd,
+        env: { ...env, PATH: path },
+        stdio: 'pipe',
+      });
+      assert.match(printed.toString(), /^phmsk_live_\w+\n$/);
+    }
+  });
+});

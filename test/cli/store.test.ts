@@ -1,0 +1,320 @@
+/** Which store a command works on: what it says, what it refuses, and that reading makes nothing. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { runCli } from '../../src/cli/index.ts';
+import { openSqliteStore } from '../../src/ledger/index.ts';
+import {
+  type CommandResult,
+  DEMO_KEY,
+  type Environment,
+  MAIN,
+  makeDataDir,
+  removeDataDir,
+  Server,
+} from '../support/server.ts';
+
+const CREATE = ['account', 'create', '--name', 'A', '--plan', 'research'];
+
+/** Commands that change nothing. */
+const READING = [
+  ['account', 'list'],
+  ['key', 'list'],
+  ['ledger', 'prune', '--older-than', '1', '--dry-run'],
+];
+
+/** Everything that works on a store which has to be there. */
+const ALL = [
+  ...READING,
+  CREATE,
+  ['account', 'set-plan', 'acct_1', 'research'],
+  ['key', 'issue', '--account', 'acct_1'],
+  ['key', 'revoke', 'key_1'],
+  ['ledger', 'prune', '--older-than', '1'],
+  ['ledger', 'backup', 'copy.db'],
+  ['migrate'],
+  ['export', 'out.ndjson'],
+];
+
+/** The command line in this process. No server is looked for unless `PHM_PORT` says where. */
+async function phm(args: readonly string[], env: Environment = {}): Promise<CommandResult> {
+  let [stdout, stderr] = ['', ''];
+  const code = await runCli(args, {
+    env: { PHM_PORT: '0', ...env },
+    launcher: 'bin/phm',
+    out: (text) => {
+      stdout += text;
+    },
+    outBytes: () => Promise.reject(new Error('no bytes are written')),
+    outputIsShared: () => false,
+    err: (text) => {
+      stderr += text;
+    },
+    serve: () => Promise.reject(new Error('no server was asked for')),
+  });
+  return { code, stdout, stderr };
+}
+
+/** Every file of a folder with its size and the time of its last change. */
+function listing(folder: string): string[] {
+  return readdirSync(folder)
+    .sort()
+    .map((name) => {
+      const { size, mtimeMs } = statSync(join(folder, name));
+      return `${name} ${size} ${mtimeMs}`;
+    });
+}
+
+// ./data is meant from the working directory, so the tests have one of their own.
+const start = process.cwd();
+const root = makeDataDir();
+let folder: string;
+beforeEach(() => {
+  folder = join(root, 'here');
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder);
+  process.chdir(folder);
+});
+after(() => {
+  process.chdir(start);
+  removeDataDir(root);
+});
+
+describe('a command in a directory without a server', () => {
+  it('says where it looked and what to do, and makes nothing', async () => {
+    for (const args of ALL) {
+      const { code, stdout, stderr } = await phm(args);
+      const title = args.join(' ');
+      assert.deepEqual([code, stdout], [1, ''], title);
+      assert.ok(stderr.startsWith(`Ledger: ${folder}/data/phm.db\n`), stderr);
+      assert.match(stderr, /there is no ledger in \/.*\/here\/data\n/);
+      assert.match(stderr, /PHM_DATA_DIR is not set, so this is \.\/data in the working directory/);
+      assert.match(stderr, /: bin\/phm account create --init --name "My team" --plan research\n/);
+      assert.deepEqual(readdirSync(folder), [], title);
+    }
+  });
+
+  it('does so wherever PHM_DATA_DIR points', async () => {
+    mkdirSync('empty');
+    writeFileSync('file', '');
+    for (const name of ['empty', 'file', 'none', 'none/deeper']) {
+      const { code, stderr } = await phm(['key', 'list'], { PHM_DATA_DIR: name });
+      assert.equal(code, 1);
+      assert.match(stderr, /PHM_DATA_DIR names this data directory/);
+      assert.match(stderr, new RegExp(`: PHM_DATA_DIR=${name} bin/phm account create --init`));
+    }
+    assert.deepEqual(readdirSync(folder).sort(), ['empty', 'file']);
+    assert.deepEqual(readdirSync('empty'), []);
+  });
+
+  it('leaves the contents of another store out without a master secret', async () => {
+    writeFileSync('in', '');
+    for (const command of [
+      ['import', 'in'],
+      ['ledger', 'restore', 'in'],
+    ]) {
+      const { code, stderr } = await phm(command);
+      assert.equal(code, 1);
+      assert.match(stderr, /there is no master secret \/.*\/here\/data\/master\.key\n/);
+      const told = await phm([...command, '--init']);
+      assert.doesNotMatch(told.stderr, /there is no master secret/);
+      rmSync('data', { recursive: true, force: true });
+    }
+  });
+
+  it('reads and rotates no secret', async () => {
+    for (const command of ['list', 'rotate']) {
+      const { code, stderr } = await phm(['secret', command]);
+      assert.equal(code, 1);
+      assert.match(stderr, /cannot use the master secret in \/.*\/here\/data\/master\.key/);
+    }
+    assert.deepEqual(readdirSync(folder), []);
+  });
+
+  it('says whose user may look into a closed directory', { skip: asRoot() }, async () => {
+    mkdirSync('data', { mode: 0 });
+    const { code, stderr } = await phm(['account', 'list']);
+    assert.equal(code, 1);
+    assert.match(stderr, /permission denied.*; run this as the user of the server\n$/);
+    chmodSync('data', 0o700);
+  });
+});
+
+describe('a new data directory', () => {
+  it('is made by account create --init, and then takes every command', async () => {
+    const made = await phm([...CREATE, '--init']);
+    assert.equal(made.code, 0);
+    assert.deepEqual(readdirSync('data').sort(), ['master.key', 'phm.db']);
+    assert.equal(statSync('data').mode & 0o777, 0o700);
+    const account = made.stdout.trim();
+    assert.ok(made.stderr.endsWith(`Next:\n  bin/phm key issue --account ${account}\n`));
+    assert.equal((await phm(['key', 'issue', '--account', account])).code, 0);
+    assert.match((await phm(['account', 'list'])).stdout, new RegExp(account));
+    // A second time, and beside a server's ledger whose secret is elsewhere, it changes nothing.
+    rmSync('data/master.key');
+    assert.equal((await phm([...CREATE, '--init'])).code, 0);
+    assert.deepEqual(readdirSync('data'), ['phm.db']);
+  });
+
+  it('may begin with its master secret', async () => {
+    assert.equal((await phm(['secret', 'new'])).code, 0);
+    const early = await phm(['account', 'list']);
+    assert.match(early.stderr, /no server has started here: there is no ledger yet/);
+    assert.deepEqual(readdirSync('data'), ['master.key']);
+    assert.equal((await phm(CREATE)).code, 0);
+  });
+
+  it('is not one that an older release made by accident, until a server or --init takes it', async () => {
+    mkdirSync('data');
+    const store = openSqliteStore({ path: 'data/phm.db', quotas: {} });
+    await store.close();
+    const refused = await phm(['account', 'list']);
+    assert.equal(refused.code, 1);
+    assert.match(refused.stderr, /no server has started on this ledger in \/.*\/data\n/);
+    assert.equal((await phm(CREATE)).code, 1);
+    assert.equal((await phm([...CREATE, '--init'])).code, 0);
+    assert.equal((await phm(['account', 'list'])).code, 0);
+  });
+
+  it('is no business of PostgreSQL, whose address names no user here', async () => {
+    const url = 'postgres://ada:secret@db.invalid/keys';
+    const { code, stderr } = await phm([...CREATE, '--init'], { PHM_DATABASE_URL: url });
+    assert.deepEqual([code, readdirSync(folder)], [2, []]);
+    assert.match(stderr, /--init is for a data directory/);
+    const away = await phm(['account', 'list'], { PHM_DATABASE_URL: url });
+    assert.match(away.stderr, /^Ledger: PostgreSQL, database keys on db\.invalid:5432\n/);
+    assert.doesNotMatch(away.stderr, /ada|secret/);
+  });
+});
+
+describe('a command that only reads', () => {
+  it('leaves a data directory as it is, log and index included', async () => {
+    await phm([...CREATE, '--init']);
+    const before = listing('data');
+    for (const args of READING) {
+      const { code, stderr } = await phm(args);
+      assert.deepEqual([code, listing('data')], [0, before], stderr);
+    }
+    assert.equal((await phm(['ledger', 'backup', 'copy.db'])).code, 0);
+    assert.equal((await phm(['export', 'out.ndjson'])).code, 0);
+    assert.deepEqual(readdirSync('data').sort(), ['master.key', 'phm.db']);
+  });
+
+  it('migrates no schema of an older release', async () => {
+    await phm([...CREATE, '--init']);
+    const database = new DatabaseSync('data/phm.db');
+    database.exec('PRAGMA user_version = 2');
+    database.close();
+    const before = listing('data');
+    for (const args of [...READING, ['export', 'out.ndjson']]) {
+      const { code, stderr } = await phm(args);
+      assert.deepEqual([code, listing('data')], [1, before]);
+      assert.match(
+        stderr,
+        /has schema version 2, and this program needs \d+: run 'bin\/phm migrate'/,
+      );
+    }
+  });
+});
+
+describe('a command beside a server', () => {
+  let server: Server;
+  before(async () => {
+    server = await Server.start(join(root, 'served'), { PHM_DEMO_KEYS: 'on' });
+  });
+  after(() => server?.stop());
+
+  const port = () => new URL(server.address).port;
+
+  it('reads the ledger that the server has open', async () => {
+    const env = { PHM_DATA_DIR: server.dataDir, PHM_PORT: port() };
+    const { code, stdout, stderr } = await phm(['account', 'list'], env);
+    assert.deepEqual([code, stderr], [0, `Ledger: ${server.dataDir}/phm.db\n`]);
+    assert.match(stdout, /acct_demo_research/);
+  });
+
+  it('says that the server works with another ledger, whether it fails or not', async () => {
+    await phm([...CREATE, '--init']);
+    const words = `The server on ${server.address} works with another ledger`;
+    const done = await phm([...CREATE], { PHM_PORT: port() });
+    assert.equal(done.code, 0);
+    assert.ok(done.stderr.includes(`note: ${words}`), done.stderr);
+    const failed = await phm(['key', 'list'], { PHM_PORT: port(), PHM_DATA_DIR: 'none' });
+    assert.equal(failed.code, 1);
+    assert.ok(failed.stderr.includes(`\n${words}`), failed.stderr);
+    assert.ok(!failed.stderr.includes(server.dataDir));
+  });
+
+  it('names the data directory of the server where it is a usual one', async () => {
+    // ./data is one, and a link to the server's stands for it here.
+    symlinkSync(server.dataDir, 'data');
+    const env = { PHM_PORT: port(), PHM_DATA_DIR: 'none' };
+    const { stderr } = await phm(['account', 'list'], env);
+    assert.match(stderr, /works with another data directory: PHM_DATA_DIR=\/.*\/data\n$/);
+  });
+
+  it('tells no path over the network: the id of the directory is random', async () => {
+    const { headers } = await server.request('/livez');
+    assert.match(headers.get('x-data-directory-id') ?? '', /^[0-9a-f]{32}$/);
+    assert.equal((await server.request('/health')).headers.get('x-data-directory-id'), null);
+  });
+});
+
+describe('the API key of key issue', () => {
+  let account: string;
+  before(async () => {
+    process.chdir(root);
+    account = (await phm([...CREATE, '--init'])).stdout.trim();
+  });
+
+  /** Runs a script in a shell whose `phm` is the program. */
+  const shell = (script: string) =>
+    spawnSync('sh', ['-c', `phm() { "${process.execPath}" "${MAIN}" "$@"; }\n${script}`], {
+      cwd: root,
+      env: { PATH: process.env.PATH, PHM_PORT: '0' },
+      encoding: 'utf8',
+    });
+
+  it('comes alone on standard output, and in the line for the shell where both outputs are one', () => {
+    const issue = `phm key issue --account ${account}`;
+    const [key = '', ...words] = shell(`${issue} 2>&1 | grep -v ^Ledger`).stdout.split('\n');
+    assert.match(key, /^phmsk_live_\w+$/);
+    assert.deepEqual(words.slice(-2), [`  export PHM_API_KEY=${key}`, '']);
+    const captured = shell(`KEY=$(${issue}); echo "<$KEY>"`);
+    assert.match(captured.stdout, /^<phmsk_live_\w+>\n$/);
+    assert.doesNotMatch(captured.stderr, /phmsk_/);
+    assert.match(captured.stderr, /export PHM_API_KEY=<the key from standard output>\n$/);
+    assert.doesNotMatch(shell(`${issue} --json 2>&1 >/dev/null`).stdout, /phmsk_|export/);
+  });
+
+  it('is taken by key revoke from standard input only', () => {
+    const script = `KEY=$(phm key issue --account ${account}); `;
+    const refused = shell(`${script} phm key revoke "$KEY"`);
+    assert.equal(refused.status, 2);
+    assert.match(
+      refused.stderr,
+      /can be read by every user of this machine: give its id, from '.* key list'/,
+    );
+    const [, given = ''] = refused.stderr.split('phm: ');
+    assert.doesNotMatch(given, /phmsk_/);
+    const revoked = shell(`${script} echo "$KEY" | phm key revoke - --json`);
+    assert.match(revoked.stdout, /^\{"api_key_id":"key_\w+","revoked_at":"[^"]+"\}\n$/);
+    assert.equal(shell('echo phmsk_live_x | phm key revoke -').status, 2);
+    assert.equal(shell(`echo ${DEMO_KEY} | phm key revoke -`).status, 1);
+  });
+});
+
+function asRoot(): string | false {
+  return process.getuid?.() === 0 && 'root may look into every directory';
+}
