@@ -61,7 +61,10 @@ export class PhmApiError extends PhmError {
   readonly retryAfterSeconds: number | null;
 
   constructor({ status, code, title, detail, errors, requestId, retryAfterSeconds }: Problem) {
-    const fields = errors.map(({ pointer, message }) => ` ${pointer} ${message}.`).join('');
+    const fields = errors
+      .filter(({ message }) => !detail.includes(message))
+      .map(({ pointer, message }) => ` ${sentence(`${pointer} ${message}`)}`)
+      .join('');
     // A commit that fails may have counted the request all the same (docs/ledger.md, "Unknown outcome").
     const outcomeUnknown = code === 'ledger_unavailable';
     super(`${code}: ${title}.${fields} ${detail}`, { requestId, outcomeUnknown });
@@ -72,6 +75,10 @@ export class PhmApiError extends PhmError {
     this.errors = errors;
     this.retryAfterSeconds = retryAfterSeconds;
   }
+}
+
+function sentence(text: string): string {
+  return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 
 /** An answer that is not the service's: a proxy's page, a redirect, broken JSON. */

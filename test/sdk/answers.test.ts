@@ -209,6 +209,22 @@ describe('answers', () => {
     });
   });
 
+  it('name each wrong field once in the message, as sentences', async () => {
+    const errors = [
+      { pointer: '#/a', message: 'is not known; did you mean "b"?' },
+      { pointer: '#/c', message: 'must be a number' },
+    ];
+    const problem = { success: false, code: 'invalid_request', title: 'Wrong', errors };
+    const detail = '#/c must be a number, and one field more is wrong.';
+    const body = JSON.stringify({ ...problem, detail });
+    await withClient([says(400, body)], async (phm) => {
+      const error = await rejection(phm.metrics());
+      assert.ok(error instanceof PhmApiError);
+      const fields = '#/a is not known; did you mean "b"?';
+      assert.equal(error.message, `invalid_request: Wrong. ${fields} ${detail}`);
+    });
+  });
+
   it("that are not the service's are told from its errors", async () => {
     const cases: [Step, number, RegExp, boolean][] = [
       [

@@ -4,7 +4,7 @@ import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { PhmTimeoutError } from '../../sdk/src/errors.ts';
-import { PhmClient } from '../../sdk/src/index.ts';
+import { PhmApiError, PhmClient } from '../../sdk/src/index.ts';
 import { Pace } from '../../sdk/src/pace.ts';
 import { Turns } from '../../sdk/src/turns.ts';
 import { PLANS, RateLimiter } from '../../src/accounts/index.ts';
@@ -263,6 +263,21 @@ describe('a client over HTTP', () => {
       const keys = await Promise.all(Array.from({ length: 100 }, call));
       assert.equal(keys.length, 100);
       assert.ok(server.received.length < 150, `${server.received.length} requests`);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('fails at once when the quota is used up, and keeps no other call waiting', async () => {
+    const months = fails('quota_exceeded', { 'retry-after': '2000000' });
+    const server = await ScriptedServer.start(months, answers(GENERATED));
+    try {
+      const phm = new PhmClient({ baseUrl: server.address, apiKey: API_KEY, timeoutMs: 5_000 });
+      const error = await rejection(phm.generate({ security_level: 256 }));
+      assert.ok(error instanceof PhmApiError);
+      assert.deepEqual([error.code, error.retryAfterSeconds], ['quota_exceeded', 2_000_000]);
+      await phm.metrics();
+      assert.equal(server.received.length, 2);
     } finally {
       await server.stop();
     }
