@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import httpx
 import pytest
@@ -159,8 +159,26 @@ def test_types_have_the_members_of_the_openapi_document(service: str) -> None:
         schema = operations[name]["responses"]["200"]["content"]["application/json"]["schema"]
         assert_fits(answer, schema, document, name)
     problem = operations["generate"]["responses"]["503"]["content"]["application/problem+json"]
-    codes = resolved(problem["schema"], document)["properties"]["code"]["enum"]
-    assert set(codes) == set(get_args(ErrorCode))
+    code = resolved(problem["schema"], document)["properties"]["code"]
+    assert set(get_args(ErrorCode)) == choices_of(code, document)
+
+
+def test_generate_takes_what_the_openapi_document_offers(service: str) -> None:
+    document = httpx.get(f"{service}/api/v2/openapi.json").json()
+    body = document["paths"]["/api/v2/generate"]["post"]["requestBody"]["content"]
+    properties = resolved(body["application/json"]["schema"], document)["properties"]
+    hints = get_type_hints(PhmClient.generate)
+    own = {"request_id", "timeout", "return"}
+    assert hints.keys() - own == properties.keys()
+    for name in ("security_level", "modulation_type", "entropy_source"):
+        (choices,) = [
+            set(get_args(one))
+            for one in (hints[name], *get_args(hints[name]))
+            if get_origin(one) is Literal
+        ]
+        offered = choices_of(properties[name], document)
+        # A server offers the sources that its operator has turned on.
+        assert offered == choices or (name == "entropy_source" and offered < choices)
 
 
 def assert_fits(kind: Any, schema: Any, document: Any, at: str) -> None:
@@ -175,10 +193,20 @@ def assert_fits(kind: Any, schema: Any, document: Any, at: str) -> None:
     assert optional - evidence - {"warnings"} == members.keys() - always - {"warnings"}, at
     for name in members.keys() & properties:
         for part in (hints[name], *get_args(hints[name])):
+            if get_origin(part) is Literal:
+                offered = choices_of(schema["properties"][name], document)
+                assert set(get_args(part)) == offered, f"{at}.{name}"
             if is_dataclass(part):
                 inner = resolved(schema["properties"][name], document)
                 inner = inner.get("items", inner)
                 assert_fits(part, inner, document, f"{at}.{name}")
+
+
+def choices_of(schema: Any, document: Any) -> set[Any]:
+    """The values that a schema lists, as an enumeration or as constants."""
+    schema = resolved(schema, document)
+    constants = [one["const"] for one in schema.get("oneOf", []) if "const" in one]
+    return set(schema.get("enum", constants)) - {None}
 
 
 def resolved(schema: Any, document: Any) -> Any:

@@ -33,6 +33,7 @@ ErrorCode = Literal[
     "rate_limited",
     "quota_exceeded",
     "internal_error",
+    "unsupported_transfer_encoding",
     "entropy_unavailable",
     "ledger_unavailable",
     "overloaded",
@@ -182,7 +183,7 @@ class ValidationResult(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Performance:
+class PerformanceMetrics:
     """How the account's ``generate`` calls went."""
 
     total_keys_generated: int
@@ -192,7 +193,7 @@ class Performance:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
+class UsageMetrics:
     """What the account used."""
 
     api_key_count: int
@@ -203,8 +204,8 @@ class Usage:
 class AccountMetrics:
     """Sums of an account over a period."""
 
-    performance: Performance
-    usage: Usage
+    performance: PerformanceMetrics
+    usage: UsageMetrics
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -215,7 +216,7 @@ class Metrics(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Latency:
+class SeriesLatency:
     """Mean and percentiles of a step's latency in milliseconds."""
 
     mean: float
@@ -232,7 +233,7 @@ class SeriesPoint:
     keys: int
     keys_per_second: float
     requests: int
-    latency_ms: Latency | None
+    latency_ms: SeriesLatency | None
     streams: int
     nist_compliance_rate: float | None
     failures: int
@@ -240,7 +241,7 @@ class SeriesPoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AccountSeries:
+class Series:
     """An account over time, step by step; quiet steps are there as well."""
 
     step_minutes: StepMinutes
@@ -253,7 +254,7 @@ class AccountSeries:
 class MetricsSeries(Answer):
     """Answer of ``metrics_series``."""
 
-    series: AccountSeries
+    series: Series
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,7 +275,7 @@ class RandomnessRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AccountRandomness:
+class RandomnessSums:
     """The samples of an account's last validated keys, judged together."""
 
     keys: int
@@ -288,7 +289,7 @@ class AccountRandomness:
 class Randomness(Answer):
     """Answer of ``randomness``."""
 
-    randomness: AccountRandomness
+    randomness: RandomnessSums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
