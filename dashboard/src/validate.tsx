@@ -4,6 +4,8 @@ import type { Validation } from './api.ts';
 import { ignoreDoubleClick } from './components/double-click.ts';
 import { Notice } from './components/notice.tsx';
 import { SecretField } from './components/secret-field.tsx';
+import { Warnings } from './components/warnings.tsx';
+
 import { useSession } from './session.tsx';
 
 interface Judged {
@@ -151,6 +153,7 @@ function Verdict({ judged }: { judged: Judged }) {
           </li>
         ))}
       </ul>
+      <Warnings warnings={judged.validation.warnings} />
     </section>
   );
 }

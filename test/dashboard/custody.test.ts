@@ -232,6 +232,8 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
     await held;
     await button(page, 'Forget API key').click();
     await dialog.getByText('A key is on its way to this page.').waitFor();
+    const close = () => page.close({ runBeforeUnload: true });
+    assert.equal(await refuseToLeave(page, close), 'beforeunload');
     await button(page, 'Forget both').click();
     await page.getByRole('textbox', { name: 'API key' }).waitFor();
     release();

@@ -135,7 +135,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     const meter = page.getByRole('meter', { name: 'Requests used this month' });
     assert.equal(await meter.getAttribute('aria-valuetext'), '1,000 of 1,000 used');
     await showView(page, 'Evidence');
-    await page.getByText('more keys must wait for the next month').waitFor();
+    await page.getByText('More keys have to wait for the next month').waitFor();
   });
 
   it('takes a double click for one order, of a key or of a verdict', async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, afterEach, before, describe, it } from 'node:test';
-import type { Browser, Page, Request } from 'playwright-core';
+import type { Browser, Page, Request, Route } from 'playwright-core';
 import {
   enterApiKey,
   generateBy,
@@ -49,6 +49,13 @@ async function tabTo(page: Page, name: string): Promise<void> {
     return;
   }
   assert.fail(`Tab does not reach "${name}"`);
+}
+
+/** Answers with what the server says, and a warning. */
+async function addWarning(route: Route, detail: string): Promise<void> {
+  const response = await route.fetch();
+  const warnings = [{ code: 'unknown_field', pointer: '#/pi', detail }];
+  await route.fulfill({ response, json: { ...(await response.json()), warnings } });
 }
 
 describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
@@ -142,7 +149,10 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
     await page.getByRole('radio', { name: '256 bits' }).check({ force: true });
     await page.getByRole('combobox', { name: 'Entropy source' }).selectOption('quantum-simulator');
+    const detail = '"pi" is not a field';
+    await page.route('**/api/v2/generate', (route) => addWarning(route, detail), { times: 1 });
     const first = await generateKey(page);
+    await page.getByRole('listitem').getByText(detail).waitFor();
     const tile = (label: string) =>
       page.locator('.tiles > div', { has: page.getByText(label, { exact: true }) }).locator('dd');
     await tile('Strength').getByText(`${first.security_strength_bits} bits`).waitFor();
@@ -253,7 +263,10 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
     await showView(page, 'Evidence');
     await page.getByRole('heading', { name: /^(No validated keys yet|Too few keys)/ }).waitFor();
-    await page.getByRole('button', { name: /^Generate \d+ keys now$/ }).click();
+    await page.getByRole('button', { name: /^Generate \d+ keys now$/ }).press('Enter');
+    await page.getByRole('progressbar', { name: 'Keys generated' }).waitFor();
+    const label = await page.evaluate("document.activeElement.getAttribute('aria-label')");
+    assert.equal(label, 'More keys', 'the focus went with the button');
     await page.getByRole('heading', { name: /^(Passed|Failed)/ }).waitFor();
     await page.getByText('are to be expected of a sound source').waitFor();
     await page.getByRole('button', { name: /^Runs ?: show its histogram$/ }).press('Enter');

@@ -1,4 +1,4 @@
-/** Generates validated keys for their p-values alone, when asked to. Their bytes are dropped unread. */
+/** Generates validated keys for their p-values alone, when the reader asks for it, and drops their bytes unread. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { PhmApiError } from '../api.ts';
 import { Notice } from '../components/notice.tsx';
@@ -21,6 +21,11 @@ export function TopUp({ missing, isNeeded, onDone }: TopUpProps) {
   const [progress, setProgress] = useState<Progress>();
   const [error, setError] = useState<unknown>();
   const running = useRef<AbortController | undefined>(undefined);
+  const place = useRef<HTMLElement>(null);
+  /** The button that is pressed goes: the focus stays in its place. */
+  const keepFocus = () => {
+    if (place.current?.contains(document.activeElement)) place.current.focus();
+  };
   useEffect(() => () => running.current?.abort(), []);
 
   const make = async (wanted: number) => {
@@ -28,6 +33,7 @@ export function TopUp({ missing, isNeeded, onDone }: TopUpProps) {
     running.current = controller;
     const { signal } = controller;
     setError(undefined);
+    keepFocus();
     try {
       for (let made = 0; made < wanted; ) {
         setProgress({ made, wanted });
@@ -42,6 +48,7 @@ export function TopUp({ missing, isNeeded, onDone }: TopUpProps) {
     } catch (failure) {
       if (!signal.aborted) setError(failure);
     }
+    keepFocus();
     setProgress(undefined);
     if (!signal.aborted) onDone();
   };
@@ -50,40 +57,53 @@ export function TopUp({ missing, isNeeded, onDone }: TopUpProps) {
     onDone();
   };
 
-  if (progress) {
-    return (
-      <div class="actions">
-        <progress aria-label="Keys generated" value={progress.made} max={progress.wanted} />
-        <span>
-          {progress.made} of {progress.wanted}
-        </span>
-        <button type="button" onClick={stop}>
-          Stop
-        </button>
-      </div>
-    );
-  }
-  const left = limits?.quota?.remaining;
+  return (
+    <section ref={place} tabIndex={-1} aria-label="More keys">
+      {progress ? (
+        <div class="actions">
+          <progress aria-label="Keys generated" value={progress.made} max={progress.wanted} />
+          <span>
+            {progress.made} of {progress.wanted}
+          </span>
+          <button type="button" onClick={stop}>
+            Stop
+          </button>
+        </div>
+      ) : (
+        <Offer
+          missing={missing}
+          isNeeded={isNeeded}
+          left={limits?.quota?.remaining}
+          onAccept={() => void make(missing)}
+        />
+      )}
+      {error !== undefined && <Notice error={error} />}
+    </section>
+  );
+}
+
+interface OfferProps {
+  readonly missing: number;
+  readonly isNeeded: boolean;
+  /** What is left of the quota; undefined without one. */
+  readonly left: number | undefined;
+  onAccept(): void;
+}
+
+function Offer({ missing, isNeeded, left, onAccept }: OfferProps) {
   if (left === 0) {
-    return <p class="note">The quota is used up: more keys must wait for the next month.</p>;
+    return <p class="note">The quota is used up. More keys have to wait for the next month.</p>;
   }
   return (
-    <>
-      <div class="actions">
-        <button
-          type="button"
-          class={isNeeded ? 'primary' : undefined}
-          onClick={() => void make(missing)}
-        >
-          Generate {plural(missing, 'key')} now
-        </button>
-        <span class="note">
-          Real keys, thrown away unread. Each is one request of the quota
-          {left === undefined ? '' : `, of which ${count(left)} are left`}.
-        </span>
-      </div>
-      {error !== undefined && <Notice error={error} />}
-    </>
+    <div class="actions">
+      <button type="button" class={isNeeded ? 'primary' : undefined} onClick={onAccept}>
+        Generate {plural(missing, 'key')} now
+      </button>
+      <span class="note">
+        The page drops these keys unread. Each is one request of the quota
+        {left === undefined ? '' : `, of which ${count(left)} are left`}.
+      </span>
+    </div>
   );
 }
 
