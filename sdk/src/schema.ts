@@ -252,7 +252,8 @@ export interface components {
             key_id: string;
             /** @description the key, lowercase hexadecimal; shown once and never stored */
             key: string;
-            security_level: components["schemas"]["SecurityLevel"];
+            /** @description the requested level */
+            security_level: number;
             /** @description the requested level or the generator's security strength, whichever is less */
             security_strength_bits: number;
             /**
@@ -567,7 +568,7 @@ export interface components {
         };
         /**
          * SecurityLevel
-         * @description length of a key in bits
+         * @description length of the key in bits
          */
         SecurityLevel: number & (128 | 256 | 384);
         /**
@@ -575,7 +576,8 @@ export interface components {
          * @description The caller's account over the period.
          */
         Series: {
-            step_minutes: components["schemas"]["StepMinutes"];
+            /** @description length of a step */
+            step_minutes: number;
             /**
              * Format: date-time
              * @description ISO 8601 date-time with UTC offset

@@ -2,7 +2,7 @@
 import Type, { type Static } from 'typebox';
 import { ALPHA, SECOND_LEVEL_MINIMUM_SEQUENCES } from '../sts/index.ts';
 import { TestName } from './nist-report.ts';
-import { MetricsQuery, oneOf, Success, Timestamp, warnings } from './schemas.ts';
+import { chosen, MetricsQuery, oneOf, Success, Timestamp, warnings } from './schemas.ts';
 
 /** Lengths of a step in minutes; from 60 on they are made of the sums by hour. */
 export const STEP_MINUTES = [1, 5, 15, 60, 360, 1_440] as const;
@@ -72,7 +72,7 @@ export const SeriesResult = Type.Object(
     success: Success,
     series: Type.Object(
       {
-        step_minutes: Step,
+        step_minutes: chosen(STEP_MINUTES, 'length of a step'),
         start: Timestamp,
         end: Timestamp,
         points: Type.Array(SeriesPoint, {

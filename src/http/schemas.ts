@@ -72,9 +72,18 @@ function leavable<T extends TSchema>(schema: T) {
 const BODY_RULES =
   'null for an optional field means that it is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.';
 
-const Level = oneOf<SecurityLevel>(SECURITY_LEVELS, 'integer', 'length of a key in bits', {
+const Level = oneOf<SecurityLevel>(SECURITY_LEVELS, 'integer', 'length of the key in bits', {
   title: 'SecurityLevel',
 });
+
+/**
+ * A number of an answer that a request has chosen among a few. It is any number to clients: the one for Python
+ * that openapi-python-client generates cannot read a choice of constants, only send it.
+ */
+export function chosen<T extends number>(values: readonly T[], description: string) {
+  const range = { minimum: Math.min(...values), maximum: Math.max(...values) };
+  return Type.Unsafe<T>({ type: 'integer', ...range, description });
+}
 
 /** The generate body; `sources` are the entropy sources that this server lets requests name. */
 export function generateBody(sources: readonly string[], defaultSource: string) {
@@ -135,7 +144,7 @@ export const GeneratedKey = Type.Object(
       pattern: '^([0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f]{96})$',
       description: 'the key, lowercase hexadecimal; shown once and never stored',
     }),
-    security_level: Level,
+    security_level: chosen(SECURITY_LEVELS, 'the requested level'),
     security_strength_bits: Type.Integer({
       minimum: 0,
       maximum: 256,
