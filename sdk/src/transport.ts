@@ -63,8 +63,8 @@ class Sending {
   async run(): Promise<JsonObject> {
     const { signal } = this.#call;
     const { onRequest, onRetry } = this.#options;
+    signal?.throwIfAborted();
     for (let attempt = 1; ; attempt += 1) {
-      signal?.throwIfAborted();
       const waitedMs = await this.#takeTurn();
       try {
         notify(onRequest, { ...this.#event(attempt), waitMs: waitedMs });
@@ -73,6 +73,7 @@ class Sending {
         const wait = this.#waitBeforeRetry(error);
         if (wait === undefined) throw error;
         notify(onRetry, { ...this.#event(attempt), waitMs: wait, error: error as PhmError });
+        signal?.throwIfAborted();
         // The queue itself waits after a refusal.
         if (this.#refusal === undefined) await sleep(wait, signal);
       }
@@ -110,6 +111,8 @@ class Sending {
     const timer = setTimeout(onAbort, attemptMs);
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
+      // A hook may have aborted the call since its turn came.
+      signal?.throwIfAborted();
       return await this.#exchange(controller.signal, sentAtMs);
     } catch (error) {
       signal?.throwIfAborted();

@@ -1,5 +1,6 @@
 /** The hooks: what they are told, and that a broken one costs nothing. */
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
 import {
@@ -9,7 +10,7 @@ import {
   type RetryEvent,
 } from '../../sdk/src/index.ts';
 import { answers, fails } from '../support/scripted-server.ts';
-import { API_KEY, GENERATED, KEY, withClient } from './support.ts';
+import { API_KEY, GENERATED, KEY, rejection, withClient } from './support.ts';
 
 describe('hooks', () => {
   it('tell of every request and retry, and of no secret', async () => {
@@ -50,6 +51,23 @@ describe('hooks', () => {
     ]);
     const all = inspect([requests, retries], { depth: 9, showHidden: true });
     assert.ok(!all.includes(API_KEY) && !all.includes(KEY));
+  });
+
+  it('may abort the call, which then ends at once', { timeout: 20_000 }, async () => {
+    for (const hook of ['onRequest', 'onRetry'] as const) {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const options = { [hook]: () => controller.abort('enough') };
+      await withClient(
+        [fails('overloaded', { 'retry-after': '29' })],
+        async (phm, server) => {
+          assert.equal(await rejection(phm.metrics({}, { signal })), 'enough');
+          assert.equal(server.received.length, hook === 'onRequest' ? 0 : 1);
+          assert.deepEqual(getEventListeners(signal, 'abort'), []);
+        },
+        options,
+      );
+    }
   });
 
   it('may throw or reject: the call goes on', async () => {
