@@ -9,52 +9,55 @@ export const ERRORS = {
   invalid_request: {
     status: 400,
     title: 'The request is not valid',
-    remedy: 'Correct the fields named in "errors" and send the request again.',
+    remedy: 'Correct the fields named in "errors", and send the request again.',
   },
   malformed_json: {
     status: 400,
     title: 'The request body is not valid JSON',
-    remedy: 'Send one JSON object, encoded as UTF-8.',
+    remedy: 'Send one JSON object as the body, encoded as UTF-8.',
   },
   malformed_request: {
     status: 400,
     title: 'The request is not well-formed HTTP',
-    remedy: 'Check the request line, the path encoding and the headers.',
+    remedy:
+      'The request must be well-formed HTTP: check the request line, the path and the headers.',
   },
   missing_api_key: {
     status: 401,
     title: 'The request carries no API key',
-    remedy: 'Send your key in the X-API-Key header.',
+    remedy: 'Send your API key in the X-API-Key header.',
   },
   invalid_api_key: {
     status: 401,
     title: 'The API key is not valid',
-    remedy: 'Check the key for typing errors, or ask an operator to issue a new one.',
+    remedy:
+      'Check the API key: it is mistyped, unknown or revoked. An operator can issue a new one.',
   },
   not_found: {
     status: 404,
     title: 'There is nothing at this address',
-    remedy: 'See /docs, beneath the base path if the server has one, for its endpoints.',
+    remedy:
+      'No endpoint has this address. See /docs for the endpoints, beneath the base path if the server has one.',
   },
   method_not_allowed: {
     status: 405,
     title: 'This address does not take this method',
-    remedy: 'Use one of the methods named in the Allow header.',
+    remedy: 'Use a method that the address takes, as the Allow header names them.',
   },
   request_timeout: {
     status: 408,
     title: 'The request did not arrive in time',
-    remedy: 'Send the whole request without pauses.',
+    remedy: 'The server waited too long for the rest of the request: send it without pauses.',
   },
   payload_too_large: {
     status: 413,
     title: 'The request body is too large',
-    remedy: 'Send at most 16,384 bytes.',
+    remedy: 'Send a body of at most 16,384 bytes.',
   },
   unsupported_media_type: {
     status: 415,
     title: 'The request body is not JSON',
-    remedy: 'Send the header Content-Type: application/json.',
+    remedy: 'Send a JSON body with the header Content-Type: application/json.',
   },
   expectation_failed: {
     status: 417,
@@ -69,17 +72,19 @@ export const ERRORS = {
   rate_limited: {
     status: 429,
     title: 'Too many requests in a short time',
-    remedy: 'Wait the seconds named in Retry-After, then try again.',
+    remedy: 'Send requests at a lower rate, and try again in {wait}.',
   },
   quota_exceeded: {
     status: 429,
     title: "The account's monthly quota is used up",
-    remedy: 'Wait for the next calendar month (UTC) or move to a larger plan.',
+    remedy:
+      "The account has used its plan's requests of this month: wait for the next calendar month (UTC), or move to a larger plan.",
   },
   internal_error: {
     status: 500,
     title: 'The service met an unexpected error',
-    remedy: 'Try again; if it persists, give the request id to the operator.',
+    remedy:
+      'The server met an unexpected error. Try again; if it persists, give the request id {request_id} to the operator.',
   },
   unsupported_transfer_encoding: {
     status: 501,
@@ -90,17 +95,19 @@ export const ERRORS = {
   entropy_unavailable: {
     status: 503,
     title: 'The random bit generator cannot vouch for its output',
-    remedy: 'No key was released. Try again after the seconds named in Retry-After.',
+    remedy:
+      'No key was released, because an entropy source or the generator is not in service. Try again in {wait}.',
   },
   ledger_unavailable: {
     status: 503,
     title: 'The ledger cannot be used at present',
-    remedy: 'No key was released. Try again after the seconds named in Retry-After.',
+    remedy:
+      'No key was released, because the database cannot be used at present. Try again in {wait}.',
   },
   overloaded: {
     status: 503,
     title: 'The service has more work than it can queue',
-    remedy: 'Try again after the seconds named in Retry-After.',
+    remedy: 'The service is busy. Try again in {wait}.',
   },
 } as const satisfies Record<string, { status: number; title: string; remedy: string }>;
 

@@ -238,7 +238,12 @@ function refuseUnknownRoutes(app: FastifyInstance, cors: CorsHeaders): void {
     if (!known) throw new AppError('not_found');
     const allow = [...known].sort();
     if (isPreflight(request, cors)) return reply.code(204).headers(preflightHeaders(allow)).send();
-    throw new AppError('method_not_allowed', { allow });
+    const detail = `This address does not take ${request.method}.`;
+    throw new AppError('method_not_allowed', {
+      detail,
+      remedy: `Use ${allow.join(' or ')}.`,
+      allow,
+    });
   });
 }
 
@@ -252,8 +257,9 @@ function addRequestHooks(app: FastifyInstance, isDraining: () => boolean): void 
     if (reply.sent) return reply;
     const coding = request.headers['content-encoding'];
     if (coding !== undefined && coding.toLowerCase() !== 'identity') {
-      const detail = 'The body must not be compressed: leave Content-Encoding out.';
-      throw new AppError('unsupported_media_type', { detail });
+      const detail = 'The body must not be compressed.';
+      const remedy = 'Send it as it is, without Content-Encoding.';
+      throw new AppError('unsupported_media_type', { detail, remedy });
     }
   });
   // Reached by a request that was let in: API keys are checked before.

@@ -43,6 +43,9 @@ const UNKEYED = { ratePerSecond: 10, burst: 100 };
 /** Client addresses whose requests without a valid API key are counted. */
 const MAX_ADDRESSES = 50_000;
 
+/** What to do without a demo key. */
+const OWN_KEY = 'Ask an operator to issue an API key: "phm key issue".';
+
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
   readonly #limiter = new RateLimiter();
@@ -97,9 +100,10 @@ export class Authenticator {
     if (typeof given !== 'string' || !isWellFormedApiKey(given))
       throw new AppError('invalid_api_key');
     const principal = await this.#options.service.authenticate(hashApiKey(given), address);
-    if (!principal || (principal.demo && !this.admitsDemo(request))) {
-      throw new AppError('invalid_api_key');
-    }
+    if (!principal) throw new AppError('invalid_api_key');
+    const refusal = principal.demo ? this.#demoRefusal(request) : null;
+    // Demo keys are public: there is nothing to hide.
+    if (refusal) throw new AppError('invalid_api_key', { detail: refusal, remedy: OWN_KEY });
     return principal;
   }
 
@@ -128,10 +132,20 @@ export class Authenticator {
    * (DNS rebinding).
    */
   admitsDemo(request: FastifyRequest): boolean {
+    return this.#demoRefusal(request) === null;
+  }
+
+  /** Why demo keys are not admitted in this request; null where they are. */
+  #demoRefusal({ hostname, headers }: FastifyRequest): string | null {
     const { demoKeys } = this.#options;
-    if (demoKeys !== 'admit-direct') return demoKeys === 'admit';
-    if (!isLoopback(request.hostname)) return false;
-    return !Object.keys(request.headers).some((name) => PROXY_HEADER.test(name));
+    if (demoKeys === 'admit') return null;
+    if (demoKeys !== 'admit-direct') return 'This is a demo key, and this server admits none.';
+    if (!isLoopback(hostname)) {
+      return 'This is a demo key. This server admits it only in requests whose Host is localhost or a loopback address.';
+    }
+    const header = Object.keys(headers).find((name) => PROXY_HEADER.test(name));
+    if (header === undefined) return null;
+    return `This is a demo key. This server admits it only in requests that came through no proxy; this one has the header "${header.slice(0, 40)}".`;
   }
 
   /** The demo key to offer in the answer; null where none is admitted, or it is not valid any more. */

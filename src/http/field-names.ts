@@ -30,11 +30,16 @@ export function queryPointer(name: string): string {
   return `?${encodeURIComponent(cut(name).toWellFormed())}`;
 }
 
+/** The name that a pointer leads to. */
+export function nameOf(pointer: string): string {
+  return decode(pointer.replace(/^(?:#\/|\?)/, ''));
+}
+
 /** What a pointer stands for, as the subject of a sentence. */
 export function labelOf(pointer: string): string {
   if (pointer === '#') return 'The body';
   if (pointer === '?') return 'The query';
-  if (pointer.startsWith('?')) return `Query parameter ${quoteName(decode(pointer.slice(1)))}`;
+  if (pointer.startsWith('?')) return `Query parameter ${quoteName(nameOf(pointer))}`;
   const [name = '', ...indices] = pointer.slice(2).split('/');
   return quoteName(decode(name) + indices.map((index) => `[${index}]`).join(''));
 }

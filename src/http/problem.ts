@@ -7,8 +7,9 @@ import { secondsToNextMonth } from '../accounts/index.ts';
 import type { Clock } from '../clock.ts';
 import { formatTimestamp } from '../clock.ts';
 import { AppError, ERRORS, type ErrorCode, type FieldError } from '../errors.ts';
+import { MISSING, summarize, toFieldErrors } from './field-errors.ts';
 import type { ProblemBody } from './schemas.ts';
-import { unknownFieldErrors } from './unknown-fields.ts';
+import { givenInsteadOf, unknownFieldErrors } from './unknown-fields.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
@@ -25,14 +26,14 @@ interface Occurrence {
 
 /** The problem body of an error. */
 export function problemBody(error: AppError, occurrence: Occurrence): ProblemBody {
-  const { status, title, remedy: usual } = ERRORS[error.code];
-  const { detail, remedy = usual, fields } = error.details;
+  const { status, title } = ERRORS[error.code];
+  const { fields } = error.details;
   return {
     success: false,
     type: `urn:phm:error:${error.code}`,
     title,
     status,
-    detail: detail ? `${detail} ${remedy}` : remedy,
+    detail: detailOf(error, occurrence),
     // Names the occurrence by its id: the path of an unknown address may hold anything.
     instance: `urn:phm:request:${occurrence.requestId}`,
     code: error.code,
@@ -40,6 +41,21 @@ export function problemBody(error: AppError, occurrence: Occurrence): ProblemBod
     timestamp: formatTimestamp(occurrence.nowMs),
     ...(fields && { errors: listed(fields) }),
   };
+}
+
+/** What is wrong and what to do, for a reader who sees nothing else of the problem. */
+function detailOf(error: AppError, { requestId }: Occurrence): string {
+  const { detail, fields, remedy = ERRORS[error.code].remedy } = error.details;
+  if (detail === undefined && fields) return summarize(fields);
+  const seconds = retryAfter(error);
+  const advice = remedy
+    .replace('{wait}', seconds === 1 ? '1 second' : `${seconds} seconds`)
+    .replace('{request_id}', requestId);
+  return detail === undefined ? advice : `${detail} ${advice}`;
+}
+
+function retryAfter({ details }: AppError): number {
+  return details.retryAfterSeconds ?? DEFAULT_RETRY_SECONDS;
 }
 
 /** The first errors of a request; the last entry counts those left out. */
@@ -58,7 +74,7 @@ export function problemHeaders(error: AppError): Record<string, string> {
   if (status === 401) headers['www-authenticate'] = 'ApiKey realm="phm", header="X-API-Key"';
   if (status === 405) headers.allow = error.details.allow?.join(', ') ?? '';
   if (status === 429 || status === 503) {
-    headers['retry-after'] = String(error.details.retryAfterSeconds ?? DEFAULT_RETRY_SECONDS);
+    headers['retry-after'] = String(retryAfter(error));
   }
   return headers;
 }
@@ -85,12 +101,15 @@ export function quotaExceeded(nowMs: number): AppError {
 }
 
 /** What the framework reports, as an error of the table. Its own messages can quote the body. */
-const FRAMEWORK_CODES: Readonly<Record<string, ErrorCode>> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
-  FST_ERR_CTP_BODY_TOO_LARGE: 'payload_too_large',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'malformed_request',
-  FST_ERR_BAD_URL: 'malformed_request',
-  FST_ERR_MAX_PARAM_LENGTH: 'not_found',
+const FRAMEWORK_CODES: Readonly<Record<string, readonly [ErrorCode, detail?: string]>> = {
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type'],
+  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'malformed_request',
+    'The body does not have the length that Content-Length announces.',
+  ],
+  FST_ERR_BAD_URL: ['malformed_request', 'The path is not correctly percent-encoded.'],
+  FST_ERR_MAX_PARAM_LENGTH: ['not_found'],
 };
 
 /** Any error as one of the table; what is not known is `internal_error` with the cause inside. */
@@ -98,54 +117,38 @@ export function toAppError(error: unknown, request?: FastifyRequest): AppError {
   if (error instanceof AppError) return error;
   const { code, statusCode, validation, validationContext } = error as Partial<FastifyError>;
   if (validation) {
-    const wrong = toFieldErrors(validation, validationContext === 'querystring');
+    const inQuery = validationContext === 'querystring';
+    const wrong = toFieldErrors(
+      validation,
+      inQuery ? request?.query : request?.body,
+      inQuery ? '?' : '#',
+    );
     const unknown = request ? unknownFieldErrors(request) : [];
-    return new AppError('invalid_request', { fields: [...wrong, ...unknown] });
+    return new AppError('invalid_request', {
+      fields: [...withGuesses(wrong, request), ...unknown],
+    });
   }
-  const known = code === undefined ? undefined : FRAMEWORK_CODES[code];
-  if (known) return new AppError(known);
+  const [known, detail] = FRAMEWORK_CODES[code ?? ''] ?? [];
+  if (known === 'unsupported_media_type') return wrongMediaType(request);
+  if (known) return new AppError(known, detail === undefined ? {} : { detail });
   if (statusCode === 400) return new AppError('malformed_json');
   // The page's static files: a path that leads out of their folder is no address of ours.
   if (statusCode === 403 || statusCode === 404) return new AppError('not_found');
   return new AppError('internal_error', { cause: error });
 }
 
-type ValidationIssue = NonNullable<FastifyError['validation']>[number];
-
-/** One error a field: where an enumeration fails, its list says more than the type it implies. */
-function toFieldErrors(issues: readonly ValidationIssue[], inQuery: boolean): FieldError[] {
-  const byPointer = new Map<string, FieldError>();
-  for (const issue of issues) {
-    const field = toFieldError(issue, inQuery);
-    if (!byPointer.has(field.pointer) || issue.keyword === 'enum')
-      byPointer.set(field.pointer, field);
-  }
-  return [...byPointer.values()];
+/** A field that is missing may have come under another name. */
+function withGuesses(fields: readonly FieldError[], request: FastifyRequest | undefined) {
+  return fields.map(({ pointer, message }) => {
+    const instead = request && message === MISSING ? givenInsteadOf(request, pointer) : undefined;
+    return { pointer, message: instead ? `${message}; got ${instead} instead` : message };
+  });
 }
 
-/** A validator's complaint in words that name the field and the fix, never the value. */
-function toFieldError(
-  { keyword, instancePath, params, message }: ValidationIssue,
-  inQuery: boolean,
-): FieldError {
-  const missing = keyword === 'required' ? `/${String(params.missingProperty)}` : '';
-  const path = `${instancePath}${missing}`;
-  return {
-    pointer: inQuery ? `?${path.slice(1)}` : `#${path}`,
-    message: describeIssue(keyword, params, message),
-  };
-}
-
-function describeIssue(
-  keyword: string,
-  params: ValidationIssue['params'],
-  message: string | undefined,
-): string {
-  if (keyword === 'required') return 'is required';
-  if (keyword === 'enum') {
-    // null stands for a field that is left out: that is no choice to offer.
-    const allowed = (params.allowedValues as readonly unknown[]).filter((one) => one !== null);
-    return `must be one of ${allowed.join(', ')}`;
-  }
-  return message ?? 'is not valid';
+function wrongMediaType(request: FastifyRequest | undefined): AppError {
+  const detail =
+    request?.headers['content-type'] === undefined
+      ? 'The body has no Content-Type.'
+      : 'The Content-Type of the body is not application/json.';
+  return new AppError('unsupported_media_type', { detail });
 }

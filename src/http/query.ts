@@ -1,6 +1,7 @@
 /** Query parameters, read strictly: each is given once and says what it means, or the answer names the fix. */
 import type { FastifyRequest } from 'fastify';
 import { AppError, type FieldError } from '../errors.ts';
+import { describeChoice } from './field-errors.ts';
 import { noteUnknownFields, refuseUnknownFields, unknownFieldErrors } from './unknown-fields.ts';
 
 /** How a parameter is read; `read` answers undefined to what it does not take. */
@@ -60,9 +61,14 @@ function readParameter(
   const given = query[name];
   if (given === undefined) return [];
   const value = typeof given === 'string' ? read(given) : undefined;
-  if (value === undefined) return [{ pointer: `?${name}`, message: expected }];
+  if (value === undefined) return [refused(name, expected, given)];
   query[name] = value;
   return [];
+}
+
+function refused(name: string, expected: string, given: unknown): FieldError {
+  const came = Array.isArray(given) ? `${given.length} values` : describeChoice(given);
+  return { pointer: `?${name}`, message: `${expected}; got ${came}` };
 }
 
 export function refuseParameter(name: string, message: string): AppError {

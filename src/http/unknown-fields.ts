@@ -5,7 +5,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { AppError, type FieldError } from '../errors.ts';
-import { bodyPointer, labelOf, queryPointer } from './field-names.ts';
+import { bodyPointer, labelOf, nameOf, queryPointer, quoteName } from './field-names.ts';
 import { nearestName } from './nearest-name.ts';
 import { requestedHandling } from './prefer.ts';
 import type { Warning } from './schemas.ts';
@@ -23,10 +23,8 @@ export interface KnownNames {
 
 interface UnknownField {
   readonly pointer: string;
-  /** What is wrong: "is not a known field". */
-  readonly message: string;
-  /** What the client may have meant, as the end of a sentence; empty when there is no guess. */
-  readonly hint: string;
+  /** The pointer to the field that the client may have meant. */
+  readonly guess: string | undefined;
 }
 
 const noted = new WeakMap<FastifyRequest, readonly UnknownField[]>();
@@ -36,23 +34,19 @@ export function noteUnknownFields(request: FastifyRequest, known: KnownNames): v
   const body = unknownNames(request.body, known.body);
   const query = unknownNames(request.query, known.query);
   if (body.length === 0 && query.length === 0) return;
-  const bodyHint = hintFrom(known.body, request.body);
-  const queryHint = hintFrom(known.query, request.query);
+  const inBody = guesser(known.body, request.body);
+  const inQuery = guesser(known.query, request.query);
   noted.set(request, [
-    ...body.map((name, i) => ({
-      pointer: bodyPointer(name),
-      message: 'is not a known field',
-      hint: i < MAX_NAMED ? bodyHint(name) : '',
-    })),
-    ...query.map((name, i) => ({
-      pointer: queryPointer(name),
-      message: 'is not known',
-      hint: known.body.includes(name)
-        ? '; it is a field of the body'
-        : i < MAX_NAMED
-          ? queryHint(name)
-          : '',
-    })),
+    ...body.map((name, i) => {
+      const guess = i < MAX_NAMED ? inBody(name) : undefined;
+      return { pointer: bodyPointer(name), guess: guess && bodyPointer(guess) };
+    }),
+    ...query.map((name, i) => {
+      const pointer = queryPointer(name);
+      if (known.body.includes(name)) return { pointer, guess: bodyPointer(name) };
+      const guess = i < MAX_NAMED ? inQuery(name) : undefined;
+      return { pointer, guess: guess && queryPointer(guess) };
+    }),
   ]);
 }
 
@@ -60,9 +54,10 @@ export function noteUnknownFields(request: FastifyRequest, known: KnownNames): v
 export function warningsOf(request: FastifyRequest): { warnings?: WarningBody[] } {
   const fields = noted.get(request);
   if (!fields) return {};
-  const warnings = fields.slice(0, MAX_NAMED).map(({ pointer, message, hint }) => {
-    const end = hint.endsWith('?') ? hint : `${hint}.`;
-    return warning(pointer, `${labelOf(pointer)} ${message} and was ignored${end}`);
+  const warnings = fields.slice(0, MAX_NAMED).map((field) => {
+    const { pointer } = field;
+    const sentence = `${labelOf(pointer)} ${describe(field)} and was ignored${hint(field)}`;
+    return warning(pointer, sentence.endsWith('?') ? sentence : `${sentence}.`);
   });
   const more = fields.length - warnings.length;
   if (more > 0) {
@@ -77,7 +72,16 @@ export function warningsOf(request: FastifyRequest): { warnings?: WarningBody[] 
 export function unknownFieldErrors(request: FastifyRequest): FieldError[] {
   if (requestedHandling(request.headers.prefer) !== 'strict') return [];
   const fields = noted.get(request) ?? [];
-  return fields.map(({ pointer, message, hint }) => ({ pointer, message: `${message}${hint}` }));
+  return fields.map((field) => ({
+    pointer: field.pointer,
+    message: `${describe(field)}${hint(field)}`,
+  }));
+}
+
+/** What an unknown field that may stand for a missing one is called, or undefined. */
+export function givenInsteadOf(request: FastifyRequest, missing: string): string | undefined {
+  const field = noted.get(request)?.find(({ guess }) => guess === missing);
+  return field && labelOf(field.pointer).replace(/^Query/, 'query');
 }
 
 /** A hook: throws `invalid_request` on unknown fields, if the request asks for strict handling. */
@@ -95,11 +99,21 @@ function unknownNames(part: unknown, known: readonly string[]): string[] {
   return Object.keys(part).filter((name) => !known.includes(name));
 }
 
-/** Suggests known names that the request has not given. */
-function hintFrom(known: readonly string[], part: unknown): (name: string) => string {
+/** Guesses at known names that the request has not given. */
+function guesser(known: readonly string[], part: unknown) {
   const free = known.filter((name) => !Object.hasOwn(part ?? {}, name));
-  return (name) => {
-    const nearest = nearestName(name, free);
-    return nearest === undefined ? '' : `; did you mean "${nearest}"?`;
-  };
+  return (name: string) => nearestName(name, free);
+}
+
+const isOfBody = (pointer: string) => pointer.startsWith('#');
+
+function describe({ pointer }: UnknownField): string {
+  return isOfBody(pointer) ? 'is not a known field' : 'is not known';
+}
+
+/** The end of a sentence. */
+function hint({ pointer, guess }: UnknownField): string {
+  if (guess === undefined) return '';
+  if (isOfBody(guess) && !isOfBody(pointer)) return '; it is a field of the body';
+  return `; did you mean ${quoteName(nameOf(guess))}?`;
 }

@@ -282,7 +282,7 @@ describe('phm metrics', () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /^phm: The request is not valid \(invalid_request\)\n {2}hours must be a whole number from 1 to 8760.*\nCorrect .*\nRequest id: [0-9a-f-]{36}\n$/,
+      /^phm: The request is not valid \(invalid_request\)\nQuery parameter "hours" must be a whole number from 1 to 8760.*; got the string "9000"\.\nRequest id: [0-9a-f-]{36}\n$/,
     );
   });
 

@@ -63,6 +63,15 @@ describe('a client', () => {
     assert.equal((await server.validate({ key: null })).status, 400);
   });
 
+  row('detail alone says what is wrong', async () => {
+    const { status, body } = await server.generate({ security_level: '256' });
+    assert.equal(status, 400);
+    assert.equal(
+      body.detail,
+      '"security_level" must be one of 128, 256, 384; got the string "256".',
+    );
+  });
+
   row('unknown fields get a key with warnings', async () => {
     const more = { metadata: { device: 'x' }, qasm: 'OPENQASM 3;', qasm_circuit: null };
     const { status, body } = await server.generate({ security_level: 256, ...more });

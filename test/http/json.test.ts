@@ -262,7 +262,7 @@ describe('a body over HTTP', () => {
     assert.deepEqual(await post(Buffer.from('{"key": "\xe9"}', 'latin1')), [
       400,
       'malformed_json',
-      'The body is not UTF-8. Send one JSON object, encoded as UTF-8.',
+      'The body is not UTF-8. Send one JSON object as the body, encoded as UTF-8.',
     ]);
   });
 
@@ -288,7 +288,7 @@ describe('a body over HTTP', () => {
     assert.deepEqual(await post('{"key": "5ec2e7",\n  key: 1}'), [
       400,
       'malformed_json',
-      'The body is not valid JSON. At line 2, column 3: expected a name in double quotes. Send one JSON object, encoded as UTF-8.',
+      'The body is not valid JSON. At line 2, column 3: expected a name in double quotes. Send one JSON object as the body, encoded as UTF-8.',
     ]);
     assert.deepEqual(await post('{"key": "5ec2e7", "key": "x"}'), [
       400,

@@ -154,7 +154,10 @@ describe('nist_report', () => {
         const { status, body } = await server.generate(request);
         assert.deepEqual([status, body.code], [400, 'invalid_request']);
         assert.deepEqual(body.errors, [
-          { pointer: '#/include/1', message: 'nist_report needs "enable_nist_validation": true' },
+          {
+            pointer: '#/include/1',
+            message: 'is nist_report, which needs "enable_nist_validation": true',
+          },
         ]);
       }
     }
@@ -163,7 +166,10 @@ describe('nist_report', () => {
   it('has its name said to whoever mistypes it', async () => {
     const { body } = await server.generate({ ...FULL, include: ['nist-report'] });
     assert.deepEqual(body.errors, [
-      { pointer: '#/include/0', message: 'must be one of hash_proof, nist_report' },
+      {
+        pointer: '#/include/0',
+        message: 'must be one of hash_proof, nist_report; got the string "nist-report"',
+      },
     ]);
   });
 

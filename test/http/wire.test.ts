@@ -170,7 +170,10 @@ describe('generate', () => {
       );
     }
     const { body } = await server.generate({ security_level: 256, modulation_type: 'fm' });
-    assert.equal(body.errors[0].message, 'must be one of phase, frequency, amplitude, none');
+    assert.equal(
+      body.errors[0].message,
+      'must be one of phase, frequency, amplitude, none; got the string "fm"',
+    );
   });
 
   it('refuses what is not JSON, without repeating it', async () => {

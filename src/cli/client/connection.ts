@@ -95,10 +95,11 @@ export class Connection {
   #describeRefusal(error: PhmApiError): string {
     const { code, title, detail, requestId, retryAfterSeconds } = error;
     const lines = [`${title} (${code})`];
-    for (const { pointer, message } of error.errors) {
+    lines.push(detail);
+    // The detail names the first of them.
+    for (const { pointer, message } of error.errors.slice(1)) {
       lines.push(`  ${pointer.replace(/^(#\/|\?)/, '')} ${message}`);
     }
-    lines.push(detail);
     if (code === 'invalid_api_key') {
       lines.push(
         this.#origin === DEMO_ORIGIN

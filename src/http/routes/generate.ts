@@ -75,7 +75,7 @@ function toOrder(body: GenerateBody, defaultSource: string): KeyOrder {
 }
 
 function reportWithoutValidation(index: number): AppError {
-  const message = 'nist_report needs "enable_nist_validation": true';
+  const message = 'is nist_report, which needs "enable_nist_validation": true';
   return new AppError('invalid_request', { fields: [{ pointer: `#/include/${index}`, message }] });
 }
 

@@ -72,7 +72,7 @@ function chooseStep(hours: number, asked: StepMinutes | undefined): StepMinutes 
   if (mostSteps(hours, asked) <= MAX_STEPS) return asked;
   throw refuseParameter(
     'step',
-    `must be at least ${smallest(MAX_STEPS)} for ${hours} hours: an answer has at most ${MAX_STEPS} steps`,
+    `must be at least ${smallest(MAX_STEPS)} for ${hours} hours, because an answer has at most ${MAX_STEPS} steps; got ${asked}`,
   );
 }
 

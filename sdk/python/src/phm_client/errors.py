@@ -67,7 +67,8 @@ class PhmApiError(PhmError):
         request_id: str | None = None,
         retry_after_seconds: int | None = None,
     ) -> None:
-        fields = "".join(f" {error.pointer} {error.message}." for error in errors)
+        others = [error for error in errors if error.message not in detail]
+        fields = "".join(f" {error.pointer} {error.message}." for error in others)
         super().__init__(
             f"{code}: {title}.{fields} {detail}",
             request_id=request_id,

@@ -1,0 +1,222 @@
+/** What `detail` says to a reader who sees nothing else of a problem. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import { newApiKey } from '../../src/accounts/index.ts';
+import { AppError } from '../../src/errors.ts';
+import { quotaExceeded } from '../../src/http/problem.ts';
+import type { KeyService } from '../../src/keys/index.ts';
+import { buildTestApp, standInService } from '../support/app.ts';
+
+const apiKey = newApiKey('live');
+const SECRET = '5ec2e75ec2e75ec2e75ec2e75ec2e75e';
+
+/** What the key service fails with. */
+let failure: Error = new Error('not reached');
+let app: FastifyInstance;
+let demoApp: FastifyInstance;
+
+before(async () => {
+  const service = standInService('enterprise', {
+    generate: async () => {
+      throw failure;
+    },
+  });
+  const sources = ['os', 'quantum-simulator'];
+  app = await buildTestApp({ service, entropySources: sources, rateLimits: false });
+  const demo = standInService('research');
+  const known = await demo.authenticate('' as never, '');
+  const authenticate = (async () => ({ ...known, demo: true })) as KeyService['authenticate'];
+  demoApp = await buildTestApp({
+    service: standInService('research', { authenticate }),
+    demoKeys: 'admit-direct',
+    rateLimits: false,
+  });
+});
+after(() => Promise.all([app.close(), demoApp.close()]));
+
+interface Request {
+  readonly method?: 'GET' | 'POST' | 'DELETE';
+  readonly url?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+}
+
+async function detailOf({ method = 'POST', url = 'generate', headers, body }: Request, on = app) {
+  const answer = await on.inject({
+    method,
+    url: `/api/v2/${url}`,
+    headers: {
+      'x-api-key': apiKey,
+      ...(method === 'POST' && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && {
+      payload: typeof body === 'string' ? body : JSON.stringify(body),
+    }),
+  });
+  assert.ok(answer.statusCode >= 400, answer.body);
+  assert.ok(!answer.body.includes(SECRET));
+  return answer.json().detail as string;
+}
+
+const generate = (body: unknown) => detailOf({ body });
+const validate = (body: unknown) => detailOf({ url: 'validate', body });
+const metrics = (query: string) => detailOf({ method: 'GET', url: `metrics${query}` });
+
+describe('detail of invalid_request', () => {
+  it('names the first wrong field, what was expected and what came', async () => {
+    const cases: [unknown, string][] = [
+      [{}, '"security_level" is required.'],
+      [{ securityLevel: 256 }, '"security_level" is required; got "securityLevel" instead.'],
+      [{ security_level: 512 }, '"security_level" must be one of 128, 256, 384; got 512.'],
+      [{ security_level: null }, '"security_level" must be one of 128, 256, 384; got null.'],
+      [
+        { security_level: '256' },
+        '"security_level" must be one of 128, 256, 384; got the string "256".',
+      ],
+      [
+        { security_level: '256', modulation_type: 'fm' },
+        '"security_level" must be one of 128, 256, 384; got the string "256". 1 more field is wrong, see "errors".',
+      ],
+      [
+        { security_level: 128, modulation_type: 'fm' },
+        '"modulation_type" must be one of phase, frequency, amplitude, none; got the string "fm".',
+      ],
+      [
+        { security_level: 128, entropy_source: 'ibm-quantum' },
+        '"entropy_source" must be one of os, quantum-simulator; got the string "ibm-quantum". An operator enables other sources with PHM_ENTROPY_SOURCES (docs/configuration.md).',
+      ],
+      [
+        { security_level: 128, enable_nist_validation: 'yes' },
+        '"enable_nist_validation" must be true or false; got the string "yes".',
+      ],
+      [
+        { security_level: 128, include: 'nist_report' },
+        '"include" must be an array; got a string of 11 characters.',
+      ],
+      [
+        { security_level: 128, include: ['hash_proof', 'p'] },
+        '"include[1]" must be one of hash_proof, nist_report; got the string "p".',
+      ],
+      [
+        { security_level: 128, include: ['nist_report'] },
+        '"include[0]" is nist_report, which needs "enable_nist_validation": true.',
+      ],
+      [
+        { security_level: 128, include: Array(17).fill('hash_proof') },
+        '"include" must have at most 16 items; got 17.',
+      ],
+      [[], 'The body must be a JSON object; got an array.'],
+      ['null', 'The body must be a JSON object; got null.'],
+      ['12345', 'The body must be a JSON object; got a number.'],
+      [`"${SECRET}"`, 'The body must be a JSON object; got a string of 32 characters.'],
+    ];
+    for (const [body, detail] of cases) assert.equal(await generate(body), detail);
+  });
+
+  it('shows nothing of a key, a proof or a string that could be one', async () => {
+    const cases: [unknown, string][] = [
+      [{ key: 5272 }, '"key" must be a string; got a number.'],
+      [{ key: [SECRET] }, '"key" must be a string; got an array.'],
+      [{ key: SECRET, hash_proof: { a: SECRET } }, '"hash_proof" must be a string; got an object.'],
+      [
+        { key: SECRET.repeat(200) },
+        '"key" must have at most 4096 characters; got a string of 6400 characters.',
+      ],
+      [{ Key: SECRET }, '"key" is required; got "Key" instead.'],
+    ];
+    for (const [body, detail] of cases) assert.equal(await validate(body), detail);
+    assert.equal(
+      await generate({ security_level: SECRET }),
+      '"security_level" must be one of 128, 256, 384; got a string of 32 characters.',
+    );
+    assert.match(await metrics(`?hours=${SECRET}`), /; got a string of 32 characters\.$/);
+  });
+
+  it('names the parameter of a query', async () => {
+    const expected =
+      'Query parameter "hours" must be a whole number from 1 to 8760, in decimal digits, given once; got';
+    assert.equal(await metrics('?hours=1d'), `${expected} the string "1d".`);
+    assert.equal(await metrics('?hours='), `${expected} an empty string.`);
+    assert.equal(await metrics('?hours=1&hours=2'), `${expected} 2 values.`);
+    assert.equal(
+      await detailOf({ url: 'generate?security_level=256', body: {} }),
+      '"security_level" is required; got query parameter "security_level" instead.',
+    );
+  });
+
+  it('stays short, however many fields are wrong', async () => {
+    const body = { security_level: 128, include: Array(5_000).fill(1) };
+    const answer = await app.inject({
+      method: 'POST',
+      url: '/api/v2/generate',
+      headers: { 'x-api-key': apiKey },
+      payload: body,
+    });
+    assert.ok(answer.body.length < 4_000, `${answer.body.length} bytes`);
+    assert.match(answer.json().detail, /\d+ more fields are wrong, see "errors"\.$/);
+  });
+});
+
+describe('detail of other errors', () => {
+  it('says what is wrong and what to do', async () => {
+    const cases: [Request, string][] = [
+      [{ method: 'DELETE' }, 'This address does not take DELETE. Use POST.'],
+      [{ method: 'DELETE', url: 'metrics' }, 'This address does not take DELETE. Use GET or HEAD.'],
+      [
+        { url: 'nowhere' },
+        'No endpoint has this address. See /docs for the endpoints, beneath the base path if the server has one.',
+      ],
+      [
+        { headers: { 'content-type': 'text/plain' }, body: '{}' },
+        'The Content-Type of the body is not application/json. Send a JSON body with the header Content-Type: application/json.',
+      ],
+      [
+        { headers: { 'content-encoding': 'gzip' }, body: '{}' },
+        'The body must not be compressed. Send it as it is, without Content-Encoding.',
+      ],
+      [{ body: 'x'.repeat(17_000) }, 'Send a body of at most 16,384 bytes.'],
+      [{ headers: { 'x-api-key': '' }, body: {} }, 'Send your API key in the X-API-Key header.'],
+      [
+        { headers: { 'x-api-key': 'wrong' }, body: {} },
+        'Check the API key: it is mistyped, unknown or revoked. An operator can issue a new one.',
+      ],
+    ];
+    for (const [request, detail] of cases) assert.equal(await detailOf(request), detail);
+    const bare = await app.inject('/%zz');
+    assert.match(bare.json().detail, /^The path is not correctly percent-encoded\. /);
+  });
+
+  it('says how long to wait, and which request failed', async () => {
+    const order = { body: { security_level: 128 }, headers: { 'x-request-id': 'r-17' } };
+    const cases: [Error, RegExp][] = [
+      [new AppError('overloaded'), /^The service is busy\. Try again in 1 second\.$/],
+      [
+        new AppError('entropy_unavailable', { retryAfterSeconds: 30 }),
+        /Try again in 30 seconds\.$/,
+      ],
+      [new AppError('ledger_unavailable', { retryAfterSeconds: 2 }), /database .* in 2 seconds\.$/],
+      [quotaExceeded(0), /requests of this month: wait for the next calendar month \(UTC\)/],
+      [new Error(SECRET), / give the request id r-17 to the operator\.$/],
+    ];
+    for (const [error, detail] of cases) {
+      failure = error;
+      assert.match(await detailOf(order), detail);
+    }
+  });
+
+  it('says why a demo key is refused', async () => {
+    const ask = (headers: Record<string, string>) =>
+      detailOf({ method: 'GET', url: 'metrics', headers }, demoApp);
+    assert.match(
+      await ask({ host: 'localhost', 'X-Forwarded-For': '192.0.2.1' }),
+      /^This is a demo key\. .* through no proxy; this one has the header "x-forwarded-for"\. Ask an operator/,
+    );
+    assert.match(
+      await ask({ host: 'evil.example' }),
+      /^This is a demo key\. .* whose Host is localhost or a loopback address\. /,
+    );
+    assert.ok(!(await ask({ host: 'evil.example' })).includes('evil'));
+  });
+});
