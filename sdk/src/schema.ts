@@ -730,10 +730,7 @@ export interface components {
     };
     responses: never;
     parameters: {
-        /**
-         * @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them.
-         * @example handling=strict
-         */
+        /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them. */
         Prefer: string;
         /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
         RequestId: string;
@@ -776,10 +773,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them.
-                 * @example handling=strict
-                 */
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -941,10 +935,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /**
-                 * @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them.
-                 * @example handling=strict
-                 */
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -1109,10 +1100,7 @@ export interface operations {
                 hours?: number;
             };
             header?: {
-                /**
-                 * @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them.
-                 * @example handling=strict
-                 */
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -1250,10 +1238,7 @@ export interface operations {
                 step?: components["schemas"]["StepMinutes"];
             };
             header?: {
-                /**
-                 * @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them.
-                 * @example handling=strict
-                 */
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
@@ -1391,10 +1376,7 @@ export interface operations {
                 include?: "p_values";
             };
             header?: {
-                /**
-                 * @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them.
-                 * @example handling=strict
-                 */
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them. */
                 Prefer?: components["parameters"]["Prefer"];
                 /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];

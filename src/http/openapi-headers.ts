@@ -11,7 +11,6 @@ export const HEADER_PARAMETERS = {
     description:
       '`handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them.',
     schema: text,
-    example: 'handling=strict',
   },
   RequestId: {
     name: 'X-Request-Id',

@@ -1,0 +1,69 @@
+/**
+ * Schemathesis holds a live server to its document: every check, in every phase, with valid requests and with
+ * requests that break the schemas. What it may report, and why, is in `test/generated/schemathesis.toml`.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { pythonEnvironment } from '../support/python.ts';
+import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
+
+const GENERATED = resolve(import.meta.dirname, '../generated');
+const { python, skip } = await pythonEnvironment('generated', join(GENERATED, 'requirements.txt'));
+
+/** The same requests in every run; PHM_SCHEMATHESIS_SEED tries others. */
+const SEED = process.env.PHM_SCHEMATHESIS_SEED ?? '1';
+
+/** For each operation and phase, beside the cases that every run has. */
+const EXAMPLES = 100;
+
+const PHASES = ['Examples', 'Coverage', 'Fuzzing', 'Stateful'];
+
+describe('Schemathesis', { skip }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'schemathesis-'));
+  const dataDir = makeDataDir();
+  let server: Server;
+
+  before(async () => {
+    server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
+  });
+  after(async () => {
+    await server.stop();
+    removeDataDir(dataDir);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  /** Resolves with what it prints, whatever it finds. */
+  function run(args: readonly string[]): Promise<string> {
+    const config = ['--config-file', join(GENERATED, 'schemathesis.toml')];
+    const hooks = join(GENERATED, 'schemathesis_hooks.py');
+    const plain = { PYTHONDONTWRITEBYTECODE: '1', COLUMNS: '120' };
+    const env = { ...process.env, ...plain, SCHEMATHESIS_HOOKS: hooks };
+    return new Promise((done) => {
+      execFile(
+        python,
+        ['-m', 'schemathesis.cli', ...config, 'run', ...args, '--no-color'],
+        { cwd: folder, env, timeout: 900_000, maxBuffer: 2 ** 26 },
+        (_error, stdout, stderr) => done(`${stdout}${stderr}`),
+      );
+    });
+  }
+
+  it('finds no answer that the document does not allow', async (t) => {
+    const said = await run([
+      `${server.address}/api/v2/openapi.json`,
+      ...['--header', `X-API-Key: ${DEMO_PROFESSIONAL_KEY}`],
+      ...['--max-examples', String(EXAMPLES), '--seed', SEED, '--generation-database', 'none'],
+      '--continue-on-failure',
+    ]);
+    assert.match(said, /No issues found/, said);
+    for (const phase of PHASES) assert.match(said, new RegExp(`✅ ${phase}$`, 'm'), said);
+    assert.match(said, /API Links: +1 covered/);
+    const [cases = '', generated] = /(\d+) generated, \d+ passed.*/.exec(said) ?? [];
+    assert.ok(Number(generated) > 1_000, `${generated} cases`);
+    t.diagnostic(`seed ${SEED}: ${cases}`);
+  });
+});
