@@ -49,6 +49,7 @@ describe('the Python client', { skip }, () => {
       PYTHONPATH: installed,
       MYPYPATH: installed,
       PYTHONDONTWRITEBYTECODE: '1',
+      NO_PROXY: '127.0.0.1',
       PHM_URL: server.address,
       PHM_API_KEY: DEMO_PROFESSIONAL_KEY,
       PHM_RESEARCH_API_KEY: DEMO_KEY,

@@ -139,6 +139,20 @@ def test_tells_what_the_service_refused(answered: Answered) -> None:
     )
 
 
+def test_names_each_wrong_field_once() -> None:
+    error = PhmApiError(
+        status=400,
+        code="invalid_request",
+        title="Title",
+        detail='"a" is missing. One more field is wrong.',
+        errors=(FieldError("#/a", "is missing"), FieldError("#/b", 'is unknown; is it "c"?')),
+    )
+    assert str(error) == (
+        'invalid_request: Title. #/b is unknown; is it "c"? '
+        '"a" is missing. One more field is wrong.'
+    )
+
+
 def test_never_follows_a_redirect_and_names_its_target_without_secrets(answered: Answered) -> None:
     phm, other = answered(answers())
     target = f"{other.address.replace('//', '//user:secret@')}/x?token=secret"

@@ -34,6 +34,10 @@ class PhmError(Exception):
         return _restore, (type(self), self.args, self.__dict__)
 
 
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
 def _restore(kind: type[PhmError], args: tuple[Any, ...], attributes: dict[str, Any]) -> PhmError:
     error = kind.__new__(kind)
     error.args = args
@@ -67,8 +71,12 @@ class PhmApiError(PhmError):
         request_id: str | None = None,
         retry_after_seconds: int | None = None,
     ) -> None:
-        others = [error for error in errors if error.message not in detail]
-        fields = "".join(f" {error.pointer} {error.message}." for error in others)
+        # The detail names the first wrong field itself.
+        fields = "".join(
+            f" {_sentence(f'{error.pointer} {error.message}')}"
+            for error in errors
+            if error.message not in detail
+        )
         super().__init__(
             f"{code}: {title}.{fields} {detail}",
             request_id=request_id,
