@@ -116,7 +116,9 @@ export function handleRawEvents(server: Server, cors: CorsHeaders, context: RawC
     else refuse(request, response);
   });
   server.on('connect', (_request, socket) => {
-    const error = new AppError('method_not_allowed', { allow: ['GET', 'POST'] });
+    const detail = 'This server is no proxy and does not take CONNECT.';
+    const remedy = 'Use GET or POST.';
+    const error = new AppError('method_not_allowed', { detail, remedy, allow: ['GET', 'POST'] });
     answerRaw(socket, error, context);
   });
 }
