@@ -102,24 +102,6 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await page.getByRole('button', { name: 'Forget API key' }).waitFor();
   });
 
-  it('offers no demo key where none is admitted, and says where nothing can be copied', async () => {
-    const { port } = new URL(server.address);
-    const page = await open(`http://${OTHER_NAME}:${port}/`);
-    await page.getByRole('textbox', { name: 'API key' }).waitFor();
-    assert.equal(await page.getByRole('button', { name: 'Use the public demo key' }).count(), 0);
-    await enterApiKey(page, await issueUnlimitedKey(dataDir));
-    await page.getByRole('button', { name: 'Generate', exact: true }).click();
-    await page.getByRole('button', { name: 'Copy', exact: true }).click();
-    await page.getByText('did not let this page copy, as it came without TLS.').waitFor();
-    await page.getByText('Not copied yet').waitFor();
-    await page.getByRole('button', { name: 'Reveal' }).click();
-    await page.locator('code.digits').selectText();
-    await page.keyboard.press('ControlOrMeta+C');
-    await page.getByText('You have a copy').waitFor();
-    await showView(page, 'Usage');
-    await page.getByText('Unlimited.').waitFor();
-  });
-
   it('says when a quota that is used up is back', async () => {
     const order = { security_level: 128 };
     await Promise.all(Array.from({ length: QUOTA }, () => server.generate(order)));
@@ -212,5 +194,23 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     server = await Server.start(dataDir, { ...OPTIONS, PHM_PORT: new URL(server.address).port });
     await generateBy(page, () => generateAnyway(page));
     await page.getByRole('link', { name: 'Server ready' }).waitFor();
+  });
+
+  it('offers no demo key where none is admitted, and says where nothing can be copied', async () => {
+    const { port } = new URL(server.address);
+    const page = await open(`http://${OTHER_NAME}:${port}/`);
+    await page.getByRole('textbox', { name: 'API key' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Use the public demo key' }).count(), 0);
+    await enterApiKey(page, await issueUnlimitedKey(dataDir));
+    await page.getByRole('button', { name: 'Generate', exact: true }).click();
+    await page.getByRole('button', { name: 'Copy', exact: true }).click();
+    await page.getByText('did not let this page copy, as it came without TLS.').waitFor();
+    await page.getByText('Not copied yet').waitFor();
+    await page.getByRole('button', { name: 'Reveal' }).click();
+    await page.locator('code.digits').selectText();
+    await page.keyboard.press('ControlOrMeta+C');
+    await page.getByText('You have a copy').waitFor();
+    await showView(page, 'Usage');
+    await page.getByText('Unlimited.').waitFor();
   });
 });

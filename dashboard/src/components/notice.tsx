@@ -66,12 +66,10 @@ const HELP: Readonly<Record<string, string>> = {
 
 function apiWords(error: PhmApiError): Words {
   const { status, code, title, detail, retryAfterSeconds: waitSeconds } = error;
-  const fields = error.errors.map(({ pointer, message }) => `${pointer}: ${message}`).join('; ');
-  const text = fields ? `${detail} ${fields}.` : detail;
   if (code === 'invalid_api_key') {
     return {
       title,
-      text: `${text} An operator issues API keys with "phm key issue".`,
+      text: `${detail} An operator issues API keys with "phm key issue".`,
       canRetry: false,
     };
   }
@@ -80,7 +78,7 @@ function apiWords(error: PhmApiError): Words {
   }
   return {
     title,
-    text: HELP[code] ?? text,
+    text: HELP[code] ?? detail,
     waitSeconds,
     canRetry: status === 429 || status >= 500,
   };
