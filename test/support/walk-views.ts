@@ -21,6 +21,10 @@ export async function walkViews(page: Page, settings: readonly Setting[]): Promi
   await page.getByRole('button', { name: 'Reveal' }).click();
   await page.getByRole('button', { name: /^Non-overlapping templates/ }).click();
   await check('Generate');
+  await page.getByRole('button', { name: 'Generate', exact: true }).click();
+  await page.getByRole('dialog').waitFor();
+  await check('the question before a key is lost');
+  await page.keyboard.press('Escape');
   await showView(page, 'Validate');
   await page.getByRole('textbox', { name: 'Key' }).fill('0');
   await page.getByRole('button', { name: 'Validate', exact: true }).click();

@@ -66,13 +66,6 @@ const HELP: Readonly<Record<string, string>> = {
 
 function apiWords(error: PhmApiError): Words {
   const { status, code, title, detail, retryAfterSeconds: waitSeconds } = error;
-  if (code === 'invalid_api_key') {
-    return {
-      title,
-      text: `${detail} An operator issues API keys with "phm key issue".`,
-      canRetry: false,
-    };
-  }
   if (code === 'quota_exceeded') {
     return { title, text: quotaText(waitSeconds), waitSeconds, canRetry: false };
   }
