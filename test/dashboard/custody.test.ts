@@ -241,6 +241,32 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
     assert.equal(await page.locator('.secret').count(), 0, 'a key of the session before came in');
   });
 
+  it('takes a late copy, and a late answer, for the key that they were about', async () => {
+    const [page, first] = await openWithKey();
+    await page.evaluate(
+      'navigator.clipboard.writeText = () => new Promise((done) => { globalThis.allowCopy = done; })',
+    );
+    await button(page, 'Copy').click();
+    await button(page, 'Generate').click();
+    const second = await generateBy(page, () => button(page, AGREE).click());
+    await page.evaluate('allowCopy()');
+    await page.getByText('Not copied yet').waitFor();
+    const { held, release } = await holdGenerate(page);
+    await button(page, 'Generate').click();
+    const arrival = generateBy(page, () => button(page, AGREE).click());
+    await held;
+    await button(page, 'Forget').click();
+    await page.getByRole('dialog', { name: 'Forget a key that has no copy?' }).waitFor();
+    release();
+    const third = await arrival;
+    await button(page, 'Forget it').click();
+    assert.deepEqual(await Promise.all([first, second, third].map((key) => isShown(page, key))), [
+      false,
+      false,
+      true,
+    ]);
+  });
+
   it('asks nothing once the key has a copy, and forgets it with the view', async () => {
     const [page, first] = await openWithKey();
     await button(page, 'Copy').click();

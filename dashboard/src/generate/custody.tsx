@@ -27,7 +27,8 @@ interface State {
 export interface Custody extends State {
   /** Generates a key, which replaces the one before when it has arrived. Asks first if that one has no copy. */
   generate(order: Order): void;
-  noteCopy(): void;
+  /** Notes a copy of the key with this id. The clipboard may answer when another key is shown. */
+  noteCopy(id: string): void;
   /** Drops the key. Asks first if it has no copy. */
   forget(): void;
   /** Drops the API key with everything made under it. Asks first if a key would be lost. */
@@ -60,6 +61,7 @@ export function CustodyProvider({ children }: { children: ComponentChildren }) {
   const [question, setQuestion] = useState<Question>();
   const { made, hasCopy, isWorking } = state;
   const isUncopied = made !== undefined && !hasCopy;
+  const id = idOf(state);
   useUnloadQuestion(isUncopied || isWorking);
 
   const actions = useMemo(() => {
@@ -71,7 +73,7 @@ export function CustodyProvider({ children }: { children: ComponentChildren }) {
       },
       forget: () =>
         ask('forget', isUncopied, () => {
-          setState((before) => ({ ...before, made: undefined, error: undefined }));
+          setState((before) => (idOf(before) === id ? { ...before, made: undefined } : before));
           // The button that was pressed goes with the key: the focus needs another place.
           document.querySelector<HTMLElement>('h1')?.focus();
         }),
@@ -81,10 +83,11 @@ export function CustodyProvider({ children }: { children: ComponentChildren }) {
           endSession();
         }),
     };
-  }, [isUncopied, isWorking, start, drop, endSession, setState]);
+  }, [id, isUncopied, isWorking, start, drop, endSession, setState]);
 
   const noteCopy = useCallback(
-    () => setState((before) => ({ ...before, hasCopy: true })),
+    (copied: string) =>
+      setState((before) => (idOf(before) === copied ? { ...before, hasCopy: true } : before)),
     [setState],
   );
   const leaveView = useCallback(() => setState(withoutCopied), [setState]);
@@ -141,6 +144,10 @@ function useGeneration() {
   }, []);
   useLayoutEffect(() => () => running.current?.abort(), []);
   return { state, setState, start, drop };
+}
+
+function idOf({ made }: State): string | undefined {
+  return made?.answer.key_id;
 }
 
 function withoutCopied(state: State): State {

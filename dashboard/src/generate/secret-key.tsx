@@ -43,13 +43,13 @@ export function SecretKey({ made }: { made: Made }) {
       hash_proof: proof,
       timestamp,
     });
-    noteCopy();
+    noteCopy(id);
   };
   return (
     <section
       class="panel secret"
       aria-labelledby="secret-title"
-      onCopy={() => isCopiedByHand(key) && noteCopy()}
+      onCopy={() => isCopiedByHand(key) && noteCopy(id)}
     >
       <header class="row">
         <h2 id="secret-title" ref={heading} tabIndex={-1}>
@@ -84,7 +84,7 @@ export function SecretKey({ made }: { made: Made }) {
           className="primary"
           onCopied={() => {
             setShown(false);
-            noteCopy();
+            noteCopy(id);
           }}
         />
         <button type="button" onClick={() => setShown(!isShown)}>
