@@ -83,9 +83,9 @@ function toGeneratable(schema: Schema): Schema {
 }
 
 function describeDefault(schema: Schema): Schema {
-  const { default: value, ...rest } = schema;
+  const { default: value, description = '', ...rest } = schema;
   if (value === undefined) return schema;
-  return { ...rest, description: `${schema.description}; default: ${value}` };
+  return { ...rest, description: `${description}; default: ${value}` };
 }
 
 /** Schemas can also be `true` or `false`. */

@@ -42,7 +42,8 @@ export const RESPONSE_HEADERS = {
     example: '"rate";r=19;t=1, "quota";r=999;t=43200',
   },
   'Preference-Applied': {
-    description: '`handling=strict` when the request asked for it in `Prefer`.',
+    description:
+      '`handling=strict` or `handling=lenient`, when `Prefer` of the request asks for it.',
     schema: text,
     example: 'handling=strict',
   },
@@ -71,7 +72,7 @@ const reference = (kind: string, name: string) => ({ $ref: `#/components/${kind}
 export function headersOf(status: number, isKeyed: boolean): Record<string, unknown> {
   const names: HeaderName[] = ['X-Request-Id'];
   if (isKeyed && !BEFORE_LIMITS.includes(status)) names.push('RateLimit-Policy', 'RateLimit');
-  if (isKeyed && (status === 200 || status === 400)) names.push('Preference-Applied');
+  if (isKeyed) names.push('Preference-Applied');
   if (status === 429 || status === 503) names.push('Retry-After');
   if (status === 401) names.push('WWW-Authenticate');
   return Object.fromEntries(names.map((name) => [name, reference('headers', name)]));

@@ -142,7 +142,11 @@ describe('the OpenAPI document', () => {
       'RateLimit-Policy',
       'X-Request-Id',
     ]);
-    assert.deepEqual(names(generate, 401), ['WWW-Authenticate', 'X-Request-Id']);
+    assert.deepEqual(names(generate, 401), [
+      'Preference-Applied',
+      'WWW-Authenticate',
+      'X-Request-Id',
+    ]);
     for (const operation of operationsOf(document)) {
       for (const status of Object.keys(operation.responses)) {
         const has = names(operation, Number(status));
