@@ -44,10 +44,15 @@ export function send(call: Call, options: TransportOptions): Promise<JsonObject>
   return new Sending(call, options).run();
 }
 
+/** What must be left of `timeoutMs` when a request is sent after a wait. */
+const LEAST_MS = 1_000;
+
 class Sending {
   readonly #call: Call;
   readonly #options: TransportOptions;
   readonly #deadlineMs: number;
+  /** A request that is sent later has its answer cut off: its outcome is unknown. */
+  readonly #lastStartMs: number;
   readonly #ticket: number;
   /** The rate limit's refusal of the last attempt, which the next turn ends. */
   #refusal: PhmError | undefined;
@@ -57,6 +62,7 @@ class Sending {
     this.#call = call;
     this.#options = options;
     this.#deadlineMs = performance.now() + options.timeoutMs;
+    this.#lastStartMs = this.#deadlineMs - Math.min(LEAST_MS, options.timeoutMs / 10);
     this.#ticket = options.turns?.ticket() ?? 0;
   }
 
@@ -92,7 +98,7 @@ class Sending {
     const since = performance.now();
     await turns.take({
       ticket: this.#ticket,
-      deadlineMs: this.#deadlineMs,
+      deadlineMs: this.#lastStartMs,
       signal: this.#call.signal,
       tooLate: (ahead, perSecond) =>
         this.#refusal ?? tooLateError(this.#call, timeoutMs, ahead, perSecond),
@@ -154,7 +160,7 @@ class Sending {
     const queued = turns !== null && isRateRefusal(error);
     if (!queued && this.#retries >= maxRetries) return undefined;
     const wait = queued ? turns.pauseMs : backoffMs;
-    if (performance.now() + wait >= this.#deadlineMs) return undefined;
+    if (performance.now() + wait >= this.#lastStartMs) return undefined;
     if (queued) this.#refusal = error;
     else this.#retries += 1;
     return wait;

@@ -23,7 +23,7 @@ export const realClock: Clock = {
 export interface Asking {
   /** Place in the queue, from `ticket`. A call that asks again keeps its own. */
   readonly ticket: number;
-  /** When the call ends, by the clock of the queue. */
+  /** When a turn comes too late, by the clock of the queue. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal | undefined;
   /** The error for a turn that cannot come in time. */

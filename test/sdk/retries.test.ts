@@ -263,9 +263,10 @@ describe('waiting', { concurrency: true }, () => {
     });
   });
 
-  for (const [reason, seconds] of [
-    ['what is left of timeoutMs', '20'],
-    ['30 seconds', '100'],
+  for (const [reason, seconds, timeoutMs] of [
+    ['what is left of timeoutMs', '20', 15_000],
+    ['timeoutMs without its last second', '14', 15_000],
+    ['30 seconds', '100', 3_600_000],
   ] as const) {
     it(`is not begun when it would last longer than ${reason}`, async () => {
       await withClient(
@@ -276,7 +277,7 @@ describe('waiting', { concurrency: true }, () => {
           assert.equal(error.retryAfterSeconds, Number(seconds));
           assert.equal(server.received.length, 1);
         },
-        { timeoutMs: seconds === '20' ? 15_000 : 3_600_000 },
+        { timeoutMs },
       );
     });
   }
