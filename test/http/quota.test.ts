@@ -66,6 +66,7 @@ describe('quota', () => {
     for (const { body, headers } of refused) {
       assert.equal(body.code, 'quota_exceeded');
       assert.match(headers.get('retry-after') ?? '', /^[1-9][0-9]*$/);
+      assert.match(headers.get('ratelimit') ?? '', /"quota";r=0;/);
     }
     const validation = await server.validate({ key: granted[0]?.body.key }, apiKey);
     assert.equal(validation.status, 429);

@@ -50,8 +50,8 @@ export function generateRoute(app: FastifyInstance, context: RouteContext): void
         () => request.raw.socket.destroyed,
         observer.stages(request),
       );
-      if (outcome.kind === 'quota_exceeded') throw quotaExceeded(clock.nowMs());
       authenticator.noteUsage(reply, outcome.usage);
+      if (outcome.kind === 'quota_exceeded') throw quotaExceeded(clock.nowMs());
       return { ...toResponse(order, outcome, clock.nowMs()), ...warningsOf(request) };
     },
   );

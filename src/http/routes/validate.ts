@@ -38,8 +38,8 @@ export function validateRoute(app: FastifyInstance, context: RouteContext): void
         proof || undefined,
         observer.stages(request),
       );
-      if (outcome.kind === 'quota_exceeded') throw quotaExceeded(clock.nowMs());
       authenticator.noteUsage(reply, outcome.usage);
+      if (outcome.kind === 'quota_exceeded') throw quotaExceeded(clock.nowMs());
       const { verdict } = outcome;
       return {
         success: true,
