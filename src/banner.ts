@@ -14,6 +14,8 @@ export interface Announcement {
   readonly metricsAddress: string | null;
   /** A demo API key that this server admits, or null. */
   readonly demoApiKey: string | null;
+  /** Whether demo keys have ended because an operator has issued API keys. */
+  readonly demoKeysEnded: boolean;
   /** A whole command line for these words, as this server was started. */
   readonly commandLine: (words: string) => string;
   /** Whether stderr is a terminal that shows colours. */
@@ -40,7 +42,6 @@ export function announce(announcement: Announcement): void {
  */
 export function bannerText(announcement: Announcement): string {
   const { address, dashboard, data, metricsAddress, demoApiKey, color } = announcement;
-  const { commandLine } = announcement;
   const bold = (text: string) => paint('bold', text, color);
   const faint = (text: string) => paint('dim', text, color);
   const rows = [
@@ -51,11 +52,7 @@ export function bannerText(announcement: Announcement): string {
     ...(metricsAddress ? [['Metrics', metricsAddress]] : []),
     ...(demoApiKey ? [['Demo API key', demoApiKey]] : []),
   ].map(([name = '', value = '']) => `  ${name.padEnd(15)}${paint('cyan', value, color)}\n`);
-  const about = demoApiKey
-    ? faint(`${' '.repeat(17)}public; Research plan, 1,000 requests a month\n`)
-    : '\n  Make an account and an API key first:\n\n' +
-      `    ${commandLine('account create --name "My team" --plan research')}\n` +
-      `    ${commandLine('key issue --account <account_id>')}\n`;
+  const about = aboutKeys(announcement);
   return `
 ${bold(`PHM key service ${PROJECT_VERSION}`)}
 
@@ -70,6 +67,22 @@ ${rows.join('')}${about}
   ${faint('Stop: Ctrl-C')}
 
 `;
+}
+
+/** Where an API key for the curl line comes from. */
+function aboutKeys({ demoApiKey, demoKeysEnded, commandLine, color }: Announcement): string {
+  if (demoApiKey) {
+    const text = 'public, on the Research plan; ends when you issue an API key';
+    return paint('dim', `${' '.repeat(17)}${text}\n`, color);
+  }
+  if (demoKeysEnded) {
+    return '\n  Demo keys have ended: use an API key that was issued here.\n';
+  }
+  return (
+    '\n  Make an account and an API key first:\n\n' +
+    `    ${commandLine('account create --name "My team" --plan research')}\n` +
+    `    ${commandLine('key issue --account <account_id>')}\n`
+  );
 }
 
 function paint(style: 'bold' | 'cyan' | 'dim', text: string, color: boolean): string {

@@ -76,9 +76,10 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   });
   const tls = readTlsFiles(config);
   const metrics = await countFor(config);
-  const { service, demoApiKey } = await startService(config, logger, metrics, demoPolicy, onFatal);
+  const lifecycle = { draining: false, demoKeysEnded: false };
+  const started = { config, logger, metrics, demoPolicy, lifecycle, onFatal };
+  const { service, demoApiKey } = await startService(started);
   const tracing = await openTracing(env, logger);
-  const lifecycle = { draining: false };
   const app = await buildApp({
     service,
     clock: systemClock,
@@ -87,6 +88,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     entropySources: config.entropySources,
     demoKeys: demoPolicy,
     demoApiKey,
+    haveDemoKeysEnded: () => lifecycle.demoKeysEnded,
     rateLimits: config.rateLimits,
     tls,
     basePath: config.basePath,
@@ -113,6 +115,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     json,
     dashboard: isBuilt(DASHBOARD_FOLDER),
     demoApiKey,
+    demoKeysEnded: lifecycle.demoKeysEnded,
     data: config.databaseUrl === null ? config.dataDir : describeStore(storeLocation(config)),
     commandLine: (words) => commandLine(options, words),
     metricsAddress: metricsServer?.address ?? null,
@@ -136,13 +139,24 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   return 0;
 }
 
-async function startService(
-  config: Config,
-  logger: Logger,
-  metrics: ServiceMetrics | null,
-  demoPolicy: DemoKeysPolicy,
-  onFatal: (error: Error) => void,
-): Promise<{ service: KeyService; demoApiKey: string | null }> {
+interface StartOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly metrics: ServiceMetrics | null;
+  readonly demoPolicy: DemoKeysPolicy;
+  /** Kept up to date from here on. */
+  readonly lifecycle: { demoKeysEnded: boolean };
+  readonly onFatal: (error: Error) => void;
+}
+
+async function startService({
+  config,
+  logger,
+  metrics,
+  demoPolicy,
+  lifecycle,
+  onFatal,
+}: StartOptions): Promise<{ service: KeyService; demoApiKey: string | null }> {
   const location = storeLocation(config);
   if (config.migrate === 'auto') await migrateStore(location);
   const store = await openStore(location, MONTHLY_QUOTAS, (message) => logger.warn(message));
@@ -159,7 +173,9 @@ async function startService(
       const reason = cause instanceof Error ? cause.message : message;
       logger.warn({ reason }, 'the upkeep of the ledger failed');
     });
-    demoApiKey = demoPolicy === 'refuse' ? null : await addDemoAccounts(store);
+    lifecycle.demoKeysEnded = demoPolicy === 'admit-direct' && (await store.hasOwnApiKeys());
+    const hasDemoKeys = demoPolicy !== 'refuse' && !lifecycle.demoKeysEnded;
+    demoApiKey = hasDemoKeys ? await addDemoAccounts(store) : null;
   } finally {
     await store.close();
   }
@@ -179,6 +195,11 @@ async function startService(
         logger[level]({ source, detail }, `entropy source: ${kind}`);
       },
       onLedgerChange: (status) => logLedger(logger, status),
+      onOwnApiKeys: () => {
+        if (demoPolicy !== 'admit-direct' || lifecycle.demoKeysEnded) return;
+        lifecycle.demoKeysEnded = true;
+        logger.info('demo keys have ended: an API key was issued');
+      },
       onFatal,
     });
     return { service, demoApiKey };

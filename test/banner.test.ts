@@ -12,6 +12,7 @@ const ALL: Announcement = {
   data: '/var/lib/phm',
   metricsAddress: 'http://127.0.0.1:9464/metrics',
   demoApiKey: DEMO_KEY,
+  demoKeysEnded: false,
   commandLine: (words) => `npm run -s phm -- ${words}`,
   color: false,
 };
@@ -30,8 +31,15 @@ describe('the banner', () => {
     assert.match(bare, /X-API-Key: <API_KEY>/);
   });
 
+  it('says that demo keys have ended', () => {
+    const text = bannerText({ ...ALL, demoApiKey: null, demoKeysEnded: true });
+    assert.match(text, /Demo keys have ended: use an API key that was issued here\./);
+    assert.doesNotMatch(text, /phmsk_demo|key issue/);
+  });
+
   it('fits 80 columns and 24 lines', () => {
-    for (const one of [ALL, { ...ALL, demoApiKey: null }]) {
+    const without = { ...ALL, demoApiKey: null };
+    for (const one of [ALL, without, { ...without, demoKeysEnded: true }]) {
       const lines = bannerText(one).split('\n');
       assert.ok(lines.length <= 24, `${lines.length} lines`);
       for (const line of lines) assert.ok(line.length <= 80, line);

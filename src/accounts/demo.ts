@@ -2,7 +2,8 @@
  * The two demo API keys: public by design, so that a newcomer holds a key in one minute.
  *
  * Because anybody knows them, `auto` admits them only where nobody else can come in: a loopback
- * listener over the embedded database, and requests that did not pass a proxy.
+ * listener over the embedded database, and requests that did not pass a proxy. There they end when the
+ * operator issues the first API key of their own.
  */
 import { withChecksum } from './api-key.ts';
 import type { PlanName } from './plans.ts';
@@ -32,6 +33,11 @@ export const DEMO_ACCOUNTS: readonly [DemoAccount, DemoAccount] = [
   },
 ];
 
+/** Whether a text is one of the demo API keys. They are public, so nothing is told by it. */
+export function isDemoApiKey(text: string): boolean {
+  return DEMO_ACCOUNTS.some(({ apiKey }) => apiKey === text);
+}
+
 export type DemoKeysMode = 'auto' | 'on' | 'off';
 
 /** How the server can be reached, as far as demo keys care. */
@@ -40,7 +46,7 @@ export interface Exposure {
   readonly embeddedDatabase: boolean;
 }
 
-/** What is done with demo keys: all requests, only direct ones, or none. */
+/** What is done with demo keys: all requests, only direct ones until they end, or none. */
 export type DemoKeysPolicy = 'admit' | 'admit-direct' | 'refuse';
 
 export function demoKeysPolicy(mode: DemoKeysMode, exposure: Exposure): DemoKeysPolicy {

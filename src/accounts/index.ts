@@ -15,6 +15,7 @@ export {
   type DemoKeysMode,
   type DemoKeysPolicy,
   demoKeysPolicy,
+  isDemoApiKey,
 } from './demo.ts';
 export {
   isPlanName,

@@ -52,6 +52,8 @@ export interface AppOptions extends Telemetry {
   readonly demoKeys: DemoKeysPolicy;
   /** A demo API key, for pages to offer where it is admitted and as long as it is valid; null: none. */
   readonly demoApiKey: string | null;
+  /** True once the operator has issued an API key: with `admit-direct` demo keys end then. */
+  readonly haveDemoKeysEnded: () => boolean;
   readonly rateLimits: boolean;
   readonly tls: { readonly cert: string; readonly key: string } | null;
   /** Path before all addresses, such as `/phm`; empty: the root. */

@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   type DemoKeysPolicy,
   hashApiKey,
+  isDemoApiKey,
   isPlanName,
   isWellFormedApiKey,
   monthLengthSeconds,
@@ -28,6 +29,7 @@ export interface AuthenticatorOptions {
   readonly clock: Clock;
   readonly demoKeys: DemoKeysPolicy;
   readonly demoApiKey: string | null;
+  readonly haveDemoKeysEnded: () => boolean;
   readonly rateLimits: boolean;
   readonly client: ClientAddress;
   readonly observer: RequestObserver;
@@ -99,12 +101,18 @@ export class Authenticator {
     if (given === undefined || given === '') throw new AppError('missing_api_key');
     if (typeof given !== 'string' || !isWellFormedApiKey(given))
       throw new AppError('invalid_api_key');
+    // Before the look-up: where demo keys have ended, the ledger may never have had them.
+    if (isDemoApiKey(given)) this.#requireDemoAdmitted(request);
     const principal = await this.#options.service.authenticate(hashApiKey(given), address);
     if (!principal) throw new AppError('invalid_api_key');
-    const refusal = principal.demo ? this.#demoRefusal(request) : null;
-    // Demo keys are public: there is nothing to hide.
-    if (refusal) throw new AppError('invalid_api_key', { detail: refusal, remedy: OWN_KEY });
+    if (principal.demo) this.#requireDemoAdmitted(request);
     return principal;
+  }
+
+  /** Demo keys are public: there is nothing to hide. */
+  #requireDemoAdmitted(request: FastifyRequest): void {
+    const detail = this.#demoRefusal(request);
+    if (detail !== null) throw new AppError('invalid_api_key', { detail, remedy: OWN_KEY });
   }
 
   /**
@@ -140,6 +148,9 @@ export class Authenticator {
     const { demoKeys } = this.#options;
     if (demoKeys === 'admit') return null;
     if (demoKeys !== 'admit-direct') return 'This is a demo key, and this server admits none.';
+    if (this.#options.haveDemoKeysEnded()) {
+      return 'This is a demo key. Demo keys ended here when an operator issued the first API key of their own.';
+    }
     if (!isLoopback(hostname)) {
       return 'This is a demo key. This server admits it only in requests whose Host is localhost or a loopback address.';
     }

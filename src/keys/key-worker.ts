@@ -88,6 +88,8 @@ export class KeyWorker {
   readonly #store: LedgerStore;
   /** Ends when the commits before have: batches are committed in their order, one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
+  /** Once it is true it stays so, and is not asked for any more. */
+  #ownApiKeys = false;
 
   constructor(generator: Generator, keyring: Keyring, store: LedgerStore) {
     this.#generator = generator;
@@ -123,14 +125,17 @@ export class KeyWorker {
     return { kind: 'failed', failure: toFailure(entropyUnavailable(this.#generator.latched)) };
   }
 
-  /** Whether the ledger can be read and committed to, and the secret is whole. Never rejects. */
+  /** Whether the ledger can be read and committed to, the secret is whole, and API keys were issued. Never rejects. */
   async checkLedger(): Promise<LedgerReport> {
     try {
       await this.#store.commit([], []);
       const lookups = new BatchLookup(this.#store, this.#keyring);
-      return { failure: null, lackedVersions: await lookups.lackedVersions() };
+      const lackedVersions = await lookups.lackedVersions();
+      this.#ownApiKeys ||= await this.#store.hasOwnApiKeys();
+      return { failure: null, lackedVersions, ownApiKeys: this.#ownApiKeys };
     } catch (error) {
-      return { failure: toFailure(error).reason, lackedVersions: null };
+      const failure = toFailure(error).reason;
+      return { failure, lackedVersions: null, ownApiKeys: this.#ownApiKeys };
     }
   }
 

@@ -1,7 +1,7 @@
 /**
  * Watches the ledger from the main thread, with and without traffic: every two seconds the key worker
  * is asked whether it can read and commit, and whether keys are made under a version of the master
- * secret that this server lacks. One question is under way at most, and nobody waits for its answer.
+ * secret that this server lacks, and whether the operator has issued API keys. One question is under way at most, and nobody waits for its answer.
  */
 import type { Worker } from 'node:worker_threads';
 import type { KeyBatchReply, KeyWorkerMessage, LedgerReport } from './messages.ts';
@@ -22,16 +22,25 @@ export interface LedgerStatus {
 export class LedgerWatch {
   readonly #worker: Worker;
   readonly #onChange: (status: LedgerStatus) => void;
+  #onOwnApiKeys: (() => void) | null;
   readonly #timer: NodeJS.Timeout;
   /** Intervals since the question that is under way; null when none is. */
   #waiting: number | null = null;
   // The store was opened and the secret held against it before the worker was ready.
   #status: LedgerStatus = { failure: null, lackedVersions: [] };
 
-  /** `onChange` is told when the ledger fails or works again, and when a version is found lacking. */
-  constructor(worker: Worker, onChange: (status: LedgerStatus) => void) {
+  /**
+   * `onChange` is told when the ledger fails or works again, and when a version is found lacking;
+   * `onOwnApiKeys` once, when there are API keys that the operator has issued.
+   */
+  constructor(
+    worker: Worker,
+    onChange: (status: LedgerStatus) => void,
+    onOwnApiKeys: () => void = () => {},
+  ) {
     this.#worker = worker;
     this.#onChange = onChange;
+    this.#onOwnApiKeys = onOwnApiKeys;
     worker.on('message', (message: KeyBatchReply | LedgerReport) => {
       if ('lackedVersions' in message) this.#settle(message);
     });
@@ -56,8 +65,12 @@ export class LedgerWatch {
     }
   }
 
-  #settle({ failure, lackedVersions }: LedgerReport): void {
+  #settle({ failure, lackedVersions, ownApiKeys }: LedgerReport): void {
     this.#waiting = null;
+    if (ownApiKeys) {
+      this.#onOwnApiKeys?.();
+      this.#onOwnApiKeys = null;
+    }
     this.#note({ failure, lackedVersions: lackedVersions ?? this.#status.lackedVersions });
   }
 

@@ -110,6 +110,8 @@ export interface LedgerReport {
   readonly failure: string | null;
   /** Activated versions of the master secret that the keyring lacks; null when nobody could tell. */
   readonly lackedVersions: readonly number[] | null;
+  /** Whether the operator has issued API keys of their own; false as well when nobody could tell. */
+  readonly ownApiKeys: boolean;
 }
 
 /** One piece of work for a suite worker, and its answer. */

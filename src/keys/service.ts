@@ -57,6 +57,8 @@ export interface KeyServiceOptions {
   readonly onSourceEvent: (name: SourceName, event: SourceEvent) => void;
   /** Told when the ledger fails or works again, or the master secret proves to lack a version. */
   readonly onLedgerChange: (status: LedgerStatus) => void;
+  /** Told once that there are API keys that the operator has issued, within two seconds of the first. */
+  readonly onOwnApiKeys?: () => void;
   /** Told what is worth counting and timing. */
   readonly observer?: KeyObserver;
   /** Told when a worker has died: nothing can be vouched for, the process must end. */
@@ -91,7 +93,8 @@ export class KeyService {
     this.#keyWorkerStatus = keyWorker.status;
     const { observer } = options;
     this.#queue = new KeyQueue(keyWorker.worker, (status) => this.#noteStatus(status), observer);
-    this.#ledger = new LedgerWatch(keyWorker.worker, options.onLedgerChange);
+    const { onLedgerChange, onOwnApiKeys } = options;
+    this.#ledger = new LedgerWatch(keyWorker.worker, onLedgerChange, onOwnApiKeys);
     this.#pool = new SuitePool(options.onLatch, observer);
     this.#statistics = new Statistics(statisticsWorker, observer);
     for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);

@@ -87,6 +87,14 @@ export class PostgresAccountStore implements AccountStore {
     )) as unknown as ApiKeyRecord[];
   }
 
+  async hasOwnApiKeys(): Promise<boolean> {
+    const row = await this.connection.get(
+      `SELECT FROM api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
+       WHERE NOT accounts.demo LIMIT 1`,
+    );
+    return row !== undefined;
+  }
+
   async revokeApiKey(apiKeyId: string, atMs: number): Promise<boolean> {
     return this.connection.changes(
       'UPDATE api_keys SET revoked_ms = coalesce(revoked_ms, $1) WHERE api_key_id = $2',

@@ -106,6 +106,16 @@ export class SqliteAccountStore implements AccountStore {
     );
   }
 
+  async hasOwnApiKeys(): Promise<boolean> {
+    return this.connection.guarded(() => {
+      const row = this.connection.get(
+        `SELECT 1 FROM api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
+         WHERE accounts.demo = 0 LIMIT 1`,
+      );
+      return row !== undefined;
+    });
+  }
+
   async revokeApiKey(apiKeyId: string, atMs: number): Promise<boolean> {
     return this.connection.guarded(() =>
       this.connection.changes(

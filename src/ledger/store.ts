@@ -158,6 +158,8 @@ export interface AccountStore {
   addApiKey(record: ApiKeyRecord, keyHash: Uint8Array): Promise<boolean>;
   /** API keys of one account, or of all. */
   listApiKeys(accountId?: string): Promise<ApiKeyRecord[]>;
+  /** Whether an API key was ever issued to an account that is no demo account. */
+  hasOwnApiKeys(): Promise<boolean>;
   /** Revokes by id; false when there is no such key. Revoking twice keeps the first time. */
   revokeApiKey(apiKeyId: string, atMs: number): Promise<boolean>;
 

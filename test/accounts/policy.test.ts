@@ -5,6 +5,7 @@ import {
   DEMO_ACCOUNTS,
   demoKeysPolicy,
   hashApiKey,
+  isDemoApiKey,
   isExhausted,
   isWellFormedApiKey,
   monthLengthSeconds,
@@ -54,7 +55,11 @@ describe('demo keys', () => {
       DEMO_ACCOUNTS.map(({ plan }) => plan),
       ['research', 'professional'],
     );
-    for (const { apiKey } of DEMO_ACCOUNTS) assert.ok(isWellFormedApiKey(apiKey));
+    for (const { apiKey } of DEMO_ACCOUNTS) {
+      assert.ok(isWellFormedApiKey(apiKey));
+      assert.ok(isDemoApiKey(apiKey));
+    }
+    assert.ok(!isDemoApiKey(newApiKey('demo')));
   });
 
   it('are admitted by auto only on a loopback listener over the embedded database', () => {

@@ -196,6 +196,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await page.getByRole('link', { name: 'Server ready' }).waitFor();
   });
 
+  // Last: the API key that it issues ends the demo keys.
   it('offers no demo key where none is admitted, and says where nothing can be copied', async () => {
     const { port } = new URL(server.address);
     const page = await open(`http://${OTHER_NAME}:${port}/`);

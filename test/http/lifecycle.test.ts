@@ -270,7 +270,7 @@ describe('rotation of the master secret', () => {
 describe('API keys in a running server', () => {
   it('are valid at once when issued, and soon refused and not offered when revoked', async () => {
     const dataDir = freshFolder();
-    const server = await Server.start(dataDir);
+    const server = await Server.start(dataDir, { PHM_DEMO_KEYS: 'on' });
     const offered = async () => (await server.request('/')).body.demo_api_key;
     assert.equal(await offered(), DEMO_KEY);
     const { api_key, api_key_id } = await makeApiKey(dataDir, 'professional');
@@ -283,6 +283,28 @@ describe('API keys in a running server', () => {
     });
     await until('the demo key is not offered', 30_000, async () => (await offered()) === null);
     await server.stop();
+  });
+
+  it('end the demo keys with the first one that is issued, on all servers, and for good', async () => {
+    const dataDir = freshFolder();
+    const servers = [await Server.start(dataDir), await Server.start(dataDir)];
+    for (const server of servers) assert.equal((await server.metrics()).status, 200);
+    await makeApiKey(dataDir, 'research');
+    for (const server of servers) {
+      await untilLogged(server, /"msg":"demo keys have ended: an API key was issued"/);
+      const { status, body } = await server.metrics();
+      assert.deepEqual([status, body.code], [401, 'invalid_api_key']);
+      assert.match(body.detail, /Demo keys ended here when an operator issued/);
+      assert.equal((await server.request('/')).body.demo_api_key, null);
+      await server.stop();
+    }
+    const again = await Server.start(dataDir);
+    assert.match(again.log, /Demo keys have ended/);
+    assert.equal((await again.metrics()).status, 401);
+    await again.stop();
+    const open = await Server.start(dataDir, { PHM_DEMO_KEYS: 'on' });
+    assert.equal((await open.metrics()).status, 200);
+    await open.stop();
   });
 
   it('follow a change of plan', async () => {

@@ -23,6 +23,7 @@ function store(commit: (requests: readonly MeteredRequest[]) => CommitOutcome[])
     commit: async (requests: readonly MeteredRequest[]) => commit(requests),
     findCommitments: async (queries: readonly unknown[]) => queries.map(() => false),
     secretChecks: async () => new Map(),
+    hasOwnApiKeys: async () => false,
   } as unknown as LedgerStore;
 }
 
@@ -281,7 +282,11 @@ describe('key worker', () => {
     });
 
     it('reports it with the state of the ledger', async () => {
-      assert.deepEqual(await worker.checkLedger(), { failure: null, lackedVersions: [2] });
+      assert.deepEqual(await worker.checkLedger(), {
+        failure: null,
+        lackedVersions: [2],
+        ownApiKeys: false,
+      });
     });
   });
 
@@ -293,6 +298,7 @@ describe('key worker', () => {
     assert.deepEqual(await worker.checkLedger(), {
       failure: 'the disk is full',
       lackedVersions: null,
+      ownApiKeys: false,
     });
   });
 });

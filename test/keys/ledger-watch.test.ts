@@ -30,7 +30,25 @@ describe('the watch over the ledger', () => {
     for (let i = 0; i < intervals; i++) mock.timers.tick(INTERVAL_MS);
   };
   const answer = (failure: string | null, lackedVersions: number[] | null = []) =>
-    worker.emit('message', { failure, lackedVersions });
+    worker.emit('message', { failure, lackedVersions, ownApiKeys: false });
+
+  it('tells once that API keys were issued, which is no change of the ledger', () => {
+    let told = 0;
+    const other = new LedgerWatch(
+      worker as Worker,
+      () => assert.fail(),
+      () => {
+        told += 1;
+      },
+    );
+    answer(null);
+    assert.equal(told, 0);
+    for (let i = 0; i < 2; i++) {
+      worker.emit('message', { failure: null, lackedVersions: [], ownApiKeys: true });
+    }
+    assert.equal(told, 1);
+    other.stop();
+  });
 
   it('asks without traffic, and never twice at a time', () => {
     pass(2);

@@ -95,6 +95,26 @@ export function ledgerContract(
 
     const hashOf = (accountId: string) => Buffer.alloc(32, accountId);
 
+    it('tells whether an API key was ever issued, demo keys left out', async () => {
+      const demo = { accountId: 'demo', name: 'demo', plan: 'tiny', demo: true, createdMs: NOW };
+      const record = {
+        apiKeyId: 'k',
+        accountId: 'demo',
+        hint: '',
+        createdMs: NOW,
+        revokedMs: null,
+      };
+      assert.equal(await store.hasOwnApiKeys(), false);
+      await store.addAccount(demo);
+      await store.addApiKey(record, randomBytes(32));
+      await store.addAccount({ ...demo, accountId: 'own', demo: false });
+      assert.equal(await store.hasOwnApiKeys(), false);
+      const id = await account('tiny');
+      assert.equal(await store.hasOwnApiKeys(), true);
+      await store.revokeApiKey(`key_${id}`, NOW);
+      assert.equal(await store.hasOwnApiKeys(), true);
+    });
+
     it('keeps a committed row and finds it by id and by commitment', async () => {
       const id = await account('enterprise');
       const row = makeRow();

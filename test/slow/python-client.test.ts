@@ -35,7 +35,8 @@ describe('the Python client', { skip }, () => {
   before(async () => {
     const pip = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--no-build-isolation'];
     await promisify(execFile)(python, [...pip, '--target', installed, PROJECT]);
-    server = await Server.start(dataDir);
+    // The demo keys stay beside the key that is issued.
+    server = await Server.start(dataDir, { PHM_DEMO_KEYS: 'on' });
   });
   after(async () => {
     await server?.stop();

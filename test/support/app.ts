@@ -43,6 +43,7 @@ export function buildTestApp(
     entropySources: ['os'],
     demoKeys: 'refuse',
     demoApiKey: null,
+    haveDemoKeysEnded: () => false,
     rateLimits: true,
     tls: null,
     basePath: '',

@@ -79,7 +79,7 @@ export interface KeyedAccount {
 
 /** Makes an account without limits to its rate that matter here. */
 export async function makeAccount(dataDir: string, env: Environment = {}): Promise<KeyedAccount> {
-  const create = ['account', 'create', '--name', 'valid', '--plan', 'enterprise'];
+  const create = ['account', 'create', '--init', '--name', 'valid', '--plan', 'enterprise'];
   const { account_id } = await phmJson<{ account_id: string }>(create, dataDir, env);
   const issue = async () => {
     const issued = ['key', 'issue', '--account', account_id];
