@@ -1,7 +1,7 @@
 /** Processes that are killed under load: no released key is lost, nothing is counted twice. */
 import { after, describe, it } from 'node:test';
 import { Crashes, crashSeed, postgresSite, sqliteSite } from '../support/crashes.ts';
-import { Postgres } from '../support/postgres.ts';
+import { noPostgres, Postgres } from '../support/postgres.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
 const KILLS = 2;
@@ -17,7 +17,9 @@ describe('crashes under load', () => {
     test.diagnostic(`${KILLS} kills, ${crashes.released.length} keys released`);
   });
 
-  it('nor in PostgreSQL, where the database crashes too and two servers share a quota', async (test) => {
+  it('nor in PostgreSQL, where the database crashes too and two servers share a quota', {
+    skip: noPostgres,
+  }, async (test) => {
     const postgres = await Postgres.start();
     try {
       const crashes = new Crashes(await postgresSite(postgres, together), crashSeed(test));

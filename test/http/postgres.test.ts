@@ -1,7 +1,7 @@
 /** The real server and the real command line on PostgreSQL: one ledger, one quota, several servers. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { PASSWORD, Postgres } from '../support/postgres.ts';
+import { noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
 import {
   DEMO_KEY,
   type Environment,
@@ -16,7 +16,7 @@ import { makeAccount, outlastFlood } from '../support/unknown-keys.ts';
 const MASTER_KEY = '5a'.repeat(32);
 const QUOTA = 1_000;
 
-describe('server on PostgreSQL', () => {
+describe('server on PostgreSQL', { skip: noPostgres }, () => {
   // What a server must not need to share with another: each has a folder of its own.
   const folders = [makeDataDir(), makeDataDir()] as const;
   const servers: Server[] = [];

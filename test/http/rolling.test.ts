@@ -1,9 +1,10 @@
 /** Two servers behind a proxy: their database goes away; a rotation of the master secret done wrongly. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { noPostgres } from '../support/postgres.ts';
 import { masterKey, Replicas, until } from '../support/replicas.ts';
 
-describe('two servers behind a proxy', () => {
+describe('two servers behind a proxy', { skip: noPostgres }, () => {
   let replicas: Replicas;
   before(async () => {
     replicas = await Replicas.start({ PHM_MASTER_KEY: masterKey(2), PHM_MASTER_KEY_VERSION: '1' });

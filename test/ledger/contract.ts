@@ -65,8 +65,9 @@ export function ledgerContract(
   name: string,
   open: () => Promise<LedgerStore>,
   cleanUp: () => Promise<void>,
+  when: { readonly skip: string | false } = { skip: false },
 ): void {
-  describe(`ledger contract: ${name}`, () => {
+  describe(`ledger contract: ${name}`, when, () => {
     let store: LedgerStore;
     let accounts = 0;
 

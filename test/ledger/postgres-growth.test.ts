@@ -4,12 +4,17 @@ import { after, before, describe, it } from 'node:test';
 import { type LedgerStore, Maintenance, type PruneReport } from '../../src/ledger/index.ts';
 import { type Migration, readMigrations } from '../../src/ledger/migrations.ts';
 import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres.ts';
-import { Postgres } from '../support/postgres.ts';
+import { noPostgres, Postgres } from '../support/postgres.ts';
 import { keyRequest, MONTH, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
 import { validatedAt } from './statistics-contract.ts';
 
-const postgres = await Postgres.start();
-after(() => postgres.remove());
+let postgres: Postgres;
+before(async () => {
+  if (!noPostgres) postgres = await Postgres.start();
+});
+after(() => postgres?.remove());
+
+const when = { skip: noPostgres };
 
 const DAY_MS = 86_400_000;
 const open = (url: string, migrations?: readonly Migration[]): Promise<LedgerStore> =>
@@ -36,7 +41,7 @@ async function explain(database: string, sql: string): Promise<string> {
   return lines.map((line) => line['QUERY PLAN']).join('\n');
 }
 
-describe('PostgreSQL partitions', () => {
+describe('PostgreSQL partitions', when, () => {
   const database = 'months';
   let store: LedgerStore;
   let id: string;
@@ -140,7 +145,7 @@ describe('PostgreSQL partitions', () => {
   });
 });
 
-describe('PostgreSQL pruning', () => {
+describe('PostgreSQL pruning', when, () => {
   const database = 'pruned';
   const beforeMs = Date.UTC(2026, 8, 15, 7);
   let store: LedgerStore;
@@ -237,7 +242,7 @@ const NEXT: Migration[] = [
   },
 ];
 
-describe('PostgreSQL migrations', () => {
+describe('PostgreSQL migrations', when, () => {
   it('are made once by programs that come at the same moment', async () => {
     const url = await postgres.createDatabase('together');
     await assert.rejects(open(url), { name: 'SetupError', message: /no ledger yet.*phm migrate/ });
@@ -340,7 +345,7 @@ async function commitAsBefore(database: string, turn: number, atMs: number): Pro
   );
 }
 
-describe('PostgreSQL with a server of the second schema', () => {
+describe('PostgreSQL with a server of the second schema', when, () => {
   it('counts its keys in all sums but those of latencies, and has no p-values of them', async () => {
     const database = 'second';
     const url = await postgres.createDatabase(database);
@@ -394,7 +399,7 @@ describe('PostgreSQL with a server of the second schema', () => {
   });
 });
 
-describe('PostgreSQL sums', () => {
+describe('PostgreSQL sums', when, () => {
   it('of a year are read through the primary keys', async () => {
     await postgres.createLedger('sums');
     const columns =

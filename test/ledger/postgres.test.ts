@@ -17,25 +17,32 @@ import {
 } from '../../src/ledger/index.ts';
 import { readMigrations } from '../../src/ledger/migrations.ts';
 import { openPostgresStore } from '../../src/ledger/postgres.ts';
-import { PASSWORD, Postgres } from '../support/postgres.ts';
+import { noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
 import { WayToServer } from '../support/way.ts';
 import { keyRequest, ledgerContract, MONTH, makeRow, NOW, QUOTAS } from './contract.ts';
 import { assertSameStore, fillStore } from './filled-store.ts';
 import { statisticsContract } from './statistics-contract.ts';
 
-const postgres = await Postgres.start();
-after(() => postgres.remove());
+let postgres: Postgres;
+before(async () => {
+  if (!noPostgres) postgres = await Postgres.start();
+});
+after(() => postgres?.remove());
+
+const when = { skip: noPostgres };
 
 ledgerContract(
   'PostgreSQL',
   async () => open(await postgres.createLedger('contract')),
   async () => {},
+  when,
 );
 
 statisticsContract(
   'PostgreSQL',
   async () => open(await postgres.createLedger('statistics')),
   (sql) => postgres.query('statistics', sql),
+  when,
 );
 
 const open = (url: string): Promise<LedgerStore> => openPostgresStore({ url, quotas: QUOTAS });
@@ -72,7 +79,7 @@ async function terminateAll(database: string): Promise<number> {
   return cut.length;
 }
 
-describe('PostgreSQL store shared by several servers', () => {
+describe('PostgreSQL store shared by several servers', when, () => {
   it('gives exactly the quota when two stores race for its last places', async () => {
     const url = await postgres.createLedger('race');
     const stores = await Promise.all([open(url), open(url)]);
@@ -135,7 +142,7 @@ describe('PostgreSQL store shared by several servers', () => {
   });
 });
 
-describe('PostgreSQL store that loses its server', () => {
+describe('PostgreSQL store that loses its server', when, () => {
   it('has a row for each answer and a counter equal to the rows when connections are cut under load', async () => {
     const url = await postgres.createLedger('cut');
     const store = await open(url);
@@ -289,7 +296,7 @@ describe('PostgreSQL store that loses its server', () => {
   });
 });
 
-describe('PostgreSQL store whose answer to a batch is lost', () => {
+describe('PostgreSQL store whose answer to a batch is lost', when, () => {
   let store: LedgerStore;
   let way: WayToServer;
   let id: string;
@@ -384,7 +391,7 @@ describe('PostgreSQL store whose answer to a batch is lost', () => {
   });
 });
 
-describe('PostgreSQL schema', () => {
+describe('PostgreSQL schema', when, () => {
   it('takes the secrets of an older release as used, also those registered afterwards', async () => {
     const url = await postgres.createDatabase('older');
     const register = (version: number) =>
@@ -449,7 +456,7 @@ describe('PostgreSQL schema', () => {
   });
 });
 
-describe('move to and from PostgreSQL', () => {
+describe('move to and from PostgreSQL', when, () => {
   const directory = mkdtempSync(join(tmpdir(), 'phm-move-'));
   after(() => rmSync(directory, { recursive: true, force: true }));
   const never = new AbortController().signal;

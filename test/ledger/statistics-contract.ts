@@ -48,8 +48,9 @@ export function statisticsContract(
   name: string,
   open: () => Promise<LedgerStore>,
   run: (sql: string) => Promise<unknown>,
+  when: { readonly skip: string | false } = { skip: false },
 ): void {
-  describe(`statistics of a ledger: ${name}`, () => {
+  describe(`statistics of a ledger: ${name}`, when, () => {
     let store: LedgerStore;
     let accounts = 0;
 

@@ -1,7 +1,7 @@
 /** 200 crashes of servers and their database under load: the long form of `test/http/crash.test.ts`. */
 import { after, describe, it } from 'node:test';
 import { Crashes, crashSeed, postgresSite, sqliteSite } from '../support/crashes.ts';
-import { Postgres } from '../support/postgres.ts';
+import { noPostgres, Postgres } from '../support/postgres.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
 const SQLITE_KILLS = 120;
@@ -19,7 +19,9 @@ describe('crash after crash', () => {
     test.diagnostic(`${SQLITE_KILLS} kills, ${crashes.released.length} keys released`);
   });
 
-  it('loses nothing and shares a quota exactly between three servers on PostgreSQL', async (test) => {
+  it('loses nothing and shares a quota exactly between three servers on PostgreSQL', {
+    skip: noPostgres,
+  }, async (test) => {
     const postgres = await Postgres.start();
     try {
       const crashes = new Crashes(await postgresSite(postgres, together), crashSeed(test));

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { findInstalled, PASSWORD, Postgres } from '../support/postgres.ts';
+import { findInstalled, noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
 import {
   type Environment,
   MAIN,
@@ -187,7 +187,7 @@ describe('backup and restore of SQLite', () => {
   });
 });
 
-describe('move between SQLite and PostgreSQL', () => {
+describe('move between SQLite and PostgreSQL', { skip: noPostgres }, () => {
   let postgres: Postgres;
   before(async () => {
     postgres = await Postgres.start();

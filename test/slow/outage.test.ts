@@ -12,7 +12,7 @@ import type pg from 'pg';
 import { type Account, addAccounts, queryPostgres, querySqlite } from '../support/books.ts';
 import { Load } from '../support/mixed-load.ts';
 import { FLOOD, flood, type Outage, outlive } from '../support/outage.ts';
-import { PASSWORD, Postgres } from '../support/postgres.ts';
+import { noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
 import { until } from '../support/replicas.ts';
 import { makeDataDir, removeDataDir, runPhm, Server } from '../support/server.ts';
 import { WayToServer } from '../support/way.ts';
@@ -172,7 +172,7 @@ describe('SQLite', () => {
   });
 });
 
-describe('PostgreSQL', () => {
+describe('PostgreSQL', { skip: noPostgres }, () => {
   const dataDir = makeDataDir();
   const disk = join(dataDir, 'disk');
   let postgres: Postgres;

@@ -14,7 +14,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeCertificate } from '../support/certificate.ts';
 import { freePort } from '../support/free-port.ts';
-import { Postgres } from '../support/postgres.ts';
+import { noPostgres, Postgres } from '../support/postgres.ts';
 import { type Environment, phmJson, Server } from '../support/server.ts';
 
 const CONFIGURATION = resolve(import.meta.dirname, '../../deploy/compose/haproxy.cfg');
@@ -42,7 +42,9 @@ async function connects(port: number): Promise<boolean> {
   }
 }
 
-describe('a rolling restart', { skip: !HAPROXY && 'haproxy is not installed here' }, () => {
+describe('a rolling restart', {
+  skip: (!HAPROXY && 'haproxy is not installed here') || noPostgres,
+}, () => {
   const folder = mkdtempSync(join(tmpdir(), 'rolling-'));
   const servers = new Map<number, Server>();
   let postgres: Postgres;

@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Load } from '../support/load.ts';
+import { noPostgres } from '../support/postgres.ts';
 import { masterKey, Replicas, versionOf } from '../support/replicas.ts';
 
-describe('rotation of the master secret', () => {
+describe('rotation of the master secret', { skip: noPostgres }, () => {
   let replicas: Replicas;
   before(async () => {
     replicas = await Replicas.start({ PHM_MASTER_KEY: masterKey(1) });

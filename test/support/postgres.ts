@@ -2,7 +2,7 @@
  * A real PostgreSQL of its own for one test file: a cluster in a temporary folder, on 127.0.0.1, with a
  * password. It ends with the test process, however that ends.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chownSync,
@@ -27,6 +27,16 @@ export const PASSWORD = 'not-for-any-log';
 /** PostgreSQL refuses to run as root: there it runs as the user nobody. */
 const NOBODY = 65_534;
 const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : null;
+
+/** Why this user cannot run PostgreSQL for the tests, or false: the reason of a skip. */
+export const noPostgres: string | false = findObstacle();
+
+function findObstacle(): string | false {
+  const error = user && spawnSync('true', { ...user }).error;
+  if (!error) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  return `PostgreSQL does not run as root, and root may not become another user here (${code})`;
+}
 
 /** Ends the server, at once and for good, when the pipe from the test process closes. */
 const WATCH = '"$@" & pid=$!; read -r end || end=QUIT; kill -$end $pid; wait $pid';
