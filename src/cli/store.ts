@@ -172,8 +172,9 @@ async function refusal(
 ): Promise<CommandError> {
   const make = commandLine(context, 'account create --init --name "My team" --plan research');
   const other = await describeOtherServer(config);
+  const isDirectory = statSync(config.dataDir, { throwIfNoEntry: false })?.isDirectory() ?? true;
   const lines = [
-    `${problem} in ${config.dataDir}`,
+    `${problem} in ${config.dataDir}${isDirectory ? '' : ', which is not a directory'}`,
     `${whereFrom(context)}. Set it to the data directory of your server.`,
     `To make a new one here, start a server, or: ${make}`,
     ...(other === null ? [] : [other]),

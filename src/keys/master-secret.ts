@@ -65,6 +65,11 @@ function readVersions(origin: MasterSecretOrigin): MasterSecretVersion[] {
     );
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : 'unreadable';
+    if ((cause as NodeJS.ErrnoException).code === 'EACCES') {
+      throw new SetupError(
+        `cannot read the master secret: ${reason}; run this as the user of the server`,
+      );
+    }
     throw new SetupError(
       origin.kind === 'environment'
         ? `PHM_MASTER_KEY is not a master secret: ${reason}; 'phm secret new --print' makes one`

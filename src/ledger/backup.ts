@@ -53,7 +53,10 @@ export async function copyDatabase(
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof SetupError || (error as NodeJS.ErrnoException).syscall) throw error;
-      throw new SetupError(`cannot copy ${from} to ${to}: ${(error as Error).message}`);
+      throw new SetupError(
+        `cannot copy ${from} to ${to}: ${(error as Error).message}; run this as the user of the server, ` +
+          'who can write beside both files',
+      );
     } finally {
       for (const side of SIDE_FILES) rmSync(temporary + side, { force: true });
     }

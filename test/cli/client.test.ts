@@ -15,6 +15,8 @@ import { duration } from '../../src/cli/client/connection.ts';
 import { decodeKey, encodeKey, KEY_FORMATS } from '../../src/cli/client/key-formats.ts';
 import { sparkline } from '../../src/cli/client/terminal.ts';
 import { runCli } from '../../src/cli/index.ts';
+import { AppError } from '../../src/errors.ts';
+import { problemBody } from '../../src/http/problem.ts';
 import { breaks, page, ScriptedServer, staysSilent } from '../support/scripted-server.ts';
 import {
   type CommandResult,
@@ -284,6 +286,29 @@ describe('phm metrics', () => {
       stderr,
       /^phm: The request is not valid \(invalid_request\)\nQuery parameter "hours" must be a whole number from 1 to 8760.*; got the string "9000"\.\nRequest id: [0-9a-f-]{36}\n$/,
     );
+  });
+
+  it('asks for strict handling, and shows a field that an older service does not know', async () => {
+    const older = await ScriptedServer.start((response) => {
+      response.writeHead(400, { 'content-type': 'application/problem+json' });
+      const fields = ['?hours', '?step'].map((pointer) => ({
+        pointer,
+        message: 'is not a known field',
+      }));
+      const error = new AppError('invalid_request', { fields });
+      response.end(JSON.stringify(problemBody(error, { requestId: 'one', nowMs: Date.now() })));
+    });
+    try {
+      const { code, stderr } = await phm(['metrics'], { PHM_URL: older.address });
+      assert.equal(code, 1);
+      assert.match(
+        stderr,
+        /^phm: The request is not valid \(invalid_request\)\n.*"hours" is not a known field.*\n {2}step is not a known field\n$/,
+      );
+      assert.equal(older.received[0]?.headers.prefer, 'handling=strict');
+    } finally {
+      await older.stop();
+    }
   });
 
   it('draws counts as bars, and says times in large units', () => {

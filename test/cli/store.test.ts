@@ -114,6 +114,8 @@ describe('a command in a directory without a server', () => {
       assert.match(stderr, /PHM_DATA_DIR names this data directory/);
       assert.match(stderr, new RegExp(`: PHM_DATA_DIR=${name} bin/phm account create --init`));
     }
+    const { stderr } = await phm(['key', 'list'], { PHM_DATA_DIR: 'file' });
+    assert.match(stderr, /there is no ledger in \/.*\/file, which is not a directory\n/);
     assert.deepEqual(readdirSync(folder).sort(), ['empty', 'file']);
     assert.deepEqual(readdirSync('empty'), []);
   });
