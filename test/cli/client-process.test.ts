@@ -129,7 +129,8 @@ describe('phm over TLS', () => {
 
 /** Runs `phm` on a terminal, which standard output and standard error share. */
 function onTerminal(args: string, env: Environment = {}): { code: number | null; shown: string } {
-  const command = `${process.execPath} ${MAIN} ${args}`;
+  // script hands it to a shell; the checkout may lie in a path with a space.
+  const command = `'${process.execPath}' '${MAIN}' ${args}`;
   const base = { PHM_URL: server.address, PHM_API_KEY: DEMO_KEY, TERM: 'xterm' };
   const { status, stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {
     env: { PATH: process.env.PATH, ...base, ...env },
