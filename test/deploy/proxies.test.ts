@@ -1,0 +1,81 @@
+/** Examples of reverse proxies say that a request was forwarded: without that, demo keys would be open to all. */
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { ENVIRONMENT } from '../../src/config/index.ts';
+import { deployFiles, ROOT, readText } from './files.ts';
+
+/** How each proxy is told to pass requests on, and to set a header. */
+const PROXIES = [
+  {
+    name: 'nginx',
+    passes: /\bproxy_pass\s/,
+    sets: (header: string) => `proxy_set_header ${header} `,
+  },
+  { name: 'Caddy', passes: /\breverse_proxy\s/, sets: (header: string) => `header_up ${header} ` },
+  {
+    name: 'HAProxy',
+    passes: /\b(?:use_backend|default_backend)\s/,
+    sets: (header: string) => `http-request set-header ${header} `,
+  },
+];
+
+const HEADERS = ['X-Forwarded-For', 'X-Forwarded-Proto'];
+
+/** Files that are a configuration, and the blocks of code in documentation. */
+function examples(): { where: string; text: string }[] {
+  const pages = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
+  const documents = ['README.md', 'deploy/README.md', ...pages.map((name) => `docs/${name}`)];
+  const blocks = documents.flatMap((where) =>
+    [...readText(where).matchAll(/(?:^ {4}.*\n|^```[\s\S]*?^```\n)+/gm)].map(([text]) => ({
+      where,
+      text,
+    })),
+  );
+  const files = deployFiles().filter((path) => !path.endsWith('.md'));
+  return [...files.map((where) => ({ where, text: readText(where) })), ...blocks];
+}
+
+describe('an example of a reverse proxy', () => {
+  it('sets the headers by which the service knows a forwarded request', () => {
+    const found: string[] = [];
+    for (const { where, text } of examples()) {
+      for (const { name, passes, sets } of PROXIES) {
+        if (!passes.test(text)) continue;
+        found.push(`${name} in ${where}`);
+        for (const header of HEADERS) {
+          assert.ok(text.includes(sets(header)), `${name} in ${where} does not set ${header}`);
+        }
+      }
+    }
+    assert.deepEqual(found.sort(), [
+      'Caddy in deploy/caddy/Caddyfile',
+      'HAProxy in deploy/compose/haproxy.cfg',
+      'HAProxy in docs/configuration.md',
+      'nginx in deploy/nginx/phm.conf',
+      'nginx in docs/configuration.md',
+    ]);
+  });
+
+  it('passes on no word of the client’s about it', () => {
+    for (const path of [
+      'deploy/nginx/phm.conf',
+      'deploy/caddy/Caddyfile',
+      'deploy/compose/haproxy.cfg',
+    ]) {
+      assert.match(readText(path), /Forwarded "";|header_up -Forwarded|del-header Forwarded/, path);
+    }
+  });
+
+  it('beside which demo keys are off wherever deploy/ sets variables', () => {
+    assert.equal(ENVIRONMENT.PHM_DEMO_KEYS.default, 'auto');
+    for (const path of [
+      'deploy/compose/compose.yaml',
+      'deploy/kubernetes/configmap.yaml',
+      'deploy/systemd/phm.env.example',
+    ]) {
+      assert.match(readText(path), /^\s*PHM_DEMO_KEYS(?:: "off"|=off)$/m, path);
+    }
+  });
+});
