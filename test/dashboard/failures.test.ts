@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import {
   enterApiKey,
   generateBy,
+  generateKey,
   launchBrowser,
   NO_CHROMIUM,
   openPage,
@@ -196,22 +197,44 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await page.getByRole('link', { name: 'Server ready' }).waitFor();
   });
 
-  // Last: the API key that it issues ends the demo keys.
-  it('offers no demo key where none is admitted, and says where nothing can be copied', async () => {
+  it('shows why a demo key ends, offers it no more, and says where nothing can be copied', async () => {
     const { port } = new URL(server.address);
-    const page = await open(`http://${OTHER_NAME}:${port}/`);
-    await page.getByRole('textbox', { name: 'API key' }).waitFor();
-    assert.equal(await page.getByRole('button', { name: 'Use the public demo key' }).count(), 0);
-    await enterApiKey(page, await issueUnlimitedKey(dataDir));
-    await page.getByRole('button', { name: 'Generate', exact: true }).click();
-    await page.getByRole('button', { name: 'Copy', exact: true }).click();
-    await page.getByText('did not let this page copy, as it came without TLS.').waitFor();
-    await page.getByText('Not copied yet').waitFor();
-    await page.getByRole('button', { name: 'Reveal' }).click();
-    await page.locator('code.digits').selectText();
-    await page.keyboard.press('ControlOrMeta+C');
-    await page.getByText('You have a copy').waitFor();
+    const elsewhere = await open(`http://${OTHER_NAME}:${port}/`);
+    await elsewhere.getByRole('textbox', { name: 'API key' }).waitFor();
+    const demo = elsewhere.getByRole('button', { name: 'Use the public demo key' });
+    assert.equal(await demo.count(), 0);
+
+    const page = await open();
+    await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
+    const { key_id: id } = await generateKey(page);
+    const issued = await issueUnlimitedKey(dataDir);
     await showView(page, 'Usage');
-    await page.getByText('Unlimited.').waitFor();
+    // Servers learn of an API key within two seconds.
+    while ((await alertOf(page).count()) === 0) {
+      const answer = page.waitForResponse((response) => response.url().includes('/series'));
+      await page.getByRole('button', { name: 'Refresh' }).click();
+      await (await answer).finished();
+    }
+    await alertOf(page).getByText('demo keys ended here when an operator issued').waitFor();
+    await showView(page, 'Generate');
+    await page.getByText(id).waitFor();
+    await generateAnyway(page);
+    await alertOf(page).getByText('The key below is the one from before').waitFor();
+    await page.getByRole('button', { name: 'Enter another API key' }).click();
+    await page.getByRole('button', { name: 'Forget both' }).click();
+    await page.getByRole('textbox', { name: 'API key' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: /demo key/ }).count(), 0);
+
+    await enterApiKey(elsewhere, issued);
+    await elsewhere.getByRole('button', { name: 'Generate', exact: true }).click();
+    await elsewhere.getByRole('button', { name: 'Copy', exact: true }).click();
+    await elsewhere.getByText('did not let this page copy, as it came without TLS.').waitFor();
+    await elsewhere.getByText('Not copied yet').waitFor();
+    await elsewhere.getByRole('button', { name: 'Reveal' }).click();
+    await elsewhere.locator('code.digits').selectText();
+    await elsewhere.keyboard.press('ControlOrMeta+C');
+    await elsewhere.getByText('You have a copy').waitFor();
+    await showView(elsewhere, 'Usage');
+    await elsewhere.getByText('Unlimited.').waitFor();
   });
 });
