@@ -129,7 +129,8 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
     const limited = { ...env, PHM_RATE_LIMITS: 'on' };
     const server = await Server.start(folders[0], limited);
     servers.push(server);
-    await outlastFlood(server, await makeAccount(folders[0], env), 3_000);
+    const url = env.PHM_DATABASE_URL ?? '';
+    await outlastFlood(server, await makeAccount({ kind: 'postgres', url }), 3_000);
   });
 
   it('writes the password of the address nowhere', async () => {

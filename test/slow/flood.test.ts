@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { StoreLocation } from '../../src/ledger/index.ts';
 import { Postgres } from '../support/postgres.ts';
 import {
   type Environment,
@@ -13,7 +14,7 @@ import {
   removeDataDir,
   Server,
 } from '../support/server.ts';
-import { makeAccount, outlastFlood, UnknownKeys } from '../support/unknown-keys.ts';
+import { makeAccount, outlastFlood, sqliteIn, UnknownKeys } from '../support/unknown-keys.ts';
 
 const IDLE_MS = 8_000;
 const ROUNDS = 3;
@@ -43,9 +44,10 @@ for (const backend of ['SQLite', 'PostgreSQL']) {
       if (backend === 'PostgreSQL') postgres = await Postgres.start();
       const url = await postgres?.createLedger('flood');
       const env: Environment = url ? { PHM_DATABASE_URL: url, PHM_MASTER_KEY: MASTER_KEY } : {};
-      const account = await makeAccount(dataDir, env);
-      // Just started: nothing is known of any key.
       const server = await start(env);
+      const store: StoreLocation = url ? { kind: 'postgres', url } : sqliteIn(dataDir);
+      // Just started: nothing is known of any key.
+      const account = await makeAccount(store);
       await outlastFlood(server, account, 5_000);
       const flood = new UnknownKeys(server);
       const statuses: number[] = [];
@@ -56,7 +58,7 @@ for (const backend of ['SQLite', 'PostgreSQL']) {
       };
       for (let round = 0; round < ROUNDS; round += 1) {
         const idle = sleep(IDLE_MS);
-        const issued = (await makeAccount(dataDir, env)).seen;
+        const issued = (await makeAccount(store)).seen;
         await ask(issued);
         let waiting = true;
         void idle.then(() => {

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeCertificate } from '../support/certificate.ts';
 import { freePort } from '../support/free-port.ts';
 import { DEMO_KEY, Server } from '../support/server.ts';
-import { makeAccount } from '../support/unknown-keys.ts';
+import { makeAccount, sqliteIn } from '../support/unknown-keys.ts';
 
 const DEPLOY = resolve(import.meta.dirname, '../../deploy');
 
@@ -113,7 +113,7 @@ for (const { name, start } of [
     });
 
     it('passes on an API key, and the address of the client and not what the client wrote', async () => {
-      assert.equal((await ask((await makeAccount(server.dataDir)).seen)).status, 200);
+      assert.equal((await ask((await makeAccount(sqliteIn(server.dataDir))).seen)).status, 200);
       await server.stop();
       const lines = server.log.split('\n').filter((line) => line.includes('/api/v2/metrics'));
       for (const line of lines) assert.equal(JSON.parse(line).client, '127.0.0.1', line);

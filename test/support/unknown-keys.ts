@@ -1,9 +1,12 @@
 /** A flood of requests whose API keys are well-formed and unknown, and clients that have valid ones. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { newApiKey } from '../../src/accounts/index.ts';
-import { type Environment, phmJson, type Server } from './server.ts';
+import { join } from 'node:path';
+import { hashApiKey, MONTHLY_QUOTAS, newApiKey } from '../../src/accounts/index.ts';
+import { openStore, type StoreLocation } from '../../src/ledger/index.ts';
+import type { Server } from './server.ts';
 
 const CONNECTIONS = 30;
 const PIPELINED = 40;
@@ -77,17 +80,30 @@ export interface KeyedAccount {
   readonly unseen: readonly [string, string];
 }
 
-/** Makes an account without limits to its rate that matter here. */
-export async function makeAccount(dataDir: string, env: Environment = {}): Promise<KeyedAccount> {
-  const create = ['account', 'create', '--init', '--name', 'valid', '--plan', 'enterprise'];
-  const { account_id } = await phmJson<{ account_id: string }>(create, dataDir, env);
+/** Makes an account without limits to its rate that matter here, beside whatever uses the database. */
+export async function makeAccount(location: StoreLocation): Promise<KeyedAccount> {
+  const store = await openStore(location, MONTHLY_QUOTAS);
+  const createdMs = Date.now();
+  const accountId = `acct_${randomUUID()}`;
   const issue = async () => {
-    const issued = ['key', 'issue', '--account', account_id];
-    return phmJson<{ api_key: string; api_key_id: string }>(issued, dataDir, env);
+    const [apiKey, apiKeyId] = [newApiKey('live'), `key_${randomUUID()}`];
+    const record = { apiKeyId, accountId, hint: '', createdMs, revokedMs: null };
+    assert.ok(await store.addApiKey(record, hashApiKey(apiKey)));
+    return { apiKey, apiKeyId };
   };
-  const [first, second, third] = [await issue(), await issue(), await issue()];
-  const unseen = [second.api_key, third.api_key] as const;
-  return { seen: first.api_key, seenId: first.api_key_id, unseen };
+  try {
+    const account = { accountId, name: 'valid', plan: 'enterprise', demo: false, createdMs };
+    assert.ok(await store.addAccount(account));
+    const [seen, one, other] = [await issue(), await issue(), await issue()];
+    return { seen: seen.apiKey, seenId: seen.apiKeyId, unseen: [one.apiKey, other.apiKey] };
+  } finally {
+    await store.close();
+  }
+}
+
+/** The database of a server on SQLite. */
+export function sqliteIn(dataDir: string): StoreLocation {
+  return { kind: 'sqlite', path: join(dataDir, 'phm.db') };
 }
 
 /**
