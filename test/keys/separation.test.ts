@@ -8,6 +8,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { CtrDrbg } from '../../src/drbg/index.ts';
 import { openSource } from '../../src/entropy/index.ts';
@@ -19,7 +20,7 @@ import { parts } from './fakes.ts';
 const PROGRAM = new URL('./cloned-generator.ts', import.meta.url);
 
 const inProcess = () =>
-  execFileSync(process.execPath, [PROGRAM.pathname], { encoding: 'utf8' }).trim();
+  execFileSync(process.execPath, [fileURLToPath(PROGRAM)], { encoding: 'utf8' }).trim();
 
 async function inThread(): Promise<string> {
   const [bytes] = (await once(new Worker(PROGRAM), 'message')) as [string];
