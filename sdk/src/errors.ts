@@ -61,13 +61,15 @@ export class PhmApiError extends PhmError {
   readonly retryAfterSeconds: number | null;
 
   constructor({ status, code, title, detail, errors, requestId, retryAfterSeconds }: Problem) {
+    // The detail names one wrong field itself, as a rule the first.
+    const told = errors.findIndex(({ message }) => detail.includes(message));
     const fields = errors
-      .filter(({ message }) => !detail.includes(message))
+      .filter((_, i) => i !== told)
       .map(({ pointer, message }) => ` ${sentence(`${pointer} ${message}`)}`)
       .join('');
     // A commit that fails may have counted the request all the same (docs/ledger.md, "Unknown outcome").
     const outcomeUnknown = code === 'ledger_unavailable';
-    super(`${code}: ${title}.${fields} ${detail}`, { requestId, outcomeUnknown });
+    super(`${code}: ${title}. ${detail}${fields}`, { requestId, outcomeUnknown });
     this.status = status;
     this.code = code;
     this.title = title;

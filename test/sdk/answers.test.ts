@@ -204,24 +204,25 @@ describe('answers', () => {
       );
       assert.equal(
         message,
-        'invalid_request: Wrong. #/security_level must be one of 128, 256, 384. Mend it. (request r-1)',
+        'invalid_request: Wrong. Mend it. #/security_level must be one of 128, 256, 384. (request r-1)',
       );
     });
   });
 
   it('name each wrong field once in the message, as sentences', async () => {
     const errors = [
-      { pointer: '#/a', message: 'is not known; did you mean "b"?' },
-      { pointer: '#/c', message: 'must be a number' },
+      { pointer: '#/a', message: 'must be a number' },
+      { pointer: '#/b', message: 'is not known; did you mean "c"?' },
+      { pointer: '#/d', message: 'must be a number' },
     ];
     const problem = { success: false, code: 'invalid_request', title: 'Wrong', errors };
-    const detail = '#/c must be a number, and one field more is wrong.';
+    const detail = '"a" must be a number. 2 more fields are wrong.';
     const body = JSON.stringify({ ...problem, detail });
     await withClient([says(400, body)], async (phm) => {
       const error = await rejection(phm.metrics());
       assert.ok(error instanceof PhmApiError);
-      const fields = '#/a is not known; did you mean "b"?';
-      assert.equal(error.message, `invalid_request: Wrong. ${fields} ${detail}`);
+      const fields = '#/b is not known; did you mean "c"? #/d must be a number.';
+      assert.equal(error.message, `invalid_request: Wrong. ${detail} ${fields}`);
     });
   });
 

@@ -135,7 +135,7 @@ def test_tells_what_the_service_refused(answered: Answered) -> None:
     assert error.errors == (FieldError("#/key", "is missing"),)
     assert (error.request_id, error.retry_after_seconds) == ("request-of-the-test", 5)
     assert str(error) == (
-        "invalid_request: Title. #/key is missing. Do something. (request request-of-the-test)"
+        "invalid_request: Title. Do something. #/key is missing. (request request-of-the-test)"
     )
 
 
@@ -144,12 +144,16 @@ def test_names_each_wrong_field_once() -> None:
         status=400,
         code="invalid_request",
         title="Title",
-        detail='"a" is missing. One more field is wrong.',
-        errors=(FieldError("#/a", "is missing"), FieldError("#/b", 'is unknown; is it "c"?')),
+        detail='"a" is missing. 2 more fields are wrong.',
+        errors=(
+            FieldError("#/a", "is missing"),
+            FieldError("#/b", 'is unknown; is it "c"?'),
+            FieldError("#/d", "is missing"),
+        ),
     )
     assert str(error) == (
-        'invalid_request: Title. #/b is unknown; is it "c"? '
-        '"a" is missing. One more field is wrong.'
+        'invalid_request: Title. "a" is missing. 2 more fields are wrong. '
+        '#/b is unknown; is it "c"? #/d is missing.'
     )
 
 

@@ -71,14 +71,15 @@ class PhmApiError(PhmError):
         request_id: str | None = None,
         retry_after_seconds: int | None = None,
     ) -> None:
-        # The detail names the first wrong field itself.
+        # The detail names one wrong field itself, as a rule the first.
+        told = next((i for i, error in enumerate(errors) if error.message in detail), None)
         fields = "".join(
             f" {_sentence(f'{error.pointer} {error.message}')}"
-            for error in errors
-            if error.message not in detail
+            for i, error in enumerate(errors)
+            if i != told
         )
         super().__init__(
-            f"{code}: {title}.{fields} {detail}",
+            f"{code}: {title}. {detail}{fields}",
             request_id=request_id,
             # A commit that fails may have counted the request all the same.
             outcome_unknown=code == "ledger_unavailable",
