@@ -1,5 +1,6 @@
 /** Tells the service's answers from its errors, and both from what others answer in its place. */
 import { type FieldError, PhmApiError, PhmResponseError } from './errors.ts';
+import { isRequestId } from './options.ts';
 import { readRetryAfter } from './retry.ts';
 import type { Call } from './transport.ts';
 import type { ErrorCode } from './types.ts';
@@ -14,7 +15,8 @@ export function readAnswer(response: Response, text: string, call: Call): JsonOb
   const { status, headers } = response;
   const body = parseObject(text);
   if (body && isAnswer(response, body, call)) return body;
-  const requestId = headers.get('x-request-id') ?? call.requestId ?? null;
+  const told = headers.get('x-request-id');
+  const requestId = isRequestId(told) ? told : (call.requestId ?? null);
   const retryAfterSeconds = readRetryAfter(headers, Date.now());
   if (body && isProblem(body)) {
     const { code, title, detail, errors } = body;

@@ -2,9 +2,11 @@
 import type { RequestEvent, RetryEvent } from './hooks.ts';
 import { type Limits, NO_LIMITS } from './limits.ts';
 import {
+  assertBoolean,
   assertFunction,
   assertObject,
   assertRequestId,
+  assertSignal,
   checkApiKey,
   readDurations,
   resolveBase,
@@ -103,6 +105,9 @@ export class PhmClient {
     const { fetch = (url, init) => globalThis.fetch(url, init) } = options;
     assertFunction('onRequest', onRequest);
     assertFunction('onRetry', onRetry);
+    assertFunction('fetch', fetch);
+    assertBoolean('pace', pace);
+    assertBoolean('strict', strict);
     this.#transport = {
       ...readDurations(options),
       fetch,
@@ -171,7 +176,10 @@ export class PhmClient {
   }
 
   /** The service's own document says what an endpoint answers, so that a body is not checked again. */
-  async #send<Answer>(endpoint: Endpoint, { signal, requestId }: CallOptions): Promise<Answer> {
+  async #send<Answer>(endpoint: Endpoint, options: CallOptions): Promise<Answer> {
+    assertObject('the options of a call', options, '{ signal, requestId }');
+    const { signal, requestId } = options;
+    assertSignal(signal);
     assertRequestId(requestId);
     const { method, path, body, query = {}, open, ...kind } = endpoint;
     const url = new URL(this.#base + path);

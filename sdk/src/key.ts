@@ -37,7 +37,11 @@ const HASHES: Readonly<Record<number, string>> = { 128: 'SHA-256', 256: 'SHA-256
  * the message never quotes it.
  */
 export function keyBytes(answer: HexKey): Uint8Array<ArrayBuffer> {
-  const key: unknown = (answer as HexKey | null | undefined)?.key;
+  if (typeof answer !== 'object' || answer === null) {
+    const got = answer === null ? 'null' : typeof answer;
+    throw new TypeError(`"answer" expected an answer of generate, with its "key", got ${got}`);
+  }
+  const key: unknown = answer.key;
   if (typeof key !== 'string') {
     throw new TypeError(`"answer.key" expected a string of hexadecimal digits, got ${typeof key}`);
   }

@@ -32,12 +32,12 @@ export function resolveBase(baseUrl: string): string {
     location?: { href: string };
   };
   const page = document?.baseURI ?? location?.href;
-  let url: URL;
-  try {
-    url = new URL(baseUrl === '' && page !== undefined ? './' : baseUrl, page);
-  } catch {
+  const given: unknown = baseUrl === '' && page !== undefined ? './' : baseUrl;
+  // A browser would take `undefined` for the name of a folder.
+  if (given === undefined || given === null || !URL.canParse(String(given), page)) {
     throw new TypeError('baseUrl must be the address of the service, such as https://keys.example');
   }
+  const url = new URL(String(given), page);
   const { protocol, username, password, search, hash, origin, pathname } = url;
   if (protocol !== 'https:' && protocol !== 'http:') {
     throw new TypeError(`baseUrl must start with https: or http:, not ${protocol}`);
@@ -50,13 +50,31 @@ export function resolveBase(baseUrl: string): string {
 
 /** A key that is not a header value would be quoted in the error of `fetch`. */
 export function checkApiKey(apiKey: string): string {
-  if (typeof apiKey === 'string' && /^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
+  if (typeof apiKey !== 'string') {
+    throw new TypeError(`apiKey must be a string, got ${kindOf(apiKey)}`);
+  }
+  if (apiKey === '') throw new TypeError('apiKey must not be empty: check where it comes from');
+  if (/^[\x21-\x7e]+$/.test(apiKey)) return apiKey;
   throw new TypeError('apiKey must be printable ASCII without spaces: check for a line end');
 }
 
 export function assertRequestId(requestId: string | undefined): void {
-  if (requestId === undefined || REQUEST_ID.test(requestId)) return;
+  if (requestId === undefined || isRequestId(requestId)) return;
   throw new TypeError('requestId must be 1 to 128 letters, digits, ".", "_" or "-"');
+}
+
+/** Whether the service takes this label. */
+export function isRequestId(value: unknown): value is string {
+  return typeof value === 'string' && REQUEST_ID.test(value);
+}
+
+/** Null is none, as for `fetch`. */
+export function assertSignal(signal: unknown): void {
+  if (signal === undefined || signal === null) return;
+  if (typeof (signal as Partial<AbortSignal>).throwIfAborted === 'function') return;
+  throw new TypeError(
+    `signal must be an AbortSignal, such as the signal of an AbortController, got ${typeof signal}`,
+  );
 }
 
 /** What came is not quoted: it may be a key. */
@@ -68,6 +86,11 @@ export function assertObject(name: string, value: unknown, example: string): voi
 export function assertFunction(name: string, value: unknown): void {
   if (value === undefined || typeof value === 'function') return;
   throw new TypeError(`${name} must be a function, got ${kindOf(value)}`);
+}
+
+export function assertBoolean(name: string, value: unknown): void {
+  if (value === undefined || typeof value === 'boolean') return;
+  throw new TypeError(`${name} must be true or false, got ${kindOf(value)}`);
 }
 
 function kindOf(value: unknown): string {

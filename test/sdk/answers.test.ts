@@ -81,6 +81,7 @@ describe('requests', () => {
     const page = { document: { baseURI: 'https://keys.example/phm/index.html' } };
     Object.assign(globalThis, page);
     try {
+      assert.throws(() => new PhmClient({} as never), /^TypeError: baseUrl must be/);
       for (const baseUrl of ['./', '.', '', '/', 'https://other.example/x']) {
         await new PhmClient({ baseUrl, fetch }).health();
       }
@@ -112,13 +113,15 @@ describe('requests', () => {
     for (const options of [{ timeoutMs: 0 }, { attemptTimeoutMs: 2 ** 31 }, { maxRetries: 1.5 }]) {
       assert.throws(make(options), RangeError);
     }
-    for (const apiKey of ['', 'with space', `${API_KEY}\n`, 'schlüssel']) {
+    for (const apiKey of ['with space', `${API_KEY}\n`, 'schlüssel']) {
       assert.throws(make({ apiKey }), (error: Error) => {
         assert.ok(error instanceof TypeError);
-        assert.ok(apiKey === '' || !error.message.includes(apiKey.trim()));
+        assert.ok(!error.message.includes(apiKey.trim()));
         return true;
       });
     }
+    assert.throws(make({ apiKey: '' }), /^TypeError: apiKey must not be empty/);
+    assert.throws(make({ apiKey: null }), /^TypeError: apiKey must be a string, got null$/);
     assert.throws(
       () => new PhmClient(undefined as never),
       /^TypeError: the options must be an object/,
@@ -136,8 +139,20 @@ describe('requests', () => {
       );
     }
     assert.throws(make({ onRetry: 'log' }), /^TypeError: onRetry must be a function, got string$/);
-    const error = await rejection(phm.health({ requestId: 'two words' }));
-    assert.ok(error instanceof TypeError);
+    assert.throws(make({ fetch: {} }), /^TypeError: fetch must be a function, got object$/);
+    assert.throws(make({ pace: 'no' }), /^TypeError: pace must be true or false, got string$/);
+    assert.throws(make({ strict: null }), /^TypeError: strict must be true or false, got null$/);
+    for (const [options, expected] of [
+      [null, /^TypeError: the options of a call must be an object .+, got null$/],
+      [{ requestId: 'two words' }, /^TypeError: requestId must be/],
+      [{ requestId: 5 }, /^TypeError: requestId must be/],
+      [
+        { signal: new AbortController() },
+        /^TypeError: signal must be an AbortSignal, .+ got object$/,
+      ],
+    ] as const) {
+      assert.match(String(await rejection(phm.health(options as never))), expected);
+    }
   });
 });
 
@@ -218,7 +233,7 @@ describe('answers', () => {
     const problem = { success: false, code: 'invalid_request', title: 'Wrong', errors };
     const detail = '"a" must be a number. 2 more fields are wrong.';
     const body = JSON.stringify({ ...problem, detail });
-    await withClient([says(400, body)], async (phm) => {
+    await withClient([says(400, body, { 'x-request-id': '' })], async (phm) => {
       const error = await rejection(phm.metrics());
       assert.ok(error instanceof PhmApiError);
       const fields = '#/b is not known; did you mean "c"? #/d must be a number.';

@@ -33,8 +33,14 @@ describe('keyBytes', () => {
         },
       );
     }
-    assert.throws(() => keyBytes(undefined as never), TypeError);
-    assert.throws(() => keyBytes(key as never), TypeError);
+    for (const [answer, got] of [
+      [undefined, 'undefined'],
+      [null, 'null'],
+      [key, 'string'],
+    ]) {
+      const message = `"answer" expected an answer of generate, with its "key", got ${got}`;
+      assert.throws(() => keyBytes(answer as never), { name: 'TypeError', message });
+    }
   });
 });
 

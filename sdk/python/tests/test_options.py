@@ -37,7 +37,7 @@ def test_refuses_an_address_that_cannot_be_used(base_url: str) -> None:
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("api_key", ["", "with space", f"{SECRET}\n", "schlüssel", "a\x00"])
+@pytest.mark.parametrize("api_key", ["with space", f"{SECRET}\n", "schlüssel", "a\x00"])
 def test_refuses_an_api_key_that_is_no_header_value(api_key: str) -> None:
     with pytest.raises(ValueError, match="^api_key must be printable ASCII") as caught:
         PhmClient("http://keys.example", api_key)
@@ -63,6 +63,9 @@ def test_refuses_an_api_key_that_is_no_header_value(api_key: str) -> None:
         ({"base_url": None}, TypeError),
         ({"base_url": b"http://keys.example"}, TypeError),
         ({"api_key": 1}, TypeError),
+        ({"api_key": ""}, ValueError),
+        ({"pace": "no"}, TypeError),
+        ({"http_client": httpx.AsyncClient()}, TypeError),
     ],
 )
 def test_names_the_option_that_cannot_be_used(
@@ -78,6 +81,11 @@ def test_refuses_arguments_of_calls_before_anything_is_sent(answered: Answered) 
     for request_id in ("", "a b", "x" * 129, "a\n"):
         with pytest.raises(ValueError, match="^request_id must"):
             phm.health(request_id=request_id)
+    number: Any = 5
+    with pytest.raises(TypeError, match="^request_id must be a string, got int$"):
+        phm.health(request_id=number)
+    with pytest.raises(TypeError, match="^hash_proof must be a string, got int$"):
+        phm.validate("ff", hash_proof=number)
     with pytest.raises(ValueError, match="^timeout must"):
         phm.generate(256, timeout=0)
     generated: Any = phm.generate(256)

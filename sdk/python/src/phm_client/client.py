@@ -15,7 +15,9 @@ from .limits import Limits
 from .options import (
     check_api_key,
     check_base_url,
+    check_bool,
     check_hook,
+    check_http_client,
     check_request_id,
     check_retries,
     check_seconds,
@@ -86,6 +88,8 @@ class PhmClient:
         """
         check_hook("on_request", on_request)
         check_hook("on_retry", on_retry)
+        check_bool("pace", pace)
+        check_http_client(http_client)
         credential = {} if api_key is None else {"X-API-Key": check_api_key(api_key)}
         self._limits = Limits()
         self._closed = False
@@ -220,6 +224,8 @@ class PhmClient:
         again, and may then count twice.
         """
         check_text("key", key)
+        if hash_proof is not None:
+            check_text("hash_proof", hash_proof)
         body = _given(key=key, hash_proof=hash_proof)
         return self._post("/api/v2/validate", ValidationResult, body, request_id, timeout)
 

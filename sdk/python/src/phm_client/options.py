@@ -33,6 +33,8 @@ def check_base_url(base_url: str) -> str:
 def check_api_key(api_key: str) -> str:
     """Return the API key; what cannot be a header's value is a ValueError."""
     check_text("api_key", api_key)
+    if not api_key:
+        raise ValueError("api_key must not be empty: check where it comes from")
     if not re.fullmatch(r"[\x21-\x7e]+", api_key):
         raise ValueError("api_key must be printable ASCII without spaces: check for a line end")
     return api_key
@@ -44,8 +46,11 @@ def is_request_id(text: str) -> bool:
 
 
 def check_request_id(request_id: str | None) -> None:
-    """Raise ValueError for a label that the service does not take."""
-    if request_id is not None and not is_request_id(request_id):
+    """Raise TypeError or ValueError for a label that the service does not take."""
+    if request_id is None:
+        return
+    check_text("request_id", request_id)
+    if not is_request_id(request_id):
         raise ValueError('request_id must be 1 to 128 letters, digits, ".", "_" or "-"')
 
 
@@ -59,6 +64,18 @@ def check_hook(name: str, value: object) -> None:
     """Raise TypeError for what cannot be called."""
     if value is not None and not callable(value):
         raise TypeError(f"{name} must be callable, got {type(value).__name__}")
+
+
+def check_bool(name: str, value: object) -> None:
+    """Raise TypeError for anything but True and False."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, got {type(value).__name__}")
+
+
+def check_http_client(value: object) -> None:
+    """Raise TypeError for anything but a synchronous client of httpx."""
+    if value is not None and not isinstance(value, httpx.Client):
+        raise TypeError(f"http_client must be an httpx.Client, got {type(value).__name__}")
 
 
 def check_seconds(name: str, value: object) -> float:
