@@ -7,12 +7,14 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from scripted import GENERATED, ScriptedServer, answers, fails, stays_silent
 
 from phm_client import Limit, PhmApiError, PhmClient, PhmError, PhmTimeoutError
 from phm_client.pace import Pace
+from phm_client.turns import Turns
 
 Answered = Callable[..., tuple[PhmClient, ScriptedServer]]
 
@@ -182,6 +184,40 @@ def test_a_refused_call_that_finds_no_turn_fails_with_the_refusal(answered: Answ
         phm.generate(128)
     assert caught.value.code == "rate_limited"
     assert len(server.received) <= 2
+
+
+def test_a_refusal_pauses_the_queue_before_the_next_call_may_go(
+    answered: Answered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    original: dict[str, Callable[..., None]] = {}
+    for name in ("refused", "ended"):
+
+        def note(turns: Turns, *args: Any, _name: str = name, **more: Any) -> None:
+            told.append(_name)
+            original[_name](turns, *args, **more)
+
+        original[name] = getattr(Turns, name)
+        monkeypatch.setattr(Turns, name, note)
+    phm, _ = answered(fails("rate_limited", 429), answers(GENERATED))
+    phm.generate(256)
+    assert told == ["refused", "ended", "ended"]
+
+
+def test_an_interrupted_hook_gives_its_turn_back(answered: Answered) -> None:
+    interrupts = iter([True] * 10)
+
+    def interrupt(_: object) -> None:
+        if next(interrupts, False):
+            raise KeyboardInterrupt
+
+    phm, server = answered(answers(GENERATED), on_request=interrupt, timeout=2)
+    for _ in range(10):
+        with pytest.raises(KeyboardInterrupt):
+            phm.generate(256)
+    # Ten are under way at most before an answer states the limit: none of the ten above is.
+    phm.generate(256)
+    assert len(server.received) == 1
 
 
 def test_calls_of_health_need_no_turn(answered: Answered) -> None:

@@ -85,8 +85,7 @@ class _Sending(Generic[T]):
         attempt = 1
         while True:
             waited = self._take_turn()
-            self._notify_request(attempt, waited)
-            answer = self._attempt()
+            answer = self._attempt(attempt, waited)
             if not isinstance(answer, PhmError):
                 return answer
             wait = self._wait_before_retry(answer)
@@ -131,7 +130,15 @@ class _Sending(Generic[T]):
             ahead, per_second = no_turn.ahead, no_turn.per_second
         raise self._refusal or self._too_late(ahead, per_second)
 
-    def _attempt(self) -> T | PhmError:
+    def _attempt(self, attempt: int, waited: float) -> T | PhmError:
+        try:
+            self._notify_request(attempt, waited)
+            return self._answer()
+        finally:
+            if self._turns:
+                self._turns.ended()
+
+    def _answer(self) -> T | PhmError:
         """Return the answer or the error: raised here, it would carry the request with it."""
         sent_at = time.monotonic()
         seconds = max(0.001, min(self._options.attempt_timeout, self._deadline - sent_at))
@@ -142,9 +149,6 @@ class _Sending(Generic[T]):
             answer = self._failure(error, seconds)
         except _TooLarge:
             answer = self._lost(f"the answer has more than {_MAX_BODY_BYTES} bytes", unknown=True)
-        finally:
-            if self._turns:
-                self._turns.ended()
         if self._turns and isinstance(answer, PhmError) and is_rate_refusal(answer):
             self._turns.refused(retry_after_of(answer), sent_at=sent_at)
         return answer
