@@ -10,9 +10,8 @@ const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`;
 /** Parts between commas or semicolons that stand outside of quotes. */
 const BETWEEN_COMMAS = /(?:[^",]|"(?:[^"\\]|\\.)*"?)+/g;
 const UP_TO_SEMICOLON = /^(?:[^";]|"(?:[^"\\]|\\.)*"?)+/;
-const PREFERENCE = new RegExp(
-  `^[ \\t]*(${TOKEN})(?:[ \\t]*=[ \\t]*(${TOKEN}|${QUOTED})?)?[ \\t]*$`,
-);
+/** Without space at its ends: where two parts of a pattern could take the same space, the time is quadratic. */
+const PREFERENCE = new RegExp(`^(${TOKEN})(?:[ \\t]*=[ \\t]*(${TOKEN}|${QUOTED})?)?$`);
 
 /**
  * The handling that a `Prefer` header asks for; undefined when it asks for none. Only the first
@@ -22,7 +21,7 @@ export function requestedHandling(header: string | string[] | undefined): Handli
   if (header === undefined) return undefined;
   for (const [element] of String(header).matchAll(BETWEEN_COMMAS)) {
     const [preference = ''] = UP_TO_SEMICOLON.exec(element) ?? [];
-    const [, name = '', word = ''] = PREFERENCE.exec(preference) ?? [];
+    const [, name = '', word = ''] = PREFERENCE.exec(preference.trim()) ?? [];
     if (name.toLowerCase() !== 'handling') continue;
     const value = unquote(word).toLowerCase();
     return value === 'strict' || value === 'lenient' ? value : undefined;
