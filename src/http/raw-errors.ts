@@ -50,12 +50,10 @@ const underWay = new WeakMap<Duplex, ServerResponse>();
  */
 export function answerRaw(socket: Duplex, error: AppError, context: RawContext): void {
   const earlier = underWay.get(socket);
-  // A request that is not complete is itself the one that failed: nothing else answers it.
-  if (earlier?.req.complete && !earlier.writableFinished && !earlier.destroyed) {
-    earlier.once('close', () => writeRaw(socket, error, context));
-  } else {
-    writeRaw(socket, error, context);
-  }
+  const isOut = !earlier || earlier.writableFinished || earlier.destroyed;
+  // A request that is not complete is itself the one that failed: unless it has its answer, this is it.
+  if (isOut || (!earlier.req.complete && !earlier.headersSent)) writeRaw(socket, error, context);
+  else earlier.once('close', () => writeRaw(socket, error, context));
 }
 
 function writeRaw(socket: Duplex, error: AppError, context: RawContext): void {
@@ -95,10 +93,12 @@ function render(
 }
 
 /**
- * A request that was refused before its body arrived and then stalls has had its answer: a second
- * one would be taken for the answer to the client's next request.
+ * A request that was refused before its body arrived has had its answer, whether the body then stalls or is
+ * malformed: a second one would be taken for the answer to the client's next request.
  */
 function wasAnswered(socket: Duplex, { code }: AppError): boolean {
+  const last = underWay.get(socket);
+  if (last?.headersSent && !last.req.complete) return true;
   return code === 'request_timeout' && socket instanceof Socket && socket.bytesWritten > 0;
 }
 

@@ -220,6 +220,25 @@ describe('raw HTTP', () => {
     assert.equal(JSON.parse(text).code, 'missing_api_key');
   });
 
+  it('answers a request once whose body is malformed after its refusal', async () => {
+    for (const [start, coding, status] of [
+      ['POST /api/v2/generate', 'chunked', 401],
+      ['POST /nope', 'chunked', 404],
+      ['POST /%zz', 'gzip', 400],
+    ] as const) {
+      const socket = connect(patient, '127.0.0.1');
+      let received = '';
+      socket.on('data', (chunk) => {
+        received += chunk;
+      });
+      socket.write(`${start} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: ${coding}\r\n\r\n`);
+      await once(socket, 'data');
+      socket.write('no chunk\r\n');
+      await once(socket, 'close');
+      assert.deepEqual(received.match(/HTTP\/1\.1 \d+/g), [`HTTP/1.1 ${status}`], received);
+    }
+  });
+
   it('answers a request with two Host headers with 400', async () => {
     const twice = 'GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n';
     await expectProblem(twice, 400, 'malformed_request');
