@@ -1,14 +1,17 @@
 /** Names of fields in answers: a client may have put anything there, a key or a control character too. */
 
-/** Longer names are cut. A key has at least 32 characters, the longest known name has 22. */
+/** A longer name may be a key, which has at least 32 characters. The longest known name has 22. */
 const MAX_NAME = 24;
+
+/** What is shown of a longer name: of a hexadecimal key of 128 bits, 32 bits. */
+const SHOWN_OF_LONGER = 8;
 
 /** Characters that draw nothing or move others about in a terminal or a page. */
 const INVISIBLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
 function cut(name: string): string {
   if (name.length <= MAX_NAME) return name;
-  return `${name.slice(0, MAX_NAME).replace(/[\ud800-\udbff]$/, '')}…`;
+  return `${name.slice(0, SHOWN_OF_LONGER).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 /** A name in double quotes, short and with visible characters only. */

@@ -204,7 +204,7 @@ describe('parseJson', () => {
     );
     const long = '5ec2e7'.repeat(16);
     const detail = detailOf(`{"${long}": 1, "${long}": 2}`);
-    assert.ok(detail.includes(`"${long.slice(0, 24)}…"`), detail);
+    assert.ok(detail.includes(`"${long.slice(0, 8)}…"`), detail);
     for (const [text] of BAD) {
       const secret = `{"key": "5ec2e75ec2e7", "rest": ${text}`;
       assert.ok(!detailOf(secret).includes('5ec2e7'), secret);

@@ -53,8 +53,12 @@ describe('requestedHandling', () => {
         assert.equal(requestedHandling(`handling=strict, ${text}`), 'strict');
       }),
     );
-    for (const text of ['"', '\\', ',', ';', ' ', '=', 'a=', '"\\', '","', ' =']) {
-      requestedHandling(text.repeat(16_384 / text.length));
+    // Long enough that quadratic time is minutes.
+    for (const text of ['"', '\\', ',', ';', ' ', '\t', '=', 'a=', '"\\', '","', ' =', '(']) {
+      const long = text.repeat(2 ** 19 / text.length);
+      for (const header of [long, `a${long}(`, `a=${long}(`, `a="${long}("(`, `(${long}`]) {
+        assert.equal(requestedHandling(header), undefined);
+      }
     }
   });
 
@@ -104,8 +108,14 @@ describe('names in answers', () => {
     assert.equal(quoteName('metadata'), '"metadata"');
     assert.equal(quoteName('a"b\\'), '"a\\"b\\\\"');
     assert.equal(quoteName('a\u001b[31m\u009b\u202e'), '"a\\u001b[31m\\u{9b}\\u{202e}"');
-    assert.equal(quoteName('f'.repeat(96)), `"${'f'.repeat(24)}…"`);
-    assert.equal(quoteName(`${'f'.repeat(23)}😀😀`), `"${'f'.repeat(23)}…"`);
+    assert.equal(quoteName('f'.repeat(24)), `"${'f'.repeat(24)}"`);
+    assert.equal(quoteName(`${'f'.repeat(7)}${'😀'.repeat(9)}`), `"${'f'.repeat(7)}…"`);
+  });
+
+  it('show 8 characters of what may be a key', () => {
+    assert.equal(quoteName('f'.repeat(32)), `"${'f'.repeat(8)}…"`);
+    assert.equal(bodyPointer('f'.repeat(32)), `#/${'f'.repeat(8)}%E2%80%A6`);
+    assert.equal(queryPointer('f'.repeat(25)), `?${'f'.repeat(8)}%E2%80%A6`);
   });
 
   it('come back from their pointers', () => {
