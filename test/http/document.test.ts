@@ -34,6 +34,7 @@ before(async () => {
   app = await buildTestApp({
     service: standInService('research'),
     entropySources: SOURCE_NAMES,
+    demoKeys: 'admit',
     basePath: '/phm',
   });
   document = (await app.inject('/phm/api/v2/openapi.json')).json();
