@@ -47,6 +47,7 @@ class Site {
     const app = await buildTestApp({
       service: standInService('enterprise', { generate }),
       entropySources,
+      demoKeys: 'admit',
       rateLimits: false,
     });
     t.after(() => app.close());
