@@ -5,7 +5,6 @@ import { ignoreDoubleClick } from './components/double-click.ts';
 import { Notice } from './components/notice.tsx';
 import { SecretField } from './components/secret-field.tsx';
 import { Warnings } from './components/warnings.tsx';
-
 import { useSession } from './session.tsx';
 
 interface Judged {

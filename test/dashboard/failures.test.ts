@@ -103,6 +103,22 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await page.getByRole('button', { name: 'Forget API key' }).waitFor();
   });
 
+  it('says that a call was not sent, rather than that the server is slow', async () => {
+    const page = await open();
+    await enterApiKey(page, DEMO_KEY);
+    const refusal = { success: false, code: 'rate_limited', title: 'Refused', detail: 'Wait.' };
+    const headers = { 'retry-after': '40' };
+    await page.route('**/api/v2/validate', (route) =>
+      route.fulfill({ status: 429, headers, json: refusal }),
+    );
+    await showView(page, 'Validate');
+    await page.getByRole('textbox', { name: 'Key', exact: true }).fill('ff'.repeat(16));
+    await page.getByRole('button', { name: 'Validate', exact: true }).click();
+    await alertOf(page).getByText('Refused').waitFor();
+    await showView(page, 'Evidence');
+    await alertOf(page).getByText('this page did not send this one').waitFor();
+  });
+
   it('says when a quota that is used up is back', async () => {
     const order = { security_level: 128 };
     await Promise.all(Array.from({ length: QUOTA }, () => server.generate(order)));

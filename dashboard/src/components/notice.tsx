@@ -23,9 +23,17 @@ interface Words {
 /** Beyond this a countdown is no use: the moment itself is shown. */
 const LONGEST_COUNTDOWN_SECONDS = 3600;
 
+/** After a refusal the SDK sends nothing for a while: a call for which that is too long fails at once. */
+const NOT_SENT: Words = {
+  title: 'Too many requests in a short time',
+  text: 'The service refused an earlier request because of a rate limit, so this page did not send this one. Try again in a moment.',
+  canRetry: true,
+};
+
 export function wordsFor(error: unknown): Words {
   if (error instanceof PhmApiError) return apiWords(error);
   if (error instanceof PhmTimeoutError) {
+    if (!error.outcomeUnknown) return NOT_SENT;
     return {
       title: 'The server took too long to answer',
       text: 'It may be overloaded, or the network may be slow. Try again in a moment.',
@@ -56,7 +64,7 @@ export function wordsFor(error: unknown): Words {
 /** Texts for people, where those of the service are for programs: about headers and fields. */
 const HELP: Readonly<Record<string, string>> = {
   rate_limited:
-    'This API key sent more requests a second than its plan allows. The service counted nothing against the quota.',
+    'This API key sent more requests than its plan allows, or your address sent too many without a valid API key. The service counted nothing against the quota.',
   entropy_unavailable:
     'An entropy source delivers nothing, or a generator failed a test. The service released no key and counted nothing. If the error persists, see Status and tell the operator.',
   ledger_unavailable:

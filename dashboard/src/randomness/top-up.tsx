@@ -118,8 +118,11 @@ function waitFor(failure: unknown): number {
 
 function pause(seconds: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    setTimeout(() => {
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
       signal.removeEventListener('abort', stop);
       resolve();
     }, seconds * 1000);
