@@ -1,6 +1,6 @@
 /**
  * What a call rejects with, beside the reason of its own AbortSignal. No message and no cause holds the
- * API key, a key, or anything else of a body.
+ * API key or a key. Of a body they hold no more than the service quotes in `detail` and `errors`.
  */
 import type { ErrorCode } from './types.ts';
 

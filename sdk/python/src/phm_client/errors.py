@@ -1,4 +1,7 @@
-"""What a call raises. No message, attribute or cause holds the API key, a key, or a body."""
+"""What a call raises. No message, attribute or cause holds the API key or a key.
+
+Of a body they hold no more than the service quotes in ``detail`` and ``errors``.
+"""
 
 from __future__ import annotations
 
