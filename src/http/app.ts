@@ -249,12 +249,17 @@ function refuseUnknownRoutes(app: FastifyInstance, cors: CorsHeaders): void {
   });
 }
 
+/** Pages, files and health checks have no fields: they ignore what they are sent, whatever handling is asked for. */
+function hasFields({ routeOptions: { schema } }: FastifyRequest): boolean {
+  return !schema?.hide && schema?.security === undefined;
+}
+
 function addRequestHooks(app: FastifyInstance, isDraining: () => boolean): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
     reply.header('x-content-type-options', 'nosniff');
     reply.header('cache-control', 'no-store');
-    reply.headers(preferenceHeaders(request.headers));
+    if (hasFields(request)) reply.headers(preferenceHeaders(request.headers));
     checkFraming(request, reply);
     if (reply.sent) return reply;
     const coding = request.headers['content-encoding'];

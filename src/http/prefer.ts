@@ -29,7 +29,7 @@ export function requestedHandling(header: string | string[] | undefined): Handli
   return undefined;
 }
 
-/** `Preference-Applied` (RFC 7240 §3), on every answer to a request that asks for a handling. */
+/** `Preference-Applied` (RFC 7240 §3) for an answer to a request that asks for a handling. */
 export function preferenceHeaders({ prefer }: IncomingHttpHeaders): Record<string, string> {
   const handling = requestedHandling(prefer);
   return handling === undefined ? {} : { 'preference-applied': `handling=${handling}` };

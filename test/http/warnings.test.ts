@@ -148,7 +148,7 @@ describe('an unknown field', () => {
 });
 
 describe('Preference-Applied', () => {
-  it('is on every answer to a request that asks for a handling, errors too', async () => {
+  it('is on every answer of an endpoint with fields, errors too, if the request asks for a handling', async () => {
     const ask = (path: string, headers: Record<string, string>, method = 'GET') =>
       server.request(path, {
         method,
@@ -168,5 +168,15 @@ describe('Preference-Applied', () => {
     const lenient = await send({ path: '/api/v2/metrics?x=1' }, { Prefer: 'handling=lenient' });
     assert.equal(lenient.body.warnings.length, 1);
     assert.equal(lenient.headers.get('preference-applied'), 'handling=lenient');
+  });
+
+  it('is not claimed where unknown parameters are ignored all the same', async () => {
+    for (const path of ['/livez?x=1', '/health?x=1', '/api/v2/openapi.json?x=1', '/?x=1']) {
+      const { status, headers } = await server.request(path, {
+        headers: { Prefer: 'handling=strict' },
+      });
+      assert.equal(status, 200, path);
+      assert.equal(headers.get('preference-applied'), null, path);
+    }
   });
 });
