@@ -2,8 +2,8 @@
  * Look-ups of API keys on their way to the ledger, gathered into batches, one batch under way at a time.
  *
  * Keys that were valid before go first. All others wait by client address, and the addresses take turns,
- * so an address that sends invented keys delays its own look-ups and nobody else's. A single address can
- * fill half of the places, two can fill two thirds, and so on: some places always stay free.
+ * so an address that sends invented keys delays its own look-ups and hardly those of others. A single address
+ * can fill half of the places, two can fill two thirds, and so on: only thousands of them can fill all.
  */
 import { AppError } from '../errors.ts';
 import type { Principal } from '../ledger/index.ts';
