@@ -53,7 +53,11 @@ function buildProgram(context: CliContext, onExitCode: (exitCode: number) => voi
     .enablePositionalOptions()
     .exitOverride()
     .showHelpAfterError('(--help after a command tells how to use it)')
-    .configureOutput({ writeOut: context.out, writeErr: context.err })
+    .configureOutput({
+      writeOut: context.out,
+      writeErr: context.err,
+      outputError: (message, write) => write(withoutApiKeys(message)),
+    })
     .addHelpText('after', environmentHelp());
   program
     .command('serve')
@@ -105,9 +109,14 @@ function environmentHelp(): string {
   );
 }
 
+/** Messages quote arguments, and an API key may be given in the place of any. */
+function withoutApiKeys(message: string): string {
+  return message.replace(/phmsk_\w+/gi, '<API key>');
+}
+
 /** Messages quote file names, which must not send control sequences to a terminal. */
 function printable(message: string): string {
-  return message.replace(/\p{Cc}/gu, (character) =>
+  return withoutApiKeys(message).replace(/\p{Cc}/gu, (character) =>
     character === '\n' ? character : `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
   );
 }

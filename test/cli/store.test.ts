@@ -315,6 +315,14 @@ describe('the API key of key issue', () => {
     assert.equal(shell('echo phmsk_live_x | phm key revoke -').status, 2);
     assert.equal(shell(`echo ${DEMO_KEY} | phm key revoke -`).status, 1);
   });
+
+  it('is in no message, wherever it was given', () => {
+    for (const words of ['key issue --account', 'account set-plan', 'account list', '']) {
+      const { status, stderr } = shell(`phm ${words} ${DEMO_KEY} research`);
+      assert.notEqual(status, 0, words);
+      assert.doesNotMatch(stderr, /phmsk_/, words);
+    }
+  });
 });
 
 function asRoot(): string | false {
