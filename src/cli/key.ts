@@ -68,7 +68,7 @@ async function issue(
 
 /**
  * The line that makes the client commands use the key. It holds the key only where standard output shows it too:
- * who captures that in a script may keep standard error in a log.
+ * a script that captures standard output may send standard error to a log.
  */
 function nextStep({ outputIsShared }: CliContext, apiKey: string): string {
   const value = outputIsShared() ? apiKey : '<the key from standard output>';

@@ -4,7 +4,7 @@
  * While the ledger answers, no principal older than two seconds is used: that is how long a revoked key is
  * still admitted, and how long a change of plan waits to change the rate limit. A key in use is looked up
  * again after one second, while requests go on with what is remembered. When that answer does not come, the
- * principal serves for five seconds more. Ages are measured on the monotonic clock, which nobody sets back.
+ * principal serves for five seconds more. Ages are measured on the monotonic clock, which no one sets back.
  * Unknown keys are not remembered: an issued key is valid at once.
  */
 import type { Principal, Usage } from '../ledger/index.ts';

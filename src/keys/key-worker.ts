@@ -125,7 +125,7 @@ export class KeyWorker {
     return { kind: 'failed', failure: toFailure(entropyUnavailable(this.#generator.latched)) };
   }
 
-  /** Whether the ledger can be read and committed to, the secret is whole, and API keys were issued. Never rejects. */
+  /** Whether the ledger can be read and committed to, the secret is whole, and the operator has issued API keys. Never rejects. */
   async checkLedger(): Promise<LedgerReport> {
     try {
       await this.#store.commit([], []);

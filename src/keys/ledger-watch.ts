@@ -1,7 +1,8 @@
 /**
  * Watches the ledger from the main thread, with and without traffic: every two seconds the key worker
- * is asked whether it can read and commit, and whether keys are made under a version of the master
- * secret that this server lacks, and whether the operator has issued API keys. One question is under way at most, and nobody waits for its answer.
+ * is asked whether it can read and commit, whether keys are made under a version of the master secret that
+ * this server lacks, and whether the operator has issued API keys. At most one question is under way, and no
+ * request waits for its answer.
  */
 import type { Worker } from 'node:worker_threads';
 import type { KeyBatchReply, KeyWorkerMessage, LedgerReport } from './messages.ts';

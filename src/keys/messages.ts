@@ -110,7 +110,7 @@ export interface LedgerReport {
   readonly failure: string | null;
   /** Activated versions of the master secret that the keyring lacks; null when nobody could tell. */
   readonly lackedVersions: readonly number[] | null;
-  /** Whether the operator has issued API keys of their own; false as well when nobody could tell. */
+  /** Whether the operator has issued API keys; also false as long as the ledger could not be asked. */
   readonly ownApiKeys: boolean;
 }
 

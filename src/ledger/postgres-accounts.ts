@@ -16,8 +16,9 @@ export class PostgresAccountStore implements AccountStore {
     month: number,
   ): Promise<(Principal | undefined)[]> {
     const rows = await this.connection.all(
-      `SELECT encode(api_keys.key_hash, 'hex') AS "keyHash", api_keys.api_key_id AS "apiKeyId", 
-         accounts.account_id AS "accountId", accounts.plan AS plan, accounts.demo AS demo, coalesce(usage.used, 0) AS used
+      `SELECT encode(api_keys.key_hash, 'hex') AS "keyHash", api_keys.api_key_id AS "apiKeyId",
+         accounts.account_id AS "accountId", accounts.plan AS plan, accounts.demo AS demo,
+         coalesce(usage.used, 0) AS used
        FROM api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
        LEFT JOIN usage ON usage.account_id = accounts.account_id AND usage.month = $2
        WHERE api_keys.key_hash = ANY ($1::bytea[]) AND api_keys.revoked_ms IS NULL`,
