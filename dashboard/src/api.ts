@@ -14,7 +14,7 @@ export {
   PhmError,
   PhmResponseError,
   PhmTimeoutError,
-  type Validation,
+  type ValidationResult,
 } from '../../sdk/src/index.ts';
 
 /** Whether a text can be sent as an API key at all: printable ASCII without spaces. */

@@ -1,6 +1,6 @@
 /** Validate: a key, its proof if there is one, and what each of the three checks said. */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Validation } from './api.ts';
+import type { ValidationResult } from './api.ts';
 import { ignoreDoubleClick } from './components/double-click.ts';
 import { Notice } from './components/notice.tsx';
 import { SecretField } from './components/secret-field.tsx';
@@ -8,7 +8,7 @@ import { Warnings } from './components/warnings.tsx';
 import { useSession } from './session.tsx';
 
 interface Judged {
-  readonly validation: Validation;
+  readonly validation: ValidationResult;
   readonly hadProof: boolean;
 }
 

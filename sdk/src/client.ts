@@ -19,18 +19,18 @@ import type {
   Health,
   Metrics,
   MetricsQuery,
+  MetricsSeries,
   PlainKey,
   PlainRequest,
   Randomness,
   RandomnessQuery,
   ReportedKey,
   ReportedRequest,
-  Series,
   SeriesQuery,
   ValidatedKey,
   ValidatedRequest,
   ValidateRequest,
-  Validation,
+  ValidationResult,
 } from './types.ts';
 
 export interface PhmClientOptions {
@@ -143,7 +143,7 @@ export class PhmClient {
   }
 
   /** Validates a key. A verdict of either kind counts against the quota, and so may one that got lost. */
-  async validate(body: ValidateRequest, options: CallOptions = {}): Promise<Validation> {
+  async validate(body: ValidateRequest, options: CallOptions = {}): Promise<ValidationResult> {
     assertObject('the body', body, '{ key }');
     const path = '/api/v2/validate';
     return this.#send({ method: 'POST', path, body, repeatable: true }, options);
@@ -155,7 +155,7 @@ export class PhmClient {
   }
 
   /** The account over time, step by step, quiet steps included. */
-  async metricsSeries(query: SeriesQuery = {}, options: CallOptions = {}): Promise<Series> {
+  async metricsSeries(query: SeriesQuery = {}, options: CallOptions = {}): Promise<MetricsSeries> {
     return this.#read('/api/v2/metrics/series', query, options);
   }
 

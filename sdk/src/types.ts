@@ -62,13 +62,13 @@ export type ReportedKey = ValidatedKey & Required<Pick<GeneratedKey, 'nist_repor
 export type NistReport = Schemas['NistReport'];
 
 export type ValidateRequest = Schemas['ValidateRequest'];
-export type Validation = Schemas['ValidationResult'];
+export type ValidationResult = Schemas['ValidationResult'];
 
 export type MetricsQuery = Query<'metrics'>;
 export type Metrics = Schemas['Metrics'];
 
 export type SeriesQuery = Query<'metricsSeries'>;
-export type Series = Schemas['MetricsSeries'];
+export type MetricsSeries = Schemas['MetricsSeries'];
 
 export type RandomnessQuery = Query<'randomness'>;
 export type Randomness = Schemas['Randomness'];

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import type { Validation } from '../../../sdk/src/index.ts';
+import type { ValidationResult } from '../../../sdk/src/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
@@ -55,7 +55,7 @@ async function validate(
   context: CliContext,
   given: string | undefined,
   { proof, file, json, ...flags }: ValidateFlags,
-): Promise<Validation> {
+): Promise<ValidationResult> {
   if (given !== undefined && given !== '-') {
     throw new CommandError(
       'a key on the command line can be read by every user of this machine: give it on standard input, or with --file',
@@ -104,7 +104,7 @@ async function readStandardInput(err: (text: string) => void): Promise<Buffer> {
 
 function writeVerdict(
   { out }: CliContext,
-  { valid, validation_details: details }: Validation,
+  { valid, validation_details: details }: ValidationResult,
 ): void {
   out(`${valid ? 'valid' : 'not valid'}\n`);
   for (const [check, result] of Object.entries(details)) {

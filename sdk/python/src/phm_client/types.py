@@ -302,5 +302,11 @@ class Health(Answer):
 
 
 def key_bytes(generated: GeneratedKey) -> bytes:
-    """Return the bytes of a generated key."""
+    """Return the bytes of a generated key.
+
+    Raises ``TypeError`` for anything but an answer of ``generate``. The message does not quote it.
+    """
+    if not isinstance(generated, GeneratedKey):
+        got = type(generated).__name__
+        raise TypeError(f"generated must be a GeneratedKey, as generate() returns it; got {got}")
     return bytes.fromhex(generated.key)
