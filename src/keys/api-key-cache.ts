@@ -68,7 +68,8 @@ export class ApiKeyCache {
   }
 
   noteUsage(accountId: string, usage: Usage): void {
-    this.#usage.set(accountId, usage);
+    const seen = this.#usage.get(accountId);
+    this.#usage.set(accountId, seen ? later(seen, usage) : usage);
   }
 
   usageOf(principal: Principal): Usage {
@@ -104,8 +105,14 @@ export class ApiKeyCache {
     if (oldest !== undefined) this.#entries.delete(oldest);
     this.#entries.set(name, entry);
     if (this.#usage.size >= MAX_REMEMBERED) this.#usage.clear();
-    this.#usage.set(entry.principal.accountId, entry.principal.usage);
+    this.noteUsage(entry.principal.accountId, entry.principal.usage);
   }
+}
+
+/** What two reports say together: a look-up may end after a commit that it did not see. Within a month use only grows. */
+function later(seen: Usage, told: Usage): Usage {
+  if (told.month !== seen.month) return told;
+  return { ...told, used: Math.max(seen.used, told.used) };
 }
 
 /** The answer of a look-up of a remembered key, or `late`. Never rejects. */

@@ -37,6 +37,17 @@ function makeCache() {
 }
 
 describe('the memory of API keys', () => {
+  it('keeps the newest usage when a look-up that began before a commit ends after it', async () => {
+    const { cache, find } = makeCache();
+    await find(0);
+    const lookUp = find(2_000);
+    cache.noteUsage('a', { ...usage, used: 7 });
+    await lookUp;
+    assert.deepEqual(cache.usageOf(principal), { ...usage, used: 7 });
+    cache.noteUsage('a', { ...usage, month: 2 });
+    assert.deepEqual(cache.usageOf(principal), { ...usage, month: 2 });
+  });
+
   it('asks once for concurrent requests, again after one second, and waits after two', async () => {
     const { ledger, find } = makeCache();
     await Promise.all([find(0), find(0), find(999)]);
