@@ -68,7 +68,7 @@ export const ERRORS = {
   headers_too_large: {
     status: 431,
     title: 'The request headers are too large',
-    remedy: 'Send at most 16 KiB of headers.',
+    remedy: 'Send a request line and headers of at most 16 KiB together.',
   },
   rate_limited: {
     status: 429,
@@ -103,7 +103,7 @@ export const ERRORS = {
     status: 503,
     title: 'The ledger cannot be used at present',
     remedy:
-      'No key was released, because the database cannot be used at present. Try again in {wait}.',
+      'Nothing was released, because the database cannot be used at present. Try again in {wait}.',
   },
   overloaded: {
     status: 503,

@@ -34,7 +34,7 @@ import { RequestObserver, type Telemetry } from './observe.ts';
 import { registerOpenApi, serveOpenApi } from './openapi.ts';
 import { preferenceHeaders } from './prefer.ts';
 import { sendProblem, toAppError } from './problem.ts';
-import { answerRaw, handleRawEvents, parserErrorCode } from './raw-errors.ts';
+import { answerRaw, handleRawEvents, parserError } from './raw-errors.ts';
 import { generateRoute } from './routes/generate.ts';
 import { healthRoutes } from './routes/health.ts';
 import { metricsRoute } from './routes/metrics.ts';
@@ -202,8 +202,7 @@ function createServer(
       }
       observer.unrouted(request.raw, status);
     },
-    clientErrorHandler: (error, socket) =>
-      answerRaw(socket, new AppError(parserErrorCode(error, socket)), raw),
+    clientErrorHandler: (error, socket) => answerRaw(socket, parserError(error, socket), raw),
   };
   const http = {
     headersTimeout: headersMs,

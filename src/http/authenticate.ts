@@ -98,7 +98,7 @@ export class Authenticator {
 
   async #identify(request: FastifyRequest, address: string): Promise<Principal> {
     const given = request.headers['x-api-key'];
-    if (given === undefined || given === '') throw new AppError('missing_api_key');
+    if (given === undefined || given === '') throw missingKey(request);
     if (typeof given !== 'string' || !isWellFormedApiKey(given))
       throw new AppError('invalid_api_key');
     // Before the look-up: where demo keys have ended, the ledger may never have had them.
@@ -183,6 +183,11 @@ export class Authenticator {
   #now(): number {
     return this.#options.clock.nowMs();
   }
+}
+
+function missingKey({ headers }: FastifyRequest): AppError {
+  const detail = 'The Authorization header is not read here.';
+  return new AppError('missing_api_key', headers.authorization === undefined ? {} : { detail });
 }
 
 /**

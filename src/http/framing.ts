@@ -34,6 +34,10 @@ export function toOriginForm(request: IncomingMessage): string {
 
 /** Throws what is wrong with a request, or answers one that is about no resource. */
 export function checkFraming({ raw, url }: FastifyRequest, reply: FastifyReply): void {
+  if (!/^1\.[01]$/.test(raw.httpVersion)) {
+    reply.header('connection', 'close');
+    throw malformed('The version of HTTP is neither 1.1 nor 1.0.');
+  }
   const given = hostsOf(raw.rawHeaders);
   const isHostMissing = given.length === 0 && raw.httpVersion === '1.1';
   if (isHostMissing || given.length > 1) throw malformed('Exactly one Host header is needed.');

@@ -100,6 +100,9 @@ export function quotaExceeded(nowMs: number): AppError {
   return new AppError('quota_exceeded', { retryAfterSeconds: secondsToNextMonth(nowMs) });
 }
 
+/** RFC 9110 §8.3.1, as far as an answer repeats it. */
+const MEDIA_TYPE = /^[a-z]{1,20}\/[a-z0-9.+-]{1,40}(?=[;\s]|$)/i;
+
 /** What the framework reports, as an error of the table. Its own messages can quote the body. */
 const FRAMEWORK_CODES: Readonly<Record<string, readonly [ErrorCode, detail?: string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type'],
@@ -146,9 +149,11 @@ function withGuesses(fields: readonly FieldError[], request: FastifyRequest | un
 }
 
 function wrongMediaType(request: FastifyRequest | undefined): AppError {
-  const detail =
-    request?.headers['content-type'] === undefined
-      ? 'The body has no Content-Type.'
-      : 'The Content-Type of the body is not application/json.';
+  const given = request?.headers['content-type'];
+  if (given === undefined) {
+    return new AppError('unsupported_media_type', { detail: 'The body has no Content-Type.' });
+  }
+  const [type] = MEDIA_TYPE.exec(given) ?? [];
+  const detail = `The Content-Type of the body is ${type ?? 'something else'}, not application/json.`;
   return new AppError('unsupported_media_type', { detail });
 }

@@ -25,7 +25,13 @@ export interface RawContext {
 }
 
 /** The error behind Node's `clientError`. */
-export function parserErrorCode({ code }: { code?: string }, socket: Duplex): ErrorCode {
+export function parserError(error: { code?: string }, socket: Duplex): AppError {
+  const code = parserErrorCode(error, socket);
+  if (error.code !== 'HPE_INVALID_METHOD') return new AppError(code);
+  return new AppError(code, { detail: 'The method is not known; methods are in upper case.' });
+}
+
+function parserErrorCode({ code }: { code?: string }, socket: Duplex): ErrorCode {
   if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
   // The parser lets a request with unknown codings through and then finds no end of its body. Codings that

@@ -170,7 +170,11 @@ describe('detail of other errors', () => {
       ],
       [
         { headers: { 'content-type': 'text/plain' }, body: '{}' },
-        'The Content-Type of the body is not application/json. Send a JSON body with the header Content-Type: application/json.',
+        'The Content-Type of the body is text/plain, not application/json. Send a JSON body with the header Content-Type: application/json.',
+      ],
+      [
+        { headers: { 'content-type': `x/${'y'.repeat(50)}` }, body: '{}' },
+        'The Content-Type of the body is something else, not application/json. Send a JSON body with the header Content-Type: application/json.',
       ],
       [
         { headers: { 'content-encoding': 'gzip' }, body: '{}' },
@@ -178,6 +182,10 @@ describe('detail of other errors', () => {
       ],
       [{ body: 'x'.repeat(17_000) }, 'Send a body of at most 16,384 bytes.'],
       [{ headers: { 'x-api-key': '' }, body: {} }, 'Send your API key in the X-API-Key header.'],
+      [
+        { headers: { 'x-api-key': '', authorization: `Bearer ${SECRET}` }, body: {} },
+        'The Authorization header is not read here. Send your API key in the X-API-Key header.',
+      ],
       [
         { headers: { 'x-api-key': 'wrong' }, body: {} },
         'Check the API key: it is mistyped, unknown or revoked. An operator can issue a new one.',

@@ -109,6 +109,16 @@ describe('raw HTTP', () => {
     assert.equal((await send('GET /livez HTTP/1.0\r\n\r\n')).status, 200);
   });
 
+  it('says what is wrong with a version or a method', async () => {
+    for (const line of ['GET /livez HTTP/2.0', 'GET /livez HTTP/0.9', 'GET /livez']) {
+      await expectProblem(`${line}\r\nHost: a\r\n\r\n`, 400, 'malformed_request');
+    }
+    for (const method of ['FOO', 'get']) {
+      const { text } = await send(`${method} /livez HTTP/1.1\r\nHost: a\r\n\r\n`);
+      assert.match(text, /"detail":"The method is not known; methods are in upper case\./);
+    }
+  });
+
   it('takes a path or a whole address for a target, and * with OPTIONS alone', async () => {
     const ask = (start: string) => `${start} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
     for (const target of [
