@@ -11,7 +11,6 @@ import {
   existsSync,
   fsyncSync,
   linkSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -23,6 +22,7 @@ import { wipe } from '../bytes.ts';
 import type { MasterSecretOrigin } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
 import type { AccountStore, SecretCheck } from '../ledger/index.ts';
+import { makeDirectory } from '../make-directory.ts';
 import {
   formatMasterSecret,
   Keyring,
@@ -81,7 +81,7 @@ function readVersions(origin: MasterSecretOrigin): MasterSecretVersion[] {
 
 /** Creates a secret file of version 1, mode 0600. Throws `SetupError` when the file exists. */
 export function createMasterSecret(path: string): void {
-  makeDirectory(dirname(path));
+  makeSecretDirectory(dirname(path));
   const secret = newMasterSecret();
   try {
     writeDurably(path, formatMasterSecret([{ version: 1, secret }]), { replace: false });
@@ -98,9 +98,9 @@ export function createMasterSecret(path: string): void {
   }
 }
 
-function makeDirectory(path: string): void {
+function makeSecretDirectory(path: string): void {
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeDirectory(path);
   } catch (cause) {
     throw new SetupError(
       `cannot make the directory ${path}: ${(cause as Error).message}; check PHM_DATA_DIR`,

@@ -1,9 +1,10 @@
 /** Opens the SQLite database and brings its schema to the version this program knows. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { SetupError } from '../errors.ts';
+import { makeDirectory } from '../make-directory.ts';
 import { newestVersion, readMigrations, type SchemaChange } from './migrations.ts';
 
 /** How long a writer waits for another process's transaction before it gives up. */
@@ -93,7 +94,7 @@ export function migrateDatabase(path: string): SchemaChange {
 
 function openMigrated(path: string): { database: DatabaseSync; change: SchemaChange } {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(path));
     const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     database.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;' +

@@ -200,6 +200,32 @@ describe('a new data directory', () => {
   });
 });
 
+describe('a data directory that cannot be made', () => {
+  const PROC = { skip: process.platform !== 'linux' && 'there is no /proc' };
+
+  it('ends the command, where the system denies that its parent is there', PROC, () => {
+    const env = { PATH: process.env.PATH, PHM_PORT: '0', PHM_DATA_DIR: '/proc/x' };
+    for (const args of [['serve'], [...CREATE, '--init'], ['secret', 'new']]) {
+      const options = { env, encoding: 'utf8', timeout: 30_000 } as const;
+      const { status, stderr } = spawnSync(process.execPath, [MAIN, ...args], options);
+      assert.equal(status, 1, args.join(' '));
+      assert.match(stderr, /^phm: cannot .*\/proc\/x.*: ENOENT.*; check .*PHM_DATA_DIR.*\n$/m);
+    }
+  });
+
+  it('is no file, and its parents are private', async () => {
+    const deep = { PHM_DATA_DIR: 'a/b/c' };
+    assert.equal((await phm([...CREATE, '--init'], deep)).code, 0);
+    for (const made of ['a', 'a/b', 'a/b/c']) assert.equal(statSync(made).mode & 0o777, 0o700);
+    writeFileSync('file', '');
+    for (const name of ['file', 'file/deeper']) {
+      const { code, stderr } = await phm([...CREATE, '--init'], { PHM_DATA_DIR: name });
+      assert.equal(code, 1);
+      assert.match(stderr, /phm: cannot open the database .*; check that PHM_DATA_DIR names/);
+    }
+  });
+});
+
 describe('a command that only reads', () => {
   it('leaves a data directory as it is, log and index included', async () => {
     await phm([...CREATE, '--init']);
