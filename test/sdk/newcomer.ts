@@ -42,7 +42,7 @@ export type Environment = Readonly<Record<string, string>>;
 export class Newcomer {
   readonly #folder = mkdtempSync(join(tmpdir(), 'sdk-'));
   /** Stands for the clone: `npm pack` writes its file there. */
-  readonly clone: string = join(this.#folder, 'phm-key-service');
+  readonly clone: string = join(this.#folder, 'phm');
   readonly project: string = join(this.#folder, 'my-project');
 
   /** Packs the client and installs it as the README says, without a registry. */
