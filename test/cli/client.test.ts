@@ -343,7 +343,7 @@ describe('the client commands', () => {
     file(`${DEMO_KEY}\n${DEMO_KEY}\n`);
     const wrong = await phm(['metrics'], env);
     assert.equal(wrong.code, 2);
-    assert.match(wrong.stderr, /PHM_API_KEY_FILE, .*input: apiKey must be printable ASCII/);
+    assert.match(wrong.stderr, /PHM_API_KEY_FILE, .*input: the API key must be printable ASCII/);
     assert.ok(!wrong.stderr.includes(DEMO_KEY));
   });
 

@@ -89,7 +89,7 @@ export class Connection {
         : 'Start it with "phm serve", or name another address with --url or PHM_URL.';
       return `${error.message}\n${fix}`;
     }
-    return error.message;
+    return inOwnWords(error.message);
   }
 
   #describeRefusal(error: PhmApiError): string {
@@ -111,6 +111,14 @@ export class Connection {
     if (requestId !== null) lines.push(`Request id: ${requestId}`);
     return lines.join('\n');
   }
+}
+
+/** A message of the SDK, which names its options, by the names that they have here. */
+function inOwnWords(message: string): string {
+  return message
+    .replace(/\b(check|set) baseUrl\b/, '$1 --url or PHM_URL')
+    .replace(/^baseUrl\b/, 'the address of --url or PHM_URL')
+    .replace(/^apiKey\b/, 'the API key');
 }
 
 function sentences(parts: readonly string[]): string {
@@ -145,7 +153,7 @@ function makeClient(baseUrl: string, apiKey: string, origin: string): PhmClient 
     return new PhmClient({ baseUrl, apiKey });
   } catch (error) {
     // The message quotes neither.
-    throw new CommandError(`${origin}: ${(error as Error).message}`, 2);
+    throw new CommandError(`${origin}: ${inOwnWords((error as Error).message)}`, 2);
   }
 }
 
