@@ -2,33 +2,31 @@
 import { type FieldError, PhmApiError, PhmResponseError } from './errors.ts';
 import { isRequestId } from './options.ts';
 import { readRetryAfter } from './retry.ts';
+import { findMismatch } from './shapes.ts';
 import type { Call } from './transport.ts';
 import type { ErrorCode } from './types.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * The answer in `text`, a JSON object of the service. Throws `PhmApiError` for an error of the service,
- * `PhmResponseError` for anything else.
+ * The answer in `text`, a JSON object of the shape that the call expects. Throws `PhmApiError` for an error of
+ * the service, `PhmResponseError` for anything else.
  */
 export function readAnswer(response: Response, text: string, call: Call): JsonObject {
   const { status, headers } = response;
   const body = parseObject(text);
-  if (body && isAnswer(response, body, call)) return body;
+  const isOurs = body !== undefined && isAnswer(response, body, call);
+  const mismatch = isOurs ? findMismatch(body, call.shape) : undefined;
+  if (isOurs && mismatch === undefined) return body;
   const told = headers.get('x-request-id');
   const requestId = isRequestId(told) ? told : (call.requestId ?? null);
-  const retryAfterSeconds = readRetryAfter(headers, Date.now());
+  const common = { status, requestId, retryAfterSeconds: readRetryAfter(headers, Date.now()) };
   if (body && isProblem(body)) {
     const { code, title, detail, errors } = body;
     const fields = Array.isArray(errors) ? errors.filter(isFieldError) : [];
-    const common = { status, requestId, retryAfterSeconds };
     throw new PhmApiError({ ...common, code, title, detail, errors: fields });
   }
-  throw new PhmResponseError(describe(response, call.url), {
-    status,
-    requestId,
-    retryAfterSeconds,
-  });
+  throw new PhmResponseError(describe(response, call.url, mismatch), common);
 }
 
 function isAnswer({ ok, status }: Response, body: JsonObject, { alsoAnswers }: Call): boolean {
@@ -67,8 +65,16 @@ function isFieldError(value: unknown): value is FieldError {
   return typeof pointer === 'string' && typeof message === 'string';
 }
 
-function describe({ ok, status, type, headers }: Response, url: URL): string {
+/** `mismatch` says what an answer lacks that is one of the service in all else. */
+function describe(
+  { ok, status, type, headers }: Response,
+  url: URL,
+  mismatch: string | undefined,
+): string {
   const address = url.origin + url.pathname;
+  if (mismatch !== undefined) {
+    return `the answer of ${address} is not one that this client knows (status ${status}): ${mismatch}: check baseUrl, and that client and service have the same version`;
+  }
   if (type === 'opaqueredirect' || (status >= 300 && status < 400)) {
     const to = redirectTarget(headers.get('location'), url);
     return `${address} answers with a redirect${to}, which is not followed: set baseUrl to the address of the service itself`;

@@ -11,6 +11,7 @@ import {
   readDurations,
   resolveBase,
 } from './options.ts';
+import { keyShape, SHAPES, type Shape } from './shapes.ts';
 import { type Call, type Fetch, send, type TransportOptions } from './transport.ts';
 import { Turns } from './turns.ts';
 import type {
@@ -81,6 +82,7 @@ interface Endpoint {
   readonly path: string;
   readonly body?: object;
   readonly query?: object;
+  readonly shape: Shape;
   readonly repeatable: boolean;
   readonly alsoAnswers?: number;
   /** Whether it needs no API key, and has no rate limit. */
@@ -139,43 +141,45 @@ export class PhmClient {
   async generate(body: GenerateRequest, options: CallOptions = {}): Promise<GeneratedKey> {
     assertObject('the body', body, '{ security_level: 256 }');
     const path = '/api/v2/generate';
-    return this.#send({ method: 'POST', path, body, repeatable: false }, options);
+    const shape = keyShape(body);
+    return this.#send({ method: 'POST', path, body, shape, repeatable: false }, options);
   }
 
   /** Validates a key. A verdict of either kind counts against the quota, and so may one that got lost. */
   async validate(body: ValidateRequest, options: CallOptions = {}): Promise<ValidationResult> {
     assertObject('the body', body, '{ key }');
     const path = '/api/v2/validate';
-    return this.#send({ method: 'POST', path, body, repeatable: true }, options);
+    const shape = SHAPES.validate;
+    return this.#send({ method: 'POST', path, body, shape, repeatable: true }, options);
   }
 
   /** Sums of the account over the last hours. */
   async metrics(query: MetricsQuery = {}, options: CallOptions = {}): Promise<Metrics> {
-    return this.#read('/api/v2/metrics', query, options);
+    return this.#read('/api/v2/metrics', query, SHAPES.metrics, options);
   }
 
   /** The account over time, step by step, quiet steps included. */
   async metricsSeries(query: SeriesQuery = {}, options: CallOptions = {}): Promise<MetricsSeries> {
-    return this.#read('/api/v2/metrics/series', query, options);
+    return this.#read('/api/v2/metrics/series', query, SHAPES.series, options);
   }
 
   /** The p-values of the account's last validated keys, judged together. */
   async randomness(query: RandomnessQuery = {}, options: CallOptions = {}): Promise<Randomness> {
-    return this.#read('/api/v2/metrics/randomness', query, options);
+    return this.#read('/api/v2/metrics/randomness', query, SHAPES.randomness, options);
   }
 
   /** State of the replica that answers. One that is not ready is an answer, with `success` false. */
   async health(options: CallOptions = {}): Promise<Health> {
-    const kind = { repeatable: true, alsoAnswers: 503, open: true };
+    const kind = { shape: SHAPES.health, repeatable: true, alsoAnswers: 503, open: true };
     return this.#send({ method: 'GET', path: '/health', ...kind }, options);
   }
 
-  #read<Answer>(path: string, query: object, options: CallOptions): Promise<Answer> {
+  #read<Answer>(path: string, query: object, shape: Shape, options: CallOptions): Promise<Answer> {
     assertObject('the query', query, '{ hours: 24 }');
-    return this.#send({ method: 'GET', path, query, repeatable: true }, options);
+    return this.#send({ method: 'GET', path, query, shape, repeatable: true }, options);
   }
 
-  /** The service's own document says what an endpoint answers, so that a body is not checked again. */
+  /** The answer has the members that `shape` names; the other ones are as the service's own document says. */
   async #send<Answer>(endpoint: Endpoint, options: CallOptions): Promise<Answer> {
     assertObject('the options of a call', options, '{ signal, requestId }');
     const { signal, requestId } = options;

@@ -83,7 +83,7 @@ function sentence(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 
-/** An answer that is not the service's: a proxy's page, a redirect, broken JSON. */
+/** An answer that is not the service's: a proxy's page, a redirect, broken JSON, or one that lacks a member. */
 export class PhmResponseError extends PhmError {
   override readonly name = 'PhmResponseError';
   /** HTTP status; 0 for a redirect that a browser does not show. */

@@ -4,6 +4,7 @@ import { PhmConnectionError, PhmError, PhmTimeoutError } from './errors.ts';
 import { notify, type RequestEvent, type RetryEvent } from './hooks.ts';
 import { type Limits, readLimits } from './limits.ts';
 import { isRateRefusal, mayRetry, waitMs } from './retry.ts';
+import type { Shape } from './shapes.ts';
 import type { Turns } from './turns.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
@@ -30,6 +31,8 @@ export interface Call {
   readonly body: string | null;
   /** Whether it may be sent again though the service may have done it. */
   readonly repeatable: boolean;
+  /** What the answer must have. */
+  readonly shape: Shape;
   /** A status beside 2xx whose body is an answer and no error. */
   readonly alsoAnswers?: number;
   readonly signal: AbortSignal | undefined;

@@ -17,7 +17,7 @@ import { sparkline } from '../../src/cli/client/terminal.ts';
 import { runCli } from '../../src/cli/index.ts';
 import { AppError } from '../../src/errors.ts';
 import { problemBody } from '../../src/http/problem.ts';
-import { breaks, page, ScriptedServer, staysSilent } from '../support/scripted-server.ts';
+import { answers, breaks, page, ScriptedServer, staysSilent } from '../support/scripted-server.ts';
 import {
   type CommandResult,
   DEMO_KEY,
@@ -371,6 +371,33 @@ describe('the client commands', () => {
       `phm: the service cannot be reached at ${away.address}/api/v2/generate (ECONNREFUSED)\n` +
         'Start it with "phm serve", or name another address with --url or PHM_URL.\n',
     );
+  });
+
+  it("refuse an answer that is not the service's, without a verdict and a stack", async () => {
+    const other = await ScriptedServer.start(answers({}));
+    const env = { PHM_URL: other.address };
+    const never = 'aa55'.repeat(8);
+    try {
+      for (const [args, expected, member] of [
+        [['generate'], 1, 'security_level'],
+        [['generate', '--json'], 1, 'security_level'],
+        [['generate', '--output', inFolder('lost.key')], 1, 'security_level'],
+        [['metrics'], 1, 'metrics'],
+        [['metrics', '--json'], 1, 'metrics'],
+        [['validate', '--file', file(never)], 2, 'valid'],
+        [['validate', '--json', '--file', file(never)], 2, 'valid'],
+      ] as const) {
+        const { code, stdout, stderr } = await phm(args, env);
+        assert.deepEqual([code, stdout], [expected, ''], args.join(' '));
+        const lines = stderr.split('\n');
+        assert.match(lines[0] ?? '', new RegExp(`/${member} is missing: check --url or PHM_URL, `));
+        assert.doesNotMatch(stderr, /\n {4}at |TypeError|baseUrl/);
+        assert.equal(/\nA key may have been made and counted/.test(stderr), args[0] === 'generate');
+      }
+      assert.equal(readdirSync(folder).includes('lost.key'), false);
+    } finally {
+      await other.stop();
+    }
   });
 
   it('say that a key may have been made when the answer is lost', async () => {

@@ -120,6 +120,7 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
     const failures: [string, (route: Route) => Promise<void>][] = [
       ['The server does not answer', (route) => route.abort('internetdisconnected')],
       ['It is rate_limited', (route) => route.fulfill(refusal(429, 'rate_limited'))],
+      ['Something else answered', (route) => route.fulfill({ json: { success: true } })],
       ['It is internal_error', (route) => route.fulfill(refusal(500, 'internal_error'))],
       ['Something else answered', (route) => route.fulfill({ status: 502, body: '<html>' })],
       ['It is invalid_api_key', (route) => route.fulfill(refusal(401, 'invalid_api_key'))],

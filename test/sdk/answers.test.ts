@@ -11,7 +11,16 @@ import {
   ScriptedServer,
   type Step,
 } from '../support/scripted-server.ts';
-import { API_KEY, GENERATED, KEY, rejection, withClient } from './support.ts';
+import {
+  ANY_ANSWER,
+  API_KEY,
+  GENERATED,
+  KEY,
+  REPORT,
+  rejection,
+  VERDICT,
+  withClient,
+} from './support.ts';
 
 const ONCE = { maxRetries: 0 };
 
@@ -22,7 +31,7 @@ function says(status: number, body: string, headers: Record<string, string> = {}
 
 describe('requests', () => {
   it('go beneath the base path, with the headers they need', async () => {
-    await withClient([answers(GENERATED)], async (_, server) => {
+    await withClient([answers(ANY_ANSWER)], async (_, server) => {
       const phm = new PhmClient({ baseUrl: `${server.address}/phm//`, apiKey: API_KEY });
       await phm.generate({ security_level: 256, include: ['hash_proof'] });
       await phm.validate({ key: KEY });
@@ -59,11 +68,11 @@ describe('requests', () => {
   it('leave out what is undefined or null, and ask for strict handling unless told not to', async () => {
     const options = { strict: false };
     await withClient(
-      [answers(GENERATED)],
+      [answers(ANY_ANSWER)],
       async (phm, server) => {
         const query = { hours: undefined, step: null } as never;
         await phm.metricsSeries(query);
-        await phm.generate({ security_level: 128 });
+        await phm.generate({ security_level: 256 });
         const [read, made] = server.received;
         assert.equal(read?.url, '/api/v2/metrics/series');
         assert.deepEqual([read?.headers.prefer, made?.headers.prefer], [undefined, undefined]);
@@ -76,7 +85,7 @@ describe('requests', () => {
     const asked: string[] = [];
     const fetch = async (url: string) => {
       asked.push(url);
-      return new Response('{"success":true}');
+      return new Response(JSON.stringify({ ...ANY_ANSWER, success: true }));
     };
     const page = { document: { baseURI: 'https://keys.example/phm/index.html' } };
     Object.assign(globalThis, page);
@@ -171,7 +180,11 @@ describe('answers', () => {
       ratelimit: '"rate";r=18;t=1, "quota";r=998;t=822350',
     };
     const unlimited = { 'ratelimit-policy': '"rate";q=9;w=1', ratelimit: '"rate";r=8;t=0' };
-    const steps = [answers({}, headers), answers({}), fails('quota_exceeded', { ...unlimited })];
+    const steps = [
+      answers(ANY_ANSWER, headers),
+      answers(ANY_ANSWER),
+      fails('quota_exceeded', { ...unlimited }),
+    ];
     await withClient(steps, async (phm) => {
       assert.deepEqual(phm.lastLimits, { quota: null, rate: null });
       await phm.metrics();
@@ -272,6 +285,66 @@ describe('answers', () => {
         ONCE,
       );
     }
+  });
+
+  it('that lack a member, or have another type, are refused; the error names it and quotes nothing', async () => {
+    const plain = { security_level: 256 } as const;
+    const validated = { ...plain, enable_nist_validation: true } as const;
+    const reported = { ...validated, include: ['nist_report'] } as const;
+    const { valid: _, ...undecided } = ANY_ANSWER;
+    const { nist_grade, ...ungraded } = VERDICT;
+    const secret = `${KEY}00`;
+    const strings = { key_format: 'valid', entropy_check: 'passed', proof_verification: 5 };
+    const { performance } = ANY_ANSWER.metrics;
+    const { series } = ANY_ANSWER;
+    type Ask = (phm: PhmClient) => Promise<unknown>;
+    const generate: Ask = (phm) => phm.generate(plain);
+    const validate: Ask = (phm) => phm.validate({ key: KEY });
+    const cases: [object, Ask, RegExp][] = [
+      [{}, generate, /: \/security_level is missing: check baseUrl/],
+      [{ ...GENERATED, key: secret }, generate, /\/key must be a string that matches \S+, got/],
+      [{ ...GENERATED, key: KEY.slice(32) }, generate, /\/key must be/],
+      [{ ...GENERATED, security_level: 128 }, generate, /\/security_level must be 256, got a num/],
+      [{ ...GENERATED, key_id: null }, generate, /\/key_id must be a string, got null/],
+      [GENERATED, (phm) => phm.generate(validated), /\/nist_validation is missing/],
+      [{ ...GENERATED, ...ungraded }, (phm) => phm.generate(validated), /\/nist_grade is missing/],
+      [{ ...GENERATED, ...VERDICT }, (phm) => phm.generate(reported), /\/nist_report is missing/],
+      [
+        { ...GENERATED, ...VERDICT, nist_report: { ...REPORT, tests: [{ name: secret }] } },
+        (phm) => phm.generate(reported),
+        /\/nist_report\/tests\/0\/applicable is missing/,
+      ],
+      [{}, validate, /\/valid is missing/],
+      [{ ...undecided, valid: secret }, validate, /\/valid must be a boolean, got a string/],
+      [
+        { ...ANY_ANSWER, validation_details: strings },
+        validate,
+        /\/validation_details\/proof_verification must be a string, got a number/,
+      ],
+      [{ ...ANY_ANSWER, validation_details: [] }, validate, /must be an object, got a list/],
+      [{ ...ANY_ANSWER, metrics: { performance } }, (phm) => phm.metrics(), /\/metrics\/usage is/],
+      [
+        { ...ANY_ANSWER, series: { ...series, points: {} } },
+        (phm) => phm.metricsSeries(),
+        /\/series\/points must be a list, got an object/,
+      ],
+      [{}, (phm) => phm.randomness(), /\/randomness is missing/],
+      [{}, (phm) => phm.health(), /\/status is missing/],
+    ];
+    for (const [body, ask, message] of cases) {
+      await withClient([answers(body), answers(ANY_ANSWER)], async (phm, server) => {
+        const error = await rejection(ask(phm));
+        assert.ok(error instanceof PhmResponseError, String(message));
+        assert.match(error.message, message);
+        assert.deepEqual([error.status, error.outcomeUnknown], [200, true]);
+        assert.equal(server.received.length, 1, 'it was sent again');
+        assert.ok(!inspect(error, { depth: 9 }).includes(KEY.slice(32)));
+      });
+    }
+    const more = { ...GENERATED, ...VERDICT, nist_grade, nist_report: REPORT, later: { key: 1 } };
+    await withClient([answers(more)], async (phm) => {
+      assert.equal((await phm.generate(reported)).nist_report.bits, REPORT.bits);
+    });
   });
 
   it('that redirect are not followed: the API key goes nowhere else', async () => {

@@ -10,7 +10,7 @@ import { Turns } from '../../sdk/src/turns.ts';
 import { PLANS, RateLimiter } from '../../src/accounts/index.ts';
 import { answers, fails, ScriptedServer, type Step } from '../support/scripted-server.ts';
 import { type Answered, type ServiceOptions, SimulatedService } from './simulated-service.ts';
-import { API_KEY, GENERATED, rejection } from './support.ts';
+import { ANY_ANSWER, API_KEY, rejection } from './support.ts';
 
 const RESEARCH = PLANS.research;
 const MINUTE = 60_000;
@@ -249,7 +249,7 @@ function limited(perSecond: number): Step {
       ratelimit: `"rate";r=${decision.remaining};t=${decision.resetSeconds}`,
     };
     const retry = { 'retry-after': String(decision.retryAfterSeconds) };
-    if (decision.allowed) answers(GENERATED, headers)(response);
+    if (decision.allowed) answers(ANY_ANSWER, headers)(response);
     else fails('rate_limited', { ...headers, ...retry })(response);
   };
 }
@@ -270,7 +270,7 @@ describe('a client over HTTP', () => {
 
   it('fails at once when the quota is used up, and keeps no other call waiting', async () => {
     const months = fails('quota_exceeded', { 'retry-after': '2000000' });
-    const server = await ScriptedServer.start(months, answers(GENERATED));
+    const server = await ScriptedServer.start(months, answers(ANY_ANSWER));
     try {
       const phm = new PhmClient({ baseUrl: server.address, apiKey: API_KEY, timeoutMs: 5_000 });
       const error = await rejection(phm.generate({ security_level: 256 }));

@@ -6,7 +6,67 @@ export const API_KEY = 'phmsk_live_ThisApiKeyMustNeverBeShown_abcdef';
 
 export const KEY = '64f48946bc0f783ed7e06e86d8c2a30bea09f5472b2c69c850793f2a4d7161dc';
 
-export const GENERATED = { key_id: 'phm_2170353998975470955695595929441419327', key: KEY };
+const TIMESTAMP = '2026-01-31T12:00:00.000+00:00';
+
+/** The answer to an order of a key of 256 bits without tests. */
+export const GENERATED = {
+  key_id: 'phm_2170353998975470955695595929441419327',
+  key: KEY,
+  security_level: 256,
+  security_strength_bits: 256,
+  entropy_bits: 256,
+  latency_ms: 1.5,
+  timestamp: TIMESTAMP,
+  source: 'os',
+  quantum_hardware: false,
+  entropy_job_id: null,
+  hash_proof: 'proof_12345',
+};
+
+export const REPORT = {
+  bits: 1_048_576,
+  constants: 'exact',
+  alpha: 0.01,
+  tests: [],
+  tests_passed: 15,
+  total_tests: 15,
+  gate: { p_value: 0.5, alpha: 1e-6, verdict: 'PASS', streams_judged: 1 },
+};
+
+/** What the order of tests adds. */
+export const VERDICT = {
+  nist_validation: {
+    certification_status: 'PASS',
+    tests_passed: 15,
+    total_tests: 15,
+    compliance_level: 'CERTIFICATION_READY',
+  },
+  nist_score: 100,
+  nist_grade: 'A',
+};
+
+/** Has what every call expects of its answer. */
+export const ANY_ANSWER = {
+  ...GENERATED,
+  valid: true,
+  validation_details: {
+    key_format: 'valid',
+    entropy_check: 'skipped',
+    proof_verification: 'passed',
+  },
+  metrics: {
+    performance: {
+      total_keys_generated: 1,
+      average_latency_ms: 1.5,
+      nist_compliance_rate: 1,
+      error_rate: 0,
+    },
+    usage: { api_key_count: 1, total_usage: 2 },
+  },
+  series: { step_minutes: 60, start: TIMESTAMP, end: TIMESTAMP, points: [] },
+  randomness: { keys: 0, first: null, last: null, significance_level: 0.01, rows: [] },
+  status: 'ok',
+};
 
 /** Runs `work` with a client of a server that answers by `steps`. */
 export async function withClient(

@@ -1,19 +1,18 @@
 /** The types of answers follow the form of the request: the compiler tests what these lines may say. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { GeneratedKey, GenerateRequest, PhmClient } from '../../sdk/src/index.ts';
-import { answers } from '../support/scripted-server.ts';
-import { GENERATED, withClient } from './support.ts';
+import {
+  type GeneratedKey,
+  type GenerateRequest,
+  PhmApiError,
+  type PhmClient,
+} from '../../sdk/src/index.ts';
+import { answers, fails } from '../support/scripted-server.ts';
+import { ANY_ANSWER, GENERATED, REPORT, rejection, VERDICT, withClient } from './support.ts';
 
 const LEVEL = { security_level: 256 } as const;
 
-const VALIDATED = {
-  ...GENERATED,
-  nist_validation: { tests_passed: 15 },
-  nist_score: 100,
-  nist_grade: 'A',
-  nist_report: { tests: [] },
-};
+const VALIDATED = { ...GENERATED, ...VERDICT, nist_report: REPORT };
 
 const withValidated = (work: (phm: PhmClient) => Promise<void>) =>
   withClient([answers(VALIDATED)], work);
@@ -70,7 +69,7 @@ describe('the type of a generated key', () => {
     }));
 
   it('has warnings, which name their code and place', () =>
-    withClient([answers({ ...GENERATED, warnings: [] })], async (phm) => {
+    withClient([answers({ ...ANY_ANSWER, warnings: [] })], async (phm) => {
       const { warnings = [] } = await phm.generate(LEVEL);
       const shown = warnings.map(({ code, pointer, detail }) => `${code} ${pointer} ${detail}`);
       const { warnings: ofMetrics = [] } = await phm.metrics();
@@ -78,16 +77,20 @@ describe('the type of a generated key', () => {
     }));
 
   it('is not given for a request that is wrong', () =>
-    withValidated(async (phm) => {
-      // @ts-expect-error: no such level.
-      await phm.generate({ security_level: 512 });
-      // @ts-expect-error: no such field.
-      await phm.generate({ ...LEVEL, enable_nist: true });
-      // @ts-expect-error: no such field, in a request with validation.
-      await phm.generate({ ...LEVEL, enable_nist_validation: true, includes: ['nist_report'] });
-      // @ts-expect-error: nothing of that name can be included.
-      await phm.generate({ ...LEVEL, enable_nist_validation: true, include: ['report'] });
-      // @ts-expect-error: the level is missing.
-      await phm.generate({});
+    withClient([fails('invalid_request')], async (phm) => {
+      for (const call of [
+        // @ts-expect-error: no such level.
+        phm.generate({ security_level: 512 }),
+        // @ts-expect-error: no such field.
+        phm.generate({ ...LEVEL, enable_nist: true }),
+        // @ts-expect-error: no such field, in a request with validation.
+        phm.generate({ ...LEVEL, enable_nist_validation: true, includes: ['nist_report'] }),
+        // @ts-expect-error: nothing of that name can be included.
+        phm.generate({ ...LEVEL, enable_nist_validation: true, include: ['report'] }),
+        // @ts-expect-error: the level is missing.
+        phm.generate({}),
+      ]) {
+        assert.ok((await rejection(call)) instanceof PhmApiError);
+      }
     }));
 });

@@ -1,0 +1,200 @@
+/**
+ * The members of each answer that callers rely on. Types promise them; a server that is not the service, or a
+ * proxy that rewrites bodies, does not keep that promise. Other members are allowed, whatever they are.
+ */
+import type {
+  GeneratedKey,
+  GenerateRequest,
+  Health,
+  Metrics,
+  MetricsSeries,
+  NistReport,
+  Randomness,
+  ValidationResult,
+} from './types.ts';
+
+/**
+ * What a value must be: of a type, this number, a text of a pattern, a list whose items have a shape, or an
+ * object whose members have shapes.
+ */
+export type Shape =
+  | 'string'
+  | 'number'
+  | 'boolean'
+  | number
+  | RegExp
+  | readonly [Shape]
+  | { readonly [member: string]: Shape };
+
+/** Shapes that agree with the type `T`: the compiler finds a misspelt member and a wrong type. */
+type ShapeOf<T> = T extends string
+  ? 'string' | RegExp
+  : T extends number
+    ? 'number' | number
+    : T extends boolean
+      ? 'boolean'
+      : T extends readonly (infer Item)[]
+        ? readonly [ShapeOf<Item>]
+        : { readonly [Member in keyof T]?: ShapeOf<NonNullable<T[Member]>> };
+
+const KEYS: ReadonlyMap<number, RegExp> = new Map([
+  [128, /^[0-9a-f]{32}$/],
+  [256, /^[0-9a-f]{64}$/],
+  [384, /^[0-9a-f]{96}$/],
+]);
+
+const KEY = {
+  key_id: 'string',
+  security_strength_bits: 'number',
+  entropy_bits: 'number',
+  latency_ms: 'number',
+  source: 'string',
+  quantum_hardware: 'boolean',
+  hash_proof: 'string',
+  timestamp: 'string',
+} as const satisfies ShapeOf<GeneratedKey>;
+
+const VERDICT = {
+  nist_validation: {
+    certification_status: 'string',
+    tests_passed: 'number',
+    total_tests: 'number',
+    compliance_level: 'string',
+  },
+  nist_score: 'number',
+  nist_grade: 'string',
+} as const satisfies ShapeOf<GeneratedKey>;
+
+const REPORT = {
+  bits: 'number',
+  constants: 'string',
+  alpha: 'number',
+  tests: [
+    {
+      name: 'string',
+      applicable: 'boolean',
+      parameters: {},
+      labels: ['string'],
+      p_values: ['number'],
+      statistics: {},
+    },
+  ],
+  tests_passed: 'number',
+  total_tests: 'number',
+  gate: { p_value: 'number', alpha: 'number', verdict: 'string', streams_judged: 'number' },
+} as const satisfies ShapeOf<NistReport>;
+
+/** The shape of a key that was ordered with `body`. */
+export function keyShape(body: GenerateRequest): Shape {
+  const { security_level: level, enable_nist_validation: isValidated, include } = body;
+  const isReported = isValidated && Array.isArray(include) && include.includes('nist_report');
+  return {
+    security_level: level,
+    key: KEYS.get(level) ?? 'string',
+    ...KEY,
+    ...(isValidated ? VERDICT : {}),
+    ...(isReported ? { nist_report: REPORT } : {}),
+  } satisfies ShapeOf<GeneratedKey>;
+}
+
+/** The shapes of the answers that are the same whatever was asked. */
+export const SHAPES = {
+  validate: {
+    valid: 'boolean',
+    validation_details: {
+      key_format: 'string',
+      entropy_check: 'string',
+      proof_verification: 'string',
+    },
+    timestamp: 'string',
+  } satisfies ShapeOf<ValidationResult>,
+  metrics: {
+    metrics: {
+      performance: {
+        total_keys_generated: 'number',
+        average_latency_ms: 'number',
+        nist_compliance_rate: 'number',
+        error_rate: 'number',
+      },
+      usage: { api_key_count: 'number', total_usage: 'number' },
+    },
+    timestamp: 'string',
+  } satisfies ShapeOf<Metrics>,
+  series: {
+    series: {
+      step_minutes: 'number',
+      start: 'string',
+      end: 'string',
+      points: [
+        {
+          start: 'string',
+          keys: 'number',
+          keys_per_second: 'number',
+          requests: 'number',
+          streams: 'number',
+          failures: 'number',
+        },
+      ],
+    },
+    timestamp: 'string',
+  } satisfies ShapeOf<MetricsSeries>,
+  randomness: {
+    randomness: {
+      keys: 'number',
+      significance_level: 'number',
+      rows: [
+        {
+          test: 'string',
+          label: 'string',
+          samples: 'number',
+          histogram: ['number'],
+          passed: 'number',
+        },
+      ],
+    },
+    timestamp: 'string',
+  } satisfies ShapeOf<Randomness>,
+  health: { status: 'string', timestamp: 'string' } satisfies ShapeOf<Health>,
+} as const;
+
+/** Names the first member that is missing or has another shape; undefined when all fit. It quotes no value. */
+export function findMismatch(value: unknown, shape: Shape, at = ''): string | undefined {
+  if (value === undefined) return `${at} is missing`;
+  if (!fits(value, shape)) return `${at} must be ${nameOf(shape)}, got ${kindOf(value)}`;
+  if (typeof shape !== 'object' || shape instanceof RegExp) return undefined;
+  const parts = isList(shape)
+    ? (value as unknown[]).map((item, i) => [String(i), item, shape[0]] as const)
+    : Object.entries(shape).map(
+        ([name, part]) => [name, (value as Record<string, unknown>)[name], part] as const,
+      );
+  for (const [name, part, itsShape] of parts) {
+    const mismatch = findMismatch(part, itsShape, `${at}/${name}`);
+    if (mismatch !== undefined) return mismatch;
+  }
+  return undefined;
+}
+
+/** Whether the value itself fits; its items and members are not looked at. */
+function fits(value: unknown, shape: Shape): boolean {
+  if (typeof shape === 'number') return value === shape;
+  if (typeof shape === 'string') return typeof value === shape;
+  if (shape instanceof RegExp) return typeof value === 'string' && shape.test(value);
+  return kindOf(value) === (isList(shape) ? 'a list' : 'an object');
+}
+
+function isList(shape: object): shape is readonly [Shape] {
+  return Array.isArray(shape);
+}
+
+function nameOf(shape: Shape): string {
+  if (typeof shape === 'number') return String(shape);
+  if (typeof shape === 'string') return `a ${shape}`;
+  if (shape instanceof RegExp) return `a string that matches ${shape.source}`;
+  return isList(shape) ? 'a list' : 'an object';
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'a list';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
