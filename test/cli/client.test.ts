@@ -401,7 +401,7 @@ describe('the client commands', () => {
   });
 
   it('say that a key may have been made when the answer is lost', async () => {
-    const proxy = await ScriptedServer.start(breaks, page(502));
+    const proxy = await ScriptedServer.start(breaks, page(502), page(302, { location: '/' }));
     try {
       for (const words of [/the connection to \S+ failed/, /status 502/]) {
         const { code, stdout, stderr } = await phm(['generate'], { PHM_URL: proxy.address });
@@ -409,6 +409,11 @@ describe('the client commands', () => {
         assert.match(stderr, words);
         assert.match(stderr, /\nA key may have been made and counted\. Nobody has it: .*\n$/);
       }
+      const { stderr } = await phm(['generate'], { PHM_URL: proxy.address });
+      assert.match(
+        stderr,
+        /not followed: set --url or PHM_URL to the address of the service itself\n$/,
+      );
     } finally {
       await proxy.stop();
     }

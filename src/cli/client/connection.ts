@@ -117,7 +117,6 @@ export class Connection {
 function inOwnWords(message: string): string {
   return message
     .replace(/\b(check|set) baseUrl\b/, '$1 --url or PHM_URL')
-    .replace(/^baseUrl\b/, 'the address of --url or PHM_URL')
     .replace(/^apiKey\b/, 'the API key');
 }
 
