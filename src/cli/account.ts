@@ -99,7 +99,7 @@ async function setPlan(
 ): Promise<void> {
   const changed = await withStore(context, (store) => store.setPlan(accountId, plan));
   if (!changed)
-    throw new CommandError(`there is no account ${accountId}; see 'phm account list'`, 1);
+    throw new CommandError(`there is no account ${accountId}. To list them: phm account list`, 1);
   if (options.json) writeJson(context, { account_id: accountId, plan });
   else context.err(`Account ${accountId} is on the ${PLANS[plan].label} plan now.\n`);
 }

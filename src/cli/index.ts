@@ -121,9 +121,9 @@ function printable(message: string): string {
   );
 }
 
-/** Messages write commands as 'phm …'; they are shown as this user starts them. */
+/** Messages end lines with commands, as in `run: phm …`; they are shown as this user starts them. */
 function asStarted(message: string, context: CliContext): string {
-  return message.replace(/(?<=['"])phm ([a-z]+)/g, (_, command: string) =>
+  return message.replace(/(?<=: )phm ([a-z]+)(?=[a-z -]*$)/gm, (_, command: string) =>
     commandLine(context, command),
   );
 }
@@ -149,6 +149,10 @@ function report(error: unknown, context: CliContext): number {
     const variable = env.PHM_DATABASE_URL ? 'PHM_DATABASE_URL' : 'PHM_DATA_DIR';
     const place = error.code === 'ledger_unavailable' ? ` (the database in ${variable})` : '';
     err(`phm: ${ERRORS[error.code].title}${cause}${place}\n`);
+    return 1;
+  }
+  if (error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd') {
+    err('phm: the working directory does not exist any more: change to one that does\n');
     return 1;
   }
   throw error;

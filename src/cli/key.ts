@@ -10,9 +10,11 @@ import {
   quotaMonth,
 } from '../accounts/index.ts';
 import { formatTimestamp } from '../clock.ts';
+import type { Config } from '../config/index.ts';
 import type { LedgerStore } from '../ledger/index.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, writeJson, writeTable } from './context.ts';
+import { exportUrl } from './server-address.ts';
 import { withStore, withStoreToRead } from './store.ts';
 
 export function addKeyCommands(program: Command, context: CliContext): void {
@@ -53,26 +55,29 @@ async function issue(
     createdMs: Date.now(),
     revokedMs: null,
   };
-  const added = await withStore(context, (store) => store.addApiKey(record, hashApiKey(apiKey)));
-  if (!added) {
-    throw new CommandError(`there is no account ${options.account}; see 'phm account list'`, 1);
-  }
+  const config = await withStore(context, async (store, config) => {
+    if (await store.addApiKey(record, hashApiKey(apiKey))) return config;
+    throw unknownAccount(options.account);
+  });
   if (options.json) {
     writeJson(context, { api_key: apiKey, api_key_id: apiKeyId, account_id: options.account });
   } else {
     context.out(`${apiKey}\n`);
     context.err(`Issued ${apiKeyId}. The key is shown this once: store it now.\n`);
-    context.err(nextStep(context, apiKey));
+    context.err(nextStep(context, config, apiKey));
   }
 }
 
 /**
- * The line that makes the client commands use the key. It holds the key only where standard output shows it too:
- * a script that captures standard output may send standard error to a log.
+ * The lines that make the client commands use the key, and call this server unless they are told another. They hold
+ * the key only where standard output shows it too: a script that captures standard output may send standard error
+ * to a log.
  */
-function nextStep({ outputIsShared }: CliContext, apiKey: string): string {
+function nextStep({ env, outputIsShared }: CliContext, config: Config, apiKey: string): string {
   const value = outputIsShared() ? apiKey : '<the key from standard output>';
-  return `Next, for generate, validate and metrics:\n  export PHM_API_KEY=${value}\n`;
+  const url = env.PHM_URL?.trim() ? null : exportUrl(config);
+  const lines = [...(url === null ? [] : [url]), `export PHM_API_KEY=${value}`];
+  return `Next, for generate, validate and metrics:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }
 
 async function list(
@@ -114,8 +119,8 @@ async function revoke(
 ): Promise<void> {
   if (/phmsk_/i.test(given)) {
     throw new CommandError(
-      'an API key on the command line can be read by every user of this machine: give its id, from ' +
-        "'phm key list', or - and the key on standard input",
+      'an API key on the command line can be read by every user of this machine: give its id, or - and ' +
+        'the key on standard input. To list the ids: phm key list',
       2,
     );
   }
@@ -126,7 +131,8 @@ async function revoke(
     if (id === undefined || !(await store.revokeApiKey(id, nowMs))) return undefined;
     return (await store.listApiKeys()).find(({ apiKeyId }) => apiKeyId === id);
   });
-  if (!record) throw new CommandError("there is no such active API key; see 'phm key list'", 1);
+  if (!record)
+    throw new CommandError('there is no such active API key. To list them: phm key list', 1);
   if (options.json) {
     // Of a key that was revoked before, the first time counts.
     const revokedAt = formatTimestamp(record.revokedMs ?? nowMs);
@@ -140,7 +146,11 @@ async function requireAccount(store: LedgerStore, accountId: string | undefined)
   if (accountId === undefined) return;
   const accounts = await store.listAccounts();
   if (accounts.some((account) => account.accountId === accountId)) return;
-  throw new CommandError(`there is no account ${accountId}; see 'phm account list'`, 1);
+  throw unknownAccount(accountId);
+}
+
+function unknownAccount(accountId: string): CommandError {
+  return new CommandError(`there is no account ${accountId}. To list them: phm account list`, 1);
 }
 
 async function readApiKey({ err }: CliContext): Promise<string> {

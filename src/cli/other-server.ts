@@ -3,9 +3,10 @@ import { get as getCleartext, type IncomingMessage } from 'node:http';
 import { get as getTls } from 'node:https';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Config, isLoopback } from '../config/index.ts';
+import type { Config } from '../config/index.ts';
 import { DIRECTORY_ID_HEADER, readDirectoryId } from '../data-directory.ts';
 import { quote } from './launcher.ts';
+import { localAddress } from './server-address.ts';
 
 /** How long a server on this machine may take to answer. */
 const TIMEOUT_MS = 1_000;
@@ -30,11 +31,6 @@ export async function describeOtherServer(config: Config): Promise<string | null
   return found === undefined
     ? `The server on ${address} works with another ledger: the lines it writes at its start name it.`
     : `The server on ${address} works with another data directory: PHM_DATA_DIR=${quote(found)}`;
-}
-
-function localAddress({ host, port, tls }: Config): string {
-  const name = isLoopback(host) ? host : '127.0.0.1';
-  return `${tls ? 'https' : 'http'}://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
 /** The id that a server answers with; null when there is none, or another program has the port. */

@@ -2,6 +2,9 @@
 import type { RowCounts } from '../ledger/index.ts';
 
 export function describeRows({ accounts, api_keys, ledger }: RowCounts): string {
-  const [one, other, rows] = [accounts, api_keys, ledger].map((n) => n.toLocaleString('en'));
-  return `${one} accounts, ${other} API keys, ${rows} ledger rows`;
+  return `${count(accounts, 'account')}, ${count(api_keys, 'API key')}, ${count(ledger, 'ledger row')}`;
+}
+
+function count(n: number, name: string): string {
+  return `${n.toLocaleString('en')} ${name}${n === 1 ? '' : 's'}`;
 }

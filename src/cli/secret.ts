@@ -7,6 +7,7 @@ import { createMasterSecret, readMasterSecret, rotateMasterSecret } from '../key
 import { Keyring, newMasterSecret } from '../proof/index.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, requireConfig, writeJson, writeTable } from './context.ts';
+import { requireSecretFile } from './store.ts';
 
 export function addSecretCommands(program: Command, context: CliContext): void {
   const secret = program.command('secret').description('make, rotate and list the master secret');
@@ -46,7 +47,9 @@ function create(context: CliContext, options: { print?: boolean; json?: boolean 
 }
 
 function rotate(context: CliContext, options: { json?: boolean }): void {
-  const origin = requireConfig(context).masterSecret;
+  const config = requireConfig(context);
+  requireSecretFile(context, config);
+  const origin = config.masterSecret;
   const version = rotateMasterSecret(origin);
   report(context, origin, version, 'Added', options.json);
   context.err(nextSteps(version, origin.currentVersion ?? version - 1));
@@ -76,8 +79,10 @@ function report(
 
 /** Lists versions with the start of their check value, by which two files can be told apart. */
 function list(context: CliContext, options: { json?: boolean }): void {
-  const origin = requireConfig(context).masterSecret;
+  const config = requireConfig(context);
+  const origin = config.masterSecret;
   context.err(`Master secret: ${origin.kind === 'environment' ? 'PHM_MASTER_KEY' : origin.path}\n`);
+  requireSecretFile(context, config);
   const { versions, currentVersion } = readMasterSecret(origin);
   const keyring = new Keyring(versions, currentVersion);
   const rows = keyring.versions.map((version) => ({

@@ -23,27 +23,21 @@ import { describeOtherServer } from './other-server.ts';
 /** What a command does with the store: only reads it, changes it, or may also make its database. */
 type Use = 'read' | 'change' | 'make';
 
+/** What is done with the store and the configuration that names it. */
+type Work<T> = (store: LedgerStore, config: Config) => Promise<T>;
+
 /** Runs work that only reads, and closes the store. */
-export function withStoreToRead<T>(
-  context: CliContext,
-  work: (store: LedgerStore) => Promise<T>,
-): Promise<T> {
+export function withStoreToRead<T>(context: CliContext, work: Work<T>): Promise<T> {
   return withServersStore(context, 'read', work);
 }
 
 /** Runs work that changes the store, and closes it. */
-export function withStore<T>(
-  context: CliContext,
-  work: (store: LedgerStore) => Promise<T>,
-): Promise<T> {
+export function withStore<T>(context: CliContext, work: Work<T>): Promise<T> {
   return withServersStore(context, 'change', work);
 }
 
 /** The same; a data directory with a master secret gets its database if it has none. */
-export function withStoreToMake<T>(
-  context: CliContext,
-  work: (store: LedgerStore) => Promise<T>,
-): Promise<T> {
+export function withStoreToMake<T>(context: CliContext, work: Work<T>): Promise<T> {
   return withServersStore(context, 'make', work);
 }
 
@@ -51,10 +45,7 @@ export function withStoreToMake<T>(
  * Runs work on a data directory that need not exist: it gets what the first start of a server gives it, its
  * database and its master secret.
  */
-export async function withInitializedStore<T>(
-  context: CliContext,
-  work: (store: LedgerStore) => Promise<T>,
-): Promise<T> {
+export async function withInitializedStore<T>(context: CliContext, work: Work<T>): Promise<T> {
   const config = requireConfig(context);
   const location = storeLocation(config);
   if (location.kind === 'postgres') {
@@ -65,7 +56,7 @@ export async function withInitializedStore<T>(
   try {
     if ((await store.secretChecks()).size === 0) await registerSecret(config, store);
     await noteOtherServer(context, config);
-    return await work(store);
+    return await work(store, config);
   } finally {
     await store.close();
   }
@@ -80,11 +71,7 @@ async function registerSecret(config: Config, store: LedgerStore): Promise<void>
   }
 }
 
-async function withServersStore<T>(
-  context: CliContext,
-  use: Use,
-  work: (store: LedgerStore) => Promise<T>,
-): Promise<T> {
+async function withServersStore<T>(context: CliContext, use: Use, work: Work<T>): Promise<T> {
   const config = requireConfig(context);
   const location = storeLocation(config);
   tellStore(context, location);
@@ -96,7 +83,7 @@ async function withServersStore<T>(
       throw await refusal(context, config, 'no server has started on this ledger');
     }
     await noteOtherServer(context, config);
-    return await work(store);
+    return await work(store, config);
   } finally {
     await store.close();
   }
@@ -157,11 +144,28 @@ export const INIT_HELP = 'also into a data directory that has no master secret y
 export function requireMasterSecret(context: CliContext, config: Config): void {
   const { masterSecret: origin, databaseUrl } = config;
   if (databaseUrl !== null || origin.kind === 'environment' || isThere(origin.path)) return;
-  throw new CommandError(
-    `there is no master secret ${origin.path}\n${whereFrom(context)}. Set it to the data directory of your ` +
-      'server.\nIf it is the right one, put the master secret that belongs to the contents there first, or use --init.',
-    1,
+  throw noMasterSecret(
+    context,
+    origin.path,
+    'If it is the right one, put the master secret that belongs to the contents there first, or use --init.',
   );
+}
+
+/** Throws `CommandError` when the data directory lacks its master secret. */
+export function requireSecretFile(context: CliContext, config: Config): void {
+  const { masterSecret: origin } = config;
+  if (origin.kind !== 'managed' || isThere(origin.path)) return;
+  const location = storeLocation(config);
+  const hasLedger = location.kind === 'postgres' || isThere(location.path);
+  const fix = hasLedger
+    ? 'If it is the right one, restore the file from its backup.'
+    : 'If this is a new installation, make one: phm secret new';
+  throw noMasterSecret(context, origin.path, fix);
+}
+
+function noMasterSecret(context: CliContext, path: string, fix: string): CommandError {
+  const where = `${whereFrom(context)}. Set it to the data directory of your server.`;
+  return new CommandError(`there is no master secret ${path}\n${where}\n${fix}`, 1);
 }
 
 /** What is missing, where it was looked for, and what to do. */

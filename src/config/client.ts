@@ -3,6 +3,8 @@ import { type Credential, isLoopback, Reader } from './reader.ts';
 
 export interface ClientConfig {
   readonly url: string;
+  /** Whether neither the environment nor an option names an address. */
+  readonly isDefault: boolean;
   /** Whether only this machine can see what is sent to `url`. */
   readonly loopback: boolean;
   readonly apiKey: Credential | null;
@@ -22,6 +24,7 @@ export function readClientConfig(
   const apiKey = reader.credential('PHM_API_KEY', 'PHM_API_KEY_FILE');
   const name = given === undefined ? 'PHM_URL' : '--url';
   const text = given ?? reader.text('PHM_URL');
+  const isDefault = given === undefined && !env.PHM_URL?.trim();
   const url = URL.parse(text);
   const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
   // The address may hold a password, and is not quoted then.
@@ -39,6 +42,6 @@ export function readClientConfig(
     );
   }
   return problems.length === 0
-    ? { ok: true, config: { url: text, loopback, apiKey } }
+    ? { ok: true, config: { url: text, isDefault, loopback, apiKey } }
     : { ok: false, problems };
 }

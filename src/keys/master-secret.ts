@@ -43,12 +43,18 @@ export function loadMasterSecret(origin: MasterSecretOrigin): MasterSecret {
       if (!existsSync(origin.path)) throw error;
     }
   }
-  return readMasterSecret(origin);
+  return readMasterSecret(origin, { isNew: true });
 }
 
-/** Reads the master secret and creates nothing. Throws `SetupError`. */
-export function readMasterSecret(origin: MasterSecretOrigin): MasterSecret {
-  const versions = readVersions(origin);
+/**
+ * Reads the master secret and creates nothing. Throws `SetupError`, which only speaks of a new secret where `isNew` says
+ * that no key can have been made.
+ */
+export function readMasterSecret(
+  origin: MasterSecretOrigin,
+  { isNew } = { isNew: false },
+): MasterSecret {
+  const versions = readVersions(origin, isNew);
   const currentVersion = origin.currentVersion ?? versions[versions.length - 1].version;
   if (versions.some(({ version }) => version === currentVersion))
     return { versions, currentVersion };
@@ -58,7 +64,7 @@ export function readMasterSecret(origin: MasterSecretOrigin): MasterSecret {
   );
 }
 
-function readVersions(origin: MasterSecretOrigin): MasterSecretVersion[] {
+function readVersions(origin: MasterSecretOrigin, isNew: boolean): MasterSecretVersion[] {
   try {
     return parseMasterSecret(
       origin.kind === 'environment' ? origin.text : readFileSync(origin.path, 'utf8'),
@@ -72,9 +78,12 @@ function readVersions(origin: MasterSecretOrigin): MasterSecretVersion[] {
     }
     throw new SetupError(
       origin.kind === 'environment'
-        ? `PHM_MASTER_KEY is not a master secret: ${reason}; 'phm secret new --print' makes one`
-        : `cannot use the master secret in ${origin.path}: ${reason}; restore the file from its backup, ` +
-            "or make one with 'phm secret new' if this is a new installation",
+        ? `PHM_MASTER_KEY is not a master secret: ${reason}. To make one: phm secret new --print`
+        : `cannot use the master secret in ${origin.path}: ${reason}; restore the file from its backup${
+            isNew && (cause as NodeJS.ErrnoException).code === 'ENOENT'
+              ? '. If this is a new installation, make one: phm secret new'
+              : ''
+          }`,
     );
   }
 }
@@ -88,8 +97,8 @@ export function createMasterSecret(path: string): void {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST') {
       throw new SetupError(
-        `${path} exists: a new secret would orphan every proof and commitment made under it; ` +
-          "use 'phm secret rotate' to add a version",
+        `${path} exists: a new secret would orphan every proof and commitment made under it. ` +
+          'To add a version: phm secret rotate',
       );
     }
     throw new SetupError(`cannot write ${path}: ${(cause as Error).message}`, { cause });
@@ -113,9 +122,9 @@ function makeSecretDirectory(path: string): void {
 export function rotateMasterSecret(origin: MasterSecretOrigin): number {
   if (origin.kind === 'environment') {
     throw new SetupError(
-      'the master secret comes from PHM_MASTER_KEY, which this command cannot change: make a new ' +
-        'one with \'phm secret new --print\' and set PHM_MASTER_KEY="1:<old>,2:<new>"; where several ' +
-        'servers share a database, with PHM_MASTER_KEY_VERSION=1 until all of them have both',
+      'the master secret comes from PHM_MASTER_KEY, which this command cannot change: set ' +
+        'PHM_MASTER_KEY="1:<old>,2:<new>"; where several servers share a database, with ' +
+        'PHM_MASTER_KEY_VERSION=1 until all of them have both. To make the new one: phm secret new --print',
     );
   }
   const { versions } = readMasterSecret(origin);

@@ -50,8 +50,8 @@ export async function requireSchema(
   if (version === newest) return;
   const found = version === 0 ? 'has no ledger yet' : `has schema version ${version}`;
   throw new SetupError(
-    `the database ${found}, and this program needs version ${newest}; run 'phm migrate', or start the ` +
-      'server with PHM_MIGRATE=auto',
+    `the database ${found}, and this program needs version ${newest}. Start the server ` +
+      'with PHM_MIGRATE=auto, or run: phm migrate',
   );
 }
 

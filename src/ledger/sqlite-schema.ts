@@ -73,8 +73,8 @@ function assertCurrent(database: DatabaseSync, path: string): void {
   throw new SetupError(
     found === 0
       ? `${path} holds no ledger`
-      : `the database ${path} has schema version ${found}, and this program needs ${newest}: run 'phm migrate', ` +
-          'or start the server of this release',
+      : `the database ${path} has schema version ${found}, and this program needs ${newest}. Start ` +
+          'the server of this release, or run: phm migrate',
   );
 }
 
@@ -105,7 +105,7 @@ function openMigrated(path: string): { database: DatabaseSync; change: SchemaCha
     if (cause instanceof SetupError) throw cause;
     throw new SetupError(
       `cannot open the database ${path}: ${(cause as Error).message}; check that PHM_DATA_DIR names ` +
-        'a directory this user can write to, on a disk with free space',
+        'a directory this user can write to, on a disk with free space, and run this as the user of the server',
       { cause },
     );
   }

@@ -222,6 +222,21 @@ describe('phm migrate and phm ledger', () => {
   });
 });
 
+describe('phm in a directory that was removed', () => {
+  it('says so in one sentence', () => {
+    const gone = join(dataDir, 'gone');
+    const script = `mkdir "${gone}" && cd "${gone}" && rmdir "${gone}" && exec "$@"`;
+    const env = { PATH: process.env.PATH, PHM_PORT: '0' };
+    const args = ['-c', script, 'sh', process.execPath, MAIN, 'account', 'list'];
+    const { status, stderr } = spawnSync('sh', args, { env, encoding: 'utf8' });
+    assert.equal(status, 1);
+    assert.equal(
+      stderr,
+      'phm: the working directory does not exist any more: change to one that does\n',
+    );
+  });
+});
+
 describe('phm secret', () => {
   it('makes, rotates and lists without showing a secret', async () => {
     const folder = makeDataDir();
@@ -229,7 +244,7 @@ describe('phm secret', () => {
       assert.equal((await phmJson(['secret', 'new'], folder)).version, 1);
       const again = await runPhm(['secret', 'new'], folder);
       assert.equal(again.code, 1);
-      assert.match(again.stderr, / secret rotate'/);
+      assert.match(again.stderr, /: .* secret rotate\n$/);
       const rotated = await runPhm(['secret', 'rotate', '--json'], folder);
       assert.equal(JSON.parse(rotated.stdout).version, 2);
       assert.match(

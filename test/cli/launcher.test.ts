@@ -70,4 +70,14 @@ describe('the command after the next step', () => {
       assert.match(printed.toString(), /^phmsk_live_\w+\n$/);
     }
   });
+
+  it('can be pasted from the end of an error', () => {
+    const env = { PATH: process.env.PATH, PHM_DATA_DIR: join(folder, 'other data') };
+    const options = { cwd: folder, env, encoding: 'utf8' } as const;
+    const run = (command: string) => spawnSync('sh', ['-c', command], options);
+    const make = `'${folder}/bin/phm' secret new`;
+    assert.equal(run(make).status, 0);
+    const [, rotate = ''] = /: (PHM_DATA_DIR=.*)\n$/.exec(run(make).stderr) ?? [];
+    assert.match(run(rotate).stderr, /^Added version 2 /);
+  });
 });

@@ -139,9 +139,35 @@ describe('a command in a directory without a server', () => {
     for (const command of ['list', 'rotate']) {
       const { code, stderr } = await phm(['secret', command]);
       assert.equal(code, 1);
-      assert.match(stderr, /cannot use the master secret in \/.*\/here\/data\/master\.key/);
+      assert.match(stderr, /there is no master secret \/.*\/here\/data\/master\.key\n/);
+      assert.match(
+        stderr,
+        /PHM_DATA_DIR is not set, so this is \.\/data .*\n.*: bin\/phm secret new\n$/,
+      );
     }
     assert.deepEqual(readdirSync(folder), []);
+  });
+
+  it('offers no new secret beside a ledger', async () => {
+    await phm([...CREATE, '--init']);
+    for (const damage of [
+      () => writeFileSync('data/master.key', 'x'),
+      () => rmSync('data/master.key'),
+    ]) {
+      damage();
+      for (const command of ['list', 'rotate']) {
+        const { code, stderr } = await phm(['secret', command]);
+        assert.equal(code, 1);
+        assert.match(stderr, /restore the file from its backup/);
+        assert.doesNotMatch(stderr, /secret new/);
+      }
+      const started = spawnSync(process.execPath, [MAIN, 'serve'], {
+        env: { PATH: process.env.PATH, PHM_PORT: '0' },
+        encoding: 'utf8',
+      });
+      assert.equal(started.status, 1);
+      assert.match(started.stderr, /phm: .*restore the file from its backup\n$/);
+    }
   });
 
   it('says whose user may look into a closed directory', { skip: asRoot() }, async () => {
@@ -221,7 +247,10 @@ describe('a data directory that cannot be made', () => {
     for (const name of ['file', 'file/deeper']) {
       const { code, stderr } = await phm([...CREATE, '--init'], { PHM_DATA_DIR: name });
       assert.equal(code, 1);
-      assert.match(stderr, /phm: cannot open the database .*; check that PHM_DATA_DIR names/);
+      assert.match(
+        stderr,
+        /phm: cannot open the database .*; check that PHM_DATA_DIR names .*, and run this as the user of the server\n$/,
+      );
     }
   });
 });
@@ -250,7 +279,7 @@ describe('a command that only reads', () => {
       assert.deepEqual([code, listing('data')], [1, before]);
       assert.match(
         stderr,
-        /has schema version 2, and this program needs \d+: run 'bin\/phm migrate'/,
+        /has schema version 2, and this program needs \d+\. .*, or run: bin\/phm migrate\n$/,
       );
     }
   });
@@ -326,13 +355,34 @@ describe('the API key of key issue', () => {
     assert.doesNotMatch(shell(`${issue} --json 2>&1 >/dev/null`).stdout, /phmsk_|export/);
   });
 
+  it('comes with the address of the server where the client commands would not find it', async () => {
+    const cases: [Environment, string | null][] = [
+      [{ PHM_PORT: '0' }, null],
+      [{ PHM_PORT: '1' }, 'http://127.0.0.1:1'],
+      [{ PHM_PORT: '1', PHM_HOST: '0.0.0.0' }, 'http://127.0.0.1:1'],
+      [{ PHM_PORT: '1', PHM_HOST: '::1', PHM_BASE_PATH: '/phm' }, "'http://[::1]:1/phm'"],
+      [{ PHM_PORT: '1', PHM_TLS_CERT_FILE: 'c', PHM_TLS_KEY_FILE: 'k' }, 'https://127.0.0.1:1'],
+      [{ PHM_PORT: '1', PHM_URL: 'https://keys.example' }, null],
+    ];
+    for (const [env, url] of cases) {
+      const issue = ['key', 'issue', '--account', account];
+      const { code, stderr } = await phm(issue, { PHM_DATA_DIR: join(root, 'data'), ...env });
+      assert.equal(code, 0);
+      const line = url === null ? '' : `  export PHM_URL=${url}\n`;
+      assert.ok(
+        stderr.endsWith(`metrics:\n${line}  export PHM_API_KEY=<the key from standard output>\n`),
+        stderr,
+      );
+    }
+  });
+
   it('is taken by key revoke from standard input only', () => {
     const script = `KEY=$(phm key issue --account ${account}); `;
     const refused = shell(`${script} phm key revoke "$KEY"`);
     assert.equal(refused.status, 2);
     assert.match(
       refused.stderr,
-      /can be read by every user of this machine: give its id, from '.* key list'/,
+      /can be read by every user of this machine: give its id, or - .*: .* key list\n$/,
     );
     const [, given = ''] = refused.stderr.split('phm: ');
     assert.doesNotMatch(given, /phmsk_/);

@@ -54,7 +54,7 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
     for (const args of [['serve'], ['account', 'list']]) {
       const { code, stderr } = await runPhm(args, folders[0], env);
       assert.equal(code, 1);
-      assert.match(stderr, /no ledger yet.*run '.* migrate'.*PHM_MIGRATE=auto/);
+      assert.match(stderr, /no ledger yet.*PHM_MIGRATE=auto, or run: .* migrate\n/);
     }
     const auto = { ...env, PHM_MIGRATE: 'auto' };
     const together = await Promise.all(folders.map((folder) => Server.start(folder, auto)));

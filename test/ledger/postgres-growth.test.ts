@@ -260,7 +260,7 @@ describe('PostgreSQL migrations', when, () => {
     const url = await postgres.createLedger('newer');
     await assert.rejects(open(url, NEXT), {
       name: 'SetupError',
-      message: /needs version 900; run 'phm migrate'.*PHM_MIGRATE=auto/,
+      message: /needs version 900\. .*PHM_MIGRATE=auto, or run: phm migrate$/,
     });
     await migratePostgres(url, NEXT);
     const refusal = { name: 'SetupError', message: /schema version 900, newer/ };

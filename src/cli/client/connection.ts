@@ -3,10 +3,17 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { PhmApiError, PhmClient, PhmConnectionError, PhmError } from '../../../sdk/src/index.ts';
 import { DEMO_ACCOUNTS } from '../../accounts/index.ts';
-import { CLIENT_ENVIRONMENT, type ClientConfig, readClientConfig } from '../../config/index.ts';
+import {
+  CLIENT_ENVIRONMENT,
+  type ClientConfig,
+  readClientConfig,
+  readConfig,
+} from '../../config/index.ts';
+import { SOURCE_NAMES } from '../../entropy/index.ts';
 import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 import { untilInterrupted } from '../interruption.ts';
+import { exportUrl } from '../server-address.ts';
 
 export interface ConnectionFlags {
   readonly url?: string;
@@ -50,6 +57,8 @@ const DEMO_ORIGIN = 'the demo key';
 export class Connection {
   readonly #phm: PhmClient;
   readonly #origin: string;
+  /** What leads to the server of this environment; empty where an address is given. */
+  readonly #otherAddress: () => string;
 
   /** Throws `CommandError` when the environment names no service or no API key that can be used. */
   constructor(context: CliContext, { url }: ConnectionFlags) {
@@ -57,6 +66,7 @@ export class Connection {
     if (!result.ok) throw new CommandError(result.problems.join('\n'), 2);
     const { text, origin } = findApiKey(result.config, context);
     this.#origin = origin;
+    this.#otherAddress = () => (result.config.isDefault ? otherAddress(context) : '');
     this.#phm = makeClient(result.config.url, text, origin);
   }
 
@@ -86,8 +96,8 @@ export class Connection {
     if (error instanceof PhmConnectionError && !error.outcomeUnknown) {
       const fix = /\((?:\w*CERT|UNABLE_TO_VERIFY)/.test(error.message)
         ? 'Its certificate is not trusted here: name its authority in NODE_EXTRA_CA_CERTS, or check the address.'
-        : 'Start it with "phm serve", or name another address with --url or PHM_URL.';
-      return `${error.message}\n${fix}`;
+        : 'Name another address with --url or PHM_URL, or start the server: phm serve';
+      return sentences([error.message, this.#otherAddress(), fix]);
     }
     return inOwnWords(error.message);
   }
@@ -120,6 +130,16 @@ function inOwnWords(message: string): string {
     .replace(/^apiKey\b/, 'the API key');
 }
 
+/** What to set where the server of this environment has another address than the usual one. */
+function otherAddress({ env }: CliContext): string {
+  const port = env.PHM_PORT?.trim();
+  const result = readConfig(env, { cores: 1, knownSources: SOURCE_NAMES, serves: false });
+  const setting = result.ok ? exportUrl(result.config) : null;
+  if (setting === null) return '';
+  const name = port ? `PHM_PORT is ${port}, but this command` : 'This command';
+  return `${name} only reads PHM_URL. To call the server of this environment: ${setting}`;
+}
+
 function sentences(parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n');
 }
@@ -132,18 +152,27 @@ function findApiKey({ apiKey, loopback }: ClientConfig, { err }: CliContext): Ap
   if (!loopback) {
     const message =
       'there is no API key: set PHM_API_KEY_FILE to a file that holds it, or PHM_API_KEY to the key itself';
-    throw new CommandError(`${message}. An operator issues one with "phm key issue"`, 2);
+    throw new CommandError(`${message}. To issue one, as an operator: phm key issue`, 2);
   }
   const [demo] = DEMO_ACCOUNTS;
   err('note: PHM_API_KEY is not set: using the public demo key of the Research plan\n');
   return { text: demo.apiKey, origin: DEMO_ORIGIN };
 }
 
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  ENOTDIR: 'there is no such file',
+  EISDIR: 'it is a directory',
+  EACCES: 'this user may not read it',
+};
+
 function readKeyFile(file: string): string {
   try {
     return readFileSync(file, 'latin1').trim();
   } catch (error) {
-    throw new CommandError(`PHM_API_KEY_FILE: ${(error as Error).message}`, 1);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = UNREADABLE[code ?? ''] ?? message;
+    throw new CommandError(`cannot read ${file}, which PHM_API_KEY_FILE names: ${reason}`, 1);
   }
 }
 

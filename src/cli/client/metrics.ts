@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Limits, Metrics } from '../../../sdk/src/index.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
-import { parseCount } from '../parse-count.ts';
+import { parseCountTo } from '../parse-count.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags, duration } from './connection.ts';
 import { sparkline } from './terminal.ts';
 
@@ -16,6 +16,9 @@ Example:
 
 const DEFAULT_HOURS = 24;
 
+/** The most that the service takes: a year. */
+const MAX_HOURS = 8_760;
+
 const SPARKLINE_WIDTH = 60;
 
 interface MetricsFlags extends ConnectionFlags {
@@ -27,7 +30,12 @@ export function addMetricsCommand(program: Command, context: CliContext): void {
   const command = program
     .command('metrics')
     .description('show the usage of your account on a running service')
-    .option('--hours <n>', 'length of the period, up to 8760', parseCount, DEFAULT_HOURS)
+    .option(
+      '--hours <n>',
+      `length of the period, up to ${MAX_HOURS}`,
+      parseCountTo(MAX_HOURS),
+      DEFAULT_HOURS,
+    )
     .option('--json', 'write the whole answer of the service');
   addConnectionOptions(command, HELP).action((flags: MetricsFlags) => showMetrics(context, flags));
 }

@@ -105,8 +105,8 @@ async function commit(client: pg.Client): Promise<void> {
     await client.query('COMMIT');
   } catch (cause) {
     throw new SetupError(
-      `the database failed while it committed: ${(cause as Error).message}; look whether it holds the ` +
-        "accounts ('phm account list') before you try again",
+      `the database failed while it committed: ${(cause as Error).message}; before you try again, ` +
+        'look whether it holds the accounts: phm account list',
     );
   }
 }

@@ -1,0 +1,19 @@
+/** Where callers on this machine reach the server that an environment describes. */
+import { CLIENT_ENVIRONMENT, type Config } from '../config/index.ts';
+import { quote } from './launcher.ts';
+
+/** Listeners on these have every address of the machine. */
+const ANY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];
+
+/** The address without the base path. */
+export function localAddress({ host, port, tls }: Config): string {
+  const name = ANY_ADDRESS.includes(host) ? '127.0.0.1' : host;
+  return `${tls ? 'https' : 'http'}://${name.includes(':') ? `[${name}]` : name}:${port}`;
+}
+
+/** The line for a shell that leads the client commands to the server; null where they find it, or its port is unknown. */
+export function exportUrl(config: Config): string | null {
+  const url = `${localAddress(config)}${config.basePath}`;
+  const isFound = config.port === 0 || url === CLIENT_ENVIRONMENT.PHM_URL.default;
+  return isFound ? null : `export PHM_URL=${quote(url)}`;
+}
