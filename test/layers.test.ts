@@ -20,6 +20,7 @@ const RANKS: Record<string, number> = {
   banner: 5,
   'log-writer': 0,
   'log-pretty': 0,
+  'make-directory': 0,
   http: 5,
   cli: 5,
   telemetry: 4,
