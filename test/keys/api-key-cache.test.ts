@@ -171,7 +171,7 @@ describe('the look-ups of API keys', () => {
     assert.ok(lookups.load.waiting < lookups.load.capacity);
   });
 
-  it('fail together: nobody waits once more for a ledger that has not answered', async () => {
+  it('fail together, so that no look-up waits again for a ledger that has not answered', async () => {
     const { lookups, batches, settle, answer } = makeLookups();
     const asked = ['a', 'b', 'c'].map((name) => lookups.unknown(named(name), HERE));
     asked.push(lookups.known(named('d')));
