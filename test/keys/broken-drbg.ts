@@ -1,0 +1,37 @@
+/** A DRBG with a defect of the table `defects.ts`, from its start or from a later moment. */
+import { CtrDrbg } from '../../src/drbg/index.ts';
+import type { BitGenerator } from '../../src/keys/generator.ts';
+import type { Defect } from './defects.ts';
+import { type Alter, Noise } from './weak-sources.ts';
+
+/** The additional input, with the time in it, is kept out: the output is the same in every run. */
+export class BrokenDrbg implements BitGenerator {
+  /** False while the generator still works. */
+  broken: boolean;
+  readonly #drbg: CtrDrbg;
+  readonly #alter: Alter;
+  readonly #reseeding: Defect['reseeding'];
+
+  constructor({ breaks, reseeding }: Defect, seed: number, broken: boolean) {
+    this.broken = broken;
+    const noise = new Noise(seed, 'drbg');
+    this.#drbg = CtrDrbg.instantiate({ entropyInput: noise.bytes(32), nonce: noise.bytes(16) });
+    this.#alter = breaks?.(seed) ?? (() => {});
+    this.#reseeding = reseeding;
+  }
+
+  reseed(entropyInput: Uint8Array): void {
+    if (!this.broken || this.#reseeding === undefined) this.#drbg.reseed(entropyInput);
+    else if (this.#reseeding === 'constant') this.#drbg.reseed(Buffer.alloc(48));
+  }
+
+  generate(lengthBytes: number): Buffer {
+    const output = this.#drbg.generate(lengthBytes);
+    if (this.broken) this.#alter(output);
+    return output;
+  }
+
+  destroy(): void {
+    this.#drbg.destroy();
+  }
+}

@@ -1,0 +1,403 @@
+/**
+ * The table of broken generators. Each row stands in place of the sound CTR_DRBG; the tests say
+ * what becomes of its keys, and `docs/evidence/defects.md` publishes it.
+ *
+ * A row changes the output of a DRBG that works, request by request, with a fixed seed. So every
+ * run is the same, and what the service adds around the DRBG works as it does in operation.
+ */
+import { createHash } from 'node:crypto';
+import {
+  type Alter,
+  bits,
+  bytes,
+  javaRandom,
+  lfsr31,
+  mathRandom,
+  mersenneTwister,
+  Noise,
+  pieces,
+  randLowByte,
+  randu,
+  rc4,
+} from './weak-sources.ts';
+
+/**
+ * `sample`: the suite finds it in one sample of 2^20 bits, or two samples in a row.
+ * `rate`: it is near the limit of one sample; the page gives how often it is found.
+ * `key`: no sample shows it, but the exact tests of each key do.
+ * `repeat`: no sample shows it, but a key returns, and the ledger refuses a repeated key.
+ * `none`: no statistical test of the output can find it, or none of this suite does.
+ */
+export type Sight = 'sample' | 'rate' | 'key' | 'repeat' | 'none';
+
+export interface Defect {
+  readonly name: string;
+  /** What the generator does. */
+  readonly does: string;
+  readonly sight: Sight;
+  /** Why a sample does not show it; null where one does. */
+  readonly because: string | null;
+  /** What becomes of the output of each request. */
+  readonly breaks?: (seed: number) => Alter;
+  /** What becomes of reseeding. */
+  readonly reseeding?: 'skipped' | 'constant';
+}
+
+const BLOCK_BYTES = 16;
+
+/** A key takes requests of at most 32 bytes, the phases of a stream one of 64. */
+const PHASES_BYTES = 64;
+
+/** Sends each group of `size` bytes twice: the second half of a request's output is never sent. */
+function twice(size: number): Alter {
+  return (output) => {
+    const sent = Buffer.from(output);
+    for (let at = 0; at < output.length; at += size) {
+      const from = size * Math.floor(at / (2 * size));
+      sent.copy(output, at, from, from + size);
+    }
+    sent.fill(0);
+  };
+}
+
+/** Each bit differs from the one before with probability `flip`, across requests as well. */
+function markov(flip: number): (seed: number) => Alter {
+  return (seed) => {
+    const noise = new Noise(seed, 'markov');
+    let last = 0;
+    return bits(() => {
+      last ^= noise.bit(flip);
+      return last;
+    });
+  };
+}
+
+function biased(p: number): (seed: number) => Alter {
+  return (seed) => {
+    const noise = new Noise(seed, 'biased');
+    return bits(() => noise.bit(p));
+  };
+}
+
+/** The stream repeats with a period of `lengthBytes`, across requests. */
+function period(lengthBytes: number): (seed: number) => Alter {
+  return (seed) => {
+    const cycle = new Noise(seed, 'period').bytes(lengthBytes);
+    return pieces(() => cycle);
+  };
+}
+
+const masked = (mask: (byte: number, index: number) => number) => (): Alter => (output) => {
+  for (let i = 0; i < output.length; i++) output[i] = mask(output[i], i);
+};
+
+/** One bit in each `every` bytes is always zero. */
+const stuck = (every: number) => masked((byte, i) => (i % every === 0 ? byte & 0x7f : byte));
+
+/** A text conversion: the output as other software made it, cut to the length asked for. */
+function converted(convert: (sound: Buffer) => Buffer): (seed: number) => Alter {
+  return (seed) => {
+    const noise = new Noise(seed, 'converted');
+    return pieces(() => convert(noise.bytes(4_096)));
+  };
+}
+
+/** Blocks of a big-endian counter, which begins at a random value with each request. */
+function counter(output: Buffer): void {
+  const start = output.subarray(0, BLOCK_BYTES).readUInt32BE(12) >>> 1;
+  const head = Buffer.from(output.subarray(0, 12));
+  for (let at = 0; at < output.length; at += BLOCK_BYTES) {
+    const block = Buffer.alloc(BLOCK_BYTES);
+    head.copy(block);
+    block.writeUInt32BE(start + at / BLOCK_BYTES, 12);
+    block.copy(output, at);
+  }
+}
+
+/** Every request of a length gives the bytes that the first one of that length gave. */
+function sameRequest(): Alter {
+  const first = new Map<number, Buffer>();
+  return (output) => {
+    const kept = first.get(output.length);
+    if (kept) kept.copy(output);
+    else first.set(output.length, Buffer.from(output));
+  };
+}
+
+/** Anyone who knows the seed, a number of six digits, knows every key. */
+function hashCounter(seed: number): Alter {
+  let count = 0;
+  return pieces(() => createHash('sha256').update(`${seed} ${count++}`).digest());
+}
+
+/** RC4 with a new key for each request, its first bytes not dropped. */
+function freshRc4(seed: number): Alter {
+  const noise = new Noise(seed, 'rc4');
+  return (output) => bytes(rc4(noise.bytes(BLOCK_BYTES)))(output);
+}
+
+/** The last 16-byte block of a request is the block before it: two blocks of 8,192 in a sample. */
+function lastBlockTwice(output: Buffer): void {
+  const at = output.length - BLOCK_BYTES;
+  if (at >= BLOCK_BYTES) output.copy(output, at, at - BLOCK_BYTES, at);
+}
+
+/** Key requests are all zero; phases and samples are sound. */
+function keyZeros(output: Buffer): void {
+  if (output.length < PHASES_BYTES) output.fill(0);
+}
+
+export const DEFECTS: readonly Defect[] = [
+  // Constant and short cycles.
+  row('zeros', 'all bits are zero', 'sample', () => (output) => output.fill(0)),
+  row('constant-55', 'every byte is 0x55', 'sample', () => (output) => output.fill(0x55)),
+  row(
+    'block-cycle',
+    'one 16-byte block over and over: a cipher without its counter',
+    'sample',
+    () => (output) => output.fill(Buffer.from(output.subarray(0, BLOCK_BYTES))),
+  ),
+  row('counter', "the DRBG's counter instead of the cipher's output", 'sample', () => counter),
+  row('period-2^16', 'the stream repeats every 2^16 bits', 'sample', period(2 ** 13)),
+  row('period-2^18', 'the stream repeats every 2^18 bits', 'sample', period(2 ** 15)),
+  row('same-request', 'each request gives the bytes of the one before', 'sample', sameRequest),
+  // Repetition.
+  row('bits-twice', 'every bit is sent twice', 'sample', (seed) => {
+    const noise = new Noise(seed, 'bits-twice');
+    let last = 0;
+    let isSecond = true;
+    return bits(() => {
+      isSecond = !isSecond;
+      if (!isSecond) last = noise.bit(0.5);
+      return last;
+    });
+  }),
+  row('bytes-twice', 'every byte is sent twice', 'sample', () => twice(1)),
+  row('words-twice', 'every 8-byte word is sent twice', 'sample', () => twice(8)),
+  row('blocks-twice', 'every 16-byte block is sent twice', 'sample', () => twice(BLOCK_BYTES)),
+  row(
+    'half-twice',
+    'the second half of each request repeats the first',
+    'sample',
+    () => (output) => {
+      output.copy(output, output.length >> 1, 0, output.length >> 1);
+    },
+  ),
+  // Dependence of neighbours.
+  row(
+    'markov-0.40',
+    'a bit differs from the one before with probability 0.40',
+    'sample',
+    markov(0.4),
+  ),
+  row(
+    'markov-0.45',
+    'a bit differs from the one before with probability 0.45',
+    'sample',
+    markov(0.45),
+  ),
+  row(
+    'markov-0.49',
+    'a bit differs from the one before with probability 0.49',
+    'sample',
+    markov(0.49),
+  ),
+  row(
+    'coupled-bits',
+    'the lowest bit of each byte copies the bit above it',
+    'sample',
+    masked((byte) => (byte & 0xfe) | ((byte >> 1) & 1)),
+  ),
+  // Bias.
+  row('or', 'a bit is the OR of two: three of four are ones', 'sample', biased(0.75)),
+  row('bias-0.49', 'a bit is one with probability 0.49', 'sample', biased(0.49)),
+  row(
+    'modulo-100',
+    'every byte is a remainder modulo 100',
+    'sample',
+    masked((byte) => byte % 100),
+  ),
+  row(
+    'modulo-251',
+    'every byte is a remainder modulo 251',
+    'sample',
+    masked((byte) => byte % 251),
+  ),
+  // Stuck and regular bits.
+  row('stuck-byte', 'the top bit of each byte is zero', 'sample', stuck(1)),
+  row(
+    'stuck-one',
+    'the lowest bit of each byte is one',
+    'sample',
+    masked((byte) => byte | 1),
+  ),
+  row('stuck-word', 'one bit of each 8-byte word is zero', 'sample', stuck(8)),
+  row(
+    'alternating-top',
+    'the top bit of each byte alternates',
+    'sample',
+    masked((byte, i) => (byte & 0x7f) | ((i & 1) << 7)),
+  ),
+  row(
+    'parity',
+    'each byte has even parity',
+    'sample',
+    masked((byte) => {
+      const folded = byte ^ (byte >> 4);
+      return byte ^ ((0x6996 >> (folded & 15)) & 1);
+    }),
+  ),
+  // Conversions that software gets wrong.
+  row(
+    'hex-text',
+    'the bytes are hexadecimal digits in ASCII',
+    'sample',
+    converted((sound) => Buffer.from(sound.toString('hex'))),
+  ),
+  row(
+    'base64-text',
+    'the bytes are Base64 in ASCII',
+    'sample',
+    converted((sound) => Buffer.from(sound.toString('base64url'))),
+  ),
+  row(
+    'utf-8',
+    'the bytes went through a UTF-8 string',
+    'sample',
+    converted((sound) => Buffer.from(sound.toString('utf8'))),
+  ),
+  row(
+    'line-ends',
+    'each line feed became a carriage return and a line feed',
+    'sample',
+    converted((sound) => Buffer.from(sound.toString('latin1').replaceAll('\n', '\r\n'), 'latin1')),
+  ),
+  // Generators that are no ciphers.
+  row('lfsr-31', 'a linear feedback shift register of 31 bits', 'sample', (seed) =>
+    bits(lfsr31(seed * 7919 + 1)),
+  ),
+  row(
+    'rand-low',
+    'the lowest eight bits of the example of rand in the C standard',
+    'sample',
+    (seed) => bytes(randLowByte(seed)),
+  ),
+  // Near the limit of one sample.
+  row('bias-0.496', 'a bit is one with probability 0.496', 'rate', biased(0.496)),
+  row('bias-0.497', 'a bit is one with probability 0.497', 'rate', biased(0.497)),
+  row(
+    'markov-0.497',
+    'a bit differs from the one before with probability 0.497',
+    'rate',
+    markov(0.497),
+  ),
+  row('stuck-block', 'one bit of each 16-byte block is zero', 'rate', stuck(16)),
+  // Not to be seen in one sample.
+  blind(
+    'bias-0.499',
+    'a bit is one with probability 0.499',
+    biased(0.499),
+    'The sample has 2 standard deviations too few ones: too few for one sample at 10^-6.',
+  ),
+  blind(
+    'stuck-64',
+    'one bit of each 64 bytes is zero',
+    stuck(64),
+    'One bit of 512 is too little for one sample.',
+  ),
+  blind(
+    'last-block-twice',
+    'the last 16-byte block of a request is the block before it',
+    () => lastBlockTwice,
+    'Two repeated blocks among 8,192 leave no trace in any count.',
+  ),
+  blind(
+    'mt19937',
+    'the Mersenne Twister MT19937',
+    (seed) => pieces(mersenneTwister(seed)),
+    'Its recurrence has 19,937 bits; the suite looks for linear recurrences of up to some 250 bits. 624 words give all others away.',
+  ),
+  blind(
+    'math-random',
+    'xorshift128+, the generator behind Math.random of V8',
+    (seed) => bytes(mathRandom(seed)),
+    'The suite does not look for its structure. A few outputs give all others away.',
+  ),
+  blind(
+    'java-random',
+    'java.util.Random',
+    (seed) => pieces(javaRandom(seed)),
+    'The suite does not look for its structure. Two outputs give all others away.',
+  ),
+  blind(
+    'randu',
+    'bits 23 to 30 of RANDU',
+    (seed) => bytes(randu(seed * 7919 + 1)),
+    'Its triples lie in 15 planes, which no count of the suite looks for.',
+  ),
+  blind(
+    'rc4',
+    'RC4 with a new key for each request',
+    freshRc4,
+    'Its biases are in the first bytes of a request, of which a sample has two.',
+  ),
+  blind(
+    'known-seed',
+    'SHA-256 of a known number and a counter',
+    hashCounter,
+    'The output is sound; only the seed is known. No test of the output can find that.',
+  ),
+  {
+    ...blind(
+      'no-reseed',
+      'reseeding does nothing',
+      undefined,
+      'The output is that of a sound DRBG. Health tests and known-answer tests stand before it, not this suite.',
+    ),
+    reseeding: 'skipped',
+  },
+  {
+    ...blind(
+      'constant-entropy',
+      'every reseed is given the same entropy',
+      undefined,
+      'The output is that of a sound DRBG. The health tests of the source see a constant, not this suite.',
+    ),
+    reseeding: 'constant',
+  },
+  {
+    ...blind(
+      'period-2^20',
+      'the stream repeats every 2^20 bits',
+      period(2 ** 17),
+      'The period is as long as the sample.',
+    ),
+    sight: 'repeat',
+  },
+  {
+    ...blind(
+      'period-2^21',
+      'the stream repeats every 2^21 bits',
+      period(2 ** 18),
+      'The period is longer than the sample.',
+    ),
+    sight: 'repeat',
+  },
+  {
+    ...blind(
+      'key-zeros',
+      'the requests that keys are cut from are all zero, longer ones are sound',
+      () => keyZeros,
+      'The sample is sound. The exact tests of each key look at the key itself.',
+    ),
+    sight: 'key',
+  },
+];
+
+function row(name: string, does: string, sight: Sight, breaks: Defect['breaks']): Defect {
+  return { name, does, sight, because: null, ...(breaks ? { breaks } : {}) };
+}
+
+function blind(name: string, does: string, breaks: Defect['breaks'], because: string): Defect {
+  return { ...row(name, does, 'none', breaks), because };
+}
