@@ -15,8 +15,9 @@ export interface paths {
          * Generate a key
          * @description One key, cut from a stream of its own after a fresh reseed from the operating system.
          *
-         *     - `enable_nist_validation` runs the 15 tests on 2^20 bits of that stream. A key is released only when the service's gate
-         *       passes. `tests_passed` of `total_tests`: 13 in total when the two random excursions tests do not apply to the sample, which
+         *     - `enable_nist_validation` runs the 15 tests on 2^20 bits of that stream before modulation, and four of them on the same bits
+         *       after it. The tests judge the generator: modulation can hide its defects, so tests of modulated bits alone would not see
+         *       them. A key is released only when the service's gate passes. `tests_passed` of `total_tests`: 13 in total when the two random excursions tests do not apply to the sample, which
          *       happens to sound samples. `REVIEW` means that one test fell below 0.01, as by chance about one sound sample in
          *       eight does: the key is as good.
          *     - `entropy_bits` is what the sources are credited with, scaled by a screen for defects; a 384-bit key is credited no more
@@ -25,7 +26,7 @@ export interface paths {
          *     - `security_strength_bits` is `security_level`, or the strength of the generator, 256 bits, if that is less.
          *     - The answer has the same fields whatever the source. `nist_validation`, `nist_score` and `nist_grade` come together, with
          *       `enable_nist_validation`. The quantum simulator is credited no entropy.
-         *     - `"include": ["nist_report"]` adds every p-value.
+         *     - `"include": ["nist_report"]` adds every p-value and names the stream that each is about.
          */
         post: operations["generate"];
         delete?: never;
@@ -118,11 +119,11 @@ export interface paths {
         };
         /**
          * The p-values of the caller's last validated keys
-         * @description The p-values of the last validated keys, as SP 800-22 §4.2 looks at many sequences: for each of the suite's
-         *     p-values a histogram, whether they are spread evenly (`uniformity_p`), and whether as many passed as should
+         * @description The p-values of the last validated keys, as SP 800-22 §4.2 looks at many sequences: for each p-value of
+         *     the suite on the generator's output, and of four tests on the modulated output, a histogram, whether they are spread evenly (`uniformity_p`), and whether as many passed as should
          *     (`proportion` between `proportion_min` and `proportion_max`).
          *
-         *     - The interval is SP 800-22's, row by row: of 188 rows some lie outside by chance. `verdict` allows for all rows together: by
+         *     - The interval is SP 800-22's, row by row: of 192 rows some lie outside by chance. `verdict` allows for all rows together: by
          *       chance there is a `fail` anywhere in at most one look in a hundred.
          *     - Fewer than 55 samples are not judged: `null`.
          *     - `include=p_values` adds the raw values, `null` where a test did not apply to a sample.
@@ -232,7 +233,7 @@ export interface components {
          */
         GenerateRequest: {
             security_level: components["schemas"]["SecurityLevel"];
-            /** @description run the SP 800-22 suite on the stream the key is cut from; default: false */
+            /** @description run the SP 800-22 suite on the stream the key is cut from, before its modulation; default: false */
             enable_nist_validation?: boolean | null;
             /** @description modulation algorithm type; default: phase */
             modulation_type?: components["schemas"]["ModulationType"] | null;
@@ -357,6 +358,9 @@ export interface components {
              * @description FAIL below 0.000001
              */
             alpha: number;
+            /** @description tests of both streams that enter; p_value is the smallest corrected_p of them times this, at most 1 */
+            tests: number;
+            weakest: components["schemas"]["NistWeakestTest"];
             /** @enum {string} */
             verdict: "PASS" | "FAIL";
             /**
@@ -367,7 +371,7 @@ export interface components {
         };
         /**
          * NistReport
-         * @description Full SP 800-22 report on the sample of the stream this key is cut from. Its p-values are kept, the rest is not stored.
+         * @description Full SP 800-22 report on the first 2^20 bits of the stream this key is cut from, before modulation. Its p-values are kept, the rest is not stored.
          */
         NistReport: {
             /**
@@ -386,15 +390,19 @@ export interface components {
              * @description significance level of one test: 0.01
              */
             alpha: number;
+            /** @description the suite on the carrier: the generator's output before modulation */
             tests: components["schemas"]["NistTest"][];
             tests_passed: number;
             total_tests: number;
+            /** @description quick tests on the modulated sample, which screen the modulation for defects; empty with modulation_type none. They enter the gate and are not counted in tests_passed */
+            modulation_tests: components["schemas"]["NistTest"][];
             gate: components["schemas"]["NistGate"];
         };
         /**
          * NistTest
          * @example {
          *       "name": "cumulative_sums",
+         *       "stream": "carrier",
          *       "applicable": true,
          *       "parameters": {},
          *       "labels": [
@@ -414,6 +422,7 @@ export interface components {
          *     }
          * @example {
          *       "name": "random_excursions",
+         *       "stream": "carrier",
          *       "applicable": false,
          *       "reason": "too few cycles: J = 214, needs at least 500",
          *       "parameters": {},
@@ -426,6 +435,7 @@ export interface components {
          */
         NistTest: {
             name: components["schemas"]["TestName"];
+            stream: components["schemas"]["StreamName"];
             /** @description false when the sample does not meet its conditions */
             applicable: boolean;
             /** @description why the test does not apply */
@@ -460,6 +470,14 @@ export interface components {
              * @enum {string}
              */
             compliance_level: "CERTIFICATION_READY" | "REVIEW" | "NON_COMPLIANT";
+        };
+        /**
+         * NistWeakestTest
+         * @description the test with the smallest corrected_p of those that enter
+         */
+        NistWeakestTest: {
+            stream: components["schemas"]["StreamName"];
+            name: components["schemas"]["TestName"];
         };
         /** PerformanceMetrics */
         PerformanceMetrics: {
@@ -519,6 +537,7 @@ export interface components {
         };
         /** RandomnessRow */
         RandomnessRow: {
+            stream: components["schemas"]["StreamName"];
             test: components["schemas"]["TestName"];
             /** @description what the p-value is about, as in nist_report; empty where a test has one */
             label: string;
@@ -549,7 +568,7 @@ export interface components {
         };
         /**
          * RandomnessSums
-         * @description The samples of the caller's last validated keys, after SP 800-22 §4.2.
+         * @description The samples of the caller's last validated keys, after SP 800-22 §4.2. Keys of releases that tested the modulated stream by the whole suite are left out.
          */
         RandomnessSums: {
             /** @description keys looked at */
@@ -563,7 +582,7 @@ export interface components {
              * @description of one test: 0.01
              */
             significance_level: number;
-            /** @description one a p-value of the suite, in the order of nist_report */
+            /** @description one a p-value: the 188 of the suite on the carrier, then the 4 of the tests on the modulated stream */
             rows: components["schemas"]["RandomnessRow"][];
         };
         /**
@@ -652,6 +671,12 @@ export interface components {
          * @description length of a step in minutes
          */
         StepMinutes: number & (1 | 5 | 15 | 60 | 360 | 1440);
+        /**
+         * StreamName
+         * @description carrier: the generator's output before modulation; modulated: what the modulation makes of it, and keys are cut from
+         * @enum {string}
+         */
+        StreamName: "carrier" | "modulated";
         /**
          * TestName
          * @description a test of SP 800-22

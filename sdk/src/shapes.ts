@@ -65,23 +65,32 @@ const VERDICT = {
   nist_grade: 'string',
 } as const satisfies ShapeOf<GeneratedKey>;
 
+const TEST = {
+  name: 'string',
+  stream: 'string',
+  applicable: 'boolean',
+  parameters: {},
+  labels: ['string'],
+  p_values: ['number'],
+  statistics: {},
+} as const satisfies ShapeOf<NistReport['tests'][number]>;
+
 const REPORT = {
   bits: 'number',
   constants: 'string',
   alpha: 'number',
-  tests: [
-    {
-      name: 'string',
-      applicable: 'boolean',
-      parameters: {},
-      labels: ['string'],
-      p_values: ['number'],
-      statistics: {},
-    },
-  ],
+  tests: [TEST],
   tests_passed: 'number',
   total_tests: 'number',
-  gate: { p_value: 'number', alpha: 'number', verdict: 'string', streams_judged: 'number' },
+  modulation_tests: [TEST],
+  gate: {
+    p_value: 'number',
+    alpha: 'number',
+    tests: 'number',
+    weakest: { stream: 'string', name: 'string' },
+    verdict: 'string',
+    streams_judged: 'number',
+  },
 } as const satisfies ShapeOf<NistReport>;
 
 /** The shape of a key that was ordered with `body`. */
@@ -144,6 +153,7 @@ export const SHAPES = {
       significance_level: 'number',
       rows: [
         {
+          stream: 'string',
           test: 'string',
           label: 'string',
           samples: 'number',

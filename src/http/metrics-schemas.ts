@@ -1,7 +1,7 @@
 /** The wire of the two endpoints that metrics are drawn from: an account over time, and its p-values. */
 import Type, { type Static } from 'typebox';
 import { ALPHA, SECOND_LEVEL_MINIMUM_SEQUENCES } from '../sts/index.ts';
-import { TestName } from './nist-report.ts';
+import { StreamName, TestName } from './nist-report.ts';
 import { chosen, MetricsQuery, oneOf, Success, Timestamp, warnings } from './schemas.ts';
 
 /** Lengths of a step in minutes; from 60 on they are made of the sums by hour. */
@@ -111,6 +111,7 @@ const PValue = Type.Number({ minimum: 0, maximum: 1 });
 
 const RandomnessRow = Type.Object(
   {
+    stream: StreamName,
     test: TestName,
     label: Type.String({
       maxLength: 16,
@@ -151,12 +152,14 @@ export const RandomnessResult = Type.Object(
         last: orNull(Timestamp, 'when the newest of them was recorded; null without keys'),
         significance_level: Type.Number({ description: `of one test: ${ALPHA}` }),
         rows: Type.Array(RandomnessRow, {
-          description: 'one a p-value of the suite, in the order of nist_report',
+          description:
+            'one a p-value: the 188 of the suite on the carrier, then the 4 of the tests on the modulated stream',
         }),
       },
       {
         title: 'RandomnessSums',
-        description: "The samples of the caller's last validated keys, after SP 800-22 §4.2.",
+        description:
+          "The samples of the caller's last validated keys, after SP 800-22 §4.2. Keys of releases that tested the modulated stream by the whole suite are left out.",
       },
     ),
     timestamp: Timestamp,

@@ -1,31 +1,66 @@
 /** `nist_report`: the full report on the sample of one key, as `include` asks for it. */
 import Type from 'typebox';
-import { STREAM_LABELS, type StreamReport } from '../keys/index.ts';
-import { ALPHA, type AssessReport, GATE_ALPHA, TEST_NAMES, toAssessReport } from '../sts/index.ts';
+import {
+  STREAM_NAMES,
+  STREAM_TESTS,
+  type StreamName as Stream,
+  type StreamReport,
+} from '../keys/index.ts';
+import {
+  ALPHA,
+  type AssessedTest,
+  type AssessReport,
+  GATE_ALPHA,
+  type TestName as Name,
+  P_VALUE_LABELS,
+  type SuiteReport,
+  TEST_NAMES,
+  toAssessReport,
+} from '../sts/index.ts';
 
-/** The shape of `phm assess --json` on one sequence, and the gate's verdict. */
+/** A test, and the stream that it judged. */
+interface StreamTest extends AssessedTest {
+  readonly stream: Stream;
+}
+
+/** The shape of `phm assess --json` on one sequence, the tests of the modulation, and the gate's verdict. */
 export interface NistReportBody extends AssessReport {
+  readonly tests: readonly StreamTest[];
+  readonly modulation_tests: readonly StreamTest[];
   readonly gate: {
     readonly p_value: number;
     readonly alpha: number;
+    readonly tests: number;
+    readonly weakest: { readonly stream: Stream; readonly name: Name };
     readonly verdict: 'PASS' | 'FAIL';
     readonly streams_judged: number;
   };
 }
 
-export function toNistReport({ suite, gate, streamsJudged }: StreamReport): NistReportBody {
+export function toNistReport(report: StreamReport): NistReportBody {
+  const { carrier, modulated, gate, streamsJudged } = report;
   return {
-    ...toAssessReport(suite, STREAM_LABELS),
+    ...toAssessReport(carrier),
+    tests: testsOf('carrier', carrier),
+    modulation_tests: modulated ? testsOf('modulated', modulated) : [],
     gate: {
       p_value: gate.p,
       alpha: GATE_ALPHA,
+      tests: gate.tests,
+      weakest: { stream: STREAM_NAMES[gate.weakest.report], name: gate.weakest.test },
       verdict: gate.verdict,
       streams_judged: streamsJudged,
     },
   };
 }
 
-const MOST_P_VALUES = Math.max(...Object.values(STREAM_LABELS).map(({ length }) => length));
+function testsOf(stream: Stream, report: SuiteReport): StreamTest[] {
+  return toAssessReport(report).tests.map(({ name, ...test }) => ({ name, stream, ...test }));
+}
+
+const MOST_P_VALUES = Math.max(...Object.values(P_VALUE_LABELS).map(({ length }) => length));
+
+const MOST_GATE_TESTS = TEST_NAMES.length + STREAM_TESTS.modulated.length;
 
 const PValue = Type.Number({ minimum: 0, maximum: 1 });
 
@@ -45,9 +80,17 @@ export const TestName = Type.Enum(TEST_NAMES, {
   description: 'a test of SP 800-22',
 });
 
+export const StreamName = Type.Enum(STREAM_NAMES, {
+  type: 'string',
+  title: 'StreamName',
+  description:
+    "carrier: the generator's output before modulation; modulated: what the modulation makes of it, and keys are cut from",
+});
+
 const Test = Type.Object(
   {
     name: TestName,
+    stream: StreamName,
     applicable: Type.Boolean({ description: 'false when the sample does not meet its conditions' }),
     reason: Type.Optional(Type.String({ description: 'why the test does not apply' })),
     parameters: figures('what the test was set to, in the symbols of SP 800-22; pi: probabilities'),
@@ -65,6 +108,7 @@ const Test = Type.Object(
     examples: [
       {
         name: 'cumulative_sums',
+        stream: 'carrier',
         applicable: true,
         parameters: {},
         labels: ['forward', 'reverse'],
@@ -75,6 +119,7 @@ const Test = Type.Object(
       },
       {
         name: 'random_excursions',
+        stream: 'carrier',
         applicable: false,
         reason: 'too few cycles: J = 214, needs at least 500',
         parameters: {},
@@ -101,13 +146,35 @@ export const NistReport = Type.Unsafe<NistReportBody>(
         description: 'set of class probabilities: exact ones, or those of the NIST program',
       }),
       alpha: Type.Number({ description: `significance level of one test: ${ALPHA}` }),
-      tests: Type.Array(Test, { minItems: TEST_NAMES.length, maxItems: TEST_NAMES.length }),
+      tests: Type.Array(Test, {
+        minItems: TEST_NAMES.length,
+        maxItems: TEST_NAMES.length,
+        description: "the suite on the carrier: the generator's output before modulation",
+      }),
       tests_passed: Type.Integer({ minimum: 0, maximum: TEST_NAMES.length }),
       total_tests: Type.Integer({ minimum: 13, maximum: TEST_NAMES.length }),
+      modulation_tests: Type.Array(Test, {
+        maxItems: STREAM_TESTS.modulated.length,
+        description:
+          'quick tests on the modulated sample, which screen the modulation for defects; empty with modulation_type none. They enter the gate and are not counted in tests_passed',
+      }),
       gate: Type.Object(
         {
           p_value: PValue,
           alpha: Type.Number({ description: `FAIL below ${GATE_ALPHA}` }),
+          tests: Type.Integer({
+            minimum: 1,
+            maximum: MOST_GATE_TESTS,
+            description:
+              'tests of both streams that enter; p_value is the smallest corrected_p of them times this, at most 1',
+          }),
+          weakest: Type.Object(
+            { stream: StreamName, name: TestName },
+            {
+              title: 'NistWeakestTest',
+              description: 'the test with the smallest corrected_p of those that enter',
+            },
+          ),
           verdict: Type.Enum(['PASS', 'FAIL'], { type: 'string' }),
           streams_judged: Type.Integer({
             minimum: 1,
@@ -121,7 +188,7 @@ export const NistReport = Type.Unsafe<NistReportBody>(
     {
       title: 'NistReport',
       description:
-        'Full SP 800-22 report on the sample of the stream this key is cut from. Its p-values are kept, the rest is not stored.',
+        'Full SP 800-22 report on the first 2^20 bits of the stream this key is cut from, before modulation. Its p-values are kept, the rest is not stored.',
     },
   ),
 );

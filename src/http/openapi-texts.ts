@@ -141,8 +141,9 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   generate: {
     description: `One key, cut from a stream of its own after a fresh reseed from the operating system.
 
-- \`enable_nist_validation\` runs the 15 tests on 2^20 bits of that stream. A key is released only when the service's gate
-  passes. \`tests_passed\` of \`total_tests\`: 13 in total when the two random excursions tests do not apply to the sample, which
+- \`enable_nist_validation\` runs the 15 tests on 2^20 bits of that stream before modulation, and four of them on the same bits
+  after it. The tests judge the generator: modulation can hide its defects, so tests of modulated bits alone would not see
+  them. A key is released only when the service's gate passes. \`tests_passed\` of \`total_tests\`: 13 in total when the two random excursions tests do not apply to the sample, which
   happens to sound samples. \`REVIEW\` means that one test fell below 0.01, as by chance about one sound sample in
   eight does: the key is as good.
 - \`entropy_bits\` is what the sources are credited with, scaled by a screen for defects; a 384-bit key is credited no more
@@ -151,7 +152,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
 - \`security_strength_bits\` is \`security_level\`, or the strength of the generator, 256 bits, if that is less.
 - The answer has the same fields whatever the source. \`nist_validation\`, \`nist_score\` and \`nist_grade\` come together, with
   \`enable_nist_validation\`. The quantum simulator is credited no entropy.
-- \`"include": ["nist_report"]\` adds every p-value.`,
+- \`"include": ["nist_report"]\` adds every p-value and names the stream that each is about.`,
     requests: {
       validated: {
         summary: '256 bits with its 15 tests',
@@ -287,11 +288,11 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
     },
   },
   randomness: {
-    description: `The p-values of the last validated keys, as SP 800-22 §4.2 looks at many sequences: for each of the suite's
-p-values a histogram, whether they are spread evenly (\`uniformity_p\`), and whether as many passed as should
+    description: `The p-values of the last validated keys, as SP 800-22 §4.2 looks at many sequences: for each p-value of
+the suite on the generator's output, and of four tests on the modulated output, a histogram, whether they are spread evenly (\`uniformity_p\`), and whether as many passed as should
 (\`proportion\` between \`proportion_min\` and \`proportion_max\`).
 
-- The interval is SP 800-22's, row by row: of 188 rows some lie outside by chance. \`verdict\` allows for all rows together: by
+- The interval is SP 800-22's, row by row: of 192 rows some lie outside by chance. \`verdict\` allows for all rows together: by
   chance there is a \`fail\` anywhere in at most one look in a hundred.
 - Fewer than 55 samples are not judged: \`null\`.
 - \`include=p_values\` adds the raw values, \`null\` where a test did not apply to a sample.`,
@@ -307,8 +308,9 @@ p-values a histogram, whether they are spread evenly (\`uniformity_p\`), and whe
             significance_level: 0.01,
             rows: [
               {
+                stream: 'carrier',
                 test: 'frequency',
-                label: 'stream',
+                label: '',
                 samples: 100,
                 histogram: [9, 11, 10, 8, 12, 10, 9, 11, 10, 10],
                 uniformity_p: 0.9978,

@@ -93,7 +93,8 @@ export function generateBody(sources: readonly string[], defaultSource: string) 
       enable_nist_validation: leavable(
         Type.Boolean({
           default: false,
-          description: 'run the SP 800-22 suite on the stream the key is cut from',
+          description:
+            'run the SP 800-22 suite on the stream the key is cut from, before its modulation',
         }),
       ),
       modulation_type: leavable(

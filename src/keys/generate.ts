@@ -74,7 +74,7 @@ export function generateKey(
 }
 
 /**
- * The 2^20 bits that the suite would judge, of a stream of its own: what a generator is assessed by
+ * The first 2^20 bits of a stream of its own, modulated as a key's bits are: what keys are assessed by
  * from outside. No key is cut from that stream. The caller MUST wipe them.
  */
 export function sampleStream(generator: Generator, modulation: ModulationType): Buffer {
@@ -100,21 +100,22 @@ function openStream(generator: Generator, order: Pick<KeyOrder, 'modulation' | '
 }
 
 /**
- * The same, and the stream's first 2^20 bits through the statistical suite. The sample is not the
- * key, so nothing is selected: a failing stream is dropped whole, and two in a row end generation.
+ * The same, and the stream's first 2^20 bits through the statistical suite before they are modulated.
+ * The sample is not the key: a failing stream is dropped whole, and two in a row end generation.
  */
 function openJudgedStream(generator: Generator, order: KeyOrder, tally: StreamTally): Stream {
   for (let attempt = 0; attempt < MAX_STREAMS; attempt++) {
     const stream = openStream(generator, order);
     let passed = false;
     try {
-      const judgement = judgeSample(generator, stream);
-      const { evidence, screen, suite, gate } = judgement;
+      const judgement = judgeSample(generator, stream, order.modulation);
+      const { evidence, screen, carrier, modulated, gate } = judgement;
       passed = judgement.passed;
       tally.streams += 1;
       if (!passed) continue;
       tally.streamsPassed += 1;
-      const report = order.report ? { suite, gate, streamsJudged: attempt + 1 } : null;
+      const streamsJudged = attempt + 1;
+      const report = order.report ? { carrier, modulated, gate, streamsJudged } : null;
       return { ...stream, nextWord: SAMPLE_WORDS, screen, evidence, report };
     } finally {
       if (!passed) stream.modulator.destroy();
@@ -123,12 +124,16 @@ function openJudgedStream(generator: Generator, order: KeyOrder, tally: StreamTa
   throw latched(generator, 'two streams in a row failed the statistical gate');
 }
 
-/** The suite on the stream's first 2^20 bits, which are wiped whatever happens. */
-function judgeSample(generator: Generator, { modulator }: Stream): Judgement {
+/** Judges the stream's first 2^20 bits, which are wiped whatever happens. */
+function judgeSample(
+  generator: Generator,
+  { modulator }: Stream,
+  modulation: ModulationType,
+): Judgement {
   const carrier = generator.requestSample();
-  let modulated: Buffer | undefined;
+  let modulated: Buffer | null = null;
   try {
-    modulated = modulator.modulate(carrier, 0);
+    if (modulation !== 'none') modulated = modulator.modulate(carrier, 0);
     return judgeStream(carrier, modulated);
   } finally {
     wipe(carrier, ...(modulated ? [modulated] : []));

@@ -2,7 +2,6 @@
  * Where the stages meet: generation and validation composed, and the threads they run on.
  * `generate.ts` reads as the data path; `service.ts` is what the HTTP layer calls.
  */
-export { STREAM_LABELS } from './evidence.ts';
 export { sampleStream } from './generate.ts';
 export { Generator, SAMPLE_BITS } from './generator.ts';
 export type { LedgerStatus } from './ledger-watch.ts';
@@ -29,6 +28,7 @@ export {
   type SecurityLevel,
   type StreamReport,
 } from './order.ts';
+export { STREAM_NAMES, STREAM_TESTS, type StreamName } from './p-values.ts';
 export type { Readiness } from './readiness.ts';
 export { requireSelfTests, runSelfTests, type SelfTestResult, suiteSelfTest } from './self-test.ts';
 export { KeyService, type KeyServiceOptions } from './service.ts';

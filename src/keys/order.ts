@@ -12,7 +12,7 @@ export interface KeyOrder {
   readonly securityLevel: SecurityLevel;
   readonly modulation: ModulationType;
   readonly source: SourceName;
-  /** Run the statistical suite on the stream the key is cut from. */
+  /** Run the statistical suite on the stream the key is cut from, before its modulation. */
   readonly validate: boolean;
   /** With `validate`: hand on the full report, not its summary alone. */
   readonly report: boolean;
@@ -20,21 +20,25 @@ export interface KeyOrder {
   readonly acceptedMs: number;
 }
 
-/** What the statistical suite said of the stream a key was cut from. */
+/** What the statistical suite said of the stream a key was cut from, before its modulation. */
 export interface Evidence {
+  /** Which streams were tested how: `EVIDENCE_DEFINITION` when the key was made. */
+  readonly definition: number;
   readonly gateP: number;
   readonly testsPassed: number;
   readonly totalTests: number;
   readonly complianceLevel: ComplianceLevel;
   readonly score: number;
   readonly grade: Grade;
-  /** All p-values of the suite on the sample, as `p-values.ts` packs them. */
+  /** The p-values of both streams, as `p-values.ts` packs them. */
   readonly pValues: Uint8Array;
 }
 
-/** The suite's full report on the stream a key was cut from: counts and p-values, no bits. */
+/** The full reports on the stream a key was cut from: counts and p-values, no bits. */
 export interface StreamReport {
-  readonly suite: SuiteReport;
+  readonly carrier: SuiteReport;
+  /** Four tests on the modulated sample; null without modulation. */
+  readonly modulated: SuiteReport | null;
   readonly gate: Gate;
   /** Streams drawn for this key: 2 when the first one failed the gate and was dropped. */
   readonly streamsJudged: number;

@@ -1,25 +1,45 @@
 /**
- * The suite's p-values of one sample as bytes: units of 10^-9, rounded down, 4 bytes each, the lowest
- * first. That keeps every p-value in its class of ten and on its side of the significance level, as no
- * binary fraction of that length would.
+ * The p-values that are kept with a validated key, as bytes: units of 10^-9, rounded down, 4 bytes each,
+ * the lowest first. That keeps every p-value in its class of ten and on its side of the significance level,
+ * as no binary fraction of that length would.
  */
-import { P_VALUE_LABELS, type PValueReport, TEST_NAMES } from '../sts/index.ts';
+import { P_VALUE_LABELS, type PValueReport, TEST_NAMES, type TestName } from '../sts/index.ts';
+
+/** What p-values can be about: the DRBG's output, and what the modulation makes of it. */
+export const STREAM_NAMES = ['carrier', 'modulated'] as const;
+export type StreamName = (typeof STREAM_NAMES)[number];
+
+/** The tests that judge each stream: all of them the carrier, the four cheapest the modulation. */
+export const STREAM_TESTS: Readonly<Record<StreamName, readonly TestName[]>> = {
+  carrier: TEST_NAMES,
+  modulated: ['frequency', 'block_frequency', 'runs', 'longest_run'],
+};
+
+/** What was found on each stream; nothing on the modulated one when there is no modulation. */
+export type StreamPValues = Readonly<Record<StreamName, PValueReport>>;
 
 const UNITS = 1e9;
 const NOT_APPLICABLE = 0xffff_ffff;
 const BYTES = 4;
 
-/** How many there are: 188. */
-const COUNT = TEST_NAMES.reduce((sum, test) => sum + P_VALUE_LABELS[test].length, 0);
+/** Each test of each stream, in the order of the bytes. */
+const PLACES = STREAM_NAMES.flatMap((stream) =>
+  STREAM_TESTS[stream].map((test) => ({ stream, test, length: P_VALUE_LABELS[test].length })),
+);
 
-/** In a buffer of their own, so that they cross threads alone. Throws `RangeError` on other than the suite's. */
-export function packPValues({ tests }: PValueReport): Uint8Array {
-  const pValues = TEST_NAMES.flatMap((name): readonly (number | null)[] => {
-    const length = P_VALUE_LABELS[name].length;
-    const test = tests.find((one) => one.name === name);
-    if (!test?.applicable) return new Array<null>(length).fill(null);
-    if (test.pValues.length === length) return test.pValues;
-    throw new RangeError(`${name} expected ${length} p-values, got ${test.pValues.length}`);
+/** How many there are: 188 and 4. */
+const COUNT = PLACES.reduce((sum, { length }) => sum + length, 0);
+
+/**
+ * In a buffer of their own, so that they cross threads alone. Throws `RangeError` on another number of
+ * p-values than the suite's.
+ */
+export function packPValues(reports: StreamPValues): Uint8Array {
+  const pValues = PLACES.flatMap(({ stream, test, length }): readonly (number | null)[] => {
+    const found = reports[stream].tests.find(({ name }) => name === test);
+    if (!found?.applicable) return new Array<null>(length).fill(null);
+    if (found.pValues.length === length) return found.pValues;
+    throw new RangeError(`${test} expected ${length} p-values, got ${found.pValues.length}`);
   });
   const packed = new DataView(new ArrayBuffer(COUNT * BYTES));
   for (const [i, p] of pValues.entries()) {
@@ -35,16 +55,18 @@ function wholeUnits(p: number): number {
 }
 
 /** Throws `RangeError` on another length. */
-export function unpackPValues(bytes: Uint8Array): PValueReport {
+export function unpackPValues(bytes: Uint8Array): StreamPValues {
   if (bytes.length !== COUNT * BYTES) {
     throw new RangeError(`"bytes" expected ${COUNT * BYTES}, got ${bytes.length}`);
   }
   const packed = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let place = 0;
-  const tests = TEST_NAMES.map((name) => {
-    const units = P_VALUE_LABELS[name].map(() => packed.getUint32(BYTES * place++, true));
-    if (units[0] === NOT_APPLICABLE) return { name, applicable: false } as const;
-    return { name, applicable: true, pValues: units.map((one) => one / UNITS) } as const;
+  const tests = PLACES.map(({ stream, test: name, length }) => {
+    const units = Array.from({ length }, () => packed.getUint32(BYTES * place++, true));
+    if (units[0] === NOT_APPLICABLE) return { stream, name, applicable: false } as const;
+    const pValues = units.map((one) => one / UNITS);
+    return { stream, name, applicable: true, pValues } as const;
   });
-  return { tests };
+  const of = (stream: StreamName) => ({ tests: tests.filter((test) => test.stream === stream) });
+  return { carrier: of('carrier'), modulated: of('modulated') };
 }

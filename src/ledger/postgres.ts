@@ -1,7 +1,7 @@
 /**
  * The store for several servers: one PostgreSQL database, each batch one statement.
  *
- * `commit_batch_2` (in the third migration) locks the accounts of a batch in order, decides and writes,
+ * `commit_batch_3` (in the fourth migration) locks the accounts of a batch in order, decides and writes,
  * so a batch costs one round trip and no lock is held while anything crosses the network.
  *
  * A lost answer leaves it open whether a batch was committed. Each store is a writer with a row of its
@@ -108,7 +108,7 @@ const MAX_ATTEMPTS = 5;
 const RESOLVE_LIMIT_MS = 10_000;
 const RESOLVE_PAUSE_MS = 100;
 
-/** What `commit_batch_2` decided: usage before the batch, and which keys were repeated. */
+/** What `commit_batch_3` decided: usage before the batch, and which keys were repeated. */
 interface Decision {
   readonly counters: readonly {
     readonly accountId: string;
@@ -161,7 +161,7 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
     for (let attempt = 1; ; attempt++) {
       try {
         const { rows } = await this.connection.commit(
-          'SELECT commit_batch_2($1, $2, $3, $4, $5, $6) AS decision',
+          'SELECT commit_batch_3($1, $2, $3, $4, $5, $6) AS decision',
           [this.#writerId, turn, ...batch],
         );
         return rows[0]?.decision as Decision;
@@ -284,8 +284,8 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
 
   async validatedKeys(accountId: string, limit: number): Promise<ValidatedKey[]> {
     const rows = await this.connection.all(
-      `SELECT key_id AS "keyId", p_values AS "pValues" FROM validated_keys
-       WHERE account_id = $1 ORDER BY key_id DESC LIMIT $2`,
+      `SELECT key_id AS "keyId", evidence_definition AS definition, p_values AS "pValues"
+       FROM validated_keys WHERE account_id = $1 ORDER BY key_id DESC LIMIT $2`,
       accountId,
       limit,
     );
@@ -319,7 +319,7 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
   }
 }
 
-/** Turns what was decided into an outcome a request, by the rule of `commit_batch_2`. */
+/** Turns what was decided into an outcome a request, by the rule of `commit_batch_3`. */
 function outcomesOf(requests: readonly MeteredRequest[], decision: Decision): CommitOutcome[] {
   const repeated = new Set(decision.repeated);
   const counters = new Map(
@@ -345,7 +345,7 @@ function outcomesOf(requests: readonly MeteredRequest[], decision: Decision): Co
   return outcomes;
 }
 
-/** A request as `commit_batch_2` reads it. */
+/** A request as `commit_batch_3` reads it. */
 function requestColumns(request: MeteredRequest, position: number): Record<string, unknown> {
   const { accountId, apiKeyId, atMs, month, key } = request;
   const metered = { position, account_id: accountId, api_key_id: apiKeyId, at_ms: atMs, month };
@@ -371,6 +371,7 @@ function requestColumns(request: MeteredRequest, position: number): Record<strin
     tests_passed: row.validation?.testsPassed ?? null,
     total_tests: row.validation?.totalTests ?? null,
     p_values: row.validation && bytea(row.validation.pValues),
+    evidence_definition: row.validation?.definition ?? null,
   };
 }
 

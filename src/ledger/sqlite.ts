@@ -148,8 +148,8 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
     this.connection.run(
       `INSERT INTO ledger (key_id, fingerprint, commitment, secret_version, account_id, api_key_id,
          security_level, modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id,
-         gate_p, tests_passed, total_tests)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         gate_p, tests_passed, total_tests, evidence_definition)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       row.keyId,
       row.fingerprint,
       row.commitment,
@@ -166,13 +166,16 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
       row.validation?.gateP ?? null,
       row.validation?.testsPassed ?? null,
       row.validation?.totalTests ?? null,
+      row.validation?.definition ?? null,
     );
     if (row.validation) {
       this.connection.run(
-        'INSERT INTO validated_keys (account_id, key_id, p_values) VALUES (?, ?, ?)',
+        `INSERT INTO validated_keys (account_id, key_id, p_values, evidence_definition)
+         VALUES (?, ?, ?, ?)`,
         accountId,
         row.keyId,
         row.validation.pValues,
+        row.validation.definition,
       );
     }
     return true;
@@ -280,8 +283,8 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
   async validatedKeys(accountId: string, limit: number): Promise<ValidatedKey[]> {
     const rows = this.connection.guarded(() =>
       this.connection.all(
-        `SELECT key_id AS keyId, p_values AS pValues FROM validated_keys
-         WHERE account_id = ? ORDER BY key_id DESC LIMIT ?`,
+        `SELECT key_id AS keyId, evidence_definition AS definition, p_values AS pValues
+         FROM validated_keys WHERE account_id = ? ORDER BY key_id DESC LIMIT ?`,
         accountId,
         limit,
       ),

@@ -27,10 +27,12 @@ export interface LedgerRow {
 }
 
 export interface ValidationSummary {
+  /** What the figures are about: `EVIDENCE_DEFINITION` of `keys/evidence.ts` when the key was made. */
+  readonly definition: number;
   readonly gateP: number;
   readonly testsPassed: number;
   readonly totalTests: number;
-  /** The p-values of the suite on the key's sample, in the form that `keys/p-values.ts` gives them. */
+  /** In the form that `keys/p-values.ts` gives them. */
   readonly pValues: Uint8Array;
 }
 
@@ -107,6 +109,8 @@ export interface AccountMetrics {
 /** The p-values of one validated key, and when it was recorded. */
 export interface ValidatedKey {
   readonly atMs: number;
+  /** What the p-values are about, as in `ValidationSummary`. */
+  readonly definition: number;
   readonly pValues: Uint8Array;
 }
 

@@ -8,8 +8,9 @@ export function keyIdMs(keyId: Uint8Array): number {
 
 /** The rows of `validated_keys`, newest first, as keys, oldest first. */
 export function toValidatedKeys(rows: readonly Record<string, unknown>[]): ValidatedKey[] {
-  return rows.toReversed().map(({ keyId, pValues }) => ({
+  return rows.toReversed().map(({ keyId, definition, pValues }) => ({
     atMs: keyIdMs(keyId as Uint8Array),
+    definition: Number(definition),
     pValues: pValues as Uint8Array,
   }));
 }

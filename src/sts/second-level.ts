@@ -61,16 +61,16 @@ export interface JudgedRow extends RowCounts {
   readonly passed: boolean;
 }
 
-export type SecondLevelRow = JudgedRow | UnjudgedRow;
+export type SecondLevelRow<Row extends RowCounts = RowCounts> = Row & (JudgedRow | UnjudgedRow);
 
-export interface SecondLevelVerdict {
+export interface SecondLevelVerdict<Row extends RowCounts = RowCounts> {
   readonly judged: true;
   readonly familyAlpha: number;
   /** Two for each judged row. */
   readonly checks: number;
   /** A row fails when one of its two probabilities is below this: `familyAlpha` / `checks`. */
   readonly checkAlpha: number;
-  readonly rows: readonly SecondLevelRow[];
+  readonly rows: readonly SecondLevelRow<Row>[];
   readonly rowsJudged: number;
   readonly rowsFailed: number;
   /** Rows outside of the standard's interval, and how many a sound source has on average. */
@@ -86,7 +86,9 @@ export interface NoSecondLevel {
   readonly reason: string;
 }
 
-export type SecondLevel = SecondLevelVerdict | NoSecondLevel;
+export type SecondLevel<Row extends RowCounts = RowCounts> =
+  | SecondLevelVerdict<Row>
+  | NoSecondLevel;
 
 /** What a `SuiteReport` says of p-values, with or without the rest of it. */
 export interface PValueReport {
@@ -148,13 +150,16 @@ function count(row: Mutable<RowCounts>, p: number): void {
 }
 
 /**
- * Judges a source by the counts of `sequences` sequences.
+ * Judges a source by the counts of `sequences` sequences. What else a row has is handed on.
  *
  * Each row is checked twice, and a check fails when its probability is below `FAMILY_ALPHA` over the
  * number of checks (Bonferroni: the rows need not be independent). The source passes when every check
  * does. A row of a test that applied to fewer than 55 sequences is not judged.
  */
-export function judgeSecondLevel(sequences: number, rows: readonly RowCounts[]): SecondLevel {
+export function judgeSecondLevel<Row extends RowCounts>(
+  sequences: number,
+  rows: readonly Row[],
+): SecondLevel<Row> {
   if (sequences < SECOND_LEVEL_MINIMUM_SEQUENCES) {
     return { judged: false, reason: tooFew(sequences) };
   }
@@ -190,7 +195,7 @@ function tooFew(sequences: number): string {
   return `needs at least ${SECOND_LEVEL_MINIMUM_SEQUENCES} sequences, got ${sequences}`;
 }
 
-function judgeRow(row: RowCounts, checkAlpha: number): SecondLevelRow {
+function judgeRow<Row extends RowCounts>(row: Row, checkAlpha: number): SecondLevelRow<Row> {
   if (!isEnough(row)) return { ...row, judged: false, reason: tooFew(row.sequences) };
   const { sequences, passes, histogram } = row;
   const proportion = passes / sequences;

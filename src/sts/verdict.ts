@@ -4,14 +4,14 @@
  * These are the rules of this service. SP 800-22 judges a generator by many sequences (§4.2), not
  * one sequence by its p-values, and NIST certifies nothing by it.
  */
-import type { SuiteReport, TestName } from './suite.ts';
+import type { ApplicableOutcome, SuiteReport, TestName, TestOutcome } from './suite.ts';
 
 /** Significance level of a single test, SP 800-22 §1.1.5. */
 export const ALPHA = 0.01;
 
 /**
- * A gate value below this is a FAIL. Sound samples meet it about twice in a million times: the far
- * tails of the asymptotic laws are too light (`scripts/sts-gate-tails.ts`).
+ * A gate value below this is a FAIL. A few sound samples in a million fall below it: the far tails of the
+ * asymptotic laws are too light (`scripts/sts-gate-tails.ts`).
  */
 export const GATE_ALPHA = 1e-6;
 
@@ -25,8 +25,13 @@ const OUTSIDE_GATE: ReadonlySet<TestName> = new Set([
 ]);
 
 export interface Gate {
+  /** min(1, k · the smallest test-level p-value). */
   readonly p: number;
   readonly verdict: 'PASS' | 'FAIL';
+  /** The test-level p-values that entered: k. */
+  readonly tests: number;
+  /** The test with the smallest of them, and the place of its report among the arguments of `gate`. */
+  readonly weakest: { readonly report: number; readonly test: TestName };
 }
 
 export type ComplianceLevel = 'CERTIFICATION_READY' | 'REVIEW' | 'NON_COMPLIANT';
@@ -45,25 +50,36 @@ export function testLevelP(pValues: readonly number[]): number {
 }
 
 /**
- * p = min(1, k · min p_i) over the k test-level p-values (Bonferroni, which needs no independence).
+ * p = min(1, k · min p_i) over the k test-level p-values of all reports (Bonferroni, which needs no
+ * independence: the reports may be on the same sample, or on one made of the other).
  * Runs without its prerequisite does not enter: its p = 0 is the text's convention, met by 6 in
  * 100,000 sound samples. Throws `RangeError` when no test enters: nothing would vouch for a PASS.
  */
-export function gate(report: SuiteReport): Gate {
-  const testPs: number[] = [];
-  for (const test of report.tests) {
-    if (!test.applicable || !test.prerequisiteMet || OUTSIDE_GATE.has(test.name)) continue;
-    testPs.push(testLevelP(test.pValues));
+export function gate(...reports: readonly SuiteReport[]): Gate {
+  const entered = reports.flatMap(({ tests }, report) =>
+    tests.filter(entersGate).map(({ name, pValues }) => ({
+      p: testLevelP(pValues),
+      test: { report, test: name },
+    })),
+  );
+  if (entered.length === 0) {
+    throw new RangeError('"reports" expected at least 1 test that enters the gate, got 0');
   }
-  if (testPs.length === 0) {
-    throw new RangeError('"report" expected at least 1 test that enters the gate, got 0');
-  }
-  const p = Math.min(1, testPs.length * Math.min(...testPs));
-  return { p, verdict: p >= GATE_ALPHA ? 'PASS' : 'FAIL' };
+  const weakest = entered.reduce((least, one) => (one.p < least.p ? one : least));
+  const p = Math.min(1, entered.length * weakest.p);
+  const verdict = p >= GATE_ALPHA ? 'PASS' : 'FAIL';
+  return { p, verdict, tests: entered.length, weakest: weakest.test };
+}
+
+function entersGate(test: TestOutcome): test is ApplicableOutcome {
+  return test.applicable && test.prerequisiteMet && !OUTSIDE_GATE.has(test.name);
 }
 
 /** Labels of this service: a sound sample is `REVIEW` by chance about once in eight (docs/evidence). */
-export function complianceLevel(report: SuiteReport, { verdict }: Gate): ComplianceLevel {
+export function complianceLevel(
+  report: SuiteReport,
+  { verdict }: Pick<Gate, 'verdict'>,
+): ComplianceLevel {
   if (verdict === 'FAIL') return 'NON_COMPLIANT';
   return report.testsPassed === report.totalTests ? 'CERTIFICATION_READY' : 'REVIEW';
 }

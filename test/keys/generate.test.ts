@@ -234,14 +234,39 @@ describe('generate with a defective generator', () => {
     assert.throws(() => generateKey(generator, keyring, order(), tally()), unavailable);
   });
 
-  it('sees a biased carrier that phase modulation hides from the whole suite', () => {
-    const carrier = independentBits(0.6, 2 ** 20);
+  it('sees a broken carrier that phase modulation hides from the whole suite', () => {
     const phases = Buffer.from(Array.from({ length: 64 }, (_, i) => (i * 37 + 11) & 0xff));
-    const modulated = new Modulator('phase', phases).modulate(carrier, 0);
-    assert.equal(judgeStream(modulated, modulated).passed, true);
-    const judged = judgeStream(carrier, modulated);
-    assert.equal(judged.passed, false);
-    assert.ok(judged.screen < -Math.log2(0.599));
+    const words = independentBits(0.5, 2 ** 19);
+    const twice = Buffer.alloc(2 ** 17);
+    for (let i = 0; i < words.length; i++) twice.fill(words[i] ?? 0, 2 * i, 2 * i + 2);
+    for (const carrier of [independentBits(0.6, 2 ** 20), twice]) {
+      const modulated = new Modulator('phase', phases).modulate(carrier, 0);
+      assert.equal(judgeStream(modulated, null).passed, true, 'hidden');
+      assert.equal(judgeStream(carrier, modulated).passed, false);
+    }
+  });
+
+  it('claims no more min-entropy than the worse of carrier and modulated stream shows', () => {
+    const [biased, sound] = [independentBits(0.6, 2 ** 20), independentBits(0.5, 2 ** 20)];
+    for (const [carrier, modulated] of [
+      [biased, sound],
+      [sound, biased],
+    ] as const) {
+      const { passed, screen } = judgeStream(carrier, modulated);
+      assert.equal(passed, false);
+      assert.ok(screen < -Math.log2(0.599), `${screen}`);
+    }
+  });
+
+  it('sees a modulation that breaks a sound carrier, and names test and stream', () => {
+    const carrier = independentBits(0.5, 2 ** 20);
+    const modulated = Buffer.from(carrier);
+    for (let i = 0; i < modulated.length; i += 8) modulated[i] = modulated[i] & 0x7f;
+    const { passed, evidence, gate } = judgeStream(carrier, modulated);
+    assert.equal(passed, false);
+    assert.equal(evidence.testsPassed, evidence.totalTests, 'the carrier is sound');
+    assert.equal(evidence.complianceLevel, 'NON_COMPLIANT');
+    assert.equal(gate.weakest.report, 1);
   });
 
   it('latches when the start-up sample is biased', () => {

@@ -2,21 +2,14 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { STREAM_LABELS } from '../../src/keys/evidence.ts';
 import { generateKey } from '../../src/keys/generate.ts';
 import type { KeyBatch } from '../../src/keys/messages.ts';
 import type { GeneratedKey, KeyOrder, ReleasedKey } from '../../src/keys/order.ts';
+import { unpackPValues } from '../../src/keys/p-values.ts';
 import type { KeyService } from '../../src/keys/service.ts';
 import type { Principal } from '../../src/ledger/index.ts';
 import { Modulator } from '../../src/modulation/index.ts';
-import {
-  frequency,
-  gate,
-  runPackedSuite,
-  type SuiteReport,
-  score,
-  unpackBits,
-} from '../../src/sts/index.ts';
+import { gate, runPackedSuite, score } from '../../src/sts/index.ts';
 import { startKeyService } from '../support/key-service.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 import { fakeGenerator, keyring, order, RecordingDrbg } from './fakes.ts';
@@ -38,26 +31,40 @@ function sampleOf({ copies }: RecordingDrbg, at: number): { carrier: Buffer; mod
   return { carrier, modulated: new Modulator('phase', phases).modulate(carrier, 0) };
 }
 
-const applicable = ({ tests }: SuiteReport) => tests.filter((test) => test.applicable);
-const pValuesOf = (report: SuiteReport) => applicable(report).map(({ pValues }) => pValues);
-
 describe('the report on a stream', () => {
   it('is of the very sample that precedes the key in its stream, also for 384 bits', () => {
     for (const securityLevel of [256, 384] as const) {
       const drbg = new RecordingDrbg();
       const { report, evidence } = generate(drbg, { validate: true, report: true, securityLevel });
       const { carrier, modulated } = sampleOf(drbg, 2);
-      const [[ofStream], ...others] = pValuesOf(runPackedSuite(modulated));
-      const [ofCarrier] = frequency(unpackBits(carrier)).pValues;
-      assert.ok(report && evidence);
-      assert.deepEqual(pValuesOf(report.suite), [[ofStream, ofCarrier], ...others]);
+      assert.ok(report?.modulated && evidence);
+      assert.deepEqual(report.carrier, runPackedSuite(carrier));
+      const only = ['frequency', 'block_frequency', 'runs', 'longest_run'] as const;
+      assert.deepEqual(report.modulated, runPackedSuite(modulated, { only }));
       assert.equal(report.streamsJudged, 1);
-      assert.deepEqual(report.gate, gate(report.suite));
+      assert.deepEqual(report.gate, gate(report.carrier, report.modulated));
+      assert.equal(report.gate.tests, 17, '13 on the carrier, 4 on the modulated sample');
       assert.equal(report.gate.p, evidence.gateP);
-      assert.equal(report.suite.testsPassed, evidence.testsPassed);
-      assert.equal(report.suite.totalTests, evidence.totalTests);
-      assert.equal(score(report.suite), evidence.score);
+      assert.equal(report.carrier.testsPassed, evidence.testsPassed);
+      assert.equal(report.carrier.totalTests, evidence.totalTests);
+      assert.equal(score(report.carrier), evidence.score);
     }
+  });
+
+  it('has the carrier alone when there is no modulation', () => {
+    const drbg = new RecordingDrbg();
+    const { report, evidence } = generate(drbg, {
+      validate: true,
+      report: true,
+      modulation: 'none',
+    });
+    assert.ok(report && evidence);
+    assert.equal(report.modulated, null);
+    assert.deepEqual(report.carrier, runPackedSuite(sampleOf(drbg, 2).carrier));
+    assert.deepEqual(report.gate, gate(report.carrier));
+    assert.ok(
+      unpackPValues(evidence.pValues).modulated.tests.every(({ applicable }) => !applicable),
+    );
   });
 
   it('is of the second stream when the first one failed the gate, and says so', () => {
@@ -66,35 +73,11 @@ describe('the report on a stream', () => {
       if (reseeds === START_UP_RESEEDS + 1 && output.length === 65_536) output.fill(0x55);
     });
     const { report } = generate(drbg, { validate: true, report: true });
-    const { modulated } = sampleOf(drbg, 5);
+    const { carrier } = sampleOf(drbg, 5);
     assert.ok(report);
     assert.equal(report.streamsJudged, 2);
     assert.equal(report.gate.verdict, 'PASS');
-    assert.deepEqual(
-      pValuesOf(report.suite).slice(1),
-      pValuesOf(runPackedSuite(modulated)).slice(1),
-    );
-  });
-
-  it('has a label for each p-value, the carrier’s frequency included', () => {
-    const { report } = generate(new RecordingDrbg(), { validate: true, report: true });
-    for (const { name, pValues } of applicable(report?.suite as SuiteReport)) {
-      assert.equal(STREAM_LABELS[name].length, pValues.length, name);
-    }
-    assert.deepEqual(STREAM_LABELS.frequency, ['stream', 'carrier']);
-  });
-
-  it('gives the statistics behind both p-values of the frequency test', () => {
-    const drbg = new RecordingDrbg();
-    const { report } = generate(drbg, { validate: true, report: true });
-    const { carrier, modulated } = sampleOf(drbg, 2);
-    const [test] = applicable(report?.suite as SuiteReport);
-    const onCarrier = frequency(unpackBits(carrier)).statistics;
-    assert.deepEqual(test.statistics, {
-      ...frequency(unpackBits(modulated)).statistics,
-      S_n_carrier: onCarrier.S_n,
-      s_obs_carrier: onCarrier.s_obs,
-    });
+    assert.deepEqual(report.carrier, runPackedSuite(carrier));
   });
 
   it('is there only when the order asks for it and the stream was judged', () => {
@@ -130,7 +113,7 @@ describe('the report on its way through the threads', () => {
   it('leaves the suite worker only when it was asked for', async () => {
     assert.equal((await generated({ validate: true })).report, null);
     const { report } = await generated({ validate: true, report: true });
-    assert.equal(report?.suite.bits, 2 ** 20);
+    assert.equal(report?.carrier.bits, 2 ** 20);
   });
 
   it('does not go on to the writer of the ledger', async (t) => {
@@ -146,6 +129,6 @@ describe('the report on its way through the threads', () => {
       typeof value === 'bigint' ? String(value) : value,
     );
     assert.ok(text.includes(String(report.gate.p)), 'the summary is there');
-    for (const { name } of report.suite.tests) assert.ok(!text.includes(name), name);
+    for (const { name } of report.carrier.tests) assert.ok(!text.includes(name), name);
   });
 });

@@ -30,7 +30,10 @@ export async function fillStore(store: LedgerStore, count = 300): Promise<Filled
   const rows = Array.from({ length: count }, (_, i) => {
     const createdMs = NOW - 60 * DAY_MS + Math.floor((60 * DAY_MS * i) / count);
     const verdict = { gateP: i / count, testsPassed: 15, totalTests: 15 };
-    const validation = i % 3 ? null : { ...verdict, pValues: Buffer.alloc(752, i) };
+    const validation =
+      i % 3
+        ? null
+        : { ...verdict, definition: (i % 2) + 1, pValues: Buffer.alloc(i % 2 ? 768 : 752, i) };
     const entropyJobId = i % 2 ? null : `job-${i}`;
     const keyId = makeKeyId(createdMs);
     return makeRow({ keyId, createdMs, latencyUs: 100 + i, validation, entropyJobId });

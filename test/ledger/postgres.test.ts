@@ -384,7 +384,7 @@ describe('PostgreSQL store whose answer to a batch is lost', when, () => {
     await assert.rejects(
       postgres.query(
         'doubt',
-        `SELECT commit_batch_2('${writer}', ${turn}, '{}', '[]', '[]', '{}')`,
+        `SELECT commit_batch_3('${writer}', ${turn}, '{}', '[]', '[]', '{}')`,
       ),
       /given this batch up/,
     );

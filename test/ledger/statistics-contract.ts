@@ -32,8 +32,8 @@ const keyAt = (accountId: string, atMs: number, latencyUs = 1_000) =>
 
 /** A validated key whose p-values are all of these bytes. */
 export function validatedAt(accountId: string, atMs: number, fill: number): MeteredRequest {
-  const pValues = Buffer.alloc(752, fill);
-  const verdict = { gateP: 1, testsPassed: 15, totalTests: 15, pValues };
+  const pValues = Buffer.alloc(768, fill);
+  const verdict = { definition: 2, gateP: 1, testsPassed: 15, totalTests: 15, pValues };
   const request = keyRequest(
     accountId,
     makeRow({ keyId: makeKeyId(atMs), validation: verdict }),
@@ -209,13 +209,25 @@ export function statisticsContract(
         const found = await store.validatedKeys(id, limit);
         const expected = Array.from({ length: 40 }, (_, i) => i).slice(-limit);
         assert.deepEqual(
-          found.map(({ atMs, pValues }) => [atMs, pValues.length, pValues[0], pValues[751]]),
-          expected.map((i) => [START + i * DAY_MS, 752, i, i]),
+          found.map(({ atMs, pValues }) => [atMs, pValues.length, pValues[0], pValues[767]]),
+          expected.map((i) => [START + i * DAY_MS, 768, i, i]),
         );
       }
       const [last] = await store.validatedKeys(other, 1);
       assert.equal(last?.pValues[0], 239);
       assert.deepEqual(await store.validatedKeys('acct_unknown', 10), []);
+    });
+
+    it('keeps with each row which definition its evidence has', async () => {
+      const [id, earlier] = [await account(), await account()];
+      const definitions = async (of: string) =>
+        (await store.validatedKeys(of, 10)).map(({ definition }) => definition);
+      await store.commit([validatedAt(id, START, 1), keyAt(id, START)], []);
+      // As a program writes it that knows no such column.
+      await run(`INSERT INTO validated_keys (account_id, key_id, p_values)
+        SELECT '${earlier}', key_id, p_values FROM validated_keys WHERE account_id = '${id}'`);
+      assert.deepEqual(await definitions(id), [2]);
+      assert.deepEqual(await definitions(earlier), [1]);
     });
 
     it('keeps no p-values of keys that were refused', async () => {

@@ -310,7 +310,11 @@ describe('answers', () => {
       [{ ...GENERATED, ...ungraded }, (phm) => phm.generate(validated), /\/nist_grade is missing/],
       [{ ...GENERATED, ...VERDICT }, (phm) => phm.generate(reported), /\/nist_report is missing/],
       [
-        { ...GENERATED, ...VERDICT, nist_report: { ...REPORT, tests: [{ name: secret }] } },
+        {
+          ...GENERATED,
+          ...VERDICT,
+          nist_report: { ...REPORT, tests: [{ name: secret, stream: secret }] },
+        },
         (phm) => phm.generate(reported),
         /\/nist_report\/tests\/0\/applicable is missing/,
       ],

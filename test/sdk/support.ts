@@ -30,7 +30,15 @@ export const REPORT = {
   tests: [],
   tests_passed: 15,
   total_tests: 15,
-  gate: { p_value: 0.5, alpha: 1e-6, verdict: 'PASS', streams_judged: 1 },
+  modulation_tests: [],
+  gate: {
+    p_value: 0.5,
+    alpha: 1e-6,
+    tests: 17,
+    weakest: { stream: 'carrier', name: 'rank' },
+    verdict: 'PASS',
+    streams_judged: 1,
+  },
 };
 
 /** What the order of tests adds. */

@@ -69,8 +69,31 @@ test('multiplies the smallest test-level p by the number of tests, at most to 1'
     outcome('serial', [0.3, 0.4]),
     outcome('rank', [0.9]),
   );
-  assert.deepEqual(gate(three), { p: 0.03, verdict: 'PASS' });
+  assert.deepEqual(gate(three), {
+    p: 0.03,
+    verdict: 'PASS',
+    tests: 3,
+    weakest: { report: 0, test: 'frequency' },
+  });
   assert.equal(gate(report(outcome('frequency', [0.6]), outcome('rank', [0.7]))).p, 1);
+});
+
+test('counts the tests of all reports together, and names the weakest and its report', () => {
+  const first = report(outcome('rank', [0.4]), outcome('dft', [0.3]));
+  const second = report(outcome('runs', [0.01]), outcome('longest_run', [0.2]));
+  assert.deepEqual(gate(first, second), {
+    p: 0.04,
+    verdict: 'PASS',
+    tests: 4,
+    weakest: { report: 1, test: 'runs' },
+  });
+  const broken = report(outcome('runs', [1e-9]));
+  for (const reports of [
+    [first, broken],
+    [broken, first],
+  ]) {
+    assert.equal(gate(...reports).verdict, 'FAIL');
+  }
 });
 
 test('fails below 1e-6 and passes at it', () => {
@@ -88,7 +111,8 @@ test('leaves both excursions tests and Runs without its prerequisite out of the 
     outcome('random_excursions_variant', [0]),
     { name: 'universal', applicable: false, reason: 'too short' },
   );
-  assert.deepEqual(gate(sound), { p: 0.5, verdict: 'PASS' });
+  const { p, tests } = gate(sound);
+  assert.deepEqual([p, tests], [0.5, 1]);
   assert.equal(gate(report(outcome('runs', [0]))).verdict, 'FAIL');
 });
 
@@ -98,10 +122,10 @@ test('never passes a report in which no test enters the gate', () => {
 });
 
 test('labels: all passed, some below α, gate failed', () => {
-  const pass = { p: 0.5, verdict: 'PASS' } as const;
+  const pass = { verdict: 'PASS' } as const;
   assert.equal(complianceLevel(counts(15, 15), pass), 'CERTIFICATION_READY');
   assert.equal(complianceLevel(counts(14, 15), pass), 'REVIEW');
-  assert.equal(complianceLevel(counts(15, 15), { p: 0, verdict: 'FAIL' }), 'NON_COMPLIANT');
+  assert.equal(complianceLevel(counts(15, 15), { verdict: 'FAIL' }), 'NON_COMPLIANT');
 });
 
 test('scores the share of passed tests in whole percent', () => {

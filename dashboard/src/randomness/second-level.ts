@@ -11,12 +11,14 @@ export const UNIFORMITY_ALPHA = 1e-4;
 const ALPHA = 0.01;
 
 /** Identifies a row within an answer. */
-export function rowId({ test, label }: RandomnessRow): string {
-  return `${test}/${label}`;
+export function rowId({ stream, test, label }: RandomnessRow): string {
+  return `${stream}/${test}/${label}`;
 }
 
-export function rowTitle({ test, label }: RandomnessRow): string {
-  return `${testText(test).title} ${label}`.trim();
+/** Tests of the modulated stream say so; all others judge the carrier. */
+export function rowTitle({ stream, test, label }: RandomnessRow): string {
+  const title = `${testText(test).title} ${label}`.trim();
+  return stream === 'modulated' ? `${title}, modulated stream` : title;
 }
 
 /** Whether the proportion is outside of the interval of §4.2.1; false where it is not judged. */

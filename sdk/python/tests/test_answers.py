@@ -64,6 +64,7 @@ def test_gives_one_type_for_each_form_of_request(answered: Answered) -> None:
         "tests": [
             {
                 "name": "frequency",
+                "stream": "carrier",
                 "applicable": True,
                 "parameters": {"flag": True, "m": 3, "pi": [0.5, 1]},
                 "labels": [""],
@@ -75,7 +76,15 @@ def test_gives_one_type_for_each_form_of_request(answered: Answered) -> None:
         ],
         "tests_passed": 1,
         "total_tests": 1,
-        "gate": {"p_value": 0.5, "alpha": 0.000001, "verdict": "PASS", "streams_judged": 1},
+        "modulation_tests": [],
+        "gate": {
+            "p_value": 0.5,
+            "alpha": 0.000001,
+            "tests": 1,
+            "weakest": {"stream": "carrier", "name": "frequency"},
+            "verdict": "PASS",
+            "streams_judged": 1,
+        },
     }
     phm, _ = answered(answers({**GENERATED, **VALIDATION, "nist_report": report}))
     assert type(phm.generate(256, enable_nist_validation=True)) is ValidatedKey

@@ -28,13 +28,22 @@ export interface Table {
   readonly absent?: true;
 }
 
+const INT16_MAX = 2 ** 15 - 1;
 const INT32_MAX = 2 ** 31 - 1;
 
 /** The last millisecond of the year 9999. */
 const TIME_MAX = 253_402_300_799_999;
 
-/** 188 p-values of 4 bytes. */
-const P_VALUES_BYTES = 752;
+/** p-values of 4 bytes each: 188, or 192 from the second definition of the evidence on. */
+const P_VALUES_BYTES = [752, 768];
+
+const P_VALUES: Column = {
+  name: 'p_values',
+  kind: 'bytes',
+  read: (json) =>
+    P_VALUES_BYTES.map((length) => readBytes(json, length)).find((one) => one !== undefined),
+  expected: `${P_VALUES_BYTES.map((length) => 2 * length).join(' or ')} hexadecimal digits, lower-case`,
+};
 
 const KEY_ID: Column = {
   ...bytes('key_id', 16),
@@ -131,12 +140,18 @@ export const TABLES = {
       nullable(real('gate_p', 1)),
       nullable(integer('tests_passed', INT32_MAX)),
       nullable(integer('total_tests', INT32_MAX)),
+      nullable(integer('evidence_definition', INT16_MAX)),
     ],
   },
   validated_keys: {
     keyLength: 2,
     absent: true,
-    columns: [id('account_id'), KEY_ID, bytes('p_values', P_VALUES_BYTES)],
+    columns: [
+      id('account_id'),
+      KEY_ID,
+      P_VALUES,
+      { ...integer('evidence_definition', INT16_MAX), absent: 1 },
+    ],
   },
 } as const satisfies Record<string, Table>;
 

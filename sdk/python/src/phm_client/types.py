@@ -40,6 +40,7 @@ ErrorCode = Literal[
 ]
 """The stable codes of the service's errors."""
 
+StreamName = Literal["carrier", "modulated"]
 TestName = Literal[
     "frequency",
     "block_frequency",
@@ -122,9 +123,10 @@ Figures = Mapping[str, float | bool | tuple[float, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NistTest:
-    """One test of a report. ``reason`` is there if the test does not apply."""
+    """One test of a report, and the stream it judged. ``reason`` is there if the test does not apply."""
 
     name: TestName
+    stream: StreamName
     applicable: bool
     reason: str | None = None
     parameters: Figures = field(hash=False)
@@ -136,18 +138,31 @@ class NistTest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NistWeakestTest:
+    """The test with the smallest ``corrected_p`` of those that enter the gate."""
+
+    stream: StreamName
+    name: TestName
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NistGate:
     """The verdict that releases a key."""
 
     p_value: float
     alpha: float
+    tests: int
+    weakest: NistWeakestTest
     verdict: Literal["PASS", "FAIL"]
     streams_judged: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NistReport:
-    """All that the SP 800-22 suite found on the stream that a key was cut from."""
+    """All that was found on the stream that a key was cut from.
+
+    ``tests`` judge the generator's output before modulation, ``modulation_tests`` the modulated output.
+    """
 
     bits: int
     constants: Literal["exact", "nist"]
@@ -155,6 +170,7 @@ class NistReport:
     tests: tuple[NistTest, ...]
     tests_passed: int
     total_tests: int
+    modulation_tests: tuple[NistTest, ...]
     gate: NistGate
 
 
@@ -259,8 +275,9 @@ class MetricsSeries(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RandomnessRow:
-    """One p-value of the suite over all keys; ``p_values`` with ``include="p_values"``."""
+    """One p-value of one stream over all keys; ``p_values`` with ``include="p_values"``."""
 
+    stream: StreamName
     test: TestName
     label: str
     samples: int
