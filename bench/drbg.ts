@@ -178,7 +178,7 @@ function partLines(keys: number, runs: number): string[] {
 /** Draws a second of the timing noise of this machine, while they are taken as they come. */
 async function jitterLine(): Promise<string> {
   const settings = {
-    jitterCredit: 'on' as const,
+    jitterCredit: true,
     remoteCredit: false,
     device: null,
     ibmQuantum: null,

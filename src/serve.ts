@@ -24,7 +24,7 @@ import { commandLine, describeStore, storeLocation } from './cli/index.ts';
 import { systemClock } from './clock.ts';
 import { type Config, isLoopback } from './config/index.ts';
 import { loadDirectoryId, newDirectoryId } from './data-directory.ts';
-import { isSourceName } from './entropy/index.ts';
+import { isSourceName, sourceAssessment, sourceCreditBits } from './entropy/index.ts';
 import { SetupError } from './errors.ts';
 import { buildApp } from './http/app.ts';
 import { isBuilt } from './http/built-pages.ts';
@@ -180,9 +180,11 @@ async function startService({
     await store.close();
   }
   try {
+    const sources = enabledSources(config);
+    logCredits(logger, sources);
     const service = await KeyService.start({
       store: location,
-      sources: enabledSources(config),
+      sources,
       secret,
       suiteWorkers: config.suiteWorkers,
       clock: systemClock,
@@ -283,6 +285,16 @@ function enabledSources(config: Config): ServiceSources {
   const byDefault = names.find((name) => name === config.entropySource);
   if (!byDefault) throw new Error('the configuration let an unknown entropy source through');
   return { names, default: byDefault, mix, settings: config.sourceSettings };
+}
+
+/** Says on whose word sources are credited. The system source's credit is the same for everyone. */
+function logCredits(logger: Logger, { names, mix, settings }: ServiceSources): void {
+  for (const source of new Set([...names, ...mix])) {
+    const creditBits = sourceCreditBits(source, settings);
+    if (source === 'os' || creditBits === 0) continue;
+    const assessment = sourceAssessment(source, settings);
+    logger.info({ source, creditBits, assessment }, 'entropy is credited');
+  }
 }
 
 /** Adds what is missing and returns a demo key that is active; one that was revoked stays revoked. */

@@ -249,7 +249,7 @@ describe('configuration', () => {
       PHM_QRNG_URL: 'https://qrng.example/api',
     });
     assert.deepEqual(config.sourceSettings, {
-      jitterCredit: 'auto',
+      jitterCredit: false,
       remoteCredit: false,
       device: { path: '/dev/hwrng', minEntropyPerByte: 0.5 },
       ibmQuantum: {
@@ -267,7 +267,8 @@ describe('configuration', () => {
     const secret = 'not-to-be-shown';
     const cases: [Record<string, string>, RegExp][] = [
       [{ PHM_ENTROPY_MIX: 'dice' }, /PHM_ENTROPY_MIX names "dice"/],
-      [{ PHM_JITTER_CREDIT: 'yes' }, /use one of auto, on, off/],
+      [{ PHM_JITTER_CREDIT: 'yes' }, /PHM_JITTER_CREDIT is "yes": use one of on, off/],
+      [{ PHM_JITTER_CREDIT: 'auto' }, /use one of on, off/],
       [{ PHM_DEVICE_PATH: '/dev/x' }, /PHM_DEVICE_MIN_ENTROPY is "": set/],
       [{ PHM_DEVICE_PATH: '/dev/x', PHM_DEVICE_MIN_ENTROPY: '8.1' }, /0\.125 to 8/],
       [{ PHM_DEVICE_PATH: '/dev/x', PHM_DEVICE_MIN_ENTROPY: '0' }, /0\.125 to 8/],

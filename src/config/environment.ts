@@ -14,7 +14,7 @@ export const ENVIRONMENT = {
   PHM_ENTROPY_SOURCE: { default: 'os', help: 'source of keys whose request names none' },
   PHM_ENTROPY_SOURCES: { default: 'os,quantum-simulator', help: 'sources a request may name' },
   PHM_ENTROPY_MIX: { default: '', help: 'sources mixed into every key while they deliver' },
-  PHM_JITTER_CREDIT: { default: 'auto', help: 'auto: credited where it was assessed; on or off' },
+  PHM_JITTER_CREDIT: { default: 'off', help: 'on: credit timing noise; assess your machine first' },
   PHM_DEVICE_PATH: { default: '', help: 'source "device": character device or pipe to read' },
   PHM_DEVICE_MIN_ENTROPY: { default: '', help: 'source "device": min-entropy claimed per byte' },
   PHM_REMOTE_CREDIT: { default: 'off', help: 'on: credit ibm-quantum and qrng with entropy' },

@@ -17,7 +17,8 @@ export type QrngProfileName = (typeof QRNG_PROFILES)[number];
 
 /** What the entropy sources need to be opened; null for one that is not set up. */
 export interface SourceSettings {
-  readonly jitterCredit: 'auto' | 'on' | 'off';
+  /** The operator's decision, after an assessment of their own machine. */
+  readonly jitterCredit: boolean;
   readonly remoteCredit: boolean;
   readonly device: { readonly path: string; readonly minEntropyPerByte: number } | null;
   readonly ibmQuantum: IbmQuantumConfig | null;
@@ -54,7 +55,7 @@ export function readSources(reader: Reader, known: readonly string[]): EnabledSo
 
 export function readSourceSettings(reader: Reader): SourceSettings {
   return {
-    jitterCredit: reader.choice('PHM_JITTER_CREDIT', ['auto', 'on', 'off']),
+    jitterCredit: reader.flag('PHM_JITTER_CREDIT'),
     remoteCredit: reader.flag('PHM_REMOTE_CREDIT'),
     device: readDevice(reader),
     ibmQuantum: readIbmQuantum(reader),

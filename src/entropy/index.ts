@@ -3,6 +3,7 @@
  * the entropy credited to them, and seed material for stage 2. Standard: NIST SP 800-90B.
  */
 export { BackgroundSource } from './background.ts';
+export { creditOfKey, type SeedCredit } from './credits.ts';
 export { countOnes, mostCommonValueMinEntropy } from './estimators/most-common-value.ts';
 export {
   ASSESSMENT_SAMPLES,
@@ -54,3 +55,4 @@ export {
   type SourceState,
   type SourceStatus,
 } from './source.ts';
+export { OS_STRENGTH_BITS } from './sources/os.ts';

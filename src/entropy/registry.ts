@@ -10,7 +10,7 @@ import type {
   SourceName,
 } from './source.ts';
 import type { IbmQuantumSettings } from './sources/ibm-quantum.ts';
-import { OS_CREDIT_BITS, openOsSource } from './sources/os.ts';
+import { openOsSource, osAssessment, osCreditBits } from './sources/os.ts';
 import type { QrngSettings } from './sources/qrng.ts';
 import { openQuantumSimulator } from './sources/quantum-simulator.ts';
 
@@ -20,6 +20,8 @@ interface CommonRow {
   readonly assessment: (settings: SourceSettings) => string;
   /** Min-entropy credited to a draw, in bits. */
   readonly creditBits: (settings: SourceSettings) => number;
+  /** Whether its noise arises apart from the machine's own, so that its credit may be added. */
+  readonly isSeparate: boolean;
 }
 
 interface DirectRow extends CommonRow {
@@ -45,14 +47,16 @@ export type ReaderSettings =
 const DIRECT: Readonly<Record<DirectName, DirectRow>> = {
   os: {
     kind: 'system',
-    assessment: () => 'the key of the kernel generator has 256 bits: a computational credit',
-    creditBits: () => OS_CREDIT_BITS,
+    assessment: () => osAssessment(),
+    creditBits: () => osCreditBits(),
+    isSeparate: false,
     open: () => openOsSource(),
   },
   'quantum-simulator': {
     kind: 'quantum-simulator',
     assessment: () => 'a pseudorandom generator',
     creditBits: () => 0,
+    isSeparate: false,
     open: openQuantumSimulator,
   },
 };
@@ -60,7 +64,7 @@ const DIRECT: Readonly<Record<DirectName, DirectRow>> = {
 /** Claimed by providers, who know the bits; an operator may decide to trust them. */
 const remoteAssessment = ({ remoteCredit }: SourceSettings) =>
   remoteCredit
-    ? "the provider's word, credited by PHM_REMOTE_CREDIT=on"
+    ? "the provider's word, which the operator takes by PHM_REMOTE_CREDIT=on"
     : 'not credited: the provider knows the bits';
 
 const remoteCredit = (settings: SourceSettings) => (settings.remoteCredit ? POOLED_CREDIT_BITS : 0);
@@ -68,11 +72,13 @@ const remoteCredit = (settings: SourceSettings) => (settings.remoteCredit ? POOL
 const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
   jitter: {
     kind: 'noise',
-    assessment: (settings) =>
-      isJitterCredited(settings)
-        ? '1/8 bit a sample; estimates and restart tests in docs/jitter-assessment.md'
-        : 'not credited: no assessment of this platform is published, or PHM_JITTER_CREDIT=off',
-    creditBits: (settings) => (isJitterCredited(settings) ? POOLED_CREDIT_BITS : 0),
+    assessment: ({ jitterCredit }) =>
+      jitterCredit
+        ? "1/8 bit a sample, on the operator's word by PHM_JITTER_CREDIT=on"
+        : 'not credited: no assessment of this machine; PHM_JITTER_CREDIT=on says there is one',
+    creditBits: ({ jitterCredit }) => (jitterCredit ? POOLED_CREDIT_BITS : 0),
+    // The interrupts and cache misses that delay its walk are what the kernel times for its own pool.
+    isSeparate: false,
     poolDraws: 256,
     isRemote: false,
     prepare: () => ({ name: 'jitter' }),
@@ -81,9 +87,11 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
     kind: 'noise',
     assessment: ({ device }) =>
       device
-        ? `${device.minEntropyPerByte} bits a byte, claimed by PHM_DEVICE_MIN_ENTROPY`
+        ? `${device.minEntropyPerByte} bits a byte, on the operator's word by PHM_DEVICE_MIN_ENTROPY`
         : 'claimed by PHM_DEVICE_MIN_ENTROPY',
     creditBits: ({ device }) => (device ? POOLED_CREDIT_BITS : 0),
+    // Part of the operator's claim: what one read takes from a device is given to no other.
+    isSeparate: true,
     poolDraws: 256,
     isRemote: false,
     prepare: ({ device }) => ({ name: 'device', ...required(device) }),
@@ -92,6 +100,7 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
     kind: 'quantum-hardware',
     assessment: remoteAssessment,
     creditBits: remoteCredit,
+    isSeparate: true,
     poolDraws: 64,
     isRemote: true,
     prepare: ({ ibmQuantum }) => {
@@ -103,6 +112,7 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
     kind: 'quantum-hardware',
     assessment: remoteAssessment,
     creditBits: remoteCredit,
+    isSeparate: true,
     poolDraws: 64,
     isRemote: true,
     prepare: ({ qrng }) => {
@@ -147,6 +157,11 @@ export function isRemote(name: SourceName): boolean {
   return isBackground(name) && BACKGROUND[name].isRemote;
 }
 
+/** Whether the credit of a source may be added to that of the machine and of other such sources. */
+export function isSeparate(name: SourceName): boolean {
+  return SOURCES[name].isSeparate;
+}
+
 /** Opens a source. It does not throw: one that cannot be read says so in `status` and `draw`. */
 export function openSource(name: DirectName): EntropySource {
   return DIRECT[name].open();
@@ -154,14 +169,6 @@ export function openSource(name: DirectName): EntropySource {
 
 export function backgroundRow(name: BackgroundName): BackgroundRow {
   return BACKGROUND[name];
-}
-
-/** Platforms whose assessment is published: docs/jitter-assessment.md. */
-const ASSESSED_FOR_JITTER: readonly string[] = ['linux x64'];
-
-function isJitterCredited({ jitterCredit }: SourceSettings): boolean {
-  if (jitterCredit !== 'auto') return jitterCredit === 'on';
-  return ASSESSED_FOR_JITTER.includes(`${process.platform} ${process.arch}`);
 }
 
 /** The configuration refuses an enabled source without its settings. */

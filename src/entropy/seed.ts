@@ -9,15 +9,13 @@
  */
 import { wipe } from '../bytes.ts';
 import { AppError } from '../errors.ts';
+import { creditOfSeed, type SeedCredit } from './credits.ts';
 import type { Draw, EntropySource, SourceName } from './source.ts';
 
 export interface SeedMaterial {
   /** For the generator's entropy input. The receiver owns it and MUST wipe it. */
   readonly bytes: Buffer;
-  /** Credit of the system source's draw, in bits. */
-  readonly osCreditBits: number;
-  /** The sum of the other draws' credits, in bits. */
-  readonly extraCreditBits: number;
+  readonly credit: SeedCredit;
   /** The first hardware job among the draws, if any. */
   readonly jobId: string | null;
 }
@@ -45,8 +43,7 @@ export function gatherSeed(
     for (const source of optional) draws.push(...drawIfAvailable(source));
     return {
       bytes: encode(draws),
-      osCreditBits: draws[0].creditBits,
-      extraCreditBits: draws.slice(1).reduce((sum, draw) => sum + draw.creditBits, 0),
+      credit: creditOfSeed(draws),
       jobId: draws.find((draw) => draw.jobId !== null)?.jobId ?? null,
     };
   } finally {

@@ -147,7 +147,10 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   happens to sound samples. \`REVIEW\` means that one test fell below 0.01, as by chance about one sound sample in
   eight does: the key is as good.
 - \`entropy_bits\` is what the sources are credited with, scaled by a screen for defects; a 384-bit key is credited no more
-  than 256 bits by the operating system alone.
+  than 256 bits by the operating system alone. 254.8 of 256 is the confidence bound of that screen and no loss of entropy. Compare
+  \`security_strength_bits\` in a policy.
+- \`quantum_hardware\` is the word of the provider of \`source\`: its output is in the reseed of this key, and this service cannot see what made it.
+  By default it is credited 0 bits.
 - \`latency_ms\` runs from acceptance to key and proof ready, with queues and without the network.
 - \`security_strength_bits\` is \`security_level\`, or the strength of the generator, 256 bits, if that is less.
 - The answer has the same fields whatever the source. \`nist_validation\`, \`nist_score\` and \`nist_grade\` come together, with

@@ -154,7 +154,8 @@ export const GeneratedKey = Type.Object(
     entropy_bits: Type.Number({
       minimum: 0,
       maximum: 384,
-      description: 'min-entropy credited to the key, scaled by the measured defect screen',
+      description:
+        'min-entropy credited to the key, scaled by the 99 % bound of a defect screen: 254.8 of 256 is no loss; 0 where no source is credited',
     }),
     latency_ms: Type.Number({ minimum: 0, description: 'from acceptance to key and proof ready' }),
     timestamp: Timestamp,
@@ -162,7 +163,8 @@ export const GeneratedKey = Type.Object(
       description: 'entropy source of this key beside the operating system; os: no other',
     }),
     quantum_hardware: Type.Boolean({
-      description: "whether source is quantum hardware, by its provider's word",
+      description:
+        "whether source is quantum hardware, on its provider's word alone; credited 0 bits by default",
     }),
     entropy_job_id: Type.Union([Type.String(), Type.Null()], {
       description: 'job of the hardware that fed the key, or null',

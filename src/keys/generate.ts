@@ -8,6 +8,7 @@
  */
 import { concatBytes, wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
+import { creditOfKey } from '../entropy/index.ts';
 import type { AppError } from '../errors.ts';
 import { type ModulationType, Modulator, PHASES_BYTES } from '../modulation/index.ts';
 import type { Keyring } from '../proof/index.ts';
@@ -170,11 +171,11 @@ function cutWhole(
   { modulator, nextWord, credit }: Stream,
 ): CutKey {
   const key = modulatedRequest(generator, modulator, securityLevel / 8, nextWord);
-  const creditBits = Math.min(securityLevel, credit.osBits + credit.extraBits);
+  const creditBits = creditOfKey([{ lengthBits: securityLevel, credit }]);
   return { key, creditBits, jobId: credit.jobId };
 }
 
-/** Two 192-bit requests. The operating system's credit is computational: once, 256 bits in all. */
+/** Two 192-bit requests, each after its own reseed. */
 function cutHalves(
   generator: Generator,
   order: KeyOrder,
@@ -193,13 +194,13 @@ function cutHalves(
   }
   const key = concatBytes(first, rest);
   wipe(first, rest);
-  const firstBits = Math.min(HALF_BITS, credit.osBits + credit.extraBits);
-  const osUsed = Math.max(0, firstBits - credit.extraBits);
-  const osLeft = Math.min(second.osBits, credit.osBits - osUsed);
   const jobIds = new Set([credit.jobId, second.jobId].filter((id) => id !== null));
   return {
     key,
-    creditBits: firstBits + Math.min(HALF_BITS, osLeft + second.extraBits),
+    creditBits: creditOfKey([
+      { lengthBits: HALF_BITS, credit },
+      { lengthBits: HALF_BITS, credit: second },
+    ]),
     jobId: jobIds.size > 0 ? [...jobIds].join(',') : null,
   };
 }

@@ -14,9 +14,11 @@ import {
   gatherSeed,
   isBackground,
   mostCommonValueMinEntropy,
+  OS_STRENGTH_BITS,
   openSource,
   type Pool,
   PooledSource,
+  type SeedCredit,
   type SourceName,
   type SourceStatus,
 } from '../entropy/index.ts';
@@ -70,10 +72,8 @@ export interface GeneratorSources {
   readonly pools: readonly Pool[];
 }
 
-/** Entropy credited to a reseed: the operating system's share and that of further sources. */
-export interface Credit {
-  readonly osBits: number;
-  readonly extraBits: number;
+/** Entropy credited to a reseed, and the hardware job that fed it, if any. */
+export interface Credit extends SeedCredit {
   readonly jobId: string | null;
 }
 
@@ -232,7 +232,7 @@ export class Generator {
       wipe(seed.bytes);
     }
     this.#reseedsSinceScreen += 1;
-    return { osBits: seed.osCreditBits, extraBits: seed.extraCreditBits, jobId: seed.jobId };
+    return { ...seed.credit, jobId: seed.jobId };
   }
 
   #refuseWhenLatched(): void {
@@ -255,7 +255,7 @@ export class Generator {
 
 /**
  * SP 800-90A §10.2.1.3.2, from two draws of the system source. The strength is that of the mechanism,
- * or the entropy that the source is credited with if that is less.
+ * or the source's if that is less; what a draw is credited with does not matter to it.
  */
 function instantiate(
   os: EntropySource,
@@ -269,7 +269,7 @@ function instantiate(
     nonce.set(draw.bytes.subarray(0, 16));
     wipe(draw.bytes);
     const drbg = CtrDrbg.instantiate({ entropyInput: seed.bytes, nonce, personalization });
-    return { drbg, strengthBits: Math.min(SECURITY_STRENGTH_BITS, seed.osCreditBits) };
+    return { drbg, strengthBits: Math.min(SECURITY_STRENGTH_BITS, OS_STRENGTH_BITS) };
   } finally {
     wipe(seed.bytes, nonce);
   }

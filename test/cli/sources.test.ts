@@ -115,6 +115,8 @@ describe('phm sources', () => {
     ]);
     assert.deepEqual([of('qrng')?.use, of('qrng')?.status], ['by request', 'set up, not asked']);
     assert.equal(of('jitter')?.use, 'mixed in');
+    assert.equal(of('jitter')?.credit_bits_per_draw, 0);
+    assert.match(String(of('jitter')?.assessment), /^not credited/);
   });
 
   it('shows a device that is stuck or does not deliver', { skip }, async () => {

@@ -157,7 +157,9 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
       page.locator('.tiles > div', { has: page.getByText(label, { exact: true }) }).locator('dd');
     await tile('Strength').getByText(`${first.security_strength_bits} bits`).waitFor();
     await tile('Source').getByText('quantum-simulatora pseudorandom imitation').waitFor();
-    await tile('Quantum hardware').getByText('nonone took part, no job id').waitFor();
+    await tile('Quantum hardware')
+      .getByText('nothe source is not quantum hardware, no job id')
+      .waitFor();
     await tile('Score').getByText(`${first.nist_score} of 100`).waitFor();
     await tile('Grade')
       .getByText(/^[A-F]$/)

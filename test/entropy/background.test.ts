@@ -15,7 +15,7 @@ import { AppError, SetupError } from '../../src/errors.ts';
 import { API_KEY, CRN, FakeIbm } from './fake-ibm.ts';
 
 const SETTINGS: SourceSettings = {
-  jitterCredit: 'on',
+  jitterCredit: true,
   remoteCredit: false,
   device: null,
   ibmQuantum: null,
@@ -84,8 +84,8 @@ describe('a background source', { timeout: 30_000 }, () => {
 
   it('credits timing noise as it is told to', async () => {
     for (const [jitterCredit, credit] of [
-      ['on', 192],
-      ['off', 0],
+      [true, 192],
+      [false, 0],
     ] as const) {
       const source = new BackgroundSource('jitter', { ...SETTINGS, jitterCredit }, () => {});
       assert.equal(source.status().creditBitsPerDraw, credit);

@@ -87,7 +87,7 @@ describe('seed material', () => {
   it('is length-prefixed names and outputs, os first', () => {
     const os = scripted('os', Buffer.from('aabbcc', 'hex'), 256);
     const extra = scripted('quantum-simulator', Buffer.from('dd', 'hex'), 3, 'job-7');
-    const { bytes, osCreditBits, extraCreditBits, jobId } = gatherSeed(os.source, [extra.source]);
+    const { bytes, credit, jobId } = gatherSeed(os.source, [extra.source]);
     const expected = [
       '00000002',
       Buffer.from('os').toString('hex'),
@@ -99,8 +99,7 @@ describe('seed material', () => {
       'dd',
     ];
     assert.equal(bytes.toString('hex'), expected.join(''));
-    assert.equal(osCreditBits, 256);
-    assert.equal(extraCreditBits, 3);
+    assert.deepEqual(credit, { osBits: 256, sharedBits: 3, separateBits: 0 });
     assert.equal(jobId, 'job-7');
   });
 
@@ -145,9 +144,9 @@ describe('seed material', () => {
     const [without, with_] = [failing('jitter'), more.source].map((optional) =>
       gatherSeed(os.source, [], [optional]),
     );
-    assert.equal(without.extraCreditBits, 0);
+    assert.equal(without.credit.separateBits, 0);
     assert.deepEqual(without.bytes, gatherSeed(os.source, []).bytes);
-    assert.equal(with_.extraCreditBits, 192);
+    assert.equal(with_.credit.separateBits, 192);
     assert.deepEqual(with_.bytes, gatherSeed(os.source, [more.source]).bytes);
   });
 
@@ -174,10 +173,9 @@ describe('seed material', () => {
 
   it('holds 58 bytes and 256 bits of credit from os alone', () => {
     const source = openSource('os');
-    const { bytes, osCreditBits, extraCreditBits } = gatherSeed(source, []);
+    const { bytes, credit } = gatherSeed(source, []);
     assert.equal(bytes.length, 4 + 2 + 4 + 48);
-    assert.equal(osCreditBits, 256);
-    assert.equal(extraCreditBits, 0);
+    assert.deepEqual(credit, { osBits: 256, sharedBits: 0, separateBits: 0 });
     source.close();
   });
 });

@@ -4,7 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { openSource } from '../../src/entropy/index.ts';
-import { type OsDevices, openOsSource } from '../../src/entropy/sources/os.ts';
+import {
+  type OsDevices,
+  openOsSource,
+  osAssessment,
+  osCreditBits,
+} from '../../src/entropy/sources/os.ts';
 import { AppError } from '../../src/errors.ts';
 
 const DRAW_BYTES = 48;
@@ -178,6 +183,15 @@ describe('the os source on Windows', () => {
   it('draws from node:crypto', () => {
     const source = openOsSource('win32');
     assert.notDeepEqual(source.draw().bytes, source.draw().bytes);
+    source.close();
+  });
+
+  it('credits a draw with nothing: it is output of a generator that asks the kernel rarely', () => {
+    const source = openOsSource('win32');
+    assert.equal(source.draw().creditBits, 0);
+    assert.equal(source.status().creditBitsPerDraw, 0);
+    assert.match(osAssessment('win32'), /not credited/);
+    assert.equal(osCreditBits('linux'), 256);
     source.close();
   });
 });

@@ -96,7 +96,7 @@ describe('a server with timing noise', { timeout: 60_000 }, () => {
     removeDataDir(dataDir);
   });
 
-  it('gets ready by itself and credits a second source', async () => {
+  it('gets ready by itself, credits the noise, and logs on whose word', async () => {
     while ((await server.request('/readyz')).status !== 200) {
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
@@ -105,5 +105,9 @@ describe('a server with timing noise', { timeout: 60_000 }, () => {
     const validated = await server.generate({ security_level: 384, enable_nist_validation: true });
     assert.ok(validated.body.entropy_bits >= 384 * LEAST_SCREEN);
     assert.equal(validated.body.nist_validation.certification_status, 'PASS');
+    assert.match(
+      server.log,
+      /"source":"jitter","creditBits":192,"assessment":"1\/8 bit a sample, on the operator's word/,
+    );
   });
 });

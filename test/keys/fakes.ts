@@ -94,8 +94,8 @@ export function parts(given: Partial<GeneratorParts>): GeneratorParts {
 }
 
 export function fakeGenerator(drbg: BitGenerator, osCredit = 256, extraCredit = 0): Generator {
-  const simulator = fakeSource('quantum-simulator', extraCredit, 'job-1');
-  const extras = new Map([[simulator.name, simulator]]);
+  const remote = fakeSource('ibm-quantum', extraCredit, 'job-1');
+  const extras = new Map([[remote.name, remote]]);
   const instanceId = Buffer.alloc(16, 7);
   const os = fakeSource('os', osCredit);
   const generator = new Generator(parts({ os, extras, drbg, instanceId }));
@@ -109,7 +109,7 @@ export const OS_ALONE: ServiceSources = {
   default: 'os',
   mix: [],
   settings: {
-    jitterCredit: 'auto',
+    jitterCredit: false,
     remoteCredit: false,
     device: null,
     ibmQuantum: null,

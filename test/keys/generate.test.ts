@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EntropySource } from '../../src/entropy/index.ts';
+import { openOsSource } from '../../src/entropy/sources/os.ts';
 import { judgeStream } from '../../src/keys/evidence.ts';
 import { generateKey } from '../../src/keys/generate.ts';
 import { entropyUnavailable, Generator } from '../../src/keys/generator.ts';
@@ -125,7 +126,7 @@ describe('generate', () => {
       [384, [0, 0], 0],
     ];
     for (const [securityLevel, credits, credited] of cases) {
-      const changes = { securityLevel, source: 'quantum-simulator' } as const;
+      const changes = { securityLevel, source: 'ibm-quantum' } as const;
       const { generated, generator } = make(new RecordingDrbg(), changes, credits);
       const expected = Math.floor(generator.screen * credited * 100) / 100;
       assert.equal(generated.entropyBits, expected, `${securityLevel} bits of ${credits}`);
@@ -148,8 +149,22 @@ describe('generate', () => {
     }
   });
 
+  it('claims no entropy on Windows, where no draw asks the kernel, and the strength all the same', () => {
+    const generator = new Generator(parts({ os: openOsSource('win32') }));
+    generator.takeScreen();
+    for (const [securityLevel, strength] of [
+      [128, 128],
+      [256, 256],
+      [384, 256],
+    ] as const) {
+      const made = generateKey(generator, keyring, order({ securityLevel }), tally());
+      assert.deepEqual([made.entropyBits, made.securityStrengthBits], [0, strength]);
+    }
+    generator.close();
+  });
+
   it('credits a source of the mix to every key, and nothing while it has none to give', () => {
-    const mixed = fakeSource('jitter', 192);
+    const mixed = fakeSource('qrng', 192);
     const refuse = () => {
       throw entropyUnavailable('staged');
     };
@@ -194,7 +209,7 @@ describe('generate', () => {
 
   it('names the job of the source that took part, and none otherwise', () => {
     assert.equal(make(new RecordingDrbg(), {}).generated.entropyJobId, null);
-    const { generated } = make(new RecordingDrbg(), { source: 'quantum-simulator' });
+    const { generated } = make(new RecordingDrbg(), { source: 'ibm-quantum' });
     assert.equal(generated.entropyJobId, 'job-1');
   });
 

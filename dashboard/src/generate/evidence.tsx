@@ -61,8 +61,12 @@ function sourceNote({ source }: GeneratedKey): string {
 function quantumTile({ quantum_hardware: isQuantum, entropy_job_id: job }: GeneratedKey): Tile {
   const jobText = job === null ? 'no job id' : `job ${job}`;
   return isQuantum
-    ? { label: 'Quantum hardware', value: 'yes', note: `by its provider’s word, ${jobText}` }
-    : { label: 'Quantum hardware', value: 'no', note: `none took part, ${jobText}` };
+    ? { label: 'Quantum hardware', value: 'yes', note: `on its provider’s word, ${jobText}` }
+    : {
+        label: 'Quantum hardware',
+        value: 'no',
+        note: `the source is not quantum hardware, ${jobText}`,
+      };
 }
 
 function Untested() {

@@ -1,19 +1,40 @@
 /**
  * The operating system's generator: `/dev/urandom`, read from an open descriptor for every draw.
  *
- * `node:crypto` is OpenSSL's own generator in this process and does not ask the kernel at each
- * call, so it would give no fresh entropy per key. On Windows there is no device and it stands in:
- * per-key freshness is not claimed there.
+ * A draw is fresh output of the kernel's generator. It is not fresh entropy: the kernel takes that in
+ * by itself, rarely (Linux 5.18 and later: once a minute), and all output in between comes from one
+ * seed.
+ *
+ * `node:crypto` is OpenSSL's own generator in this process. It asks the kernel at its start and then
+ * rarely, so a draw of it is not even fresh kernel output. On Windows there is no device and it stands
+ * in.
  */
 import { randomFillSync } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { MonitoredSource } from '../monitored-source.ts';
 
 /**
- * The kernel's generator has a 256-bit key (Linux random(4): ChaCha20), so however many bytes are
- * read they are credited 256 bits: a computational credit, not a measured one.
+ * Security strength, in bits, that a generator seeded from this source alone may be said to have. The
+ * kernel's generator has a 256-bit key (Linux random(4): ChaCha20), and so has OpenSSL's (CTR_DRBG
+ * with AES-256).
  */
-export const OS_CREDIT_BITS = 256;
+export const OS_STRENGTH_BITS = 256;
+
+/**
+ * Credit of one draw, in bits. However many bytes are read from the kernel they are credited the size
+ * of its key: a computational credit, not a measured one. It is for what is read for this draw, so on
+ * Windows, where nothing is, it is 0.
+ */
+export function osCreditBits(platform: NodeJS.Platform = process.platform): number {
+  return platform === 'win32' ? 0 : 256;
+}
+
+/** What the credit of a draw rests on, in words for an operator. */
+export function osAssessment(platform: NodeJS.Platform = process.platform): string {
+  return platform === 'win32'
+    ? "not credited for a draw: Windows has no device, and OpenSSL's generator asks the kernel rarely"
+    : 'the key of the kernel generator has 256 bits: a computational credit, once for a key';
+}
 
 export interface OsDevices {
   /** What every draw reads. */
@@ -40,7 +61,7 @@ export function openOsSource(
   return new MonitoredSource({
     name: 'os',
     kind: 'system',
-    creditBitsPerDraw: OS_CREDIT_BITS,
+    creditBitsPerDraw: osCreditBits(platform),
     read: (target) => reader.read(target),
     release: () => reader.release(),
   });
