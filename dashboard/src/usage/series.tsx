@@ -35,7 +35,7 @@ const CHARTS: readonly SeriesChart[] = [
   },
   {
     title: 'Streams past the gate',
-    caption: 'Share of tested streams. A sound generator fails about two in a million.',
+    caption: 'Share of tested streams. A sound generator fails a few in a million.',
     spec: {
       lines: ['share'],
       format: percent,
