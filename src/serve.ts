@@ -188,7 +188,7 @@ async function startService({
       secret,
       suiteWorkers: config.suiteWorkers,
       clock: systemClock,
-      onLatch: (reason) => logger.error({ reason }, 'a generator has ended'),
+      onLatch: (defect) => logger.error({ ...defect }, 'key generation has stopped'),
       ...(metrics && { observer: metrics }),
       onSourceEvent: (source, event) => {
         const { kind, detail } = event;

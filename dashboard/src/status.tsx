@@ -33,12 +33,8 @@ const CHECKS: Readonly<Record<string, readonly [title: string, text: string]>> =
     'What every key needs: the generators, the operating system’s source and the server’s default one.',
   ],
   generator: [
-    'Generator of plain keys',
-    'It tests itself while it runs. If it fails a test, it releases nothing more until a restart.',
-  ],
-  suite_workers: [
-    'Generators of validated keys',
-    'One in each worker that runs the statistical tests. One that fails releases nothing more until a restart.',
+    'Generators',
+    'One in each thread that makes keys. They are tested while they run. If one fails, all of them release nothing more until a restart.',
   ],
   ledger: [
     'Ledger',

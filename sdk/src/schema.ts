@@ -305,16 +305,30 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "unavailable" | "draining";
-            /** @description state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting */
+            /** @description state of entropy, each entropy source, generator, ledger, master_secret and accepting */
             checks?: {
                 [key: string]: string;
             };
+            latch?: components["schemas"]["Latch"];
             /**
              * Format: date-time
              * @description ISO 8601 date-time with UTC offset
              * @example 2026-01-31T12:00:00.000+00:00
              */
             timestamp: string;
+        };
+        /**
+         * Latch
+         * @description present once this process makes no more keys because a generator proved defective; a restart clears it
+         */
+        Latch: {
+            /**
+             * @description what showed the defect: a self-test of the DRBG, two streams in a row that failed the gate, a biased sample, an exact test that a key failed, or a repeated key
+             * @enum {string}
+             */
+            cause: "self_test" | "gate" | "screen" | "key_test" | "repeated_key";
+            /** @description the test that showed it */
+            test: string;
         };
         /** Metrics */
         Metrics: {

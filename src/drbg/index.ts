@@ -11,4 +11,4 @@ export {
   SECURITY_STRENGTH_BITS,
   SEED_LENGTH_BYTES,
 } from './ctr-drbg.ts';
-export { drbgSelfTest } from './self-test.ts';
+export { DRBG_SELF_TESTS, drbgSelfTest } from './self-test.ts';

@@ -19,6 +19,9 @@ const CHECKS: readonly (readonly [name: string, check: () => boolean])[] = [
   ['CTR_DRBG: refuses after destruction', refusesAfterDestruction],
 ];
 
+/** The names of the health tests. */
+export const DRBG_SELF_TESTS: readonly string[] = CHECKS.map(([name]) => name);
+
 function succeeds(check: () => boolean): boolean {
   try {
     return check();

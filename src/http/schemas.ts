@@ -4,7 +4,12 @@
  */
 import Type, { type Static, type TSchema } from 'typebox';
 import { ERRORS, type ErrorCode } from '../errors.ts';
-import { SECURITY_LEVELS, type SecurityLevel } from '../keys/index.ts';
+import {
+  LATCH_TESTS,
+  type LatchCause,
+  SECURITY_LEVELS,
+  type SecurityLevel,
+} from '../keys/index.ts';
 import { DEFAULT_MODULATION, MODULATION_TYPES, type ModulationType } from '../modulation/index.ts';
 import { NistReport } from './nist-report.ts';
 
@@ -291,8 +296,25 @@ export const HealthResult = Type.Object(
     checks: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
         description:
-          'state of entropy, each entropy source, generator, suite_workers, ledger, master_secret and accepting',
+          'state of entropy, each entropy source, generator, ledger, master_secret and accepting',
       }),
+    ),
+    latch: Type.Optional(
+      Type.Object(
+        {
+          cause: oneOf(
+            Object.keys(LATCH_TESTS) as LatchCause[],
+            'string',
+            'what showed the defect: a self-test of the DRBG, two streams in a row that failed the gate, a biased sample, an exact test that a key failed, or a repeated key',
+          ),
+          test: Type.String({ description: 'the test that showed it' }),
+        },
+        {
+          title: 'Latch',
+          description:
+            'present once this process makes no more keys because a generator proved defective; a restart clears it',
+        },
+      ),
     ),
     timestamp: Timestamp,
   },

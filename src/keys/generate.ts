@@ -14,7 +14,8 @@ import { type ModulationType, Modulator, PHASES_BYTES } from '../modulation/inde
 import type { Keyring } from '../proof/index.ts';
 import { entropyCheck } from './entropy-check.ts';
 import { type Judgement, judgeStream } from './evidence.ts';
-import { type Credit, entropyUnavailable, type Generator, SAMPLE_BITS } from './generator.ts';
+import { type Credit, type Generator, latchedError, SAMPLE_BITS } from './generator.ts';
+import { type Defect, gateDefect } from './latch.ts';
 import type { Evidence, GeneratedKey, KeyOrder, StreamReport, StreamTally } from './order.ts';
 
 const WORD_BYTES = 8;
@@ -23,7 +24,7 @@ const SAMPLE_WORDS = SAMPLE_BITS / 64;
 /** A 384-bit key is cut in two halves, each after its own reseed: the DRBG's strength is 256 bits. */
 const HALF_BITS = 192;
 
-/** Streams tried before the generator latches: the first failure of the gate may be chance. */
+/** Streams tried before the process latches: the first failure of the gate may be chance. */
 const MAX_STREAMS = 2;
 
 /** A key as it was cut. */
@@ -102,10 +103,10 @@ function openStream(generator: Generator, order: Pick<KeyOrder, 'modulation' | '
 
 /**
  * The same, and the stream's first 2^20 bits through the statistical suite before they are modulated.
- * The sample is not the key: a failing stream is dropped whole, and two in a row end generation.
+ * The sample is not the key: a failing stream is dropped whole, and two in a row latch the process.
  */
 function openJudgedStream(generator: Generator, order: KeyOrder, tally: StreamTally): Stream {
-  for (let attempt = 0; attempt < MAX_STREAMS; attempt++) {
+  for (let attempt = 1; ; attempt++) {
     const stream = openStream(generator, order);
     let passed = false;
     try {
@@ -113,16 +114,18 @@ function openJudgedStream(generator: Generator, order: KeyOrder, tally: StreamTa
       const { evidence, screen, carrier, modulated, gate } = judgement;
       passed = judgement.passed;
       tally.streams += 1;
-      if (!passed) continue;
+      if (!passed) {
+        if (attempt < MAX_STREAMS) continue;
+        throw latched(generator, gateDefect(gate, 'streams of validated keys'));
+      }
       tally.streamsPassed += 1;
-      const streamsJudged = attempt + 1;
+      const streamsJudged = attempt;
       const report = order.report ? { carrier, modulated, gate, streamsJudged } : null;
       return { ...stream, nextWord: SAMPLE_WORDS, screen, evidence, report };
     } finally {
       if (!passed) stream.modulator.destroy();
     }
   }
-  throw latched(generator, 'two streams in a row failed the statistical gate');
 }
 
 /** Judges the stream's first 2^20 bits, which are wiped whatever happens. */
@@ -147,9 +150,11 @@ function judgeSample(
  */
 function cutKey(generator: Generator, order: KeyOrder, stream: Stream): CutKey {
   const cut = cutWords(generator, order, stream);
-  if (!entropyCheck(cut.key).passed) {
+  const failed = entropyCheck(cut.key).statistics.find(({ passed }) => !passed);
+  if (failed) {
     wipe(cut.key);
-    throw latched(generator, 'a key failed the exact tests that every key must pass');
+    const detail = 'a key failed one of the exact tests that every key must pass';
+    throw latched(generator, { cause: 'key_test', test: failed.name, detail });
   }
   return cut;
 }
@@ -205,10 +210,10 @@ function cutHalves(
   };
 }
 
-/** Ends the generator and gives the error that the request is answered with. */
-function latched(generator: Generator, reason: string): AppError {
-  generator.latch(reason);
-  return entropyUnavailable(reason);
+/** Latches the process and gives the error that the request is answered with. */
+function latched(generator: Generator, defect: Defect): AppError {
+  generator.latch(defect);
+  return latchedError(defect);
 }
 
 /** One DRBG request, modulated: the carrier is wiped. */

@@ -1,8 +1,8 @@
 /**
  * One generator: entropy sources and the DRBG they seed. Each worker thread has its own.
  *
- * It fails closed. A defect that fresh entropy cannot explain away latches it: every later request
- * is `entropy_unavailable` until an operator restarts the process.
+ * It fails closed. A defect that fresh entropy cannot explain away latches the process: every later request to
+ * any generator is `entropy_unavailable` until an operator restarts the process.
  */
 import { randomBytes } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
@@ -23,6 +23,7 @@ import {
   type SourceStatus,
 } from '../entropy/index.ts';
 import { AppError } from '../errors.ts';
+import { type Defect, describeDefect, Latch } from './latch.ts';
 
 /** Length of the sample that a stream is judged by (design: 2^20 bits, two full DRBG requests). */
 export const SAMPLE_BITS = 2 ** 20;
@@ -47,6 +48,11 @@ export function entropyUnavailable(reason: string): AppError {
   });
 }
 
+/** The error of every request for a key once the process has latched. */
+export function latchedError(defect: Defect): AppError {
+  return entropyUnavailable(`key generation has stopped: ${describeDefect(defect)}`);
+}
+
 /** The part of a DRBG that generation uses; tests put a broken one in its place. */
 export interface BitGenerator {
   reseed(entropyInput: Uint8Array, additionalInput?: Uint8Array): void;
@@ -55,8 +61,6 @@ export interface BitGenerator {
 }
 
 export interface GeneratorStatus {
-  /** Why no key is made any more, or null. */
-  readonly latched: string | null;
   /** Of its DRBG, since the start. */
   readonly reseeds: number;
   readonly sources: readonly SourceStatus[];
@@ -91,6 +95,8 @@ export interface GeneratorParts {
   readonly instanceId: Buffer;
   /** The known-answer tests of the DRBG. */
   readonly knownAnswers: () => readonly { readonly name: string; readonly passed: boolean }[];
+  /** Shared by all generators of the process. */
+  readonly latch: Latch;
 }
 
 export class Generator {
@@ -102,26 +108,30 @@ export class Generator {
   /** Security strength of the DRBG in bits: no key is stronger. */
   readonly strengthBits: number;
   readonly #knownAnswers: GeneratorParts['knownAnswers'];
+  readonly #latch: Latch;
   #reseeds = 0;
   #reseedsSinceScreen = 0;
-  #latched: string | null = null;
   #screen = 0;
 
-  constructor({ os, extras, mix, drbg, strengthBits, instanceId, knownAnswers }: GeneratorParts) {
-    this.#os = os;
-    this.#extras = extras;
-    this.#mix = mix;
-    this.#drbg = drbg;
-    this.strengthBits = strengthBits;
-    this.#instanceId = instanceId;
-    this.#knownAnswers = knownAnswers;
+  constructor(parts: GeneratorParts) {
+    this.#os = parts.os;
+    this.#extras = parts.extras;
+    this.#mix = parts.mix;
+    this.#drbg = parts.drbg;
+    this.strengthBits = parts.strengthBits;
+    this.#instanceId = parts.instanceId;
+    this.#knownAnswers = parts.knownAnswers;
+    this.#latch = parts.latch;
+    // An idle generator must not keep its state either when another thread latches.
+    void this.#latch.whenSet().then(() => this.#drbg.destroy());
   }
 
   /**
    * Opens the sources, instantiates the DRBG (SP 800-90A §10.2.1.3.2) and screens a first sample.
-   * A source that cannot deliver at start is an `AppError('entropy_unavailable')`.
+   * A source that cannot deliver at start is an `AppError('entropy_unavailable')`. A generator outside the
+   * service has a latch of its own.
    */
-  static start({ names, mix, pools }: GeneratorSources): Generator {
+  static start({ names, mix, pools }: GeneratorSources, latch = Latch.forThreads(1)): Generator {
     const os = openSource('os');
     const extras = new Map<SourceName, EntropySource>();
     for (const name of new Set([...names, ...mix])) {
@@ -136,6 +146,7 @@ export class Generator {
       ...instantiate(os, instanceId),
       instanceId,
       knownAnswers: drbgSelfTest,
+      latch,
     });
     generator.takeScreen();
     return generator;
@@ -146,9 +157,9 @@ export class Generator {
     return this.#screen;
   }
 
-  /** Why no key is made any more, or null. */
-  get latched(): string | null {
-    return this.#latched;
+  /** Why no generator of this process makes a key any more; null while they are in service. */
+  get latched(): Defect | null {
+    return this.#latch.read();
   }
 
   /**
@@ -190,15 +201,15 @@ export class Generator {
     for (const source of [this.#os, ...this.#extras.values()]) source.probe();
   }
 
-  /** Ends generation for good. `reason` is shown to operators: it MUST NOT hold output. */
-  latch(reason: string): void {
-    this.#latched ??= reason;
+  /** Ends generation in the whole process for good. */
+  latch(defect: Defect): void {
+    this.#latch.set(defect);
     this.#drbg.destroy();
   }
 
   status(): GeneratorStatus {
     const sources = [this.#os, ...this.#extras.values()].map((source) => source.status());
-    return { latched: this.#latched, reseeds: this.#reseeds, sources };
+    return { reseeds: this.#reseeds, sources };
   }
 
   close(): void {
@@ -212,16 +223,20 @@ export class Generator {
    */
   takeScreen(): void {
     const failed = this.#knownAnswers().filter(({ passed }) => !passed);
-    if (failed.length > 0)
-      this.latch(`self-test failed: ${failed.map(({ name }) => name).join(', ')}`);
-    if (this.#latched !== null) return;
+    if (failed.length > 0) {
+      const names = failed.map(({ name }) => name);
+      this.latch({ cause: 'self_test', test: names[0], detail: `failed: ${names.join(', ')}` });
+    }
+    if (this.latched) return;
     this.#mixIn([], []);
     const sample = this.requestSample();
     this.#screen = mostCommonValueMinEntropy(countOnes(sample), SAMPLE_BITS);
     wipe(sample);
     // Not before: what could not be taken is tried again at the next reseed.
     this.#reseedsSinceScreen = 0;
-    if (this.#screen < MIN_SCREEN) this.latch('a screened sample is biased');
+    if (this.#screen < MIN_SCREEN) {
+      this.latch({ cause: 'screen', test: 'min_entropy', detail: 'a screened sample is biased' });
+    }
   }
 
   #mixIn(required: readonly EntropySource[], optional: readonly EntropySource[]): Credit {
@@ -236,7 +251,10 @@ export class Generator {
   }
 
   #refuseWhenLatched(): void {
-    if (this.#latched !== null) throw entropyUnavailable(this.#latched);
+    const { latched } = this;
+    if (!latched) return;
+    this.#drbg.destroy();
+    throw latchedError(latched);
   }
 
   /** Instance, thread, counter and clock: distinct for every reseed of every copy of the state. */

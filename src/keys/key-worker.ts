@@ -22,8 +22,9 @@ import {
 import type { Keyring, MasterSecret } from '../proof/index.ts';
 import { BatchLookup } from './batch-lookup.ts';
 import { generateKey } from './generate.ts';
-import { entropyUnavailable, Generator, type GeneratorSources } from './generator.ts';
+import { Generator, type GeneratorSources, latchedError } from './generator.ts';
 import { formatKeyId, newKeyId } from './key-id.ts';
+import { type Defect, Latch } from './latch.ts';
 import { takeSecret } from './master-secret.ts';
 import {
   type CommitTimes,
@@ -45,6 +46,8 @@ export interface KeyWorkerData {
   readonly store: StoreLocation;
   readonly sources: GeneratorSources;
   readonly secret: MasterSecret;
+  /** Memory of the `Latch`. */
+  readonly latch: SharedArrayBuffer;
 }
 
 /** A metered task on its way through the transaction. */
@@ -54,8 +57,6 @@ interface Draft {
   readonly finish: (outcome: CommitOutcome & { kind: 'committed' }) => KeyTaskResult;
   /** Wipes what must not leave. */
   readonly discard: () => void;
-  /** True when this worker's own generator made the key. */
-  readonly ownKey: boolean;
 }
 
 /** What became of a batch's drafts. */
@@ -81,6 +82,12 @@ function isDraft(one: Prepared): one is Draft {
 const LACKED_RETRY_SECONDS = 5;
 
 const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
+
+const REPEATED_KEY: Defect = {
+  cause: 'repeated_key',
+  test: 'commitment',
+  detail: 'a new key repeats one in the ledger',
+};
 
 export class KeyWorker {
   readonly #generator: Generator;
@@ -118,11 +125,12 @@ export class KeyWorker {
     return { id: batch.id, results, failuresRecorded, commit, status: this.#generator.status() };
   }
 
-  /** A batch before may have shown the generator broken after this key was made. */
+  /** Any thread may have found a defect after this key was made. Requests without a new key go on. */
   #refuseIfLatched(one: Prepared): Prepared {
-    if (!isDraft(one) || !one.ownKey || this.#generator.latched === null) return one;
+    const { latched } = this.#generator;
+    if (!latched || !isDraft(one) || !one.request.key) return one;
     one.discard();
-    return { kind: 'failed', failure: toFailure(entropyUnavailable(this.#generator.latched)) };
+    return { kind: 'failed', failure: toFailure(latchedError(latched)) };
   }
 
   /** Whether the ledger can be read and committed to, the secret is whole, and the operator has issued API keys. Never rejects. */
@@ -165,10 +173,8 @@ export class KeyWorker {
     if (outcome.kind === 'committed') return draft.finish(outcome);
     draft.discard();
     if (outcome.kind === 'quota_exceeded') return outcome;
-    const reason = 'a generated key repeats one in the ledger';
-    if (draft.ownKey) this.#generator.latch(reason);
-    const error = new AppError('entropy_unavailable', { cause: new Error(reason) });
-    return { kind: 'failed', failure: toFailure(error, true) };
+    this.#generator.latch(REPEATED_KEY);
+    return { kind: 'failed', failure: toFailure(latchedError(REPEATED_KEY)) };
   }
 
   async #prepare(task: KeyTask, lookups: BatchLookup): Promise<Prepared> {
@@ -220,7 +226,6 @@ export class KeyWorker {
         usage,
       }),
       discard: () => wipe(released.key),
-      ownKey: true,
     };
   }
 
@@ -230,7 +235,6 @@ export class KeyWorker {
       request: metered(requester, { row: ledgerRow(keyId, requester, order, generated), counts }),
       finish: ({ usage }) => ({ kind: 'recorded', keyId: formatKeyId(keyId), usage }),
       discard: () => {},
-      ownKey: false,
     };
   }
 
@@ -251,7 +255,6 @@ export class KeyWorker {
       request: metered(requester, null),
       finish: ({ usage }) => ({ kind: 'validated', verdict, usage }),
       discard: () => {},
-      ownKey: false,
     };
   }
 }
@@ -306,7 +309,7 @@ async function main(data: KeyWorkerData): Promise<void> {
     requireSelfTests();
     const keyring = takeSecret(data.secret);
     const store = await openStore(data.store, MONTHLY_QUOTAS);
-    const generator = Generator.start(data.sources);
+    const generator = Generator.start(data.sources, new Latch(data.latch));
     const worker = new KeyWorker(generator, keyring, store);
     const underWay = new Set<Promise<void>>();
     port.on('message', (message: KeyWorkerMessage) => {

@@ -74,8 +74,6 @@ export interface Failure {
   readonly retryAfterSeconds: number | undefined;
   /** For the log: what went wrong inside. It MUST NOT hold key bytes or request contents. */
   readonly reason: string;
-  /** The generator behind this failure repeated a key and must not be used again. */
-  readonly repeatedKey: boolean;
 }
 
 export interface KeyBatch {
@@ -166,13 +164,12 @@ export type WorkerReady =
   | WorkerUnable;
 
 /** Renders an error as a message: known errors keep their code, any other is internal. */
-export function toFailure(error: unknown, repeatedKey = false): Failure {
+export function toFailure(error: unknown): Failure {
   const known = error instanceof AppError ? error : undefined;
   return {
     code: known?.code ?? 'internal_error',
     retryAfterSeconds: known?.details.retryAfterSeconds,
     reason: known ? describeKnown(known) : describeUnknown(error),
-    repeatedKey,
   };
 }
 

@@ -43,8 +43,6 @@ export interface ServiceLoad {
     readonly capacity: number;
   }[];
   readonly generators: number;
-  /** Of them: those that make no keys any more. */
-  readonly latched: number;
   /** Reseeds of all DRBGs since the start. */
   readonly reseeds: number;
 }

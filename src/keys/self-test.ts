@@ -8,6 +8,7 @@ import { modulationSelfTest } from '../modulation/index.ts';
 import { proofSelfTest } from '../proof/index.ts';
 import { gate, runPackedSuite, type SuiteReport, type TestName } from '../sts/index.ts';
 import type { Generator } from './generator.ts';
+import { gateDefect } from './latch.ts';
 
 export interface SelfTestResult {
   readonly name: string;
@@ -90,17 +91,14 @@ function require(results: readonly SelfTestResult[]): void {
 /** Streams tried before a start-up failure counts: one alone may be chance. */
 const START_UP_STREAMS = 2;
 
-/** Runs the suite on the generator's bare carrier and latches it when two streams in a row fail. */
+/** Runs the suite on the generator's bare carrier and latches the process when two streams in a row fail. */
 export function screenLiveCarrier(generator: Generator): void {
-  if (generator.status().latched !== null) return;
-  for (let attempt = 0; attempt < START_UP_STREAMS; attempt++) {
+  for (let attempt = 1; !generator.latched; attempt++) {
     generator.reseed('os');
     const sample = generator.requestSample();
-    try {
-      if (gate(runPackedSuite(sample)).verdict === 'PASS') return;
-    } finally {
-      wipe(sample);
-    }
+    const judged = gate(runPackedSuite(sample));
+    wipe(sample);
+    if (judged.verdict === 'PASS') return;
+    if (attempt === START_UP_STREAMS) generator.latch(gateDefect(judged, 'start-up streams'));
   }
-  generator.latch('two start-up streams in a row failed the statistical gate');
 }

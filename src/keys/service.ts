@@ -22,8 +22,9 @@ import type {
 } from '../ledger/index.ts';
 import type { MasterSecret } from '../proof/index.ts';
 import { ApiKeyCache } from './api-key-cache.ts';
-import type { GeneratorStatus } from './generator.ts';
+import { type GeneratorStatus, latchedError } from './generator.ts';
 import type { KeyWorkerData } from './key-worker.ts';
+import { type Defect, Latch } from './latch.ts';
 import { type LedgerStatus, LedgerWatch } from './ledger-watch.ts';
 import {
   type KeyTask,
@@ -51,8 +52,8 @@ export interface KeyServiceOptions {
   readonly secret: MasterSecret;
   readonly suiteWorkers: number;
   readonly clock: Clock;
-  /** Told, once each, why a generator has ended, for the log. */
-  readonly onLatch: (reason: string) => void;
+  /** Told once why the process has latched, for the log. */
+  readonly onLatch: (defect: Defect) => void;
   /** Told what happens to sources that are read in the background, for the log. */
   readonly onSourceEvent: (name: SourceName, event: SourceEvent) => void;
   /** Told when the ledger fails or works again, or the master secret proves to lack a version. */
@@ -70,6 +71,7 @@ const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
 export class KeyService {
   readonly #options: KeyServiceOptions;
   readonly #workers: readonly Worker[];
+  readonly #latch: Latch;
   readonly #queue: KeyQueue;
   readonly #ledger: LedgerWatch;
   readonly #pool: SuitePool;
@@ -82,24 +84,28 @@ export class KeyService {
 
   private constructor(
     options: KeyServiceOptions,
+    latch: Latch,
     background: readonly BackgroundSource[],
     ready: readonly ReadyWorker[],
     statisticsWorker: Worker,
   ) {
     const [keyWorker, ...suiteWorkers] = ready;
     this.#options = options;
+    this.#latch = latch;
+    void latch.whenSet().then(options.onLatch);
     this.#background = background;
     this.#workers = [...ready.map(({ worker }) => worker), statisticsWorker];
     this.#keyWorkerStatus = keyWorker.status;
     const { observer } = options;
-    this.#queue = new KeyQueue(keyWorker.worker, (status) => this.#noteStatus(status), observer);
+    const onStatus = (status: GeneratorStatus) => {
+      this.#keyWorkerStatus = status;
+    };
+    this.#queue = new KeyQueue(keyWorker.worker, onStatus, observer);
     const { onLedgerChange, onOwnApiKeys } = options;
     this.#ledger = new LedgerWatch(keyWorker.worker, onLedgerChange, onOwnApiKeys);
-    this.#pool = new SuitePool(options.onLatch, observer);
+    this.#pool = new SuitePool(latch, observer);
     this.#statistics = new Statistics(statisticsWorker, observer);
     for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);
-    for (const { status } of ready)
-      if (status.latched !== null) this.#options.onLatch(status.latched);
     this.#apiKeys = new ApiKeyCache((keyHashes) => this.#lookUpPrincipals(keyHashes), observer);
     for (const worker of this.#workers) this.#watch(worker);
   }
@@ -110,8 +116,9 @@ export class KeyService {
     const background = await openBackground(options.sources, options.onSourceEvent);
     const { names, mix } = options.sources;
     const sources = { names, mix, pools: background.map(({ pool }) => pool) };
-    const keyWorkerData: KeyWorkerData = { store, sources, secret };
-    const suiteWorkerData: SuiteWorkerData = { sources, secret };
+    const latch = Latch.forThreads(1 + options.suiteWorkers);
+    const keyWorkerData: KeyWorkerData = { store, sources, secret, latch: latch.memory };
+    const suiteWorkerData: SuiteWorkerData = { sources, secret, latch: latch.memory };
     const workers = [
       spawn('phm-keys', './key-worker.ts', keyWorkerData),
       ...Array.from({ length: options.suiteWorkers }, () =>
@@ -125,7 +132,7 @@ export class KeyService {
         Promise.all(workers.map(whenReady)),
         whenUp(statisticsWorker),
       ]);
-      return new KeyService(options, background, ready, statisticsWorker);
+      return new KeyService(options, latch, background, ready, statisticsWorker);
     } catch (error) {
       await Promise.all([...workers, statisticsWorker].map((worker) => worker.terminate()));
       await Promise.all(background.map((source) => source.close()));
@@ -135,7 +142,7 @@ export class KeyService {
 
   /**
    * Generates and records a key. `abandoned` tells whether the client has gone while the request
-   * waited.
+   * waited. A key whose row became durable before the latch was set is wiped here; its row stands.
    */
   async generate(
     principal: Principal,
@@ -144,8 +151,18 @@ export class KeyService {
     onStage?: StageListener,
   ): Promise<GenerateOutcome> {
     const outcome = await this.#generate(principal, order, abandoned, onStage);
-    if (outcome.kind === 'generated') this.#options.observer?.keyGenerated(order);
+    if (outcome.kind === 'generated') {
+      this.#refuseIfLatched(outcome.generated);
+      this.#options.observer?.keyGenerated(order);
+    }
     return outcome;
+  }
+
+  #refuseIfLatched({ key }: { readonly key: Uint8Array }): void {
+    const defect = this.#latch.read();
+    if (!defect) return;
+    wipe(key);
+    throw latchedError(defect);
   }
 
   async #generate(
@@ -164,19 +181,14 @@ export class KeyService {
         return await this.#generatePlain(task, abandoned, onStage);
       }
       const { accountId } = principal;
-      const { reply, latchSource } = await this.#pool.submit(
-        { order },
-        accountId,
-        abandoned,
-        onStage,
-      );
+      const reply = await this.#pool.submit({ order }, accountId, abandoned, onStage);
       counts = reply.counts;
       if (reply.result.kind === 'failed') {
         throw toError(reply.result.failure);
       }
       const { generated } = reply.result;
       const task = { kind: 'record', requester, order, counts: reply.counts } as const;
-      return await this.#record(task, generated, latchSource, onStage);
+      return await this.#record(task, generated, onStage);
     } catch (error) {
       if (isServerError(error)) {
         this.#queue.recordFailure({ accountId: requester.accountId, atMs: requester.atMs, counts });
@@ -199,16 +211,12 @@ export class KeyService {
   async #record(
     task: Omit<KeyTask & { kind: 'record' }, 'generated'>,
     { key, report, ...generated }: GeneratedKey,
-    latchSource: (reason: string) => void,
     onStage: StageListener | undefined,
   ): Promise<GenerateOutcome> {
     let recorded = false;
     try {
       const result = await this.#queue.submit({ ...task, generated }, undefined, onStage);
-      if (result.kind === 'failed') {
-        if (result.failure.repeatedKey) latchSource(result.failure.reason);
-        throw toError(result.failure);
-      }
+      if (result.kind === 'failed') throw toError(result.failure);
       if (result.kind === 'recorded') {
         recorded = true;
         this.#apiKeys.noteUsage(task.requester.accountId, result.usage);
@@ -285,8 +293,7 @@ export class KeyService {
     const readiness = judgeReadiness({
       sources: this.sourceStatuses(),
       needed: ['os', this.#options.sources.default],
-      keyWorker: this.#keyWorkerStatus,
-      suiteWorkers: this.#pool.statuses(),
+      latched: this.#latch.read(),
       ledger: this.#ledger.status(),
     });
     if (!readiness.entropy) this.#probe();
@@ -312,7 +319,6 @@ export class KeyService {
         { name: 'statistics', ...this.#statistics.load },
       ],
       generators: generators.length,
-      latched: generators.filter(({ latched }) => latched !== null).length,
       reseeds: generators.reduce((sum, { reseeds }) => sum + reseeds, 0),
     };
   }
@@ -340,14 +346,6 @@ export class KeyService {
       this.#probing = false;
     };
     this.#queue.submit({ kind: 'probe' }).then(done, done);
-  }
-
-  /** Takes a worker's status; a latch is reported once, when it falls. */
-  #noteStatus(status: GeneratorStatus): void {
-    if (status.latched !== null && this.#keyWorkerStatus.latched === null) {
-      this.#options.onLatch(status.latched);
-    }
-    this.#keyWorkerStatus = status;
   }
 
   async #lookUpPrincipals(

@@ -1,10 +1,10 @@
 /** The suite workers and the bounded queue in front of them. One job a worker at a time. */
 import type { Worker } from 'node:worker_threads';
-import { wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { entropyUnavailable, type GeneratorStatus } from './generator.ts';
-import { type SuiteJob, type SuiteProbeReply, type SuiteReply, toFailure } from './messages.ts';
+import { type GeneratorStatus, latchedError } from './generator.ts';
+import type { Defect, Latch } from './latch.ts';
+import type { SuiteJob, SuiteProbeReply, SuiteReply } from './messages.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
 import type { SuiteMessage } from './suite-worker.ts';
 
@@ -17,14 +17,6 @@ const MAX_ACCOUNT_SHARE = 1 / 2;
 /** Seconds a client should wait when the queue is full. */
 const RETRY_AFTER_SECONDS = 1;
 
-const NO_GENERATOR = 'every suite worker has ended its generator';
-
-/** A finished job. `latchSource` ends the generator that made the key, should it prove broken. */
-export interface SuiteOutcome {
-  readonly reply: SuiteReply;
-  readonly latchSource: (reason: string) => void;
-}
-
 interface Waiting {
   readonly job: SuiteJob;
   readonly accountId: string;
@@ -32,7 +24,7 @@ interface Waiting {
   /** True when nobody waits for the key any more: a job not yet begun is then dropped. */
   readonly abandoned: () => boolean;
   readonly onStage: StageListener | undefined;
-  readonly resolve: (outcome: SuiteOutcome) => void;
+  readonly resolve: (reply: SuiteReply) => void;
   readonly reject: (error: AppError) => void;
 }
 
@@ -43,22 +35,23 @@ interface Member {
 }
 
 export class SuitePool {
-  readonly #onLatch: (reason: string) => void;
+  readonly #latch: Latch;
   readonly #observer: KeyObserver | undefined;
   readonly #members: Member[] = [];
   readonly #waiting: Waiting[] = [];
 
-  /** `onLatch` is told the reason when a worker's generator ends. */
-  constructor(onLatch: (reason: string) => void, observer?: KeyObserver) {
-    this.#onLatch = onLatch;
+  /** Jobs that wait when the latch is set are refused, and so are those that come later. */
+  constructor(latch: Latch, observer?: KeyObserver) {
+    this.#latch = latch;
     this.#observer = observer;
+    void latch.whenSet().then((defect) => this.#refuseWaiting(defect));
   }
 
   /** Adds a worker that has reported ready. */
   add(worker: Worker, status: GeneratorStatus): void {
     const member: Member = { worker, status, current: undefined };
     worker.on('message', (reply: SuiteReply | SuiteProbeReply) => {
-      if ('probed' in reply) this.#noteStatus(member, reply.probed);
+      if ('probed' in reply) member.status = reply.probed;
       else this.#settle(member, reply);
     });
     this.#members.push(member);
@@ -71,9 +64,10 @@ export class SuitePool {
     accountId: string,
     abandoned: () => boolean,
     onStage?: StageListener,
-  ): Promise<SuiteOutcome> {
+  ): Promise<SuiteReply> {
+    const defect = this.#latch.read();
+    if (defect) throw latchedError(defect);
     const { capacity } = this.load;
-    if (capacity === 0) throw entropyUnavailable(NO_GENERATOR);
     this.#dropAbandoned();
     const own = this.#waiting.filter((one) => one.accountId === accountId).length;
     if (this.#waiting.length >= capacity || own >= capacity * MAX_ACCOUNT_SHARE) {
@@ -89,7 +83,7 @@ export class SuitePool {
 
   /** Jobs that wait, and how many may. */
   get load(): { waiting: number; capacity: number } {
-    const able = this.#members.filter(isAble).length;
+    const able = this.#latch.read() ? 0 : this.#members.length;
     return { waiting: this.#waiting.length, capacity: able * MAX_WAITING_PER_WORKER };
   }
 
@@ -106,7 +100,7 @@ export class SuitePool {
 
   #dispatch(): void {
     for (const member of this.#members) {
-      if (member.current || !isAble(member)) continue;
+      if (member.current) continue;
       const next = this.#nextWanted();
       if (!next) return;
       const sentMs = monotonicMs();
@@ -114,7 +108,6 @@ export class SuitePool {
       this.#observer?.waited('suite', sentMs - next.sinceMs);
       member.worker.postMessage(next.job satisfies SuiteMessage);
     }
-    if (!this.#members.some(isAble)) this.#refuseWaiting();
   }
 
   #nextWanted(): Waiting | undefined {
@@ -133,49 +126,20 @@ export class SuitePool {
     }
   }
 
-  #refuseWaiting(): void {
-    for (const { reject } of this.#waiting.splice(0)) {
-      reject(entropyUnavailable(NO_GENERATOR));
-    }
+  #refuseWaiting(defect: Defect): void {
+    for (const { reject } of this.#waiting.splice(0)) reject(latchedError(defect));
   }
 
   #settle(member: Member, reply: SuiteReply): void {
     const { current } = member;
     if (!current) throw new Error('a suite worker answered without a job');
     member.current = undefined;
-    this.#noteStatus(member, reply.status);
+    member.status = reply.status;
     this.#observer?.suiteJobDone(reply.ms, reply.counts);
     const { waiting, sentMs } = current;
     waiting.onStage?.('suite.wait', waiting.sinceMs, sentMs);
     waiting.onStage?.('suite.job', sentMs, monotonicMs());
-    waiting.resolve({
-      reply: refuseIfLatched(reply, member.status.latched),
-      latchSource: (reason) => this.#latch(member, reason),
-    });
+    waiting.resolve(reply);
     this.#dispatch();
   }
-
-  /** What a worker says before it has heard of its latch takes nothing back. */
-  #noteStatus(member: Member, status: GeneratorStatus): void {
-    const before = member.status.latched;
-    const latched = before ?? status.latched;
-    if (latched !== null && before === null) this.#onLatch(latched);
-    member.status = { ...status, latched };
-  }
-
-  #latch(member: Member, reason: string): void {
-    this.#noteStatus(member, { ...member.status, latched: reason });
-    member.worker.postMessage({ latch: reason } satisfies SuiteMessage);
-  }
-}
-
-/** A key before may have shown the generator broken while this one was made. */
-function refuseIfLatched(reply: SuiteReply, latched: string | null): SuiteReply {
-  if (latched === null || reply.result.kind === 'failed') return reply;
-  wipe(reply.result.generated.key);
-  return { ...reply, result: { kind: 'failed', failure: toFailure(entropyUnavailable(latched)) } };
-}
-
-function isAble({ status }: Member): boolean {
-  return status.latched === null;
 }

@@ -8,6 +8,7 @@ import { monotonicMs } from '../clock.ts';
 import type { Keyring, MasterSecret } from '../proof/index.ts';
 import { generateKey } from './generate.ts';
 import { Generator, type GeneratorSources } from './generator.ts';
+import { Latch } from './latch.ts';
 import { takeSecret } from './master-secret.ts';
 import {
   type SuiteJob,
@@ -23,10 +24,12 @@ import { requireSelfTests, requireSuiteSelfTest, screenLiveCarrier } from './sel
 export interface SuiteWorkerData {
   readonly sources: GeneratorSources;
   readonly secret: MasterSecret;
+  /** Memory of the `Latch`. */
+  readonly latch: SharedArrayBuffer;
 }
 
-/** What the main thread sends: a job, an order to latch with its reason, a probe, or the end. */
-export type SuiteMessage = SuiteJob | { readonly latch: string } | 'probe' | 'close';
+/** What the main thread sends: a job, a probe, or the end. */
+export type SuiteMessage = SuiteJob | 'probe' | 'close';
 
 function answer(generator: Generator, keyring: Keyring, job: SuiteJob): SuiteReply {
   const startMs = monotonicMs();
@@ -49,7 +52,7 @@ function main(data: SuiteWorkerData): void {
     requireSelfTests();
     requireSuiteSelfTest();
     const keyring = takeSecret(data.secret);
-    const generator = Generator.start(data.sources);
+    const generator = Generator.start(data.sources, new Latch(data.latch));
     screenLiveCarrier(generator);
     port.on('message', (message: SuiteMessage) => {
       if (message === 'close') {
@@ -59,8 +62,6 @@ function main(data: SuiteWorkerData): void {
       } else if (message === 'probe') {
         generator.probe();
         port.postMessage({ probed: generator.status() } satisfies SuiteProbeReply);
-      } else if ('latch' in message) {
-        generator.latch(message.latch);
       } else {
         const reply = answer(generator, keyring, message);
         const { result } = reply;

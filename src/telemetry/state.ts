@@ -1,7 +1,7 @@
 /** Metrics that are read when somebody scrapes: queues, generators, sources, the ledger. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { SOURCE_STATES, type SourceStatus } from '../entropy/index.ts';
-import type { Readiness, ServiceLoad } from '../keys/index.ts';
+import { LATCH_TESTS, type Readiness, type ServiceLoad } from '../keys/index.ts';
 
 /** What a server tells of itself. Each is called at every scrape. */
 export interface ServerState {
@@ -77,10 +77,11 @@ function definitions({ load, readiness, isDraining, lostLogLines }: ServerState)
     {
       type: 'gauge',
       name: 'phm_entropy_ready',
-      help: '1 while no generator is latched and the sources that are needed deliver',
+      help: '1 while the process is not latched and the sources that are needed deliver',
       read: () => one(readiness().entropy),
     },
     ...loadMetrics(load),
+    ...latchMetrics(load, readiness),
     ...sourceMetrics(() => readiness().sources),
     {
       type: 'counter',
@@ -115,15 +116,39 @@ function loadMetrics(load: () => ServiceLoad): Definition[] {
     },
     {
       type: 'counter',
-      name: 'phm_generator_latches_total',
-      help: 'Generators that have ended for good',
-      read: () => one(load().latched),
-    },
-    {
-      type: 'counter',
       name: 'phm_drbg_reseeds_total',
       help: 'Reseeds of all generators',
       read: () => one(load().reseeds),
+    },
+  ];
+}
+
+/** The latch ends all generators of the process at once, and says which test found the defect. */
+function latchMetrics(
+  load: ServerState['load'],
+  readiness: ServerState['readiness'],
+): Definition[] {
+  return [
+    {
+      type: 'gauge',
+      name: 'phm_generator_latched',
+      help: '1 for the test that ended key generation in this process, 0 for the others',
+      labelNames: ['cause', 'test'],
+      read: () => {
+        const { latched } = readiness();
+        const names = Object.entries(LATCH_TESTS).flatMap(([cause, tests]) =>
+          tests.map((test): Sample => [{ cause, test }, 0]),
+        );
+        return latched
+          ? [...names, [{ cause: latched.cause, test: latched.test }, 1] as const]
+          : names;
+      },
+    },
+    {
+      type: 'counter',
+      name: 'phm_generator_latches_total',
+      help: 'Generators that have ended for good: none, or all',
+      read: () => one(readiness().latched ? load().generators : 0),
     },
   ];
 }

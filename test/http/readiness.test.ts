@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Readiness } from '../../src/keys/index.ts';
+import { STAGED } from '../keys/fakes.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 
 const SOURCE = {
@@ -17,8 +18,7 @@ const SOURCE = {
 const WELL: Readiness = {
   ready: true,
   entropy: true,
-  generator: true,
-  suiteWorkers: true,
+  latched: null,
   ledger: true,
   secret: true,
   sources: [SOURCE],
@@ -28,7 +28,6 @@ const CHECKS = {
   entropy: 'ok',
   'entropy:os': 'ok',
   generator: 'ok',
-  suite_workers: 'ok',
   ledger: 'ok',
   master_secret: 'ok',
   accepting: 'yes',
@@ -57,14 +56,9 @@ describe('/readyz', () => {
       { entropy: 'unavailable', 'entropy:os': 'unavailable' },
     ],
     [
-      'the generator of the key worker',
-      { entropy: false, generator: false },
+      'the latch',
+      { entropy: false, latched: STAGED },
       { entropy: 'unavailable', generator: 'latched' },
-    ],
-    [
-      'a suite worker',
-      { entropy: false, suiteWorkers: false },
-      { entropy: 'unavailable', suite_workers: 'latched' },
     ],
     ['the ledger', { ledger: false }, { ledger: 'unavailable' }],
     ['the master secret', { secret: false }, { master_secret: 'incomplete' }],
@@ -76,6 +70,12 @@ describe('/readyz', () => {
       assert.deepEqual(checks, { ...CHECKS, ...words });
     });
   }
+
+  it('says which cause and which test latched the process, and no more', async () => {
+    assert.equal((await ask(WELL)).latch, undefined);
+    const { latch } = await ask({ ...WELL, ready: false, entropy: false, latched: STAGED });
+    assert.deepEqual(latch, { cause: 'gate', test: 'rank' });
+  });
 
   it('says that the server is ending, whatever else is true', async () => {
     const { code, status, checks } = await ask(WELL, true);

@@ -30,7 +30,11 @@ export interface Released {
 }
 
 /** What the ledger adds: it refuses a key that it has seen. */
-const REPEATED = 'a generated key repeats one in the ledger';
+const REPEATED = {
+  cause: 'repeated_key',
+  test: 'commitment',
+  detail: 'a new key repeats one in the ledger',
+} as const;
 
 /** The start of a suite worker, which judges a first stream, or that of a key worker. */
 function start(drbg: BrokenDrbg, validate: boolean): Generator {
@@ -54,7 +58,7 @@ export function runDefect({ defect, seed, soundKeys, keys, ...wanted }: DefectRu
     if (!key) break;
     if (key.complianceLevel === 'CERTIFICATION_READY') ready += 1;
   }
-  return { keys: released, ready, latched: generator.latched };
+  return { keys: released, ready, latched: generator.latched?.detail ?? null };
 }
 
 /** The next key's verdict, or null when none was released. */

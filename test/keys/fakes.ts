@@ -3,6 +3,7 @@ import { CtrDrbg } from '../../src/drbg/index.ts';
 import type { EntropySource, SourceName } from '../../src/entropy/index.ts';
 import { type BitGenerator, Generator, type GeneratorParts } from '../../src/keys/generator.ts';
 import type { ServiceSources } from '../../src/keys/index.ts';
+import { type Defect, Latch } from '../../src/keys/latch.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
 import { Keyring } from '../../src/proof/index.ts';
 
@@ -79,6 +80,9 @@ export class RecordingDrbg implements BitGenerator {
   }
 }
 
+/** A reason to latch. */
+export const STAGED: Defect = { cause: 'gate', test: 'rank', detail: 'staged' };
+
 /** Parts of a generator, sound where nothing else is given. */
 export function parts(given: Partial<GeneratorParts>): GeneratorParts {
   return {
@@ -89,6 +93,7 @@ export function parts(given: Partial<GeneratorParts>): GeneratorParts {
     strengthBits: 256,
     instanceId: Buffer.alloc(16, 7),
     knownAnswers: () => [{ name: 'staged', passed: true }],
+    latch: Latch.forThreads(2),
     ...given,
   };
 }

@@ -9,7 +9,15 @@ import type { KeyOrder } from '../../src/keys/order.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import { Modulator } from '../../src/modulation/index.ts';
 import { aesCtr } from '../support/aes-stream.ts';
-import { fakeGenerator, fakeSource, keyring, order, parts, RecordingDrbg } from './fakes.ts';
+import {
+  fakeGenerator,
+  fakeSource,
+  keyring,
+  order,
+  parts,
+  RecordingDrbg,
+  STAGED,
+} from './fakes.ts';
 
 const START_UP = [65_536, 65_536];
 const SAMPLE = [65_536, 65_536];
@@ -232,7 +240,7 @@ describe('generate with a defective generator', () => {
     const { generated, counts, generator } = make(drbg, { validate: true });
     assert.deepEqual(counts, { streams: 2, streamsPassed: 1 });
     assert.equal(generated.key.length, 32);
-    assert.equal(generator.status().latched, null);
+    assert.equal(generator.latched, null);
   });
 
   it('latches after two failing streams in a row and releases nothing any more', () => {
@@ -244,7 +252,8 @@ describe('generate with a defective generator', () => {
     const validated = order({ validate: true, modulation: 'none' });
     assert.throws(() => generateKey(generator, keyring, validated, counts), unavailable);
     assert.deepEqual(counts, { streams: 2, streamsPassed: 0 });
-    assert.match(generator.status().latched ?? '', /two streams in a row/);
+    assert.equal(generator.latched?.cause, 'gate');
+    assert.equal(generator.latched.test, 'frequency');
     assert.ok(drbg.destroyed);
     assert.throws(() => generateKey(generator, keyring, order(), tally()), unavailable);
   });
@@ -286,7 +295,7 @@ describe('generate with a defective generator', () => {
 
   it('latches when the start-up sample is biased', () => {
     const generator = fakeGenerator(new RecordingDrbg(bias));
-    assert.match(generator.status().latched ?? '', /screened sample/);
+    assert.match(generator.latched?.detail ?? '', /screened sample/);
     assert.throws(() => generateKey(generator, keyring, order(), tally()), unavailable);
   });
 
@@ -301,7 +310,7 @@ describe('generate with a defective generator', () => {
     assert.equal(sampled(), START_UP);
     assert.throws(() => generator.reseed('os'), unavailable);
     assert.equal(sampled(), 2 * START_UP);
-    assert.match(generator.status().latched ?? '', /screened sample/);
+    assert.match(generator.latched?.detail ?? '', /screened sample/);
   });
 
   it('takes the screen at the next reseed when the first try had no entropy', () => {
@@ -331,7 +340,7 @@ describe('generate with a defective generator', () => {
       at += output.length;
     });
     const generator = fakeGenerator(drbg);
-    assert.match(generator.status().latched ?? '', /screened sample/);
+    assert.match(generator.latched?.detail ?? '', /screened sample/);
   });
 
   it('draws nothing of the mix for a screen', () => {
@@ -351,7 +360,11 @@ describe('generate with a defective generator', () => {
     assert.throws(() => generateKey(generator, keyring, order(), tally()), unavailable);
     assert.equal(drbg.requests.length, before, 'nothing was asked of the DRBG any more');
     assert.ok(drbg.destroyed);
-    assert.equal(generator.status().latched, 'self-test failed: known answer');
+    assert.deepEqual(generator.latched, {
+      cause: 'self_test',
+      test: 'known answer',
+      detail: 'failed: known answer',
+    });
   });
 
   it('latches on a key that fails the exact tests', () => {
@@ -363,17 +376,17 @@ describe('generate with a defective generator', () => {
       () => generateKey(generator, keyring, order({ modulation: 'none' }), tally()),
       unavailable,
     );
-    assert.match(generator.status().latched ?? '', /exact tests/);
+    assert.deepEqual([generator.latched?.cause, generator.latched?.test], ['key_test', 'ones']);
   });
 
   it('gives no output by any door once it is latched', () => {
     const generator = fakeGenerator(new RecordingDrbg());
-    generator.latch('staged');
+    generator.latch(STAGED);
     assert.throws(() => generator.request(1), unavailable);
     assert.throws(() => generator.requestSample(), unavailable);
     assert.throws(() => generator.reseed('os'), unavailable);
-    generator.latch('later');
-    assert.equal(generator.status().latched, 'staged');
+    generator.latch({ ...STAGED, test: 'runs' });
+    assert.deepEqual(generator.latched, STAGED);
   });
 
   it('latches at start when the bare carrier fails the suite twice, and not when once', () => {
@@ -383,16 +396,16 @@ describe('generate with a defective generator', () => {
       });
     const once = fakeGenerator(failing(START_UP_RESEEDS + 1, START_UP_RESEEDS + 1));
     screenLiveCarrier(once);
-    assert.equal(once.status().latched, null);
+    assert.equal(once.latched, null);
     const twice = fakeGenerator(failing(START_UP_RESEEDS + 1, START_UP_RESEEDS + 2));
     screenLiveCarrier(twice);
-    assert.match(twice.status().latched ?? '', /start-up streams/);
+    assert.match(twice.latched?.detail ?? '', /start-up streams/);
   });
 
   it('stays latched, and the worker alive, when its first sample was biased already', () => {
     const generator = fakeGenerator(new RecordingDrbg(bias));
     screenLiveCarrier(generator);
-    assert.match(generator.status().latched ?? '', /screened sample/);
+    assert.match(generator.latched?.detail ?? '', /screened sample/);
   });
 
   it('refuses a source that was not opened', () => {

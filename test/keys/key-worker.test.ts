@@ -4,7 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { AppError } from '../../src/errors.ts';
+import { Generator } from '../../src/keys/generator.ts';
 import { KeyWorker } from '../../src/keys/key-worker.ts';
+import { Latch } from '../../src/keys/latch.ts';
 import type { KeyBatch, KeyTask } from '../../src/keys/messages.ts';
 import type {
   CommitmentQuery,
@@ -13,7 +15,7 @@ import type {
   MeteredRequest,
 } from '../../src/ledger/index.ts';
 import type { Keyring } from '../../src/proof/index.ts';
-import { fakeGenerator, keyring, order, RecordingDrbg } from './fakes.ts';
+import { fakeGenerator, keyring, order, parts, RecordingDrbg, STAGED } from './fakes.ts';
 
 const requester = { accountId: 'a', apiKeyId: 'k', atMs: Date.UTC(2026, 10, 21) };
 const usage = { month: 1, used: 1, quota: null };
@@ -44,6 +46,26 @@ function pendingStore() {
 
 const batch = (...tasks: KeyTask[]): KeyBatch => ({ id: 1, tasks, failures: [] });
 const generateTask: KeyTask = { kind: 'generate', requester, order: order() };
+
+/** A key of a suite worker. */
+const recordTask: KeyTask = {
+  kind: 'record',
+  requester,
+  order: order({ validate: true }),
+  generated: {
+    securityStrengthBits: 256,
+    entropyBits: 256,
+    entropyJobId: null,
+    evidence: null,
+    hashProof: '',
+    commitment: keyring.commit(Buffer.alloc(32, 3)),
+    latencyMs: 1,
+  },
+  counts: { streams: 1, streamsPassed: 1 },
+};
+
+/** A text that is no key. */
+const validateTask: KeyTask = { kind: 'validate', requester, key: undefined, proof: undefined };
 
 /** A keyring that keeps hold of the very buffer it is shown. */
 function spyingKeyring(): { spy: Keyring; shown: Uint8Array[] } {
@@ -151,21 +173,27 @@ describe('key worker', () => {
     assert.equal((await reply).results.length, 3);
   });
 
-  it('latches its generator when the ledger finds a key repeated', async () => {
-    const ledger = store((requests) => requests.map(() => ({ kind: 'repeated_key' })));
-    const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), keyring, ledger);
-    const { results, status } = await worker.run(batch(generateTask));
-    assert.ok(results[0]?.kind === 'failed');
-    assert.equal(results[0].failure.code, 'entropy_unavailable');
-    assert.match(status.latched ?? '', /repeats/);
-    const again = await worker.run(batch(generateTask));
-    assert.ok(again.results[0]?.kind === 'failed');
-  });
+  for (const [what, task] of [
+    ['its own', generateTask],
+    ['a suite worker', recordTask],
+  ] as const) {
+    it(`latches the process when the ledger finds a key of ${what} repeated`, async () => {
+      const ledger = store((requests) => requests.map(() => ({ kind: 'repeated_key' })));
+      const generator = fakeGenerator(new RecordingDrbg());
+      const worker = new KeyWorker(generator, keyring, ledger);
+      const { results } = await worker.run(batch(task));
+      assert.ok(results[0]?.kind === 'failed');
+      assert.equal(results[0].failure.code, 'entropy_unavailable');
+      assert.equal(generator.latched?.cause, 'repeated_key');
+      const again = await worker.run(batch(generateTask));
+      assert.ok(again.results[0]?.kind === 'failed');
+    });
+  }
 
   it('keeps validating when its generator is latched', async () => {
     const ledger = store((requests) => requests.map(() => ({ kind: 'committed', usage })));
     const generator = fakeGenerator(new RecordingDrbg());
-    generator.latch('staged');
+    generator.latch(STAGED);
     const worker = new KeyWorker(generator, keyring, ledger);
     const key = Buffer.alloc(16, 0x5a);
     const task: KeyTask = { kind: 'validate', requester, key, proof: undefined };
@@ -202,7 +230,37 @@ describe('key worker', () => {
     assert.equal((await second).results.length, 2);
   });
 
-  it('does not release a key that was ready when the batch before latched its generator', async () => {
+  it('drops plain and validated keys once another thread has latched, and commits the rest', async () => {
+    const { ledger, commits } = pendingStore();
+    const { spy, shown } = spyingKeyring();
+    const latch = Latch.forThreads(2);
+    const generator = new Generator(parts({ latch }));
+    const worker = new KeyWorker(generator, spy, ledger);
+    const first = worker.run(batch(generateTask));
+    const failures = [{ accountId: 'a', atMs: 0, counts: { streams: 0, streamsPassed: 0 } }];
+    const second = worker.run({ ...batch(generateTask, recordTask, validateTask), failures });
+    await setImmediate();
+    new Latch(latch.memory).set(STAGED);
+    commits[0]?.answer();
+    await first;
+    await setImmediate();
+    assert.deepEqual(
+      commits.map(({ size }) => size),
+      [1, 1],
+      'the validation alone is committed',
+    );
+    commits[1]?.answer();
+    const { results } = await second;
+    for (const result of results.slice(0, 2)) {
+      assert.ok(result.kind === 'failed');
+      assert.equal(result.failure.code, 'entropy_unavailable');
+      assert.match(result.failure.reason, /gate, rank: staged/);
+    }
+    assert.equal(results[2]?.kind, 'validated');
+    assert.ok(shown[1]?.every((byte) => byte === 0));
+  });
+
+  it('does not release a key that was ready when the batch before latched the process', async () => {
     const { ledger, commits } = pendingStore();
     const { spy, shown } = spyingKeyring();
     const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), spy, ledger);

@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { ApiKeyLookups } from '../../src/keys/api-key-lookups.ts';
+import { Latch } from '../../src/keys/latch.ts';
 import type { KeyBatch, KeyTask, SuiteJob } from '../../src/keys/messages.ts';
 import type { KeyObserver, Stage } from '../../src/keys/observer.ts';
 import { KeyQueue } from '../../src/keys/queue.ts';
@@ -12,7 +13,7 @@ import { SuitePool } from '../../src/keys/suite-pool.ts';
 
 const TASK: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
 const JOB = { order: {} } as unknown as SuiteJob;
-const STATUS = { latched: null, reseeds: 0, sources: [] };
+const STATUS = { reseeds: 0, sources: [] };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Keeps what it is told, times left out. */
@@ -85,7 +86,7 @@ describe('the suite pool', () => {
   it('tells of waits and jobs, of refusals, and each request of its stages', async () => {
     const notes = new Notes();
     const worker = new FakeWorker();
-    const pool = new SuitePool(() => {}, notes);
+    const pool = new SuitePool(Latch.forThreads(1), notes);
     assert.equal(pool.load.capacity, 0);
     pool.add(worker.asWorker, STATUS);
     const { stages, onStage } = stageNotes();

@@ -7,7 +7,7 @@ import { KeyQueue } from '../../src/keys/queue.ts';
 
 const task: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
 const failure = { accountId: 'a', atMs: 0, counts: { streams: 0, streamsPassed: 0 } };
-const status = { latched: null, sources: [] };
+const status = { reseeds: 0, sources: [] };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 class FakeWorker extends EventEmitter {

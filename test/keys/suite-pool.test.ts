@@ -3,10 +3,12 @@ import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { AppError } from '../../src/errors.ts';
+import { Latch } from '../../src/keys/latch.ts';
 import type { SuiteJob, SuiteReply } from '../../src/keys/messages.ts';
 import { SuitePool } from '../../src/keys/suite-pool.ts';
+import { STAGED } from './fakes.ts';
 
-const STATUS = { latched: null, reseeds: 0, sources: [] };
+const STATUS = { reseeds: 0, sources: [] };
 const HALF_OF_THE_QUEUE = 128;
 const present = () => false;
 
@@ -30,12 +32,12 @@ class FakeWorker extends EventEmitter {
 
 function makePool() {
   const worker = new FakeWorker();
-  const latches: string[] = [];
-  const pool = new SuitePool((reason) => latches.push(reason));
+  const latch = Latch.forThreads(2);
+  const pool = new SuitePool(latch);
   pool.add(worker as unknown as Worker, STATUS);
   const submit = (account: string, abandoned: () => boolean = present) =>
     pool.submit({ order: {} } as unknown as SuiteJob, account, abandoned);
-  return { worker, submit, pool, latches };
+  return { worker, submit, pool, latch };
 }
 
 const isCode = (code: string) => (error: unknown) =>
@@ -76,23 +78,17 @@ describe('suite pool', () => {
     assert.equal(worker.jobs.length, 2, 'a job nobody waits for was begun');
   });
 
-  it('releases nothing of a generator that proved broken, whatever its worker had not heard yet', async () => {
-    const { worker, submit, pool, latches } = makePool();
-    const [first, second, third] = [submit('a'), submit('a'), submit('a')];
-    worker.finish();
-    (await first).latchSource('repeats itself');
-    // The worker was busy with the second job, and hears of the latch after it.
-    const key = worker.finish();
-    const { result } = (await second).reply;
-    assert.ok(result.kind === 'failed');
-    assert.equal(result.failure.code, 'entropy_unavailable');
-    assert.ok(key.every((byte) => byte === 0));
-    await assert.rejects(third, isCode('entropy_unavailable'));
-    worker.emit('message', { probed: STATUS });
+  it('refuses what waits once any thread has latched, and what comes later', async () => {
+    const { worker, submit, pool, latch } = makePool();
+    const first = submit('a');
+    const second = submit('a');
+    new Latch(latch.memory).set(STAGED);
+    await assert.rejects(second, isCode('entropy_unavailable'));
     await assert.rejects(submit('a'), isCode('entropy_unavailable'));
-    assert.equal(pool.statuses()[0]?.latched, 'repeats itself');
-    assert.deepEqual(latches, ['repeats itself']);
-    assert.equal(worker.jobs.filter((job) => Object.hasOwn(job as object, 'order')).length, 2);
+    assert.deepEqual(pool.load, { waiting: 0, capacity: 0 });
+    worker.finish();
+    await first;
+    assert.equal(worker.jobs.length, 1);
   });
 
   it('does not begin a job whose client has gone meanwhile', async () => {

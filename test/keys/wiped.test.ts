@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { newApiKey } from '../../src/accounts/index.ts';
 import { AppError } from '../../src/errors.ts';
 import type { GenerateOutcome, KeyService } from '../../src/keys/index.ts';
+import { Latch } from '../../src/keys/latch.ts';
 import type { KeyBatch, KeyTask } from '../../src/keys/messages.ts';
 import { KeyQueue } from '../../src/keys/queue.ts';
 import { SuitePool } from '../../src/keys/suite-pool.ts';
@@ -12,7 +13,7 @@ import type { Principal } from '../../src/ledger/index.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 import { startKeyService } from '../support/key-service.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
-import { order } from './fakes.ts';
+import { order, STAGED } from './fakes.ts';
 
 const ORDER = order({ validate: true });
 const USAGE = { month: 0, used: 1, quota: null };
@@ -46,13 +47,48 @@ describe('keys in the service', () => {
         counts: { streams: 1, streamsPassed: 1 },
         result: { kind: 'generated', generated: { key, report: null } },
       };
-      const outcome = { reply, latchSource: assert.fail };
-      t.mock.method(SuitePool.prototype, 'submit', async () => outcome);
+      t.mock.method(SuitePool.prototype, 'submit', async () => reply);
       t.mock.method(KeyQueue.prototype, 'submit', answer);
       t.mock.method(KeyQueue.prototype, 'recordFailure', () => {});
       const [settled] = await Promise.allSettled([service.generate(principal, ORDER, () => false)]);
       assert.ok(settled.status === 'rejected' || settled.value.kind === 'quota_exceeded');
       assert.ok(isWiped(key));
+    });
+  }
+
+  for (const validate of [false, true]) {
+    it(`are wiped when the process latched between commit and answer (validated: ${validate})`, async (t) => {
+      const before = await service.metrics(principal, 0);
+      const keys: Uint8Array[] = [];
+      const { submit } = KeyQueue.prototype;
+      const { submit: submitJob } = SuitePool.prototype;
+      t.mock.method(KeyQueue.prototype, 'submit', async function (this: KeyQueue, task: KeyTask) {
+        const result = await submit.call(this, task);
+        if (result.kind === 'generated') keys.push(result.generated.key);
+        // The row is durable now, and the answer has not been written.
+        if (task.kind !== 'metrics') t.mock.method(Latch.prototype, 'read', () => STAGED);
+        return result;
+      });
+      t.mock.method(
+        SuitePool.prototype,
+        'submit',
+        async function (this: SuitePool, ...given: Parameters<SuitePool['submit']>) {
+          const reply = await submitJob.apply(this, given);
+          if (reply.result.kind === 'generated') keys.push(reply.result.generated.key);
+          return reply;
+        },
+      );
+      await assert.rejects(
+        service.generate(principal, order({ validate }), () => false),
+        { code: 'entropy_unavailable' },
+      );
+      assert.deepEqual([keys.length, keys.every(isWiped)], [1, true]);
+      const { keys: rows, metered, failures } = await service.metrics(principal, 0);
+      assert.deepEqual(
+        [rows - before.keys, metered - before.metered, failures - before.failures],
+        [1, 1, 0],
+        'the row stands and counts as one request',
+      );
     });
   }
 

@@ -30,7 +30,7 @@ export async function startKeyService(
     onLedgerChange: () => {},
     suiteWorkers: 1,
     clock: systemClock,
-    onLatch: assert.fail,
+    onLatch: ({ detail }) => assert.fail(detail),
     onSourceEvent: assert.fail,
     onFatal: assert.fail,
   });

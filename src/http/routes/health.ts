@@ -55,8 +55,7 @@ function alive({ clock }: RouteContext): Health {
 
 /** Ready while keys can be made and recorded and the process is not on its way out. */
 function readiness({ service, clock, isDraining }: RouteContext): Health {
-  const { ready, entropy, generator, suiteWorkers, ledger, secret, sources } =
-    service.checkReadiness();
+  const { ready, entropy, latched, ledger, secret, sources } = service.checkReadiness();
   const status = isDraining() ? 'draining' : ready ? 'ok' : 'unavailable';
   const bySource = sources.map(({ name, healthy }) => [`entropy:${name}`, word(healthy)]);
   return {
@@ -65,12 +64,12 @@ function readiness({ service, clock, isDraining }: RouteContext): Health {
     checks: {
       entropy: word(entropy),
       ...Object.fromEntries(bySource),
-      generator: generator ? 'ok' : 'latched',
-      suite_workers: suiteWorkers ? 'ok' : 'latched',
+      generator: latched ? 'latched' : 'ok',
       ledger: word(ledger),
       master_secret: secret ? 'ok' : 'incomplete',
       accepting: isDraining() ? 'no' : 'yes',
     },
+    ...(latched && { latch: { cause: latched.cause, test: latched.test } }),
     timestamp: formatTimestamp(clock.nowMs()),
   };
 }

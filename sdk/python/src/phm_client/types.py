@@ -310,12 +310,21 @@ class Randomness(Answer):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Latch:
+    """Why the process makes no more keys until a restart."""
+
+    cause: Literal["self_test", "gate", "screen", "key_test", "repeated_key"]
+    test: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Health(Answer):
     """State of the replica that answered. ``success`` is False if it is not ready."""
 
     success: bool
     status: Literal["ok", "unavailable", "draining"]
     checks: Mapping[str, str] | None = field(default=None, hash=False)
+    latch: Latch | None = None
 
 
 def key_bytes(generated: GeneratedKey) -> bytes:

@@ -1,0 +1,59 @@
+/** A defect in one thread of a real server stops key generation in all of them, and only that. */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { brokenOutput } from '../support/broken-output.ts';
+import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
+
+const VALIDATED = { security_level: 256, enable_nist_validation: true, modulation_type: 'none' };
+
+describe('a server whose suite worker proves defective', () => {
+  const dataDir = makeDataDir();
+  const file = join(dataDir, 'broken');
+  let server: Server;
+  let key: string;
+  before(async () => {
+    server = await Server.start(dataDir, {
+      PHM_METRICS_PORT: '0',
+      ...brokenOutput('phm-suite', file),
+    });
+    key = (await server.generate({ security_level: 256 })).body.key;
+    writeFileSync(file, '');
+    const { status, body } = await server.generate(VALIDATED);
+    assert.deepEqual([status, body.code], [503, 'entropy_unavailable']);
+  });
+  after(async () => {
+    await server?.stop();
+    removeDataDir(dataDir);
+  });
+
+  it('makes no plain and no validated key any more', async () => {
+    for (const order of [{ security_level: 128 }, VALIDATED]) {
+      const { status, body, headers } = await server.generate(order);
+      assert.deepEqual([status, body.code], [503, 'entropy_unavailable']);
+      assert.equal(headers.get('retry-after'), '5');
+    }
+  });
+
+  it('goes on validating, and lives', async () => {
+    const { status, body } = await server.validate({ key });
+    assert.deepEqual([status, body.valid], [200, true]);
+    assert.equal((await server.request('/livez')).status, 200);
+  });
+
+  it('names cause and test in /readyz, the metrics and once in the log', async () => {
+    const { status, body } = await server.request('/readyz');
+    assert.deepEqual([status, body.checks.generator, body.latch.cause], [503, 'latched', 'gate']);
+    const { test } = body.latch;
+    const page = await server.scrape();
+    const latched = page.match(/^phm_generator_latched\{.*\} 1$/gm);
+    assert.deepEqual(latched, [`phm_generator_latched{cause="gate",test="${test}"} 1`]);
+    assert.match(page, /^phm_generator_latches_total 2$/m);
+    const lines = server.log.split('\n').filter((line) => line.includes('generation has stopped"'));
+    assert.equal(lines.length, 1);
+    const { cause, test: logged, detail } = JSON.parse(lines[0]);
+    assert.deepEqual([cause, logged], ['gate', test]);
+    assert.match(detail, /two streams/);
+  });
+});

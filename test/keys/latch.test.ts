@@ -1,0 +1,77 @@
+/** One word stops every thread, and says who set it and why. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { describe, it } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import { Generator } from '../../src/keys/generator.ts';
+import { type Defect, describeDefect, Latch } from '../../src/keys/latch.ts';
+import { parts, RecordingDrbg, STAGED } from './fakes.ts';
+
+const LATCH = new URL('../../src/keys/latch.ts', import.meta.url).href;
+
+/** Sets the latch in another thread. */
+async function setElsewhere(latch: Latch, defect: Defect): Promise<void> {
+  const code = `
+    import { workerData } from 'node:worker_threads';
+    const { Latch } = await import(workerData.module);
+    new Latch(workerData.memory).set(workerData.defect);`;
+  const url = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
+  const workerData = { module: LATCH, memory: latch.memory, defect };
+  await once(new Worker(url, { workerData }), 'exit');
+}
+
+describe('the latch', () => {
+  it('is in service until it is set', () => {
+    assert.equal(Latch.forThreads(1).read(), null);
+  });
+
+  it('tells every thread which cause and which test set it', async () => {
+    const latch = Latch.forThreads(2);
+    const told = latch.whenSet();
+    await setElsewhere(latch, STAGED);
+    assert.deepEqual(await told, STAGED);
+    assert.deepEqual(latch.read(), STAGED);
+    assert.equal(describeDefect(STAGED), 'gate, rank: staged');
+  });
+
+  it('keeps the first reason', () => {
+    const latch = Latch.forThreads(2);
+    latch.set(STAGED);
+    latch.set({ cause: 'screen', test: 'min_entropy', detail: 'later' });
+    assert.deepEqual(latch.read(), STAGED);
+  });
+
+  it('bounds the text, whatever its characters', () => {
+    for (const character of ['x', '\u0000', '\u20ac']) {
+      const latch = Latch.forThreads(1);
+      const long = character.repeat(10_000);
+      latch.set({ cause: 'self_test', test: long, detail: long });
+      const { test, detail } = latch.read() ?? assert.fail();
+      assert.deepEqual([test, detail], [character.repeat(64), character.repeat(200)]);
+    }
+  });
+
+  it('has room for the reasons of all threads that set it at once', async () => {
+    const threads = 4;
+    const latch = Latch.forThreads(threads);
+    const defects = Array.from({ length: threads }, (_, i) => ({ ...STAGED, detail: `of ${i}` }));
+    await Promise.all(defects.map((defect) => setElsewhere(latch, defect)));
+    const first = latch.read();
+    assert.ok(defects.some(({ detail }) => detail === first?.detail));
+  });
+
+  it('ends a generator that was idle, and refuses its next request', async () => {
+    const latch = Latch.forThreads(2);
+    const drbg = new RecordingDrbg();
+    const generator = new Generator(parts({ drbg, latch: new Latch(latch.memory) }));
+    latch.set(STAGED);
+    assert.throws(() => generator.request(1), { code: 'entropy_unavailable' });
+    assert.throws(() => generator.reseed('os'), { code: 'entropy_unavailable' });
+    assert.deepEqual(drbg.requests, []);
+    const idle = new RecordingDrbg();
+    const other = new Generator(parts({ drbg: idle, latch }));
+    assert.deepEqual(other.latched, STAGED);
+    await latch.whenSet();
+    assert.ok(idle.destroyed);
+  });
+});

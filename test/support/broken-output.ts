@@ -1,0 +1,39 @@
+/**
+ * Loaded into a server by `--import` (`brokenOutput`): once the file named exists, the DRBG of the threads
+ * named sends each byte of a sample twice. Short outputs, such as keys and known answers, stay whole.
+ */
+import { existsSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import threads, { isMainThread, threadName, type WorkerOptions } from 'node:worker_threads';
+import { CtrDrbg } from '../../src/drbg/index.ts';
+
+/** The environment of a server whose `thread` (`phm-keys`, `phm-suite`) breaks once `file` exists. */
+export function brokenOutput(thread: string, file: string): { readonly NODE_OPTIONS: string } {
+  const url = pathToFileURL(import.meta.filename);
+  url.search = new URLSearchParams({ thread, file }).toString();
+  return { NODE_OPTIONS: `--import=${url.href}` };
+}
+
+const SAMPLE_PART_BYTES = 65_536;
+
+const { searchParams } = new URL(import.meta.url);
+const [thread, file] = [searchParams.get('thread'), searchParams.get('file')];
+if (file !== null && isMainThread) {
+  // The service gives its threads an environment without NODE_OPTIONS.
+  threads.Worker = class extends threads.Worker {
+    constructor(url: string | URL, options: WorkerOptions) {
+      super(url, { ...options, execArgv: [`--import=${import.meta.url}`] });
+    }
+  };
+  syncBuiltinESMExports();
+} else if (file !== null && threadName === thread) {
+  const { generate } = CtrDrbg.prototype;
+  CtrDrbg.prototype.generate = function (lengthBytes, additionalInput) {
+    const output = generate.call(this, lengthBytes, additionalInput);
+    if (lengthBytes === SAMPLE_PART_BYTES && existsSync(file)) {
+      for (let i = 1; i < lengthBytes; i += 2) output[i] = output[i - 1];
+    }
+    return output;
+  };
+}
