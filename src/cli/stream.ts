@@ -1,16 +1,19 @@
-/** `phm stream`: the generator's output for outside assessment, as the suite of the service sees it. */
+/** `phm stream`: the generator's output for outside assessment, as the suite of the service judges it. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { wipe } from '../bytes.ts';
 import { Generator, requireSelfTests, SAMPLE_BITS, sampleStream } from '../keys/index.ts';
-import { DEFAULT_MODULATION, MODULATION_TYPES, type ModulationType } from '../modulation/index.ts';
+import { MODULATION_TYPES, type ModulationType } from '../modulation/index.ts';
 import type { CliContext } from './context.ts';
 import { untilInterrupted } from './interruption.ts';
 import { parseCount } from './parse-count.ts';
 
 const HELP = `
 Bits 0 to 2^20 - 1 are the sample of one stream, the next 2^20 those of another, each after a reseed of
-its own: the same bits that the statistical suite is given when a key is generated with validation.
-No key is among them.
+its own. They are taken as the sample is that the statistical suite judges when a key is generated with
+validation: from the generator, before modulation. No key is among them.
+
+--modulation writes what a modulation makes of that output. Do not judge the generator by it: phase and
+amplitude hide a broken generator from every test.
 
 Examples:
   phm stream --bits 1048576 > one-sample.bin
@@ -20,7 +23,7 @@ Examples:
 export function addStreamCommand(program: Command, context: CliContext): void {
   program
     .command('stream')
-    .description('write modulated generator output to standard output, for outside assessment')
+    .description("write the generator's output to standard output, for outside assessment")
     .addOption(
       new Option('--bits <n>', 'bits to write, a multiple of 8')
         .argParser(parseBits)
@@ -29,7 +32,7 @@ export function addStreamCommand(program: Command, context: CliContext): void {
     .addOption(
       new Option('--modulation <type>', 'modulation type')
         .choices(MODULATION_TYPES)
-        .default(DEFAULT_MODULATION),
+        .default('none'),
     )
     .addHelpText('after', HELP)
     .action((options: { bits: number; modulation: ModulationType }) =>

@@ -76,8 +76,8 @@ export function generateKey(
 }
 
 /**
- * The first 2^20 bits of a stream of its own, modulated as a key's bits are: what keys are assessed by
- * from outside. No key is cut from that stream. The caller MUST wipe them.
+ * The first 2^20 bits of a stream of its own, for assessment from outside: with `none` those that the
+ * suite judges. No key is cut from that stream. The caller MUST wipe them.
  */
 export function sampleStream(generator: Generator, modulation: ModulationType): Buffer {
   const { modulator } = openStream(generator, { modulation, source: 'os' });

@@ -6,6 +6,7 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { SOURCE_NAMES } from '../../src/entropy/index.ts';
+import { gate, runPackedSuite } from '../../src/sts/index.ts';
 import {
   type CommandResult,
   type Environment,
@@ -264,11 +265,14 @@ describe('phm stream', () => {
     assert.equal(new Set(runs.map((bytes) => bytes.toString('hex'))).size, 4);
   });
 
-  it('passes the suite', async () => {
-    const file = join(dataDir, 'sample.bin');
-    writeFileSync(file, await output('stream', '--bits', String(2 ** 20)));
-    const { code, stdout } = await runPhm(['assess', file, '--json'], dataDir);
-    assert.equal(code, 0, stdout);
+  it('passes the gate of the service', async () => {
+    const report = runPackedSuite(await output('stream', '--bits', String(2 ** 20)));
+    assert.equal(gate(report).verdict, 'PASS');
+  });
+
+  it("writes the generator's output before modulation, unless one is named", async () => {
+    const { stdout } = await runPhm(['stream', '--help'], dataDir);
+    assert.match(stdout, /--modulation <type> .*default: "none"/s);
   });
 
   it('ends with 1 and one line when told to, when nobody reads, and when the disk is full', async (t) => {
