@@ -21,7 +21,7 @@ interface ViewText {
 const TEXTS: Readonly<Record<RoutePath, ViewText>> = {
   generate: {
     title: 'Generate a key',
-    lead: 'A symmetric key from freshly drawn entropy, with the evidence for the stream it is cut from.',
+    lead: 'A symmetric key, made after a reseed from the operating system, with evidence about the generator.',
   },
   validate: {
     title: 'Validate a key',

@@ -10,7 +10,7 @@ import type {
   SourceName,
 } from './source.ts';
 import type { IbmQuantumSettings } from './sources/ibm-quantum.ts';
-import { openOsSource, osAssessment, osCreditBits } from './sources/os.ts';
+import { isKernelGenerator, openOsSource, osAssessment, osCreditBits } from './sources/os.ts';
 import type { QrngSettings } from './sources/qrng.ts';
 import { openQuantumSimulator } from './sources/quantum-simulator.ts';
 
@@ -85,11 +85,14 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
   },
   device: {
     kind: 'noise',
-    assessment: ({ device }) =>
-      device
-        ? `${device.minEntropyPerByte} bits a byte, on the operator's word by PHM_DEVICE_MIN_ENTROPY`
-        : 'claimed by PHM_DEVICE_MIN_ENTROPY',
-    creditBits: ({ device }) => (device ? POOLED_CREDIT_BITS : 0),
+    assessment: ({ device }) => {
+      if (!device) return 'claimed by PHM_DEVICE_MIN_ENTROPY';
+      if (isKernelGenerator(device.path))
+        return "not credited: it is the kernel's generator, as os";
+      return `${device.minEntropyPerByte} bits a byte, on the operator's word by PHM_DEVICE_MIN_ENTROPY`;
+    },
+    creditBits: ({ device }) =>
+      device && !isKernelGenerator(device.path) ? POOLED_CREDIT_BITS : 0,
     // Part of the operator's claim: what one read takes from a device is given to no other.
     isSeparate: true,
     poolDraws: 256,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -91,6 +91,20 @@ describe('a background source', { timeout: 30_000 }, () => {
       assert.equal(source.status().creditBitsPerDraw, credit);
       await source.close();
     }
+  });
+
+  it("credits a device on the operator's word, and not the kernel's generator by another name", {
+    skip: process.platform === 'win32' && 'no device files',
+  }, (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'phm-device-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const link = join(folder, 'noise');
+    symlinkSync('/dev/urandom', link);
+    const creditOf = (path: string) =>
+      sourceCreditBits('device', { ...SETTINGS, device: { path, minEntropyPerByte: 8 } });
+    assert.equal(creditOf('/dev/null'), 192);
+    assert.equal(creditOf(join(folder, 'missing')), 192);
+    for (const path of ['/dev/urandom', '/dev/random', link]) assert.equal(creditOf(path), 0, path);
   });
 
   it('credits a remote source only when the operator says so', () => {

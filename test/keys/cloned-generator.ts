@@ -7,7 +7,7 @@ import { CtrDrbg } from '../../src/drbg/index.ts';
 import { Generator } from '../../src/keys/generator.ts';
 import { parts } from './fakes.ts';
 
-/** Sources that repeat themselves: each copy is given the same "fresh" entropy. */
+/** Sources that repeat themselves: each copy is given the same draws. */
 export function frozenGenerator(): Generator {
   const state = { entropyInput: Buffer.alloc(32, 1), nonce: Buffer.alloc(16) };
   return new Generator(parts({ drbg: CtrDrbg.instantiate(state) }));

@@ -66,7 +66,7 @@ describe('copies of a generator', () => {
     assert.equal(new Set(outputs).size, outputs.length);
   });
 
-  it('are kept apart by fresh entropy alone, as after a snapshot is restored with its clock', () => {
+  it('are kept apart by fresh seed material alone, as after a snapshot is restored with its clock', () => {
     const os = openSource('os');
     const outputs = Array.from({ length: 50 }, () =>
       firstBytes(new Generator(parts({ os, drbg: new WithoutAdditionalInput() }))),

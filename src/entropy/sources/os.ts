@@ -10,7 +10,7 @@
  * in.
  */
 import { randomFillSync } from 'node:crypto';
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { MonitoredSource } from '../monitored-source.ts';
 
 /**
@@ -50,6 +50,24 @@ const DEVICES: OsDevices = {
   readyPath: '/dev/random',
   mustBeDevice: true,
 };
+
+/** Whether `path` is the kernel's generator, by whatever name: what it gives, `os` gives already. */
+export function isKernelGenerator(path: string): boolean {
+  const device = deviceNumber(path);
+  return (
+    device !== null && [DEVICES.path, DEVICES.readyPath].some((one) => deviceNumber(one) === device)
+  );
+}
+
+/** The number of a character device, or null where there is none that can be seen. */
+function deviceNumber(path: string): number | null {
+  try {
+    const found = statSync(path);
+    return found.isCharacterDevice() ? found.rdev : null;
+  } catch {
+    return null;
+  }
+}
 
 /** Opens the system source. It never throws; a device that cannot be read shows in `status`. */
 export function openOsSource(
