@@ -2,8 +2,8 @@
  * The operating system's generator: `/dev/urandom`, read from an open descriptor for every draw.
  *
  * A draw is fresh output of the kernel's generator. It is not fresh entropy: the kernel takes that in
- * by itself, rarely (Linux 5.18 and later: once a minute), and all output in between comes from one
- * seed.
+ * by itself, rarely (Linux 5.18 and later: about once a minute), and all output in between comes from
+ * one seed.
  *
  * `node:crypto` is OpenSSL's own generator in this process. It asks the kernel at its start and then
  * rarely, so a draw of it is not even fresh kernel output. On Windows there is no device and it stands
