@@ -10,6 +10,8 @@ export interface Announcement {
   readonly dashboard: boolean;
   /** The data directory, or the database in PostgreSQL. */
   readonly data: string;
+  /** Whether the listener refuses clients without post-quantum key exchange. */
+  readonly requiresHybrid: boolean;
   /** The page for Prometheus, or null. */
   readonly metricsAddress: string | null;
   /** A demo API key that this server admits, or null. */
@@ -41,11 +43,12 @@ export function announce(announcement: Announcement): void {
  * The banner: at most 80 columns and 24 lines with a short address. Its curl line works when pasted.
  */
 export function bannerText(announcement: Announcement): string {
-  const { address, dashboard, data, metricsAddress, demoApiKey, color } = announcement;
+  const { address, dashboard, data, requiresHybrid, metricsAddress, demoApiKey, color } =
+    announcement;
   const bold = (text: string) => paint('bold', text, color);
   const faint = (text: string) => paint('dim', text, color);
   const rows = [
-    ['Service', address],
+    ['Service', requiresHybrid ? `${address}  for clients with post-quantum TLS` : address],
     ...(dashboard ? [['Dashboard', `${address}/`]] : []),
     ['Documentation', `${address}/docs`],
     ['Data', data],

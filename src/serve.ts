@@ -3,9 +3,7 @@
  *
  *   configuration → master secret → database → workers → HTTP → banner → until told to end
  */
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { createSecureContext } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
@@ -28,6 +26,7 @@ import { isSourceName, sourceAssessment, sourceCreditBits } from './entropy/inde
 import { SetupError } from './errors.ts';
 import { buildApp } from './http/app.ts';
 import { isBuilt } from './http/built-pages.ts';
+import { loadTls } from './http/tls.ts';
 import {
   checkMasterSecret,
   KeyService,
@@ -74,7 +73,8 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     loopbackListener: isLoopback(config.host),
     embeddedDatabase: config.databaseUrl === null,
   });
-  const tls = readTlsFiles(config);
+  const tls = config.tls && loadTls(config.tls);
+  if (tls) logger.info({ cipherSuites: tls.ciphers, groups: tls.ecdhCurve }, 'TLS 1.3');
   const metrics = await countFor(config);
   const lifecycle = { draining: false, demoKeysEnded: false };
   const started = { config, logger, metrics, demoPolicy, lifecycle, onFatal };
@@ -118,6 +118,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     demoKeysEnded: lifecycle.demoKeysEnded,
     data: config.databaseUrl === null ? config.dataDir : describeStore(storeLocation(config)),
     commandLine: (words) => commandLine(options, words),
+    requiresHybrid: config.tls?.requireHybrid ?? false,
     metricsAddress: metricsServer?.address ?? null,
     color,
   });
@@ -309,32 +310,6 @@ async function addDemoAccounts(store: LedgerStore): Promise<string | null> {
     if (principal) active ??= apiKey;
   }
   return active;
-}
-
-/** The certificate and its key, tried together before anything is started. */
-function readTlsFiles({ tls }: Config): { cert: string; key: string } | null {
-  if (!tls) return null;
-  const cert = readPem('PHM_TLS_CERT_FILE', tls.certFile);
-  const key = readPem('PHM_TLS_KEY_FILE', tls.keyFile);
-  try {
-    createSecureContext({ cert, key });
-  } catch (cause) {
-    throw new SetupError(
-      `PHM_TLS_CERT_FILE and PHM_TLS_KEY_FILE do not make a certificate with its key: ${(cause as Error).message}`,
-      { cause },
-    );
-  }
-  return { cert, key };
-}
-
-function readPem(variable: string, path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (cause) {
-    throw new SetupError(`${variable}: cannot read ${path}: ${(cause as Error).message}`, {
-      cause,
-    });
-  }
 }
 
 const LISTEN_FIXES: Readonly<Record<string, string>> = {

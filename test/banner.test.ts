@@ -10,6 +10,7 @@ const ALL: Announcement = {
   json: false,
   dashboard: true,
   data: '/var/lib/phm',
+  requiresHybrid: true,
   metricsAddress: 'http://127.0.0.1:9464/metrics',
   demoApiKey: DEMO_KEY,
   demoKeysEnded: false,
@@ -25,8 +26,15 @@ describe('the banner', () => {
     assert.match(text, /Data +\/var\/lib\/phm\n/);
     assert.match(text, /Metrics +http:\/\/127\.0\.0\.1:9464\/metrics\n/);
     assert.match(text, /Demo API key +phmsk_demo_/);
-    const bare = bannerText({ ...ALL, dashboard: false, metricsAddress: null, demoApiKey: null });
-    assert.doesNotMatch(bare, /Dashboard|Metrics|phmsk_demo/);
+    assert.match(text, /Service +http:\S+:8080 {2}for clients with post-quantum TLS\n/);
+    const nothing = {
+      dashboard: false,
+      requiresHybrid: false,
+      metricsAddress: null,
+      demoApiKey: null,
+    };
+    const bare = bannerText({ ...ALL, ...nothing });
+    assert.doesNotMatch(bare, /Dashboard|TLS|Metrics|phmsk_demo/);
     assert.match(bare, /account create .*\n.*key issue --account/);
     assert.match(bare, /X-API-Key: <API_KEY>/);
   });

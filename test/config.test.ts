@@ -86,6 +86,20 @@ describe('configuration', () => {
     assert.match(problems({ PHM_TLS_KEY_FILE: 'k.pem' }), /PHM_TLS_CERT_FILE is missing/);
   });
 
+  it('requires hybrid key exchange only of a listener with a certificate', () => {
+    const tls = { PHM_TLS_CERT_FILE: 'c.pem', PHM_TLS_KEY_FILE: 'k.pem' };
+    assert.equal(accept(tls).tls?.requireHybrid, false);
+    const PHM_TLS_REQUIRE_HYBRID = 'on';
+    assert.equal(accept({ ...tls, PHM_TLS_REQUIRE_HYBRID }).tls?.requireHybrid, true);
+    assert.match(problems({ PHM_TLS_REQUIRE_HYBRID }), /is on and there is no certificate.*proxy/s);
+    const command = readConfig({ PHM_TLS_REQUIRE_HYBRID }, { ...CONTEXT, serves: false });
+    assert.ok(command.ok, 'a command listens nowhere');
+    assert.match(
+      problems({ ...tls, PHM_TLS_REQUIRE_HYBRID: 'yes' }),
+      /PHM_TLS_REQUIRE_HYBRID is "yes": use one of on, off/,
+    );
+  });
+
   it('wants one origin of the master secret and never repeats it', () => {
     const secret = 'ab'.repeat(32);
     assert.equal(accept({ PHM_MASTER_KEY: secret }).masterSecret.kind, 'environment');

@@ -38,6 +38,7 @@ export const ENVIRONMENT = {
     help: 'PEM certificate chain; with it the listener is TLS 1.3',
   },
   PHM_TLS_KEY_FILE: { default: '', help: 'PEM private key of that certificate' },
+  PHM_TLS_REQUIRE_HYBRID: { default: 'off', help: 'on: refuse clients without post-quantum TLS' },
   PHM_ALLOW_CLEARTEXT: { default: 'off', help: 'on: listen without TLS beyond loopback' },
   PHM_BASE_PATH: { default: '', help: 'path that everything is served beneath, such as /phm' },
   PHM_CORS_ORIGINS: { default: '', help: 'origins whose web pages may call the API; unset: none' },

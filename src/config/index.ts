@@ -59,7 +59,12 @@ export interface Config extends EnabledSources {
   readonly retentionDays: number | null;
   readonly masterSecret: MasterSecretOrigin;
   readonly sourceSettings: SourceSettings;
-  readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
+  readonly tls: {
+    readonly certFile: string;
+    readonly keyFile: string;
+    /** Refuse clients without a hybrid group. */
+    readonly requireHybrid: boolean;
+  } | null;
   /** Path before all addresses, such as `/phm`; empty: the root. */
   readonly basePath: string;
   /** Origins whose web pages may call the API. */
@@ -107,7 +112,7 @@ export function readConfig(
   const allowCleartext = reader.flag('PHM_ALLOW_CLEARTEXT');
   const dataDir = resolve(reader.text('PHM_DATA_DIR'));
   const databaseUrl = readDatabaseUrl(reader);
-  const tls = readTls(reader);
+  const tls = readTls(reader, context);
   if (context.serves && !tls && !isLoopback(host) && !allowCleartext) {
     problems.push(
       `PHM_HOST is ${host}, which other machines can reach, and there is no certificate: set ` +
@@ -161,15 +166,24 @@ function readMetrics(reader: Reader): Config['metrics'] {
   return { host, port: reader.integer('PHM_METRICS_PORT', 0, 65_535) };
 }
 
-function readTls(reader: Reader): Config['tls'] {
+function readTls(reader: Reader, { serves }: ConfigContext): Config['tls'] {
   const certFile = reader.text('PHM_TLS_CERT_FILE');
   const keyFile = reader.text('PHM_TLS_KEY_FILE');
-  if (!certFile && !keyFile) return null;
+  const requireHybrid = reader.flag('PHM_TLS_REQUIRE_HYBRID');
+  if (!certFile && !keyFile) {
+    if (requireHybrid && serves) {
+      reader.problems.push(
+        'PHM_TLS_REQUIRE_HYBRID is on and there is no certificate: set PHM_TLS_CERT_FILE and ' +
+          'PHM_TLS_KEY_FILE; if a proxy ends TLS, unset it and require the groups there',
+      );
+    }
+    return null;
+  }
   if (!certFile || !keyFile) {
     const missing = certFile ? 'PHM_TLS_KEY_FILE' : 'PHM_TLS_CERT_FILE';
     reader.problems.push(`${missing} is missing: a certificate and its key go together`);
   }
-  return { certFile, keyFile };
+  return { certFile, keyFile, requireHybrid };
 }
 
 /**

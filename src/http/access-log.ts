@@ -6,6 +6,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { RateLimiter } from '../accounts/index.ts';
 import { monotonicMs } from '../clock.ts';
 import type { ErrorCode } from '../errors.ts';
+import type { HandshakeFailure } from '../telemetry/index.ts';
 import type { RequestObserver } from './observe.ts';
 
 /** Lines, for each class of statuses: a flood that is refused does not hide who asks `/readyz`. */
@@ -29,8 +30,16 @@ export class AccessLog {
   /** Whether a line may be written about a request without a valid API key; counts it if not. */
   admits(status: number, code?: ErrorCode): boolean {
     const statusClass = String(Math.floor(status / 100));
-    if (this.#lines.take(statusClass, LINES, monotonicMs()).allowed) return true;
-    const name = code === undefined ? String(status) : `${status} ${code}`;
+    return this.#take(statusClass, code === undefined ? String(status) : `${status} ${code}`);
+  }
+
+  /** Whether a line may be written about a TLS handshake that failed; counts it if not. */
+  admitsHandshake(reason: HandshakeFailure): boolean {
+    return this.#take('tls', `tls ${reason}`);
+  }
+
+  #take(lineClass: string, name: string): boolean {
+    if (this.#lines.take(lineClass, LINES, monotonicMs()).allowed) return true;
     this.#leftOut.set(name, (this.#leftOut.get(name) ?? 0) + 1);
     this.#observer.logLineLeftOut();
     this.#summary ??= setTimeout(() => this.flush(), SUMMARY_EVERY_MS).unref();

@@ -29,6 +29,7 @@ import {
 import { serveDashboard } from './dashboard.ts';
 import { serveDocs } from './docs.ts';
 import { checkFraming, tellToContinue, toOriginForm } from './framing.ts';
+import { watchHandshakes } from './handshakes.ts';
 import { parseJsonBodies } from './json-body.ts';
 import { RequestObserver, type Telemetry } from './observe.ts';
 import { registerOpenApi, serveOpenApi } from './openapi.ts';
@@ -41,6 +42,7 @@ import { metricsRoute } from './routes/metrics.ts';
 import { randomnessRoute } from './routes/randomness.ts';
 import { seriesRoute } from './routes/series.ts';
 import { validateRoute } from './routes/validate.ts';
+import type { TlsOptions } from './tls.ts';
 
 export interface AppOptions extends Telemetry {
   readonly service: KeyService;
@@ -55,7 +57,8 @@ export interface AppOptions extends Telemetry {
   /** True once the operator has issued an API key: with `admit-direct` demo keys end then. */
   readonly haveDemoKeysEnded: () => boolean;
   readonly rateLimits: boolean;
-  readonly tls: { readonly cert: string; readonly key: string } | null;
+  /** Of the listener; null: no TLS. */
+  readonly tls: TlsOptions | null;
   /** Path before all addresses, such as `/phm`; empty: the root. */
   readonly basePath: string;
   /** Origins whose web pages may call the API. */
@@ -92,13 +95,6 @@ const DEFAULT_TIMEOUTS: Timeouts = { headersMs: 15_000, requestMs: 30_000, check
 /** A request id from outside is taken when it is short and plain, so that it can go into any log. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/**
- * Key exchange: the hybrid of X25519 and ML-KEM-768 first, classical groups for older clients. The
- * slash opens a second tuple: OpenSSL 3.5 asks a client that supports the first one for its share
- * again rather than settle for a classical group.
- */
-const TLS_GROUPS = 'X25519MLKEM768/X25519:P-256:P-384';
-
 /** Builds the application. The caller listens and closes. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { clock } = options;
@@ -132,6 +128,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   addLogHooks(app, { accessLog, authenticator, observer });
   refuseUnknownRoutes(app, cors);
   handleRawEvents(app.server, cors, { clock, logger: options.logger, observer, accessLog });
+  watchHandshakes(app, { logger: options.logger, observer, accessLog });
   await registerOpenApi(app, options.basePath);
   const context: RouteContext = { ...options, authenticator, observer };
   await app.register((scope) => addRoutes(scope, context), { prefix: options.basePath });
@@ -211,14 +208,7 @@ function createServer(
     requireHostHeader: false,
   };
   if (!tls) return Fastify({ ...common, http } as FastifyServerOptions);
-  const https = {
-    ...http,
-    ...tls,
-    minVersion: 'TLSv1.3',
-    ecdhCurve: TLS_GROUPS,
-    honorCipherOrder: true,
-  };
-  return Fastify({ ...common, https } as FastifyServerOptions);
+  return Fastify({ ...common, https: { ...http, ...tls } } as FastifyServerOptions);
 }
 
 /**

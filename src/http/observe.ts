@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../errors.ts';
 import type { StageListener } from '../keys/index.ts';
 import {
+  type HandshakeFailure,
   parseTraceparent,
   type RequestTrace,
   type ServiceMetrics,
@@ -62,6 +63,10 @@ export class RequestObserver {
   /** Notes that a client address had too many requests without a valid API key. */
   addressLimited(): void {
     this.#metrics?.addressLimited();
+  }
+
+  handshakeFailed(reason: HandshakeFailure): void {
+    this.#metrics?.handshakeFailed(reason);
   }
 
   logLineLeftOut(): void {

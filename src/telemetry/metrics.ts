@@ -41,6 +41,18 @@ const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const STATUS_CLASSES = ['2xx', '4xx', '5xx'];
 
+/** Why TLS handshakes fail. */
+const HANDSHAKE_FAILURES = [
+  'no_shared_group',
+  'no_shared_cipher',
+  'old_version',
+  'cleartext',
+  'refused_by_client',
+  'incomplete',
+  'other',
+] as const;
+export type HandshakeFailure = (typeof HANDSHAKE_FAILURES)[number];
+
 /** The library's own metrics that break the naming rules: gauges that end in `_total`. */
 const MISNAMED = [
   'nodejs_active_handles_total',
@@ -77,6 +89,7 @@ export class ServiceMetrics implements KeyObserver {
   readonly #sourceEvents: Counter<'source' | 'kind'>;
   readonly #upkeepFailures: Counter;
   readonly #addressRefusals: Counter;
+  readonly #handshakeFailures: Counter<'reason'>;
   readonly #logLinesLeftOut: Counter;
 
   constructor({ sources, ledgerBackend }: MetricsOptions) {
@@ -162,10 +175,16 @@ export class ServiceMetrics implements KeyObserver {
       name: 'phm_address_refusals_total',
       help: 'Requests without a valid API key that were answered 429 because of their address',
     });
+    this.#handshakeFailures = new Counter({
+      registers,
+      name: 'phm_tls_handshake_failures_total',
+      help: 'TLS handshakes that failed, by the reason',
+      labelNames: ['reason'],
+    });
     this.#logLinesLeftOut = new Counter({
       registers,
       name: 'phm_log_lines_left_out_total',
-      help: 'Log lines of requests without a valid API key that were counted instead of written',
+      help: 'Log lines of requests without a valid API key, and of failed handshakes, that were counted instead of written',
     });
     this.#addInfo('phm_build_info', 'The release and what it runs on', {
       version: PROJECT_VERSION,
@@ -216,6 +235,10 @@ export class ServiceMetrics implements KeyObserver {
 
   addressLimited(): void {
     this.#addressRefusals.inc();
+  }
+
+  handshakeFailed(reason: HandshakeFailure): void {
+    this.#handshakeFailures.inc({ reason });
   }
 
   logLineLeftOut(): void {
@@ -270,6 +293,7 @@ export class ServiceMetrics implements KeyObserver {
   /** A rate from the first event on needs the series before it. */
   #startAtZero(sources: readonly SourceName[]): void {
     for (const code of Object.keys(ERRORS)) this.#problems.inc({ code }, 0);
+    for (const reason of HANDSHAKE_FAILURES) this.#handshakeFailures.inc({ reason }, 0);
     for (const verdict of VALIDATION_WORDS) this.#validations.inc({ verdict }, 0);
     for (const queue of QUEUE_NAMES) this.#refusals.inc({ queue }, 0);
     for (const queue of ['keys', 'suite']) this.#waits.zero({ queue });

@@ -377,6 +377,7 @@ describe('docs/operations.md', () => {
       'src/serve.ts',
       'src/http/access-log.ts',
       'src/http/app.ts',
+      'src/http/handshakes.ts',
       'src/log-writer.ts',
       'src/ledger/postgres.ts',
       'src/telemetry/tracing.ts',

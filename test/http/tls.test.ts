@@ -1,136 +1,299 @@
-/** With a certificate the listener speaks TLS 1.3 alone, and the hybrid key exchange first. */
+/** With a certificate the listener speaks TLS 1.3 alone, and a hybrid key exchange first: read on the wire. */
 import assert from 'node:assert/strict';
+import { constants } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { get } from 'node:https';
-import { type AddressInfo, connect as connectTcp, createServer } from 'node:net';
+import { type AddressInfo, connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type ConnectionOptions, connect } from 'node:tls';
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls';
+import type { FastifyInstance } from 'fastify';
+import { pino } from 'pino';
+import { SetupError } from '../../src/errors.ts';
+import { loadTls, requireGroups } from '../../src/http/tls.ts';
+import { openMetrics, type ServiceMetrics } from '../../src/telemetry/index.ts';
+import { buildTestApp, standInService } from '../support/app.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { DEMO_KEY, makeDataDir, removeDataDir, runPhm, Server } from '../support/server.ts';
+import { ALERTS, GROUPS, type Handshake, SUITES, TlsTap } from '../support/tls-tap.ts';
 
-/** TLS supported groups (IANA registry). */
-const X25519MLKEM768 = 0x11ec;
-const X25519 = 0x001d;
+const folder = makeDataDir();
+const certFile = join(folder, 'cert.pem');
+const keyFile = join(folder, 'key.pem');
+makeCertificate(certFile, keyFile);
+after(() => removeDataDir(folder));
 
-const dataDir = makeDataDir();
-const certFile = join(dataDir, 'cert.pem');
-const keyFile = join(dataDir, 'key.pem');
-let server: Server;
-let port: number;
-
-before(async () => {
-  makeCertificate(certFile, keyFile);
-  server = await Server.start(dataDir, {
-    PHM_TLS_CERT_FILE: certFile,
-    PHM_TLS_KEY_FILE: keyFile,
-  });
-  port = Number(new URL(server.address).port);
-});
-after(async () => {
-  await server.stop();
-  removeDataDir(dataDir);
-});
-
-const options = (more: ConnectionOptions = {}): ConnectionOptions => ({
-  host: '127.0.0.1',
-  port,
-  servername: 'localhost',
-  ca: readFileSync(certFile),
-  ...more,
-});
-
-/** The key exchange group that the server chose, read off its ServerHello (RFC 8446 §4.1.3). */
-function groupOfServerHello(bytes: Buffer): number {
-  assert.equal(bytes[0], 22, 'a handshake record');
-  assert.equal(bytes[5], 2, 'a ServerHello');
-  const sessionIdLength = bytes[43] ?? 0;
-  let at = 44 + sessionIdLength + 2 + 1;
-  const end = at + 2 + bytes.readUInt16BE(at);
-  at += 2;
-  while (at < end) {
-    const type = bytes.readUInt16BE(at);
-    const length = bytes.readUInt16BE(at + 2);
-    if (type === 0x0033) return bytes.readUInt16BE(at + 4);
-    at += 4 + length;
-  }
-  throw new Error('the ServerHello holds no key share');
+/** A listener of the application in this process, behind a tap. */
+interface Listener {
+  readonly app: FastifyInstance;
+  readonly tap: TlsTap;
+  readonly port: number;
+  readonly metrics: ServiceMetrics;
+  readonly lines: Record<string, unknown>[];
 }
 
-/** Connects through a relay that keeps what the server says first. */
-async function negotiatedGroup(more: ConnectionOptions): Promise<number> {
-  let heard = Buffer.alloc(0);
-  const relay = createServer((inner) => {
-    const outer = connectTcp(port, '127.0.0.1');
-    outer.on('data', (chunk: Buffer) => {
-      heard = Buffer.concat([heard, chunk]);
-    });
-    inner.pipe(outer).pipe(inner);
-    for (const socket of [inner, outer]) socket.on('error', () => {});
+async function listen(requireHybrid: boolean): Promise<Listener> {
+  const lines: Record<string, unknown>[] = [];
+  const logger = pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) });
+  const metrics = await openMetrics({ sources: ['os'], ledgerBackend: 'sqlite' });
+  const tls = loadTls({ certFile, keyFile, requireHybrid });
+  const service = standInService('research');
+  const app = await buildTestApp({ service, tls, logger, metrics });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  return { app, port, metrics, lines, tap: await TlsTap.start(port) };
+}
+
+interface Attempt {
+  /** Undefined: the server refused. */
+  readonly client: TLSSocket | undefined;
+  readonly seen: Handshake;
+}
+
+/** Shakes hands through the tap and closes; a `session` is resumed. */
+async function shakeHands(tap: TlsTap, more: ConnectionOptions = {}): Promise<Attempt> {
+  const ca = readFileSync(certFile);
+  const client = connect({
+    host: '127.0.0.1',
+    port: tap.port,
+    servername: 'localhost',
+    ca,
+    ...more,
   });
-  relay.listen(0, '127.0.0.1');
-  await once(relay, 'listening');
-  const client = connect(options({ ...more, port: (relay.address() as AddressInfo).port }));
-  await once(client, 'secureConnect');
+  const isDone = await once(client, 'secureConnect').then(
+    () => true,
+    () => false,
+  );
   client.destroy();
-  relay.close();
-  return groupOfServerHello(heard);
+  const [seen] = tap.take();
+  assert.ok(seen);
+  return { client: isDone ? client : undefined, seen };
 }
 
-describe('TLS', () => {
-  it('serves the API over TLS 1.3', async () => {
-    assert.match(server.address, /^https:/);
-    const request = get({
-      ...options(),
-      path: '/api/v2/metrics',
-      headers: { 'X-API-Key': DEMO_KEY },
-    });
+/** A session that can be resumed: tickets come after the handshake. */
+async function getSession(tap: TlsTap, ecdhCurve: string): Promise<Buffer> {
+  const ca = readFileSync(certFile);
+  const options = { host: '127.0.0.1', port: tap.port, servername: 'localhost', ca, ecdhCurve };
+  const client = connect(options);
+  const [session] = await once(client, 'session');
+  client.destroy();
+  tap.take();
+  return session;
+}
+
+/** The groups that the server named, in a HelloRetryRequest and in its ServerHello. */
+const named = ({ seen }: Attempt) =>
+  seen.serverHellos.map(({ isRetry, group }) => (isRetry ? { retry: group } : group));
+
+describe('the server with a certificate', () => {
+  const dataDir = makeDataDir();
+  let server: Server;
+  before(async () => {
+    const tls = { PHM_TLS_CERT_FILE: certFile, PHM_TLS_KEY_FILE: keyFile };
+    server = await Server.start(dataDir, { ...tls, PHM_TLS_REQUIRE_HYBRID: 'on' });
+  });
+  after(async () => {
+    await server.stop();
+    removeDataDir(dataDir);
+  });
+
+  it('serves the API over TLS 1.3, and requires what it is told to', async () => {
+    const { protocol, port } = new URL(server.address);
+    assert.equal(protocol, 'https:');
+    const headers = { 'X-API-Key': DEMO_KEY };
+    const ca = readFileSync(certFile);
+    const request = get({ host: '127.0.0.1', port, path: '/api/v2/metrics', headers, ca });
     const [response] = await once(request, 'response');
     response.resume();
     assert.equal(response.statusCode, 200);
     assert.equal(response.socket.getProtocol(), 'TLSv1.3');
+    const tap = await TlsTap.start(Number(port));
+    const { seen } = await shakeHands(tap, { ecdhCurve: 'X25519' });
+    tap.close();
+    assert.deepEqual(seen.alerts, [ALERTS.handshakeFailure]);
   });
 
-  it('refuses TLS 1.2', async () => {
-    const client = connect(options({ minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' }));
-    const [error] = await once(client, 'error');
-    assert.match(String(error), /protocol version|handshake/i);
-  });
-
-  it('negotiates X25519MLKEM768 with a client that offers it', async () => {
-    assert.equal(await negotiatedGroup({ ecdhCurve: 'X25519MLKEM768:X25519' }), X25519MLKEM768);
-  });
-
-  it('prefers it even when the client lists a classical group first', async () => {
-    assert.equal(await negotiatedGroup({ ecdhCurve: 'X25519:X25519MLKEM768' }), X25519MLKEM768);
-  });
-
-  it('still serves clients that only know X25519', async () => {
-    assert.equal(await negotiatedGroup({ ecdhCurve: 'X25519' }), X25519);
+  it('says at its start what it offers and requires', () => {
+    assert.match(server.log, /Service +https:\S+ {2}for clients with post-quantum TLS/);
+    const suites = 'TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256';
+    const groups = 'X25519MLKEM768:SecP384r1MLKEM1024:SecP256r1MLKEM768';
+    assert.ok(server.log.includes(`"cipherSuites":"${suites}","groups":"${groups}"`), server.log);
   });
 
   it('says which file it cannot use', async () => {
-    const missing = await runPhm(['serve'], makeSibling(), {
-      PHM_TLS_CERT_FILE: join(dataDir, 'nowhere.pem'),
-      PHM_TLS_KEY_FILE: keyFile,
-    });
+    const siblings = [makeDataDir(), makeDataDir()];
+    const run = (sibling = '', PHM_TLS_CERT_FILE = '') =>
+      runPhm(['serve'], sibling, { PHM_TLS_CERT_FILE, PHM_TLS_KEY_FILE: keyFile });
+    const [missing, swapped] = await Promise.all([
+      run(siblings[0], join(folder, 'nowhere.pem')),
+      run(siblings[1], keyFile),
+    ]);
     assert.equal(missing.code, 1);
     assert.match(missing.stderr, /PHM_TLS_CERT_FILE: cannot read .*nowhere\.pem/);
-    const swapped = await runPhm(['serve'], makeSibling(), {
-      PHM_TLS_CERT_FILE: keyFile,
-      PHM_TLS_KEY_FILE: keyFile,
-    });
     assert.equal(swapped.code, 1);
     assert.match(swapped.stderr, /PHM_TLS_CERT_FILE/);
+    siblings.forEach(removeDataDir);
   });
 });
 
-const siblings: string[] = [];
-after(() => siblings.forEach(removeDataDir));
+describe('a listener that prefers hybrid key exchange', () => {
+  let tap: TlsTap;
+  let listener: Listener;
+  before(async () => {
+    listener = await listen(false);
+    tap = listener.tap;
+  });
+  after(async () => {
+    tap.close();
+    await listener.app.close();
+  });
 
-function makeSibling(): string {
-  const directory = makeDataDir();
-  siblings.push(directory);
-  return directory;
-}
+  it('refuses TLS 1.2', async () => {
+    const { seen } = await shakeHands(tap, { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.2' });
+    assert.deepEqual(seen.alerts, [ALERTS.protocolVersion]);
+    assert.deepEqual(seen.serverHellos, []);
+  });
+
+  it('takes AES-256-GCM before ChaCha20-Poly1305, and no other cipher suite', async () => {
+    const suite = async (ciphers: string) =>
+      (await shakeHands(tap, { ciphers })).seen.serverHellos.map((hello) => hello.suite);
+    const [aes, chacha] = ['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
+    assert.deepEqual(await suite(`${chacha}:TLS_AES_128_GCM_SHA256:${aes}`), [SUITES.AES_256_GCM]);
+    assert.deepEqual(await suite(`TLS_AES_128_GCM_SHA256:${chacha}`), [SUITES.CHACHA20_POLY1305]);
+    const { seen } = await shakeHands(tap, {
+      ciphers: 'TLS_AES_128_GCM_SHA256:TLS_AES_128_CCM_SHA256:TLS_AES_128_CCM_8_SHA256',
+    });
+    assert.deepEqual(seen.clientHellos[0]?.suites.includes(SUITES.AES_128_GCM), true);
+    assert.deepEqual([seen.serverHellos, seen.alerts], [[], [ALERTS.handshakeFailure]]);
+  });
+
+  it('takes the hybrid group of which the client sends a share', async () => {
+    for (const name of ['X25519MLKEM768', 'SecP384r1MLKEM1024', 'SecP256r1MLKEM768'] as const) {
+      const attempt = await shakeHands(tap, { ecdhCurve: `${name}:X25519` });
+      assert.deepEqual(named(attempt), [GROUPS[name]]);
+    }
+  });
+
+  it('asks a client that supports a hybrid group for its share, though it sent a classical one', async () => {
+    for (const [ecdhCurve, hybrid] of [
+      ['X25519:X25519MLKEM768', GROUPS.X25519MLKEM768],
+      ['P-384:SecP384r1MLKEM1024', GROUPS.SecP384r1MLKEM1024],
+      ['P-256:SecP256r1MLKEM768', GROUPS.SecP256r1MLKEM768],
+    ] as const) {
+      const attempt = await shakeHands(tap, { ecdhCurve });
+      const [classical] = attempt.seen.clientHellos[0]?.shares ?? [];
+      assert.ok(classical && classical < 0x100, `a classical share: ${classical}`);
+      assert.deepEqual(named(attempt), [{ retry: hybrid }, hybrid]);
+    }
+  });
+
+  it('serves clients that have classical groups alone', async () => {
+    for (const [ecdhCurve, group] of [
+      ['X25519', GROUPS.X25519],
+      ['P-256', GROUPS.P256],
+      ['P-384', GROUPS.P384],
+    ] as const) {
+      assert.deepEqual(named(await shakeHands(tap, { ecdhCurve })), [group]);
+    }
+    const { seen } = await shakeHands(tap, { ecdhCurve: 'X448:P-521' });
+    assert.deepEqual(seen.alerts, [ALERTS.handshakeFailure]);
+  });
+
+  it('exchanges keys anew when a session is resumed, though the client would do without', async () => {
+    const session = await getSession(tap, 'X25519MLKEM768');
+    const secureOptions = constants.SSL_OP_ALLOW_NO_DHE_KEX;
+    const { seen } = await shakeHands(tap, { session, secureOptions, ecdhCurve: 'X25519MLKEM768' });
+    assert.deepEqual([...(seen.clientHellos[0]?.pskModes ?? [])].sort(), [0, 1]);
+    const suite = SUITES.AES_256_GCM;
+    const group = GROUPS.X25519MLKEM768;
+    assert.deepEqual(seen.serverHellos, [{ isRetry: false, suite, group, isResumed: true }]);
+  });
+});
+
+describe('handshakes that fail', () => {
+  it('are counted and logged by their reason; those that end early are counted only', async () => {
+    const { app, port, tap, lines, metrics } = await listen(false);
+    const fail = async (attempt: () => unknown) => {
+      await Promise.all([once(app.server, 'tlsClientError'), attempt()]);
+    };
+    const send = (text: string) =>
+      connectTcp(port, '127.0.0.1')
+        .on('error', () => {})
+        .end(text);
+    await fail(() => shakeHands(tap, { maxVersion: 'TLSv1.2' }));
+    await fail(() => shakeHands(tap, { ciphers: 'TLS_AES_128_GCM_SHA256' }));
+    await fail(() => shakeHands(tap, { ecdhCurve: 'X448' }));
+    await fail(() => send('GET / HTTP/1.1\r\n\r\n'));
+    await fail(() => send('SSH-2.0-client\r\n'));
+    await fail(() => send(''));
+    tap.close();
+    await app.close();
+    const logged = ['old_version', 'no_shared_cipher', 'no_shared_group', 'cleartext', 'other'];
+    assert.deepEqual(
+      lines
+        .filter(({ msg }) => msg === 'TLS handshake failed')
+        .map(({ reason, client }) => [reason, client]),
+      logged.map((reason) => [reason, '127.0.0.1']),
+    );
+    const page = await metrics.expose();
+    const series = page.matchAll(/^phm_tls_handshake_failures_total\{reason="(\w+)"\} (\d+)$/gm);
+    assert.deepEqual(Object.fromEntries([...series].map(([, reason, count]) => [reason, count])), {
+      ...Object.fromEntries([...logged, 'incomplete'].map((reason) => [reason, '1'])),
+      refused_by_client: '0',
+    });
+  });
+});
+
+describe('a listener that requires hybrid key exchange', () => {
+  let tap: TlsTap;
+  let listener: Listener;
+  before(async () => {
+    listener = await listen(true);
+    tap = listener.tap;
+  });
+  after(async () => {
+    tap.close();
+    await listener.app.close();
+  });
+
+  it('refuses clients without a hybrid group, by handshake_failure', async () => {
+    for (const ecdhCurve of ['X25519', 'P-256', 'P-384', 'X25519:P-256:P-384:P-521']) {
+      const { client, seen } = await shakeHands(tap, { ecdhCurve });
+      assert.equal(client, undefined);
+      assert.deepEqual([seen.serverHellos, seen.alerts], [[], [ALERTS.handshakeFailure]]);
+    }
+    const refusals = listener.lines.filter(({ msg }) => msg === 'TLS handshake failed');
+    assert.deepEqual(
+      refusals.map(({ reason }) => reason),
+      Array(4).fill('no_shared_group'),
+    );
+  });
+
+  it('serves those with one, also after a classical share', async () => {
+    const hybrid = GROUPS.X25519MLKEM768;
+    assert.deepEqual(named(await shakeHands(tap, { ecdhCurve: 'X25519MLKEM768' })), [hybrid]);
+    const late = await shakeHands(tap, { ecdhCurve: 'X25519:X25519MLKEM768' });
+    assert.deepEqual(named(late), [{ retry: hybrid }, hybrid]);
+  });
+
+  it('refuses to resume a session without a hybrid group', async () => {
+    const session = await getSession(tap, 'X25519MLKEM768');
+    const resumed = await shakeHands(tap, { session, ecdhCurve: 'SecP384r1MLKEM1024' });
+    assert.deepEqual(named(resumed), [GROUPS.SecP384r1MLKEM1024]);
+    assert.equal(resumed.seen.serverHellos[0]?.isResumed, true);
+    const { seen } = await shakeHands(tap, { session, ecdhCurve: 'X25519' });
+    assert.deepEqual([seen.serverHellos, seen.alerts], [[], [ALERTS.handshakeFailure]]);
+  });
+});
+
+describe('a Node without the groups', () => {
+  it('starts no server, and says which groups are missing', () => {
+    assert.doesNotThrow(() => requireGroups(['X25519MLKEM768', 'P-256']));
+    assert.throws(
+      () => requireGroups(['X25519MLKEM9', 'P-256']),
+      (error) =>
+        error instanceof SetupError && /lacks the TLS groups X25519MLKEM9:/.test(error.message),
+    );
+  });
+});

@@ -1,0 +1,45 @@
+/** TLS handshakes that fail: each is counted, and a limited number of them logged. */
+import { Server, type TLSSocket } from 'node:tls';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import type { HandshakeFailure } from '../telemetry/index.ts';
+import type { AccessLog } from './access-log.ts';
+import { clientAddress } from './client-address.ts';
+import type { RequestObserver } from './observe.ts';
+
+export interface HandshakeContext {
+  readonly logger: FastifyBaseLogger;
+  readonly observer: RequestObserver;
+  readonly accessLog: AccessLog;
+}
+
+/** Node's codes of OpenSSL's errors, and of connections that end before their handshake does. */
+const FAILURES: Readonly<Record<string, HandshakeFailure>> = {
+  ERR_SSL_NO_SUITABLE_KEY_SHARE: 'no_shared_group',
+  ERR_SSL_NO_SHARED_CIPHER: 'no_shared_cipher',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: 'old_version',
+  ERR_SSL_HTTP_REQUEST: 'cleartext',
+  ECONNRESET: 'incomplete',
+  EPIPE: 'incomplete',
+  ERR_TLS_HANDSHAKE_TIMEOUT: 'incomplete',
+};
+
+/** There is no proxy before a handshake, and no header yet. */
+const peerAddress = clientAddress([]);
+
+/** Has failed handshakes of a listener with TLS counted and logged. */
+export function watchHandshakes({ server }: FastifyInstance, context: HandshakeContext): void {
+  if (!(server instanceof Server)) return;
+  server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
+    const reason = failureOf(error.code ?? '');
+    context.observer.handshakeFailed(reason);
+    // Load balancers open a connection and close it to see whether the listener is there.
+    if (reason === 'incomplete' || !context.accessLog.admitsHandshake(reason)) return;
+    const client = peerAddress({ socket, headers: {} });
+    context.logger.info({ client, reason, code: error.code }, 'TLS handshake failed');
+  });
+}
+
+function failureOf(code: string): HandshakeFailure {
+  if (Object.hasOwn(FAILURES, code)) return FAILURES[code] ?? 'other';
+  return /_ALERT_/.test(code) ? 'refused_by_client' : 'other';
+}
