@@ -116,8 +116,8 @@ async function verify(store: LedgerStore, rows: number): Promise<void> {
   for (let i = 0; i < CHECKED; i++) {
     const asked = [commitmentOf(anyOf(rows)), commitmentOf(nextUnused())].map(query);
     const [known, unknown] = await store.findCommitments(asked);
-    check(known === true, 'a commitment of the ledger is found');
-    check(unknown === false, 'a commitment from elsewhere is not');
+    check(known !== null, 'a commitment of the ledger is found');
+    check(unknown === null, 'a commitment from elsewhere is not');
   }
   const { keys } = await yearOf(store);
   check(Math.abs(keys - YEAR_HOURS) <= 1, `the sums of a year are ${keys}, not one an hour`);

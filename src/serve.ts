@@ -30,12 +30,12 @@ import { loadTls } from './http/tls.ts';
 import {
   checkMasterSecret,
   KeyService,
-  type LedgerStatus,
   loadMasterSecret,
   readMasterSecret,
   type ServiceSources,
 } from './keys/index.ts';
 import { type LedgerStore, Maintenance, migrateStore, openStore } from './ledger/index.ts';
+import { logLedger } from './ledger-log.ts';
 import { prettyLines } from './log-pretty.ts';
 import { LogWriter } from './log-writer.ts';
 import type { MasterSecret } from './proof/index.ts';
@@ -197,7 +197,7 @@ async function startService({
         const level = kind === 'delivering' ? 'info' : kind === 'latched' ? 'error' : 'warn';
         logger[level]({ source, detail }, `entropy source: ${kind}`);
       },
-      onLedgerChange: (status) => logLedger(logger, status),
+      onLedgerChange: (status, before) => logLedger(logger, status, before),
       onOwnApiKeys: () => {
         if (demoPolicy !== 'admit-direct' || lifecycle.demoKeysEnded) return;
         lifecycle.demoKeysEnded = true;
@@ -208,20 +208,6 @@ async function startService({
     return { service, demoApiKey };
   } finally {
     wipe(...secret.versions.map((one) => one.secret));
-  }
-}
-
-function logLedger(logger: Logger, { failure, lackedVersions }: LedgerStatus): void {
-  if (failure !== null) {
-    logger.error({ reason: failure }, 'the ledger cannot be used');
-  } else if (lackedVersions.length > 0) {
-    logger.error(
-      { lackedVersions },
-      'another server makes keys under a version of the master secret that this one lacks: ' +
-        'give it the whole secret and restart it',
-    );
-  } else {
-    logger.info('the ledger can be used again');
   }
 }
 

@@ -42,7 +42,7 @@ const CHECKS: Readonly<Record<string, readonly [title: string, text: string]>> =
   ],
   master_secret: [
     'Master secret',
-    'Whether this server has every version under which keys are made. Without one it cannot tell of every key whether it was made here, and needs a restart with the whole secret.',
+    'Whether this server has every version under which keys are made. Without one it cannot tell of every key whether it was made here, and needs a restart with the whole secret. If the version that it makes keys under is retired, it makes none until a restart with another one.',
   ],
   accepting: ['Accepting requests', 'Whether the process takes new requests, or was told to end.'],
 };

@@ -75,7 +75,7 @@ export function ValidateView() {
             label="Proof"
             value={proof}
             isOptional={true}
-            note="proof_ and a number, as it came with the key. With it the ledger is not asked."
+            note="proof_ and a number, as it came with the key. With it the proof decides, not the ledger."
             onInput={setProof}
           />
           <div class="actions">
@@ -125,6 +125,7 @@ const VALID = 'Valid: this service made the key';
 function verdictText(judged: Judged): string {
   if (judged.validation.valid) return `${VALID}.`;
   const failed = checksOf(judged).filter(({ state }) => state === 'bad');
+  if (isUnconfirmed(judged)) return 'Not valid: the service cannot confirm that it made this key.';
   return `Not valid. Failed: ${failed.map(({ title }) => title.toLowerCase()).join(', ')}.`;
 }
 
@@ -135,7 +136,9 @@ function Verdict({ judged }: { judged: Judged }) {
       <h2 id="verdict-title">{valid ? VALID : 'Not valid'}</h2>
       {!valid && (
         <p>
-          At least one of the three checks failed. The service vouches only for keys that it made.
+          {isUnconfirmed(judged)
+            ? 'The service cannot confirm that it made this key.'
+            : 'At least one of the three checks failed. The service vouches only for keys that it made.'}
         </p>
       )}
       <ul class="checks">
@@ -179,14 +182,32 @@ function checksOf({ validation, hadProof }: Judged): Check[] {
       title: hadProof ? 'Proof' : 'Record in the ledger',
       state: stateOf(details.proof_verification),
       word: details.proof_verification,
-      text: hadProof
-        ? 'Whether the proof is this key’s, under any version of the service’s secret. A wrong proof fails even if the ledger knows the key.'
-        : 'Whether the ledger holds this key’s commitment, from any account. A good key made elsewhere fails here.',
+      text: details.retired_secret
+        ? RETIRED_SECRET[details.retired_secret]
+        : hadProof
+          ? 'Whether the proof is this key’s, under any version of the service’s secret. A wrong proof fails even if the ledger knows the key.'
+          : 'Whether the ledger holds this key’s commitment, from any account. A good key made elsewhere fails here.',
     },
   ];
 }
 
-function stateOf(word: 'passed' | 'failed' | 'skipped'): State {
+type Details = ValidationResult['validation_details'];
+
+const RETIRED_SECRET: Readonly<Record<NonNullable<Details['retired_secret']>, string>> = {
+  record_found:
+    'The operator has retired the secret behind this key, so the ledger decides. It holds the key’s record.',
+  record_too_late:
+    'The operator has retired the secret behind this key, so the ledger decides. It holds the key’s record, but only from after the secret was compromised.',
+  no_record:
+    'The proof is right, but the operator has retired the secret behind it, so the ledger decides. It holds no record of this key: the proof may be forged, or the record was removed because of its age.',
+};
+
+function isUnconfirmed({ validation }: Judged): boolean {
+  const { entropy_check: entropy, proof_verification: proof } = validation.validation_details;
+  return entropy !== 'failed' && proof === 'unconfirmed';
+}
+
+function stateOf(word: Details['proof_verification']): State {
   if (word === 'skipped') return 'skipped';
   return word === 'passed' ? 'good' : 'bad';
 }

@@ -52,6 +52,9 @@ export interface paths {
          * @description Whether this service made a key, and whether it looks like one.
          *
          *     - `proof_verification` asks the ledger, or with a `hash_proof` the proof alone. A good key from elsewhere fails it.
+         *     - A version of the service's master secret may be retired, after it leaked. A proof under that version no longer decides
+         *       alone: `retired_secret` says what the ledger has of the key. Without a record from before the leak the proof is
+         *       `unconfirmed`: the key may be forged, or its record may be gone.
          *     - `entropy_check` is six exact tests that an honest key fails with a probability below 2^-40. It finds constant or
          *       repeating keys and says nothing about how a key was made.
          *     - A malformed key is a verdict, 200 with `valid: false`, not an error.
@@ -736,10 +739,15 @@ export interface components {
              */
             entropy_check: "passed" | "failed" | "skipped";
             /**
-             * @description the proof, or without one the ledger, vouches for the key
+             * @description the proof, or without one the ledger, vouches for the key; "unconfirmed": the key is of a retired version of the master secret, and no record vouches for it
              * @enum {string}
              */
-            proof_verification: "passed" | "failed" | "skipped";
+            proof_verification: "passed" | "failed" | "skipped" | "unconfirmed";
+            /**
+             * @description only with a key of a retired version of the master secret: what the ledger, which then decides, has of it
+             * @enum {string}
+             */
+            retired_secret?: "record_found" | "record_too_late" | "no_record";
         };
         /** ValidationResult */
         ValidationResult: {

@@ -7,10 +7,13 @@ import { createMasterSecret, readMasterSecret, rotateMasterSecret } from '../key
 import { Keyring, newMasterSecret } from '../proof/index.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, requireConfig, writeJson, writeTable } from './context.ts';
-import { requireSecretFile } from './store.ts';
+import { addRetirementCommands, retirementJson } from './secret-retire.ts';
+import { readStoreIfAny, requireSecretFile } from './store.ts';
 
 export function addSecretCommands(program: Command, context: CliContext): void {
-  const secret = program.command('secret').description('make, rotate and list the master secret');
+  const secret = program
+    .command('secret')
+    .description('make, rotate, retire and list the master secret');
   secret
     .command('new')
     .description('make a master secret in its file, or print one for PHM_MASTER_KEY')
@@ -24,9 +27,10 @@ export function addSecretCommands(program: Command, context: CliContext): void {
     .action((options) => rotate(context, options));
   secret
     .command('list')
-    .description('list the versions, without the secrets')
+    .description('list the versions, without the secrets, and which of them are retired')
     .option('--json', 'write the result as JSON')
     .action((options) => list(context, options));
+  addRetirementCommands(secret, context);
 }
 
 function create(context: CliContext, options: { print?: boolean; json?: boolean }): void {
@@ -78,17 +82,19 @@ function report(
 }
 
 /** Lists versions with the start of their check value, by which two files can be told apart. */
-function list(context: CliContext, options: { json?: boolean }): void {
+async function list(context: CliContext, options: { json?: boolean }): Promise<void> {
   const config = requireConfig(context);
   const origin = config.masterSecret;
   context.err(`Master secret: ${origin.kind === 'environment' ? 'PHM_MASTER_KEY' : origin.path}\n`);
   requireSecretFile(context, config);
   const { versions, currentVersion } = readMasterSecret(origin);
   const keyring = new Keyring(versions, currentVersion);
+  const checks = await readStoreIfAny(context, config, (store) => store.secretChecks());
   const rows = keyring.versions.map((version) => ({
     version,
     status: version === keyring.currentVersion ? 'current' : 'verify-only',
     check: keyring.checkValue(version).subarray(0, 8).toString('hex'),
+    ...(checks && retirementJson(checks.get(version)?.retirement ?? null)),
   }));
   keyring.destroy();
   if (options.json) {
@@ -97,8 +103,14 @@ function list(context: CliContext, options: { json?: boolean }): void {
   }
   writeTable(
     context,
-    ['VERSION', 'STATUS', 'CHECK'],
-    rows.map((row) => [String(row.version), row.status, row.check]),
+    ['VERSION', 'STATUS', 'CHECK', 'RETIRED', 'COMPROMISED SINCE'],
+    rows.map((row) => [
+      String(row.version),
+      row.status,
+      row.check,
+      checks ? (row.retired_at ?? '-') : '?',
+      checks ? (row.compromised_since ?? '-') : '?',
+    ]),
   );
   const highest = versions[versions.length - 1].version;
   if (highest !== currentVersion) {

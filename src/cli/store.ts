@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { MONTHLY_QUOTAS } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
 import type { Config } from '../config/index.ts';
+import { AppError, SetupError } from '../errors.ts';
 import { checkMasterSecret, loadMasterSecret } from '../keys/index.ts';
 import {
   type LedgerStore,
@@ -86,6 +87,28 @@ async function withServersStore<T>(context: CliContext, use: Use, work: Work<T>)
     return await work(store, config);
   } finally {
     await store.close();
+  }
+}
+
+/**
+ * Runs work that reads the store, for a command that can do without. Undefined when there is no store yet, or when it
+ * cannot be read, which is said on standard error.
+ */
+export async function readStoreIfAny<T>(
+  context: CliContext,
+  config: Config,
+  work: (store: LedgerStore) => Promise<T>,
+): Promise<T | undefined> {
+  const location = storeLocation(config);
+  if (location.kind === 'sqlite' && !isThere(location.path)) return undefined;
+  tellStore(context, location);
+  try {
+    const store = await openStoreToRead(location, MONTHLY_QUOTAS);
+    return await work(store).finally(() => store.close());
+  } catch (error) {
+    if (!(error instanceof SetupError || error instanceof AppError)) throw error;
+    context.err(`warning: the ledger cannot be read: ${error.message}\n`);
+    return undefined;
   }
 }
 

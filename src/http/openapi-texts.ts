@@ -190,6 +190,9 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
     description: `Whether this service made a key, and whether it looks like one.
 
 - \`proof_verification\` asks the ledger, or with a \`hash_proof\` the proof alone. A good key from elsewhere fails it.
+- A version of the service's master secret may be retired, after it leaked. A proof under that version no longer decides
+  alone: \`retired_secret\` says what the ledger has of the key. Without a record from before the leak the proof is
+  \`unconfirmed\`: the key may be forged, or its record may be gone.
 - \`entropy_check\` is six exact tests that an honest key fails with a probability below 2^-40. It finds constant or
   repeating keys and says nothing about how a key was made.
 - A malformed key is a verdict, 200 with \`valid: false\`, not an error.`,
@@ -210,6 +213,20 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
             key_format: 'valid',
             entropy_check: 'passed',
             proof_verification: 'passed',
+          },
+          timestamp: TIMESTAMP,
+        },
+      },
+      unconfirmed: {
+        summary: 'a proof of a retired version, no record',
+        value: {
+          success: true,
+          valid: false,
+          validation_details: {
+            key_format: 'valid',
+            entropy_check: 'passed',
+            proof_verification: 'unconfirmed',
+            retired_secret: 'no_record',
           },
           timestamp: TIMESTAMP,
         },

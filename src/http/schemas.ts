@@ -228,8 +228,15 @@ export const ValidationResult = Type.Object(
         key_format: check(['valid', 'invalid'], '32, 64 or 96 lowercase hexadecimal digits'),
         entropy_check: check(['passed', 'failed', 'skipped'], 'six exact binomial tests'),
         proof_verification: check(
-          ['passed', 'failed', 'skipped'],
-          'the proof, or without one the ledger, vouches for the key',
+          ['passed', 'failed', 'skipped', 'unconfirmed'],
+          'the proof, or without one the ledger, vouches for the key; "unconfirmed": the key is of a retired version ' +
+            'of the master secret, and no record vouches for it',
+        ),
+        retired_secret: Type.Optional(
+          check(
+            ['record_found', 'record_too_late', 'no_record'],
+            'only with a key of a retired version of the master secret: what the ledger, which then decides, has of it',
+          ),
         ),
       },
       { title: 'ValidationDetails' },

@@ -1,27 +1,40 @@
 /** What the validations of one batch ask of the ledger, gathered: each question goes there once. */
-import type { CommitmentQuery, LedgerStore } from '../ledger/index.ts';
+import type { CommitmentQuery, LedgerStore, SecretCheck } from '../ledger/index.ts';
 import type { Keyring } from '../proof/index.ts';
-import { lackedVersions } from './master-secret.ts';
+import { lackedVersions, retirementsOf } from './master-secret.ts';
+import type { Retirements } from './validate.ts';
 
 export class BatchLookup {
   readonly #store: LedgerStore;
   readonly #keyring: Keyring;
-  readonly #queries: CommitmentQuery[] = [];
-  #found: Promise<boolean[]> | undefined;
-  #lacked: Promise<number[]> | undefined;
+  #queries: CommitmentQuery[] = [];
+  #found: Promise<(number | null)[]> | undefined;
+  #checks: Promise<ReadonlyMap<number, SecretCheck>> | undefined;
 
   constructor(store: LedgerStore, keyring: Keyring) {
     this.#store = store;
     this.#keyring = keyring;
   }
 
-  /** Which of these commitments have a row. Asked when every task of the batch has had its say. */
-  async find(queries: readonly CommitmentQuery[]): Promise<boolean[]> {
+  /** When the rows of these commitments were made; null without a row. Asked with those of other tasks that ask now. */
+  async find(queries: readonly CommitmentQuery[]): Promise<(number | null)[]> {
     if (queries.length === 0) return [];
     const first = this.#queries.length;
     this.#queries.push(...queries);
-    this.#found ??= Promise.resolve().then(() => this.#store.findCommitments(this.#queries));
+    this.#found ??= Promise.resolve().then(() => this.#ask());
     return (await this.#found).slice(first, first + queries.length);
+  }
+
+  #ask(): Promise<(number | null)[]> {
+    const queries = this.#queries;
+    this.#queries = [];
+    this.#found = undefined;
+    return this.#store.findCommitments(queries);
+  }
+
+  /** The retired versions of the master secret, as the ledger has them during this batch. */
+  async retirements(): Promise<Retirements> {
+    return retirementsOf(await this.#secretChecks());
   }
 
   /**
@@ -29,10 +42,12 @@ export class BatchLookup {
    * activated before the first key is made under it, and a key is made before it is validated: so one
    * question, at any time after the batch arrived, is in time for all.
    */
-  lackedVersions(): Promise<number[]> {
-    this.#lacked ??= this.#store
-      .secretChecks()
-      .then((checks) => lackedVersions(this.#keyring, checks));
-    return this.#lacked;
+  async lackedVersions(): Promise<number[]> {
+    return lackedVersions(this.#keyring, await this.#secretChecks());
+  }
+
+  #secretChecks(): Promise<ReadonlyMap<number, SecretCheck>> {
+    this.#checks ??= this.#store.secretChecks();
+    return this.#checks;
   }
 }

@@ -35,12 +35,20 @@ import {
   type KeyWorkerMessage,
   type LedgerReport,
   type Requester,
+  type RetiredVersion,
   toFailure,
   type WorkerReady,
 } from './messages.ts';
 import type { KeyOrder, RecordedKey } from './order.ts';
 import { requireSelfTests } from './self-test.ts';
-import { concludeExamination, type Examination, examineKey } from './validate.ts';
+import {
+  concludeExamination,
+  type Examination,
+  examineKey,
+  openQuestions,
+  type Retirements,
+  type ValidationVerdict,
+} from './validate.ts';
 
 export interface KeyWorkerData {
   readonly store: StoreLocation;
@@ -133,18 +141,30 @@ export class KeyWorker {
     return { kind: 'failed', failure: toFailure(latchedError(latched)) };
   }
 
-  /** Whether the ledger can be read and committed to, the secret is whole, and the operator has issued API keys. Never rejects. */
+  /**
+   * Whether the ledger can be read and committed to, the secret is whole and not retired, and the operator has issued
+   * API keys. Never rejects.
+   */
   async checkLedger(): Promise<LedgerReport> {
     try {
       await this.#store.commit([], []);
       const lookups = new BatchLookup(this.#store, this.#keyring);
       const lackedVersions = await lookups.lackedVersions();
+      const retired = await this.#retiredVersions(lookups);
       this.#ownApiKeys ||= await this.#store.hasOwnApiKeys();
-      return { failure: null, lackedVersions, ownApiKeys: this.#ownApiKeys };
+      return { failure: null, lackedVersions, retired, ownApiKeys: this.#ownApiKeys };
     } catch (error) {
       const failure = toFailure(error).reason;
-      return { failure, lackedVersions: null, ownApiKeys: this.#ownApiKeys };
+      return { failure, lackedVersions: null, retired: null, ownApiKeys: this.#ownApiKeys };
     }
+  }
+
+  async #retiredVersions(lookups: BatchLookup): Promise<RetiredVersion[]> {
+    return [...(await lookups.retirements())].map(([version, { compromisedMs }]) => ({
+      version,
+      compromisedMs,
+      current: version === this.#keyring.currentVersion,
+    }));
   }
 
   /** Commits the drafts in one transaction and settles each. */
@@ -248,8 +268,7 @@ export class KeyWorker {
     } finally {
       if (key) wipe(key);
     }
-    const found = await lookups.find(examination.queries);
-    const verdict = concludeExamination(examination, found);
+    const verdict = await conclude(examination, lookups);
     if (verdict.proofVerification === 'failed') await requireWholeSecret(lookups);
     return {
       request: metered(requester, null),
@@ -257,6 +276,18 @@ export class KeyWorker {
       discard: () => {},
     };
   }
+}
+
+/** Asks the ledger what it must be asked, and judges. */
+async function conclude(
+  examination: Examination,
+  lookups: BatchLookup,
+): Promise<ValidationVerdict> {
+  const isOpen = examination.commitments.length > 0;
+  const retirements: Retirements = isOpen ? await lookups.retirements() : new Map();
+  const questions = openQuestions(examination, retirements);
+  const rowsMadeMs = await lookups.find(questions);
+  return concludeExamination(examination, retirements, questions, rowsMadeMs);
 }
 
 /** Only who holds every version that keys are made under can say that a key was not made here. */

@@ -1,11 +1,20 @@
 /**
  * Watches the ledger from the main thread, with and without traffic: every two seconds the key worker
  * is asked whether it can read and commit, whether keys are made under a version of the master secret that
- * this server lacks, and whether the operator has issued API keys. At most one question is under way, and no
- * request waits for its answer.
+ * this server lacks, which versions are retired, and whether the operator has issued API keys. At most one
+ * question is under way, and no request waits for its answer.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Worker } from 'node:worker_threads';
-import type { KeyBatchReply, KeyWorkerMessage, LedgerReport } from './messages.ts';
+import { AppError } from '../errors.ts';
+import type { KeyBatchReply, KeyWorkerMessage, LedgerReport, RetiredVersion } from './messages.ts';
+
+const RETIRED_REMEDY =
+  'No key was made: the version of the master secret that this server makes keys under is retired. Try again in ' +
+  '{wait}, when another server may answer. On this one an operator must set another version.';
+
+/** Seconds a client should wait, for another server or for this one with another version. */
+const RETIRED_RETRY_SECONDS = 5;
 
 const CHECK_EVERY_MS = 2_000;
 
@@ -18,25 +27,42 @@ export interface LedgerStatus {
   readonly failure: string | null;
   /** Versions of the master secret that make keys somewhere and are missing here. */
   readonly lackedVersions: readonly number[];
+  /** Versions that an operator has retired. */
+  readonly retired: readonly RetiredVersion[];
+}
+
+/** Whether keys would be made under a retired version: then none may be made. */
+export function isCurrentRetired({ retired }: LedgerStatus): boolean {
+  return retired.some(({ current }) => current);
+}
+
+/** Throws `AppError` while keys would be made under a retired version. */
+export function requireCurrentSecret(status: LedgerStatus): void {
+  if (!isCurrentRetired(status)) return;
+  throw new AppError('ledger_unavailable', {
+    remedy: RETIRED_REMEDY,
+    reason: 'the version of the master secret that keys are made under is retired',
+    retryAfterSeconds: RETIRED_RETRY_SECONDS,
+  });
 }
 
 export class LedgerWatch {
   readonly #worker: Worker;
-  readonly #onChange: (status: LedgerStatus) => void;
+  readonly #onChange: (status: LedgerStatus, before: LedgerStatus) => void;
   #onOwnApiKeys: (() => void) | null;
   readonly #timer: NodeJS.Timeout;
   /** Intervals since the question that is under way; null when none is. */
   #waiting: number | null = null;
   // The store was opened and the secret held against it before the worker was ready.
-  #status: LedgerStatus = { failure: null, lackedVersions: [] };
+  #status: LedgerStatus = { failure: null, lackedVersions: [], retired: [] };
 
   /**
-   * `onChange` is told when the ledger fails or works again, and when a version is found lacking;
-   * `onOwnApiKeys` once, when there are API keys that the operator has issued.
+   * `onChange` is told when the ledger fails or works again, when a version is found lacking, and when a version is
+   * retired or reinstated; `onOwnApiKeys` once, when there are API keys that the operator has issued.
    */
   constructor(
     worker: Worker,
-    onChange: (status: LedgerStatus) => void,
+    onChange: (status: LedgerStatus, before: LedgerStatus) => void,
     onOwnApiKeys: () => void = () => {},
   ) {
     this.#worker = worker;
@@ -66,13 +92,17 @@ export class LedgerWatch {
     }
   }
 
-  #settle({ failure, lackedVersions, ownApiKeys }: LedgerReport): void {
+  #settle({ failure, lackedVersions, retired, ownApiKeys }: LedgerReport): void {
     this.#waiting = null;
     if (ownApiKeys) {
       this.#onOwnApiKeys?.();
       this.#onOwnApiKeys = null;
     }
-    this.#note({ failure, lackedVersions: lackedVersions ?? this.#status.lackedVersions });
+    this.#note({
+      failure,
+      lackedVersions: lackedVersions ?? this.#status.lackedVersions,
+      retired: retired ?? this.#status.retired,
+    });
   }
 
   #note(status: LedgerStatus): void {
@@ -80,9 +110,10 @@ export class LedgerWatch {
     this.#status = status;
     if (
       (before.failure === null) !== (status.failure === null) ||
-      before.lackedVersions.join() !== status.lackedVersions.join()
+      before.lackedVersions.join() !== status.lackedVersions.join() ||
+      !isDeepStrictEqual(before.retired, status.retired)
     ) {
-      this.#onChange(status);
+      this.#onChange(status, before);
     }
   }
 }

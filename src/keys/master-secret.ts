@@ -3,7 +3,8 @@
  *
  * The database keeps one check value a version, and whether the version was ever current on some
  * server. Start refuses when the secret at hand has another one under a number that is registered,
- * or lacks a version under which keys may have been made: they could not be told from foreign ones.
+ * or lacks a version under which keys may have been made: they could not be told from foreign ones. It also
+ * refuses to make keys under a version that is retired.
  */
 import { randomUUID, timingSafeEqual } from 'node:crypto';
 import {
@@ -21,7 +22,7 @@ import { dirname } from 'node:path';
 import { wipe } from '../bytes.ts';
 import type { MasterSecretOrigin } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
-import type { AccountStore, SecretCheck } from '../ledger/index.ts';
+import type { AccountStore, Retirement, SecretCheck } from '../ledger/index.ts';
 import { makeDirectory } from '../make-directory.ts';
 import {
   formatMasterSecret,
@@ -159,12 +160,12 @@ export async function checkMasterSecret(
 ): Promise<void> {
   const keyring = new Keyring(versions, currentVersion);
   try {
-    refuseForeign(keyring, await store.secretChecks());
+    refuseUnfit(keyring, await store.secretChecks());
     for (const version of keyring.versions) {
       await store.registerSecret(version, keyring.checkValue(version), nowMs);
     }
     // Another server may have registered its own secret in between: the database's word counts.
-    refuseForeign(keyring, await store.secretChecks());
+    refuseUnfit(keyring, await store.secretChecks());
     await store.activateSecret(currentVersion, nowMs);
   } finally {
     keyring.destroy();
@@ -179,6 +180,31 @@ export function lackedVersions(
   return [...registered]
     .filter(([version, { activated }]) => activated && !keyring.versions.includes(version))
     .map(([version]) => version);
+}
+
+/** The retired versions among those that are registered. */
+export function retirementsOf(
+  registered: ReadonlyMap<number, SecretCheck>,
+): ReadonlyMap<number, Retirement> {
+  return new Map(
+    [...registered].flatMap(([version, { retirement }]) =>
+      retirement === null ? [] : [[version, retirement]],
+    ),
+  );
+}
+
+function refuseUnfit(keyring: Keyring, registered: ReadonlyMap<number, SecretCheck>): void {
+  refuseForeign(keyring, registered);
+  const { currentVersion } = keyring;
+  if (!registered.get(currentVersion)?.retirement) return;
+  const others = keyring.versions.filter((version) => !registered.get(version)?.retirement);
+  throw new SetupError(
+    `version ${currentVersion} of the master secret is retired, and this server would make keys under it: ${
+      others.length === 0
+        ? 'add a version with phm secret rotate, then unset PHM_MASTER_KEY_VERSION'
+        : `set PHM_MASTER_KEY_VERSION=${others.at(-1)}`
+    }`,
+  );
 }
 
 function refuseForeign(keyring: Keyring, registered: ReadonlyMap<number, SecretCheck>): void {

@@ -102,12 +102,23 @@ export interface CommitTimes {
 /** What the main thread sends to the key worker: work, a question about the ledger, or the end. */
 export type KeyWorkerMessage = KeyBatch | 'check' | 'close';
 
+/** A version of the master secret that an operator has retired. */
+export interface RetiredVersion {
+  readonly version: number;
+  /** Rows count if they were made before this time; null: whenever they were made. */
+  readonly compromisedMs: number | null;
+  /** Whether this server makes keys under it. */
+  readonly current: boolean;
+}
+
 /** The answer to a check. */
 export interface LedgerReport {
   /** Why the ledger cannot be used; null when it can. */
   readonly failure: string | null;
   /** Activated versions of the master secret that the keyring lacks; null when nobody could tell. */
   readonly lackedVersions: readonly number[] | null;
+  /** Retired versions of the master secret; null when the ledger could not be asked. */
+  readonly retired: readonly RetiredVersion[] | null;
   /** Whether the operator has issued API keys; also false as long as the ledger could not be asked. */
   readonly ownApiKeys: boolean;
 }

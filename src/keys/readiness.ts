@@ -1,7 +1,7 @@
 /** Whether this replica can serve keys, and what it lacks if it cannot. */
 import type { SourceName, SourceStatus } from '../entropy/index.ts';
 import type { Defect } from './latch.ts';
-import type { LedgerStatus } from './ledger-watch.ts';
+import { isCurrentRetired, type LedgerStatus } from './ledger-watch.ts';
 
 export interface Readiness {
   /** All of the following. */
@@ -12,10 +12,15 @@ export interface Readiness {
   readonly latched: Defect | null;
   /** They can be recorded. */
   readonly ledger: boolean;
-  /** No other server makes keys under a version of the master secret that this one lacks. */
-  readonly secret: boolean;
+  readonly secret: SecretWord;
   readonly sources: readonly SourceStatus[];
 }
+
+/**
+ * `incomplete`: another server makes keys under a version of the master secret that this one lacks. `retired`: the
+ * version that this server would make keys under is retired, so it makes none.
+ */
+export type SecretWord = 'ok' | 'incomplete' | 'retired';
 
 /** What is known at the moment. */
 interface Knowledge {
@@ -32,7 +37,12 @@ export function judgeReadiness(known: Knowledge): Readiness {
     latched === null &&
     needed.every((name) => sources.some((source) => source.name === name && source.healthy));
   const ledger = known.ledger.failure === null;
-  const secret = known.ledger.lackedVersions.length === 0;
-  const ready = entropy && ledger && secret;
+  const secret = judgeSecret(known.ledger);
+  const ready = entropy && ledger && secret === 'ok';
   return { ready, entropy, latched, ledger, secret, sources };
+}
+
+function judgeSecret(ledger: LedgerStatus): SecretWord {
+  if (isCurrentRetired(ledger)) return 'retired';
+  return ledger.lackedVersions.length === 0 ? 'ok' : 'incomplete';
 }

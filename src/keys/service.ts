@@ -25,7 +25,7 @@ import { ApiKeyCache } from './api-key-cache.ts';
 import { type GeneratorStatus, latchedError } from './generator.ts';
 import type { KeyWorkerData } from './key-worker.ts';
 import { type Defect, Latch } from './latch.ts';
-import { type LedgerStatus, LedgerWatch } from './ledger-watch.ts';
+import { type LedgerStatus, LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
 import {
   type KeyTask,
   type KeyTaskResult,
@@ -56,8 +56,8 @@ export interface KeyServiceOptions {
   readonly onLatch: (defect: Defect) => void;
   /** Told what happens to sources that are read in the background, for the log. */
   readonly onSourceEvent: (name: SourceName, event: SourceEvent) => void;
-  /** Told when the ledger fails or works again, or the master secret proves to lack a version. */
-  readonly onLedgerChange: (status: LedgerStatus) => void;
+  /** Told when the ledger fails or works again, or a version of the master secret is missing, retired or reinstated. */
+  readonly onLedgerChange: (status: LedgerStatus, before: LedgerStatus) => void;
   /** Told once that there are API keys that the operator has issued, within two seconds of the first. */
   readonly onOwnApiKeys?: () => void;
   /** Told what is worth counting and timing. */
@@ -176,6 +176,7 @@ export class KeyService {
     if (exhausted) return exhausted;
     let counts = NO_STREAMS;
     try {
+      requireCurrentSecret(this.#ledger.status());
       if (!order.validate) {
         const task: KeyTask = { kind: 'generate', requester, order };
         return await this.#generatePlain(task, abandoned, onStage);

@@ -1,16 +1,27 @@
 /** Validation of a key: format, exact entropy tests, and proof or ledger record. */
 import { hexToBytes } from '../bytes.ts';
-import type { CommitmentQuery, Usage } from '../ledger/index.ts';
+import type { CommitmentQuery, Retirement, Usage } from '../ledger/index.ts';
 import type { Keyring } from '../proof/index.ts';
 import { entropyCheck } from './entropy-check.ts';
 
 export type CheckResult = 'passed' | 'failed' | 'skipped';
 
+/**
+ * `unconfirmed`: the digest is right, but others may have the secret behind it, and no record from before that
+ * vouches for the key. It may be forged, or its record may have been pruned.
+ */
+export type ProofResult = CheckResult | 'unconfirmed';
+
+/** What the ledger said of a key of a retired version of the secret, whose digests prove nothing by themselves. */
+export type RetiredSecretWord = 'record_found' | 'record_too_late' | 'no_record';
+
 export interface ValidationVerdict {
   readonly valid: boolean;
   readonly keyFormat: 'valid' | 'invalid';
   readonly entropyCheck: CheckResult;
-  readonly proofVerification: CheckResult;
+  readonly proofVerification: ProofResult;
+  /** Null unless a retired version of the master secret had a say. */
+  readonly retiredSecret: RetiredSecretWord | null;
 }
 
 /** What became of a request to validate. */
@@ -19,22 +30,34 @@ export type ValidateOutcome =
   | { readonly kind: 'quota_exceeded'; readonly usage: Usage };
 
 /** A verdict as one word. */
-export const VALIDATION_WORDS = ['valid', 'malformed', 'not_random', 'not_recognised'] as const;
+export const VALIDATION_WORDS = [
+  'valid',
+  'malformed',
+  'not_random',
+  'not_recognised',
+  'unconfirmed',
+] as const;
 export type ValidationWord = (typeof VALIDATION_WORDS)[number];
 
 /** The word for a verdict: of several reasons against a key the first that was found. */
 export function validationWord(verdict: ValidationVerdict): ValidationWord {
   if (verdict.valid) return 'valid';
   if (verdict.keyFormat === 'invalid') return 'malformed';
-  return verdict.entropyCheck === 'failed' ? 'not_random' : 'not_recognised';
+  if (verdict.entropyCheck === 'failed') return 'not_random';
+  return verdict.proofVerification === 'unconfirmed' ? 'unconfirmed' : 'not_recognised';
 }
 
-/** What is known before the ledger is asked. `queries` is empty when the ledger has no say. */
+/** What is known before the ledger is asked. */
 export interface Examination {
   readonly entropyCheck: CheckResult;
-  readonly proofVerification: CheckResult | 'ledger';
-  readonly queries: readonly CommitmentQuery[];
+  /** `verified`: the keyed digest is right. `absent`: no proof was given, so the ledger decides. */
+  readonly proof: 'verified' | 'absent' | 'failed' | 'skipped';
+  /** What the ledger may be asked for: with a proof the key's commitment under the proof's version, else under all. */
+  readonly commitments: readonly CommitmentQuery[];
 }
+
+/** The retired versions of the master secret. */
+export type Retirements = ReadonlyMap<number, Retirement>;
 
 const KEY_FORMAT = /^(?:[0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f]{96})$/;
 
@@ -43,41 +66,77 @@ export function parseKey(text: string): Buffer | undefined {
   return KEY_FORMAT.test(text) ? hexToBytes(text) : undefined;
 }
 
-/**
- * Checks what can be checked without the ledger. With a proof the keyed digest decides alone;
- * without one the ledger must hold the key's commitment under any retained version of the secret:
- * the service vouches only for keys it generated.
- */
+/** Checks what can be checked without the ledger. The key is not needed afterwards. */
 export function examineKey(
   keyring: Keyring,
   key: Uint8Array | undefined,
   proof: string | undefined,
 ): Examination {
-  if (!key) return { entropyCheck: 'skipped', proofVerification: 'skipped', queries: [] };
+  if (!key) return { entropyCheck: 'skipped', proof: 'skipped', commitments: [] };
   const entropy = entropyCheck(key).passed ? 'passed' : 'failed';
-  if (proof !== undefined) {
-    const proven = keyring.verifyProof(key, proof) ? 'passed' : 'failed';
-    return { entropyCheck: entropy, proofVerification: proven, queries: [] };
+  if (proof === undefined) {
+    return { entropyCheck: entropy, proof: 'absent', commitments: keyring.commitAll(key) };
   }
-  const queries = keyring.commitAll(key);
-  return { entropyCheck: entropy, proofVerification: 'ledger', queries };
+  const version = keyring.verifyProof(key, proof);
+  if (version === null) return { entropyCheck: entropy, proof: 'failed', commitments: [] };
+  const commitments = [keyring.commit(key, version)];
+  return { entropyCheck: entropy, proof: 'verified', commitments };
 }
 
-/** The verdict, once the ledger has said which of the queried commitments it holds. */
+/**
+ * The commitments that the ledger must be asked for. A proof decides alone, unless its version is retired: anyone
+ * who has the secret can make one for any key, but not its row.
+ */
+export function openQuestions(
+  { proof, commitments }: Examination,
+  retirements: Retirements,
+): readonly CommitmentQuery[] {
+  if (proof === 'absent') return commitments;
+  return commitments.filter(({ version }) => retirements.has(version));
+}
+
+/** The verdict, once the ledger has said when the rows of `questions` were made; null where there is none. */
 export function concludeExamination(
   examination: Examination,
-  found: readonly boolean[],
+  retirements: Retirements,
+  questions: readonly CommitmentQuery[],
+  rowsMadeMs: readonly (number | null)[],
 ): ValidationVerdict {
-  const proofVerification =
-    examination.proofVerification === 'ledger'
-      ? found.includes(true)
-        ? 'passed'
-        : 'failed'
-      : examination.proofVerification;
+  const rows = questions.flatMap(({ version }, i) => {
+    const madeMs = rowsMadeMs[i];
+    return madeMs === null ? [] : [judgeRow(madeMs, retirements.get(version))];
+  });
+  const [proofVerification, retiredSecret] = weigh(examination.proof, questions.length, rows);
   return {
     valid: examination.entropyCheck === 'passed' && proofVerification === 'passed',
     keyFormat: examination.entropyCheck === 'skipped' ? 'invalid' : 'valid',
     entropyCheck: examination.entropyCheck,
     proofVerification,
+    retiredSecret,
   };
+}
+
+type RowWord = 'counts' | 'record_found' | 'record_too_late';
+
+/**
+ * What a row is worth. From the time of a compromise on, a server in other hands may have written it. The time is
+ * the key id's, which is given after the key is made; a request's time of arrival would be too early.
+ */
+function judgeRow(madeMs: number, retirement: Retirement | undefined): RowWord {
+  if (retirement === undefined) return 'counts';
+  const { compromisedMs } = retirement;
+  return compromisedMs === null || madeMs < compromisedMs ? 'record_found' : 'record_too_late';
+}
+
+function weigh(
+  proof: Examination['proof'],
+  questions: number,
+  rows: readonly RowWord[],
+): [ProofResult, RetiredSecretWord | null] {
+  if (proof === 'failed' || proof === 'skipped') return [proof, null];
+  if (proof === 'verified' && questions === 0) return ['passed', null];
+  if (rows.includes('counts')) return ['passed', null];
+  if (rows.includes('record_found')) return ['passed', 'record_found'];
+  if (rows.includes('record_too_late')) return ['unconfirmed', 'record_too_late'];
+  return proof === 'verified' ? ['unconfirmed', 'no_record'] : ['failed', null];
 }

@@ -26,6 +26,7 @@ export type {
   MeteredRequest,
   Principal,
   PruneReport,
+  Retirement,
   SecretCheck,
   StreamCounts,
   Usage,

@@ -1,6 +1,14 @@
 /** The administrative half of the PostgreSQL store: accounts, API keys, usage and secret check values. */
 import { type PostgresConnection, toBuffer } from './postgres-connection.ts';
-import type { Account, AccountStore, ApiKeyRecord, Principal, SecretCheck } from './store.ts';
+import { toSecretChecks } from './secret-checks.ts';
+import type {
+  Account,
+  AccountStore,
+  ApiKeyRecord,
+  Principal,
+  Retirement,
+  SecretCheck,
+} from './store.ts';
 
 export class PostgresAccountStore implements AccountStore {
   protected readonly connection: PostgresConnection;
@@ -106,12 +114,11 @@ export class PostgresAccountStore implements AccountStore {
 
   async secretChecks(): Promise<ReadonlyMap<number, SecretCheck>> {
     const rows = await this.connection.all(
-      `SELECT version, check_value AS "checkValue", activated_ms IS NOT NULL AS activated
+      `SELECT version, check_value AS "checkValue", activated_ms IS NOT NULL AS activated,
+         retired_ms AS "retiredMs", compromised_ms AS "compromisedMs"
        FROM secret_checks ORDER BY version`,
     );
-    return new Map(
-      rows.map(({ version, ...check }) => [Number(version), check as unknown as SecretCheck]),
-    );
+    return toSecretChecks(rows);
   }
 
   async registerSecret(version: number, checkValue: Uint8Array, atMs: number): Promise<void> {
@@ -128,6 +135,24 @@ export class PostgresAccountStore implements AccountStore {
     await this.connection.changes(
       'UPDATE secret_checks SET activated_ms = $1 WHERE version = $2 AND activated_ms IS NULL',
       atMs,
+      version,
+    );
+  }
+
+  async retireSecret(version: number, retirement: Retirement): Promise<boolean> {
+    return this.connection.changes(
+      `UPDATE secret_checks SET retired_ms = coalesce(retired_ms, $1),
+         compromised_ms = least(compromised_ms, $2)
+       WHERE version = $3`,
+      retirement.retiredMs,
+      retirement.compromisedMs,
+      version,
+    );
+  }
+
+  async reinstateSecret(version: number): Promise<boolean> {
+    return this.connection.changes(
+      'UPDATE secret_checks SET retired_ms = NULL, compromised_ms = NULL WHERE version = $1',
       version,
     );
   }

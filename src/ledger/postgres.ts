@@ -48,7 +48,7 @@ import type {
   ValidatedKey,
 } from './store.ts';
 import { unavailable } from './unavailable.ts';
-import { toValidatedKeys } from './validated-keys.ts';
+import { keyIdMs, toValidatedKeys } from './validated-keys.ts';
 
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database`; the password never leaves this module. */
@@ -228,20 +228,20 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
   }
 
   /** The fingerprint leads the index, the whole commitment and its version decide. */
-  async findCommitments(queries: readonly CommitmentQuery[]): Promise<boolean[]> {
+  async findCommitments(queries: readonly CommitmentQuery[]): Promise<(number | null)[]> {
     if (queries.length === 0) return [];
     const rows = await this.connection.all(
-      `SELECT EXISTS (
-         SELECT FROM ledger WHERE ledger.fingerprint = asked.fingerprint
-           AND ledger.commitment = asked.digest AND ledger.secret_version = asked.version
-       ) AS found
+      `SELECT (
+         SELECT ledger.key_id FROM ledger WHERE ledger.fingerprint = asked.fingerprint
+           AND ledger.commitment = asked.digest AND ledger.secret_version = asked.version LIMIT 1
+       ) AS "keyId"
        FROM unnest($1::bigint[], $2::bytea[], $3::integer[]) WITH ORDINALITY
          AS asked (fingerprint, digest, version, position) ORDER BY position`,
       queries.map(({ fingerprint }) => String(fingerprint)),
       queries.map(({ digest }) => toBuffer(digest)),
       queries.map(({ version }) => version),
     );
-    return rows.map(({ found }) => found === true);
+    return rows.map(({ keyId }) => (keyId === null ? null : keyIdMs(keyId as Uint8Array)));
   }
 
   async metrics(accountId: string, sinceMs: number): Promise<AccountMetrics> {

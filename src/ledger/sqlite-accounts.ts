@@ -1,10 +1,12 @@
 /** The administrative half of the embedded store: accounts, API keys, usage and secret check values. */
+import { toSecretChecks } from './secret-checks.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type {
   Account,
   AccountStore,
   ApiKeyRecord,
   Principal,
+  Retirement,
   SecretCheck,
   Usage,
 } from './store.ts';
@@ -129,15 +131,11 @@ export class SqliteAccountStore implements AccountStore {
   async secretChecks(): Promise<ReadonlyMap<number, SecretCheck>> {
     return this.connection.guarded(() => {
       const rows = this.connection.all(
-        `SELECT version, check_value AS checkValue, activated_ms AS activatedMs
+        `SELECT version, check_value AS checkValue, activated_ms IS NOT NULL AS activated,
+           retired_ms AS retiredMs, compromised_ms AS compromisedMs
          FROM secret_checks ORDER BY version`,
       );
-      return new Map(
-        rows.map(({ version, checkValue, activatedMs }) => [
-          Number(version),
-          { checkValue: checkValue as Uint8Array, activated: activatedMs !== null },
-        ]),
-      );
+      return toSecretChecks(rows);
     });
   }
 
@@ -158,6 +156,30 @@ export class SqliteAccountStore implements AccountStore {
       this.connection.changes(
         'UPDATE secret_checks SET activated_ms = ? WHERE version = ? AND activated_ms IS NULL',
         atMs,
+        version,
+      ),
+    );
+  }
+
+  async retireSecret(version: number, retirement: Retirement): Promise<boolean> {
+    const { retiredMs, compromisedMs } = retirement;
+    return this.connection.guarded(() =>
+      this.connection.changes(
+        `UPDATE secret_checks SET retired_ms = coalesce(retired_ms, ?),
+           compromised_ms = min(coalesce(compromised_ms, ?), coalesce(?, compromised_ms))
+         WHERE version = ?`,
+        retiredMs,
+        compromisedMs,
+        compromisedMs,
+        version,
+      ),
+    );
+  }
+
+  async reinstateSecret(version: number): Promise<boolean> {
+    return this.connection.guarded(() =>
+      this.connection.changes(
+        'UPDATE secret_checks SET retired_ms = NULL, compromised_ms = NULL WHERE version = ?',
         version,
       ),
     );

@@ -28,7 +28,7 @@ import type {
   ValidatedKey,
 } from './store.ts';
 import { unavailable } from './unavailable.ts';
-import { toValidatedKeys } from './validated-keys.ts';
+import { keyIdMs, toValidatedKeys } from './validated-keys.ts';
 
 export interface SqliteStoreOptions {
   readonly path: string;
@@ -144,7 +144,7 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
       digest: row.commitment,
       fingerprint: row.fingerprint,
     };
-    if (this.#hasCommitment(query)) return false;
+    if (this.#commitmentMs(query) !== null) return false;
     this.connection.run(
       `INSERT INTO ledger (key_id, fingerprint, commitment, secret_version, account_id, api_key_id,
          security_level, modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id,
@@ -210,8 +210,8 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
     return this.connection.guarded(() => keyIds.map((keyId) => this.#hasRow(keyId)));
   }
 
-  async findCommitments(queries: readonly CommitmentQuery[]): Promise<boolean[]> {
-    return this.connection.guarded(() => queries.map((query) => this.#hasCommitment(query)));
+  async findCommitments(queries: readonly CommitmentQuery[]): Promise<(number | null)[]> {
+    return this.connection.guarded(() => queries.map((query) => this.#commitmentMs(query)));
   }
 
   #hasRow(keyId: Uint8Array): boolean {
@@ -219,16 +219,15 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
   }
 
   /** The fingerprint's index finds the row, the whole commitment and its version decide. */
-  #hasCommitment({ version, digest, fingerprint }: CommitmentQuery): boolean {
-    return (
-      this.connection.get(
-        `SELECT 1 FROM ledger
-         WHERE fingerprint = ? AND commitment = ? AND secret_version = ?`,
-        fingerprint,
-        digest,
-        version,
-      ) !== undefined
+  #commitmentMs({ version, digest, fingerprint }: CommitmentQuery): number | null {
+    const row = this.connection.get(
+      `SELECT key_id AS keyId FROM ledger
+       WHERE fingerprint = ? AND commitment = ? AND secret_version = ?`,
+      fingerprint,
+      digest,
+      version,
     );
+    return row ? keyIdMs(row.keyId as Uint8Array) : null;
   }
 
   async maintain(): Promise<void> {}

@@ -145,6 +145,15 @@ export interface SecretCheck {
   readonly checkValue: Uint8Array;
   /** Whether keys may have been made under this version. */
   readonly activated: boolean;
+  /** Null unless the version is retired. */
+  readonly retirement: Retirement | null;
+}
+
+/** A version of the master secret that others may know: a key made under it needs its row. */
+export interface Retirement {
+  readonly retiredMs: number;
+  /** Rows count if they were made before this time; null: whenever they were made. */
+  readonly compromisedMs: number | null;
 }
 
 export interface AccountStore {
@@ -173,6 +182,13 @@ export interface AccountStore {
   registerSecret(version: number, checkValue: Uint8Array, atMs: number): Promise<void>;
   /** Marks a registered version as one that makes keys; the first time is kept. */
   activateSecret(version: number, atMs: number): Promise<void>;
+  /**
+   * Retires a registered version, or tightens its retirement: the first `retiredMs` and the earliest
+   * `compromisedMs` are kept. False when the version is not registered.
+   */
+  retireSecret(version: number, retirement: Retirement): Promise<boolean>;
+  /** Takes a retirement back; false when the version is not registered. */
+  reinstateSecret(version: number): Promise<boolean>;
 
   close(): Promise<void>;
 }
@@ -190,8 +206,8 @@ export interface LedgerStore extends AccountStore {
   ): Promise<CommitOutcome[]>;
   /** Which of these key ids have a row. */
   lookup(keyIds: readonly Uint8Array[]): Promise<boolean[]>;
-  /** Which of these commitments have a row, of any account. */
-  findCommitments(queries: readonly CommitmentQuery[]): Promise<boolean[]>;
+  /** When the rows of these commitments were made, of any account, by their key ids; null without a row. */
+  findCommitments(queries: readonly CommitmentQuery[]): Promise<(number | null)[]>;
   /** Sums of an account from a whole minute (`sinceMs`, rounded down) to now. */
   metrics(accountId: string, sinceMs: number): Promise<AccountMetrics>;
   /** Sums of an account over time, one a step. */

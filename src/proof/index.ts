@@ -5,6 +5,7 @@
 export { type Commitment, Keyring } from './keyring.ts';
 export {
   formatMasterSecret,
+  MAX_VERSION,
   type MasterSecret,
   type MasterSecretVersion,
   newMasterSecret,

@@ -63,10 +63,13 @@ export class Keyring {
     this.#current = this.#subkeys(this.currentVersion);
   }
 
-  /** The commitment under the current version. `key` has 16, 32 or 48 bytes, here and below. */
-  commit(key: Uint8Array): Commitment {
+  /**
+   * The commitment under a version, the current one by default. `key` has 16, 32 or 48 bytes, here and below. Throws
+   * `RangeError` for a version the keyring does not hold.
+   */
+  commit(key: Uint8Array, version: number = this.currentVersion): Commitment {
     this.#assertUsable();
-    return commitment(this.#current, key);
+    return commitment(this.#subkeys(version), key);
   }
 
   /** The commitments under every retained version, newest first. */
@@ -84,19 +87,20 @@ export class Keyring {
   }
 
   /**
-   * Whether `proof` is the proof of `key` under a retained version. A malformed proof is `false`;
-   * only a key that is not 16, 32 or 48 bytes throws.
+   * The retained version under which `proof` is the proof of `key`; null when it is not its proof, or malformed.
+   * Only a key that is not 16, 32 or 48 bytes throws.
    */
-  verifyProof(key: Uint8Array, proof: string): boolean {
+  verifyProof(key: Uint8Array, proof: string): number | null {
     this.#assertUsable();
     assertKey(key);
-    if (!PROOF_FORM.test(proof)) return false;
+    if (!PROOF_FORM.test(proof)) return null;
     const value = BigInt(proof.slice(PROOF_PREFIX.length));
     const subkeys = this.#byVersion.get(Number(value >> 256n));
-    if (subkeys === undefined) return false;
+    if (subkeys === undefined) return null;
     const claimed = Buffer.alloc(32);
     claimed.write(BigInt.asUintN(256, value).toString(16).padStart(64, '0'), 'hex');
-    return timingSafeEqual(macOfKey(subkeys.proof, PROOF_LABEL, key), claimed);
+    const verifies = timingSafeEqual(macOfKey(subkeys.proof, PROOF_LABEL, key), claimed);
+    return verifies ? subkeys.version : null;
   }
 
   /**

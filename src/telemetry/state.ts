@@ -72,7 +72,7 @@ function definitions({ load, readiness, isDraining, lostLogLines }: ServerState)
       type: 'gauge',
       name: 'phm_master_secret_complete',
       help: '0 when another server makes keys under a version of the master secret that is missing',
-      read: () => one(readiness().secret),
+      read: () => one(readiness().secret !== 'incomplete'),
     },
     {
       type: 'gauge',

@@ -34,6 +34,8 @@ const COMMANDS = [
   ['key', 'revoke'],
   ['secret', 'new'],
   ['secret', 'rotate'],
+  ['secret', 'retire'],
+  ['secret', 'reinstate'],
   ['secret', 'list'],
   ['migrate'],
   ['ledger', 'prune'],

@@ -221,7 +221,7 @@ describe('a body over HTTP', () => {
       validate: async () => ({
         kind: 'validated',
         usage,
-        verdict: { ...verdict, proofVerification: 'passed' },
+        verdict: { ...verdict, proofVerification: 'passed', retiredSecret: null },
       }),
     });
     app = await buildTestApp({ service, rateLimits: false });

@@ -20,7 +20,7 @@ const WELL: Readiness = {
   entropy: true,
   latched: null,
   ledger: true,
-  secret: true,
+  secret: 'ok',
   sources: [SOURCE],
 };
 
@@ -61,7 +61,12 @@ describe('/readyz', () => {
       { entropy: 'unavailable', generator: 'latched' },
     ],
     ['the ledger', { ledger: false }, { ledger: 'unavailable' }],
-    ['the master secret', { secret: false }, { master_secret: 'incomplete' }],
+    [
+      'a master secret that lacks a version',
+      { secret: 'incomplete' },
+      { master_secret: 'incomplete' },
+    ],
+    ['a retired master secret', { secret: 'retired' }, { master_secret: 'retired' }],
   ];
   for (const [what, changes, words] of failing) {
     it(`names ${what}`, async () => {

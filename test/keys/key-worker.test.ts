@@ -23,7 +23,7 @@ const usage = { month: 1, used: 1, quota: null };
 function store(commit: (requests: readonly MeteredRequest[]) => CommitOutcome[]): LedgerStore {
   return {
     commit: async (requests: readonly MeteredRequest[]) => commit(requests),
-    findCommitments: async (queries: readonly unknown[]) => queries.map(() => false),
+    findCommitments: async (queries: readonly unknown[]) => queries.map(() => null),
     secretChecks: async () => new Map(),
     hasOwnApiKeys: async () => false,
   } as unknown as LedgerStore;
@@ -284,7 +284,7 @@ describe('key worker', () => {
       ...store((requests) => requests.map(() => ({ kind: 'committed', usage }))),
       findCommitments: async (queries: readonly CommitmentQuery[]) => {
         asked.push(queries.length);
-        return queries.map((query) => digest.equals(query.digest));
+        return queries.map((query) => (digest.equals(query.digest) ? 1 : null));
       },
     } as unknown as LedgerStore;
     const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), keyring, ledger);
@@ -300,12 +300,12 @@ describe('key worker', () => {
   });
 
   describe('without a version of the master secret that makes keys elsewhere', () => {
-    const check = { checkValue: Buffer.alloc(32), activated: true };
+    const check = { checkValue: Buffer.alloc(32), activated: true, retirement: null };
     const found = new Set<bigint>();
     const ledger = {
       ...store((requests) => requests.map(() => ({ kind: 'committed', usage }))),
       findCommitments: async (queries: readonly CommitmentQuery[]) =>
-        queries.map(({ fingerprint }) => found.has(fingerprint)),
+        queries.map(({ fingerprint }) => (found.has(fingerprint) ? 1 : null)),
       secretChecks: async () =>
         new Map([
           [1, check],
@@ -343,6 +343,7 @@ describe('key worker', () => {
       assert.deepEqual(await worker.checkLedger(), {
         failure: null,
         lackedVersions: [2],
+        retired: [],
         ownApiKeys: false,
       });
     });
@@ -356,6 +357,7 @@ describe('key worker', () => {
     assert.deepEqual(await worker.checkLedger(), {
       failure: 'the disk is full',
       lackedVersions: null,
+      retired: null,
       ownApiKeys: false,
     });
   });

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import type { Worker } from 'node:worker_threads';
-import { type LedgerStatus, LedgerWatch } from '../../src/keys/ledger-watch.ts';
+import {
+  type LedgerStatus,
+  LedgerWatch,
+  requireCurrentSecret,
+} from '../../src/keys/ledger-watch.ts';
+import type { RetiredVersion } from '../../src/keys/messages.ts';
 
 const INTERVAL_MS = 2_000;
 
@@ -29,8 +34,11 @@ describe('the watch over the ledger', () => {
   const pass = (intervals: number) => {
     for (let i = 0; i < intervals; i++) mock.timers.tick(INTERVAL_MS);
   };
-  const answer = (failure: string | null, lackedVersions: number[] | null = []) =>
-    worker.emit('message', { failure, lackedVersions, ownApiKeys: false });
+  const answer = (
+    failure: string | null,
+    lackedVersions: number[] | null = [],
+    retired: RetiredVersion[] | null = lackedVersions && [],
+  ) => worker.emit('message', { failure, lackedVersions, retired, ownApiKeys: false });
 
   it('tells once that API keys were issued, which is no change of the ledger', () => {
     let told = 0;
@@ -44,7 +52,7 @@ describe('the watch over the ledger', () => {
     answer(null);
     assert.equal(told, 0);
     for (let i = 0; i < 2; i++) {
-      worker.emit('message', { failure: null, lackedVersions: [], ownApiKeys: true });
+      worker.emit('message', { failure: null, lackedVersions: [], retired: [], ownApiKeys: true });
     }
     assert.equal(told, 1);
     other.stop();
@@ -85,11 +93,31 @@ describe('the watch over the ledger', () => {
     answer(null, [2]);
     pass(1);
     answer('refused', null);
-    assert.deepEqual(watch.status(), { failure: 'refused', lackedVersions: [2] });
+    assert.deepEqual(watch.status(), { failure: 'refused', lackedVersions: [2], retired: [] });
     assert.deepEqual(
       changes.map(({ lackedVersions }) => lackedVersions),
       [[2], [2]],
     );
+  });
+
+  it('tells of a retirement, of its changes and of its end, and keeps it in mind meanwhile', () => {
+    const retired = { version: 1, compromisedMs: null, current: true };
+    const tightened = { ...retired, compromisedMs: 7 };
+    for (const seen of [[], [retired], [retired], null, [tightened], []]) {
+      answer(null, [], seen);
+      const make = () => requireCurrentSecret(watch.status());
+      if (seen?.length === 0) make();
+      else assert.throws(make, { code: 'ledger_unavailable' });
+    }
+    assert.deepEqual(
+      changes.map((status) => status.retired),
+      [[retired], [tightened], []],
+    );
+  });
+
+  it('lets keys be made while versions are retired that only verify', () => {
+    answer(null, [], [{ version: 1, compromisedMs: null, current: false }]);
+    requireCurrentSecret(watch.status());
   });
 
   it('leaves the replies to batches alone', () => {

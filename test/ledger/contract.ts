@@ -133,8 +133,17 @@ export function ledgerContract(
           { version: 2, digest, fingerprint },
           { version, digest: otherDigest, fingerprint },
         ]),
-        [true, false, false],
+        [NOW, null, null],
       );
+    });
+
+    it('takes the time of a row from its key id, whatever else the row says', async () => {
+      const id = await account('enterprise');
+      const row = makeRow({ keyId: makeKeyId(NOW - 5), createdMs: NOW - 99 });
+      await store.commit([keyRequest(id, row)], []);
+      const { commitment: digest, fingerprint, secretVersion: version } = row;
+      const query = { version, digest, fingerprint };
+      assert.deepEqual(await store.findCommitments([query]), [NOW - 5]);
     });
 
     it('gives the last places of a quota to the first requests of a batch', async () => {
@@ -300,6 +309,49 @@ export function ledgerContract(
         [8, 9].map((version) => checks.get(version)?.activated),
         [false, true],
       );
+    });
+
+    it('retires a version of the master secret, and only ever tightens that', async () => {
+      await store.registerSecret(11, randomBytes(32), NOW);
+      const retirement = async () => (await store.secretChecks()).get(11)?.retirement;
+      const retire = (retiredMs: number, compromisedMs: number | null) =>
+        store.retireSecret(11, { retiredMs, compromisedMs });
+      assert.equal(await retirement(), null);
+      for (const [given, kept] of [
+        [null, null],
+        [NOW - 10, NOW - 10],
+        [NOW - 5, NOW - 10],
+        [null, NOW - 10],
+        [NOW - 20, NOW - 20],
+      ]) {
+        assert.equal(await retire(NOW + 1, given), true);
+        assert.deepEqual(await retirement(), { retiredMs: NOW + 1, compromisedMs: kept });
+      }
+      assert.equal(await retire(NOW + 2, null), true);
+      // A restart registers and activates again, and takes nothing back.
+      await store.registerSecret(11, randomBytes(32), NOW);
+      await store.activateSecret(11, NOW);
+      assert.deepEqual(await retirement(), { retiredMs: NOW + 1, compromisedMs: NOW - 20 });
+      const others = [...(await store.secretChecks())].filter(([version]) => version !== 11);
+      assert.ok(others.every(([, check]) => check.retirement === null));
+    });
+
+    it('reinstates a version, after which it can be retired anew', async () => {
+      await store.registerSecret(12, randomBytes(32), NOW);
+      await store.retireSecret(12, { retiredMs: NOW, compromisedMs: NOW - 9 });
+      assert.equal(await store.reinstateSecret(12), true);
+      assert.equal((await store.secretChecks()).get(12)?.retirement, null);
+      await store.retireSecret(12, { retiredMs: NOW + 7, compromisedMs: null });
+      assert.deepEqual((await store.secretChecks()).get(12)?.retirement, {
+        retiredMs: NOW + 7,
+        compromisedMs: null,
+      });
+    });
+
+    it('retires and reinstates no version that is not registered', async () => {
+      assert.equal(await store.retireSecret(77, { retiredMs: NOW, compromisedMs: null }), false);
+      assert.equal(await store.reinstateSecret(77), false);
+      assert.equal((await store.secretChecks()).has(77), false);
     });
 
     it('commits an empty batch, which changes nothing', async () => {

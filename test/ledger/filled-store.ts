@@ -27,6 +27,7 @@ export async function fillStore(store: LedgerStore, count = 300): Promise<Filled
   await store.revokeApiKey('old_acct_b', NOW + 1);
   await store.registerSecret(1, checkValue, NOW);
   await store.registerSecret(2, checkValue, NOW + 5);
+  await store.retireSecret(1, { retiredMs: NOW + 6, compromisedMs: NOW - 7 });
   const rows = Array.from({ length: count }, (_, i) => {
     const createdMs = NOW - 60 * DAY_MS + Math.floor((60 * DAY_MS * i) / count);
     const verdict = { gateP: i / count, testsPassed: 15, totalTests: 15 };
@@ -61,7 +62,7 @@ export async function assertSameStore(
     digest,
     fingerprint,
   }));
-  assert.ok((await other.findCommitments(queries)).every(Boolean));
+  assert.ok((await other.findCommitments(queries)).every((madeMs) => madeMs !== null));
   // The repeated key of a generator is told in the new store as well.
   const [row] = rows;
   const again = await other.commit([keyRequest('acct_a', row)], []);

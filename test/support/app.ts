@@ -14,7 +14,7 @@ export const READY: ReturnType<KeyService['checkReadiness']> = {
   entropy: true,
   latched: null,
   ledger: true,
-  secret: true,
+  secret: 'ok',
   sources: [],
 };
 

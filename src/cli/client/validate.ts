@@ -38,7 +38,10 @@ export function addValidateCommand(
     .description('ask a running service whether it made a key')
     .argument('[-]', 'standard input, which is read anyway unless there is --file')
     .option('--file <file>', 'read the key from a file')
-    .option('--proof <proof>', 'the proof of the key, its hash_proof: then the ledger is not asked')
+    .option(
+      '--proof <proof>',
+      'the proof of the key, its hash_proof: then it decides, not the ledger',
+    )
     .option('--json', 'write the whole answer of the service');
   addConnectionOptions(command, HELP).action(
     async (given: string | undefined, flags: ValidateFlags) => {
@@ -102,12 +105,26 @@ async function readStandardInput(err: (text: string) => void): Promise<Buffer> {
   return buffer(process.stdin);
 }
 
+/** What the ledger has of a key whose version of the service's secret was retired. */
+const RETIRED_SECRET: Readonly<Record<string, string>> = {
+  record_found:
+    'The service has retired the secret behind this key, so the ledger decided: it has a record of the key.',
+  record_too_late:
+    'The service has retired the secret behind this key. The ledger has a record of the key, but only from after the ' +
+    'secret was compromised.',
+  no_record:
+    'The service has retired the secret behind this proof, and the ledger has no record of the key: the proof may be ' +
+    'forged, or the record was removed because of its age.',
+};
+
 function writeVerdict(
-  { out }: CliContext,
+  { out, err }: CliContext,
   { valid, validation_details: details }: ValidationResult,
 ): void {
   out(`${valid ? 'valid' : 'not valid'}\n`);
   for (const [check, result] of Object.entries(details)) {
     out(`  ${check.replace('_', ' ').padEnd(19)} ${result}\n`);
   }
+  const explanation = RETIRED_SECRET[details.retired_secret ?? ''];
+  if (explanation) err(`${explanation}\n`);
 }

@@ -66,7 +66,7 @@ function readiness({ service, clock, isDraining }: RouteContext): Health {
       ...Object.fromEntries(bySource),
       generator: latched ? 'latched' : 'ok',
       ledger: word(ledger),
-      master_secret: secret ? 'ok' : 'incomplete',
+      master_secret: secret,
       accepting: isDraining() ? 'no' : 'yes',
     },
     ...(latched && { latch: { cause: latched.cause, test: latched.test } }),

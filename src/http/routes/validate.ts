@@ -48,6 +48,7 @@ export function validateRoute(app: FastifyInstance, context: RouteContext): void
           key_format: verdict.keyFormat,
           entropy_check: verdict.entropyCheck,
           proof_verification: verdict.proofVerification,
+          ...(verdict.retiredSecret && { retired_secret: verdict.retiredSecret }),
         },
         timestamp: formatTimestamp(clock.nowMs()),
         ...warningsOf(request),

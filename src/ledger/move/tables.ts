@@ -117,6 +117,8 @@ export const TABLES = {
       bytes('check_value', 32),
       integer('registered_ms', TIME_MAX),
       nullable(integer('activated_ms', TIME_MAX), 0),
+      nullable(integer('retired_ms', TIME_MAX)),
+      nullable(integer('compromised_ms', TIME_MAX)),
     ],
   },
   rollup_minute: ROLLUP,

@@ -183,11 +183,16 @@ class ReportedKey(ValidatedKey):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationDetails:
-    """The three checks of ``validate``."""
+    """The three checks of ``validate``.
+
+    ``retired_secret`` comes only with a key of a retired version of the service's master secret: what the
+    ledger, which then decides, has of the key.
+    """
 
     key_format: Literal["valid", "invalid"]
     entropy_check: Literal["passed", "failed", "skipped"]
-    proof_verification: Literal["passed", "failed", "skipped"]
+    proof_verification: Literal["passed", "failed", "skipped", "unconfirmed"]
+    retired_secret: Literal["record_found", "record_too_late", "no_record"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,72 @@
+/** `phm secret retire` and what it refuses, on a ledger without a server. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
+import { makeDataDir, phmJson, removeDataDir, runPhm } from '../support/server.ts';
+
+const CREATE = ['account', 'create', '--init', '--name', 'x', '--plan', 'research'];
+const SINCE = '--compromised-since';
+const DAY_MS = 86_400_000;
+
+describe('phm secret retire', () => {
+  const dataDir = makeDataDir();
+  let store: LedgerStore;
+  before(async () => {
+    assert.equal((await runPhm(CREATE, dataDir)).code, 0);
+    assert.equal((await runPhm(['secret', 'rotate'], dataDir)).code, 0);
+    store = openSqliteStore({ path: join(dataDir, 'phm.db'), quotas: {} });
+    await store.registerSecret(2, randomBytes(32), 0);
+    await store.activateSecret(2, 0);
+  });
+  after(async () => {
+    await store.close();
+    removeDataDir(dataDir);
+  });
+
+  const retirement = async () => (await store.secretChecks()).get(1)?.retirement ?? null;
+
+  it('refuses what is no version and no time, and writes nothing', async () => {
+    const tomorrow = new Date(Date.now() + DAY_MS).toISOString();
+    const wrong: [string[], number, RegExp][] = [
+      [[], 2, /missing required argument 'version'/],
+      [['65536'], 2, /whole number from 1 to 65535/],
+      [['1', SINCE, '2026-02-30'], 2, /a day, as/],
+      [['1', SINCE, '2026-11-20T14:00'], 2, /a time with its offset/],
+      [['1', SINCE, tomorrow], 2, /in the future/],
+      [['7'], 1, /knows no version 7 of the master secret; it knows 1, 2$/m],
+      [['2'], 1, /this configuration makes keys under version 2/],
+    ];
+    const results = await Promise.all(
+      wrong.map(([args]) => runPhm(['secret', 'retire', ...args], dataDir)),
+    );
+    for (const [i, { code, stderr }] of results.entries()) {
+      const [args, expected, words] = wrong[i] as [string[], number, RegExp];
+      assert.equal(code, expected, args.join(' '));
+      assert.match(stderr, words);
+    }
+    assert.equal(await retirement(), null);
+  });
+
+  it('keeps the first time of the retirement and the earliest of the compromise', async () => {
+    const retire = (...args: string[]) =>
+      phmJson<{ retired_at: string; compromised_since: string | null }>(
+        ['secret', 'retire', '1', ...args],
+        dataDir,
+      );
+    const first = await retire();
+    assert.equal(first.compromised_since, null);
+    const second = await retire(SINCE, '2026-01-31T12:30+01:00');
+    assert.deepEqual(second, { ...first, compromised_since: '2026-01-31T11:30:00.000+00:00' });
+    assert.deepEqual(await retire(), second);
+    const later = await runPhm(['secret', 'retire', '1', SINCE, '2026-02-01'], dataDir);
+    assert.equal(later.code, 1);
+    assert.match(later.stderr, /secret reinstate 1 && .* secret retire 1 --compromised-since 2026/);
+    assert.equal((await retirement())?.compromisedMs, Date.UTC(2026, 0, 31, 11, 30));
+
+    const { stdout } = await runPhm(['secret', 'list'], dataDir);
+    assert.match(stdout, /^1 +verify-only +[0-9a-f]{16} +20.* 2026-01-31T11:30:00\.000\+00:00$/m);
+    assert.match(stdout, /^2 +current +[0-9a-f]{16} +- +-$/m);
+  });
+});

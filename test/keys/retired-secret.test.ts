@@ -1,0 +1,147 @@
+/** What a leaked master secret is worth once it is retired: it makes proofs, and no rows. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { KeyWorker } from '../../src/keys/key-worker.ts';
+import type { KeyTask } from '../../src/keys/messages.ts';
+import { type ValidationVerdict, validationWord } from '../../src/keys/validate.ts';
+import type {
+  CommitmentQuery,
+  LedgerStore,
+  MeteredRequest,
+  Retirement,
+} from '../../src/ledger/index.ts';
+import { Keyring } from '../../src/proof/index.ts';
+import { fakeGenerator, RecordingDrbg } from './fakes.ts';
+
+const LEAKED = { version: 1, secret: Buffer.alloc(32, 1) };
+const FRESH = { version: 2, secret: Buffer.alloc(32, 2) };
+const service = new Keyring([LEAKED, FRESH]);
+/** The thief has a copy of the old master.key, and nothing else. */
+const attacker = new Keyring([LEAKED]);
+
+const LEAK_MS = Date.UTC(2026, 10, 20);
+const requester = { accountId: 'a', apiKeyId: 'k', atMs: LEAK_MS };
+const usage = { month: 1, used: 1, quota: null };
+
+/** A ledger whose rows are of these commitments, with the time of each; version 1 may be retired in it. */
+function ledgerOf(retirement: Retirement | null, rows: [Buffer, number][] = []) {
+  const asked: number[] = [];
+  const check = { checkValue: Buffer.alloc(32), activated: true };
+  const store = {
+    commit: async (requests: readonly MeteredRequest[]) =>
+      requests.map(() => ({ kind: 'committed', usage })),
+    findCommitments: async (queries: readonly CommitmentQuery[]) => {
+      asked.push(queries.length);
+      return queries.map(({ digest }) => rows.find(([row]) => row.equals(digest))?.[1] ?? null);
+    },
+    secretChecks: async () =>
+      new Map([
+        [1, { ...check, retirement }],
+        [2, { ...check, retirement: null }],
+      ]),
+    hasOwnApiKeys: async () => false,
+  } as unknown as LedgerStore;
+  return { worker: new KeyWorker(fakeGenerator(new RecordingDrbg()), service, store), asked };
+}
+
+type Asked = readonly [key: Uint8Array, proof?: string];
+
+async function validate(worker: KeyWorker, ...asked: Asked[]): Promise<ValidationVerdict[]> {
+  const tasks = asked.map(
+    ([key, proof]): KeyTask => ({ kind: 'validate', requester, key: Buffer.from(key), proof }),
+  );
+  const { results } = await worker.run({ id: 1, tasks, failures: [] });
+  return results.map((result) => {
+    assert.ok(result.kind === 'validated');
+    return result.verdict;
+  });
+}
+
+const said = ({ valid, proofVerification, retiredSecret }: ValidationVerdict) => [
+  valid,
+  proofVerification,
+  retiredSecret,
+];
+
+const RETIRED = { retiredMs: LEAK_MS + 9, compromisedMs: null };
+const RETIRED_SINCE = { ...RETIRED, compromisedMs: LEAK_MS };
+
+describe('a master secret that leaked', () => {
+  const forged = randomBytes(32);
+  const forgery: Asked = [forged, attacker.makeProof(forged)];
+  const made = randomBytes(32);
+  const row = attacker.commit(made).digest;
+  const proven: Asked = [made, attacker.makeProof(made)];
+
+  it('vouches for any key until it is retired', async () => {
+    const [verdict] = await validate(ledgerOf(null).worker, forgery);
+    assert.deepEqual(said(verdict), [true, 'passed', null]);
+  });
+
+  it('vouches for no key without a row once it is retired', async () => {
+    for (const retirement of [RETIRED, RETIRED_SINCE]) {
+      const [verdict] = await validate(ledgerOf(retirement).worker, forgery);
+      assert.deepEqual(said(verdict), [false, 'unconfirmed', 'no_record']);
+      assert.equal(validationWord(verdict), 'unconfirmed');
+    }
+  });
+
+  it('leaves keys valid that the ledger has, with their proof and without', async () => {
+    for (const [retirement, madeMs] of [
+      [RETIRED, LEAK_MS + 5],
+      [RETIRED_SINCE, LEAK_MS - 1],
+    ] as const) {
+      const { worker } = ledgerOf(retirement, [[row, madeMs]]);
+      for (const verdict of await validate(worker, proven, [made])) {
+        assert.deepEqual(said(verdict), [true, 'passed', 'record_found']);
+        assert.equal(validationWord(verdict), 'valid');
+      }
+    }
+  });
+
+  it('makes rows worthless from the very millisecond of the compromise on', async () => {
+    const { worker } = ledgerOf(RETIRED_SINCE, [[row, LEAK_MS]]);
+    for (const verdict of await validate(worker, proven, [made])) {
+      assert.deepEqual(said(verdict), [false, 'unconfirmed', 'record_too_late']);
+    }
+  });
+
+  it('gains nothing from the row that the same key has under another version', async () => {
+    const { worker } = ledgerOf(RETIRED, [[service.commit(made, 2).digest, LEAK_MS - 1]]);
+    const [bare, withProof] = await validate(worker, [made], proven);
+    assert.deepEqual(said(bare), [true, 'passed', null]);
+    assert.deepEqual(said(withProof), [false, 'unconfirmed', 'no_record']);
+  });
+
+  it('changes nothing for a wrong proof, a foreign key and the versions that are not retired', async () => {
+    const { worker, asked } = ledgerOf(RETIRED_SINCE);
+    const other = randomBytes(32);
+    const verdicts = await validate(
+      worker,
+      [other, attacker.makeProof(made)],
+      [other],
+      [made, service.makeProof(made)],
+      [Buffer.alloc(32), attacker.makeProof(Buffer.alloc(32))],
+    );
+    assert.deepEqual(verdicts.map(said), [
+      [false, 'failed', null],
+      [false, 'failed', null],
+      [true, 'passed', null],
+      [false, 'unconfirmed', 'no_record'],
+    ]);
+    assert.equal(verdicts[3]?.entropyCheck, 'failed');
+    assert.deepEqual(
+      asked,
+      [3],
+      'two commitments of the bare key, one of the forgery, in one question',
+    );
+  });
+
+  it('is reported, and whether it is the one that makes keys', async () => {
+    const { worker } = ledgerOf(RETIRED_SINCE);
+    assert.deepEqual((await worker.checkLedger()).retired, [
+      { version: 1, compromisedMs: LEAK_MS, current: false },
+    ]);
+  });
+});

@@ -1,0 +1,142 @@
+/** A master secret leaks: what its thief can do with a real server, before and after `phm secret retire`. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { Keyring, parseMasterSecret } from '../../src/proof/index.ts';
+import { until } from '../support/replicas.ts';
+import {
+  type CommandResult,
+  makeDataDir,
+  phmJson,
+  removeDataDir,
+  runPhm,
+  Server,
+} from '../support/server.ts';
+
+const LEVEL = { security_level: 256 };
+const OLD_VERSION = { PHM_MASTER_KEY_VERSION: '1' };
+const LONG_AGO = '2020-01-01';
+
+interface Listed {
+  readonly versions: readonly { readonly retired_at: string | null }[];
+}
+
+describe('a master secret that leaked', () => {
+  const dataDir = makeDataDir();
+  let server: Server;
+  after(async () => {
+    await server.stop();
+    removeDataDir(dataDir);
+  });
+
+  const phm = (command: string, env = {}): Promise<CommandResult> =>
+    runPhm(command.split(' '), dataDir, env);
+  async function refused(command: string, words: RegExp, env = {}): Promise<void> {
+    const { code, stderr } = await phm(command, env);
+    assert.equal(code, 1, command);
+    assert.match(stderr, words);
+  }
+  async function restart(env = {}): Promise<void> {
+    await server.stop();
+    server = await Server.start(dataDir, env);
+  }
+  async function judged(asked: object): Promise<unknown[]> {
+    const { status, body } = await server.validate(asked);
+    assert.equal(status, 200);
+    const { proof_verification: proof, retired_secret: record } = body.validation_details;
+    return [body.valid, proof, record];
+  }
+  async function made(): Promise<{ key: string; hash_proof: string }> {
+    const { status, body } = await server.generate(LEVEL);
+    assert.equal(status, 200);
+    return { key: body.key, hash_proof: body.hash_proof };
+  }
+
+  /** What the thief makes of the file. */
+  let forged: { key: string; hash_proof: string };
+  let old: { key: string; hash_proof: string };
+  let recent: typeof old;
+
+  it('is not retired before another version makes keys', async () => {
+    server = await Server.start(dataDir);
+    old = await made();
+    const thief = new Keyring(parseMasterSecret(readFileSync(join(dataDir, 'master.key'), 'utf8')));
+    const key = randomBytes(32);
+    forged = { key: key.toString('hex'), hash_proof: thief.makeProof(key) };
+    await refused('secret retire 1', /no server has made keys under another version yet/);
+    assert.equal((await phm('secret rotate')).code, 0);
+    await refused('secret retire 1', /no server has made keys under another version yet/);
+    await refused('secret retire 2', /knows no version 2 of the master secret; it knows 1$/m);
+    await restart();
+    recent = await made();
+    await refused('secret retire 1', /this configuration makes keys under version 1/, OLD_VERSION);
+    await refused('secret retire 2', /this configuration makes keys under version 2/);
+    assert.deepEqual(await judged(forged), [true, 'passed', undefined], 'a rotation is not enough');
+  });
+
+  it('vouches for nothing but rows once it is retired, on the running server', async () => {
+    const { code, stderr } = await phm('secret retire 1');
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /is valid only with its row in the ledger\. /);
+    assert.deepEqual(await judged(forged), [false, 'unconfirmed', 'no_record']);
+    assert.deepEqual(await judged({ key: forged.key }), [false, 'failed', undefined]);
+    for (const asked of [old, { key: old.key }]) {
+      assert.deepEqual(await judged(asked), [true, 'passed', 'record_found']);
+    }
+    for (const asked of [recent, { key: recent.key }]) {
+      assert.deepEqual(await judged(asked), [true, 'passed', undefined]);
+    }
+    await until('the log tells', () => /"version":1,"compromisedSince":null/.test(server.log));
+    assert.equal((await server.request('/readyz')).body.checks.master_secret, 'ok');
+  });
+
+  it('takes an earlier time, no later one, and keeps it over a restart', async () => {
+    await phmJson(['secret', 'retire', '1', '--compromised-since', LONG_AGO], dataDir);
+    await refused(
+      'secret retire 1 --compromised-since 2021-01-01',
+      /compromised since 2020-01-01T.*later time would let more rows count/,
+    );
+    await restart();
+    for (const asked of [old, { key: old.key }]) {
+      assert.deepEqual(await judged(asked), [false, 'unconfirmed', 'record_too_late']);
+    }
+    const { versions } = await phmJson<Listed>(['secret', 'list'], dataDir);
+    assert.deepEqual(
+      versions.map(({ retired_at: at }) => at !== null),
+      [true, false],
+    );
+  });
+
+  it('lets no server start that would make keys under it', async () => {
+    await refused('serve', /version 1 .* is retired.*set PHM_MASTER_KEY_VERSION=2/, {
+      ...OLD_VERSION,
+      PHM_PORT: '0',
+    });
+  });
+
+  it('stops a running server that makes keys under it, until it is reinstated', async () => {
+    assert.equal((await phm('secret reinstate 1')).code, 0);
+    await refused('secret reinstate 1', /version 1 is not retired/);
+    assert.deepEqual(await judged(forged), [true, 'passed', undefined], 'it decides alone again');
+    await restart(OLD_VERSION);
+    await made();
+    assert.equal((await phm('secret retire 1')).code, 0);
+    const secretCheck = async () => (await server.request('/readyz')).body.checks.master_secret;
+    await until('the server is not ready', async () => (await secretCheck()) === 'retired');
+    const validated = { ...LEVEL, enable_nist_validation: true };
+    for (const order of [LEVEL, validated]) {
+      const { status, headers, body } = await server.generate(order);
+      assert.deepEqual([status, body.code], [503, 'ledger_unavailable']);
+      assert.match(body.detail, /version of the master secret .* is retired/);
+      assert.equal(headers.get('retry-after'), '5');
+    }
+    assert.deepEqual(await judged(old), [true, 'passed', 'record_found'], 'validate goes on');
+    assert.match(server.log, /"level":50,.*makes keys under is retired/);
+    assert.equal((await phm('secret reinstate 1')).code, 0);
+    await until('the server is ready', async () => (await secretCheck()) === 'ok');
+    await made();
+    assert.match(server.log, /"versions":\[1\],"msg":"versions .* are no longer retired/);
+  });
+});
