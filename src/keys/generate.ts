@@ -18,7 +18,6 @@ import { type Credit, type Generator, latchedError, SAMPLE_BITS } from './genera
 import { type Defect, gateDefect } from './latch.ts';
 import type { Evidence, GeneratedKey, KeyOrder, StreamReport, StreamTally } from './order.ts';
 
-const WORD_BYTES = 8;
 const SAMPLE_WORDS = SAMPLE_BITS / 64;
 
 /** A 384-bit key is cut in two halves, each after its own reseed: the DRBG's strength is 256 bits. */
@@ -34,6 +33,9 @@ interface CutKey {
   /** The hardware job that fed it; two of them joined by a comma when its halves had different ones. */
   readonly jobId: string | null;
 }
+
+/** What a key is cut from, before its modulation. */
+type KeyCarrier = Omit<CutKey, 'key'> & { readonly carrier: Buffer };
 
 /** A freshly seeded stream whose key words come next. */
 interface Stream {
@@ -145,63 +147,60 @@ function judgeSample(
 }
 
 /**
- * Cuts the key from the stream and puts it through its own gate, six exact binomial tests that an
- * honest key fails with a probability below 2^-40: a failure is a defect and latches.
+ * Cuts the key from the stream. Its carrier and the key itself go through six exact binomial tests each,
+ * since modulation hides a broken carrier. A sound generator fails with a probability below 2^-39, so a
+ * failure is a defect and latches. The stream ends here, also when its generator fails half way.
  */
 function cutKey(generator: Generator, order: KeyOrder, stream: Stream): CutKey {
-  const cut = cutWords(generator, order, stream);
-  const failed = entropyCheck(cut.key).statistics.find(({ passed }) => !passed);
-  if (failed) {
-    wipe(cut.key);
-    const detail = 'a key failed one of the exact tests that every key must pass';
-    throw latched(generator, { cause: 'key_test', test: failed.name, detail });
-  }
-  return cut;
-}
-
-/** Cuts the key's words; the stream ends here, also when its generator fails half way. */
-function cutWords(generator: Generator, order: KeyOrder, stream: Stream): CutKey {
+  const { modulator, nextWord, credit } = stream;
+  let carrier: Buffer | undefined;
   try {
-    return order.securityLevel === 384
-      ? cutHalves(generator, order, stream)
-      : cutWhole(generator, order, stream);
+    const { carrier: drawn, ...cut } = drawCarrier(generator, order, credit);
+    carrier = drawn;
+    const key = modulator.modulate(carrier, nextWord);
+    const test = failedKeyTest(carrier) ?? failedKeyTest(key);
+    if (test) {
+      wipe(key);
+      const detail = 'a key failed one of the exact tests that every key must pass';
+      throw latched(generator, { cause: 'key_test', test, detail });
+    }
+    return { key, ...cut };
   } finally {
-    stream.modulator.destroy();
+    if (carrier) wipe(carrier);
+    modulator.destroy();
   }
 }
 
-function cutWhole(
-  generator: Generator,
-  { securityLevel }: KeyOrder,
-  { modulator, nextWord, credit }: Stream,
-): CutKey {
-  const key = modulatedRequest(generator, modulator, securityLevel / 8, nextWord);
+/** The name of the first exact test that the bytes fail. */
+function failedKeyTest(bytes: Uint8Array): string | undefined {
+  return entropyCheck(bytes).statistics.find(({ passed }) => !passed)?.name;
+}
+
+function drawCarrier(generator: Generator, order: KeyOrder, credit: Credit): KeyCarrier {
+  const { securityLevel } = order;
+  if (securityLevel === 384) return drawHalves(generator, order, credit);
+  const carrier = generator.request(securityLevel / 8);
   const creditBits = creditOfKey([{ lengthBits: securityLevel, credit }]);
-  return { key, creditBits, jobId: credit.jobId };
+  return { carrier, creditBits, jobId: credit.jobId };
 }
 
 /** Two 192-bit requests, each after its own reseed. */
-function cutHalves(
-  generator: Generator,
-  order: KeyOrder,
-  { modulator, nextWord, credit }: Stream,
-): CutKey {
-  const halfBytes = HALF_BITS / 8;
-  const first = modulatedRequest(generator, modulator, halfBytes, nextWord);
+function drawHalves(generator: Generator, order: KeyOrder, credit: Credit): KeyCarrier {
+  const first = generator.request(HALF_BITS / 8);
   let second: Credit;
   let rest: Buffer;
   try {
     second = generator.reseed(order.source);
-    rest = modulatedRequest(generator, modulator, halfBytes, nextWord + halfBytes / WORD_BYTES);
+    rest = generator.request(HALF_BITS / 8);
   } catch (error) {
     wipe(first);
     throw error;
   }
-  const key = concatBytes(first, rest);
+  const carrier = concatBytes(first, rest);
   wipe(first, rest);
   const jobIds = new Set([credit.jobId, second.jobId].filter((id) => id !== null));
   return {
-    key,
+    carrier,
     creditBits: creditOfKey([
       { lengthBits: HALF_BITS, credit },
       { lengthBits: HALF_BITS, credit: second },
@@ -214,21 +213,6 @@ function cutHalves(
 function latched(generator: Generator, defect: Defect): AppError {
   generator.latch(defect);
   return latchedError(defect);
-}
-
-/** One DRBG request, modulated: the carrier is wiped. */
-function modulatedRequest(
-  generator: Generator,
-  modulator: Modulator,
-  lengthBytes: number,
-  firstWord: number,
-): Buffer {
-  const carrier = generator.request(lengthBytes);
-  try {
-    return modulator.modulate(carrier, firstWord);
-  } finally {
-    wipe(carrier);
-  }
 }
 
 /** Two decimals, never rounded up: a claim is not improved by its printing. */

@@ -7,7 +7,7 @@ import { generateKey } from '../../src/keys/generate.ts';
 import { entropyUnavailable, Generator } from '../../src/keys/generator.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
-import { Modulator } from '../../src/modulation/index.ts';
+import { MODULATION_TYPES, Modulator } from '../../src/modulation/index.ts';
 import { aesCtr } from '../support/aes-stream.ts';
 import {
   fakeGenerator,
@@ -367,15 +367,27 @@ describe('generate with a defective generator', () => {
     });
   });
 
-  it('latches on a key that fails the exact tests', () => {
-    const drbg = new RecordingDrbg((output) => {
-      if (output.length === 32) output.fill(0);
-    });
-    const generator = fakeGenerator(drbg);
-    assert.throws(
-      () => generateKey(generator, keyring, order({ modulation: 'none' }), tally()),
-      unavailable,
+  it('latches on a key whose carrier fails the exact tests, whatever modulation hides it', () => {
+    for (const modulation of MODULATION_TYPES) {
+      for (const securityLevel of [128, 256, 384] as const) {
+        const drbg = new RecordingDrbg((output) => {
+          if (output.length < 64) output.fill(0);
+        });
+        const generator = fakeGenerator(drbg);
+        const wish = order({ modulation, securityLevel });
+        assert.throws(() => generateKey(generator, keyring, wish, tally()), unavailable);
+        assert.equal(generator.latched?.cause, 'key_test');
+        assert.equal(generator.latched?.test, 'ones');
+      }
+    }
+  });
+
+  it('latches on a key that fails the exact tests over a sound carrier', (t) => {
+    t.mock.method(Modulator.prototype, 'modulate', (carrier: Buffer) =>
+      Buffer.alloc(carrier.length),
     );
+    const generator = fakeGenerator(new RecordingDrbg());
+    assert.throws(() => generateKey(generator, keyring, order(), tally()), unavailable);
     assert.deepEqual([generator.latched?.cause, generator.latched?.test], ['key_test', 'ones']);
   });
 
