@@ -3,43 +3,32 @@
  *
  *     node scripts/defect-rates.ts runs [validated keys] [plain keys]   keys released of so many
  *     node scripts/defect-rates.ts rates [seeds]                        samples that fail the gate
+ *     node scripts/defect-rates.ts modulation [seeds]                   the same of broken modulations
  *
  * `runs` asks a generator with each defect for keys, under each modulation, with validation and
  * without, with the defect from the start and from later on. `rates` judges one sample of 2^20 bits
- * of each defect for each of the seeds 1, 2, 3, … All figures are the same in every run.
+ * of each defect for each of the seeds 1, 2, 3, …; `modulation` does so for defects of the modulation
+ * over a sound carrier. All figures but the duration are the same in every run.
  */
 
 import { MODULATION_TYPES } from '../src/modulation/index.ts';
+import { judgeSecondLevel, PValueTally } from '../src/sts/index.ts';
 import { type DefectRun, type Released, runDefect } from '../test/keys/defect-run.ts';
-import { judgeSample, type Sighting } from '../test/keys/defect-sample.ts';
-import { DEFECTS, type Defect } from '../test/keys/defects.ts';
+import { judgeModulation, judgeSample, type Sighting } from '../test/keys/defect-sample.ts';
+import { DEFECTS, SOUND } from '../test/keys/defects.ts';
+import { MODULATION_DEFECTS } from '../test/keys/modulation-defects.ts';
 
 const SEED = 1;
 
 /** Sound keys before a defect that begins later: validated ones, plain ones. */
 const SOUND_KEYS = { validated: 3, plain: 100 };
 
-/** What stopped generation, in one word. */
-const CAUSES: readonly (readonly [pattern: RegExp, cause: string])[] = [
-  [/start-up streams/, 'start'],
-  [/two streams in a row/, 'gate'],
-  [/biased/, 'bias'],
-  [/exact tests/, 'exact'],
-  [/repeats/, 'repeat'],
-];
-
 const print = (line: string) => process.stdout.write(`${line}\n`);
-
-function causeOf(reason: string): string {
-  const cause = CAUSES.find(([pattern]) => pattern.test(reason))?.[1];
-  if (!cause) throw new Error(`no word for the cause: ${reason}`);
-  return cause;
-}
 
 /** `40, 33 ready` for keys that were released, and what stopped the rest. */
 function cell({ keys, ready, latched }: Released, validate: boolean): string {
   const released = validate && keys > 0 ? `${keys}, ${ready} ready` : String(keys);
-  return latched === null ? released : `${released}: ${causeOf(latched)}`;
+  return latched === null ? released : `${released}: ${latched.cause}`;
 }
 
 function printRuns(validatedKeys: number, plainKeys: number): void {
@@ -69,24 +58,48 @@ function printRuns(validatedKeys: number, plainKeys: number): void {
 }
 
 function printRates(seeds: number): void {
-  print(`Samples of 2^20 bits, seeds 1 to ${seeds}, not modulated.`);
+  print(
+    `Samples of 2^20 bits before modulation, seeds 1 to ${seeds}; the second level of all of them.`,
+  );
   print('');
   print(
-    '| Defect | expected | failed the gate | smallest p in most | median p of the gate | largest |',
+    '| Defect | expected | failed the gate | smallest p in most | median p of the gate | largest | second level |',
   );
-  print('|---|---|---|---|---|---|');
-  for (const defect of DEFECTS) {
-    const sightings = Array.from({ length: seeds }, (_, i) => judgeSample(defect, i + 1));
-    print(`| ${[defect.name, ...rateCells(defect, sightings)].join(' | ')} |`);
+  print('|---|---|---|---|---|---|---|');
+  for (const defect of [...DEFECTS, SOUND]) {
+    const sightings = eachSeed(seeds, (seed) => judgeSample(defect, seed));
+    print(
+      `| ${[defect.name, defect.sight, ...rateCells(sightings), secondLevel(sightings)].join(' | ')} |`,
+    );
   }
 }
 
-function rateCells({ sight }: Defect, sightings: readonly Sighting[]): string[] {
+function printModulation(seeds: number): void {
+  print(`Broken modulations (phase) over a sound carrier, 2^20 bits, seeds 1 to ${seeds}.`);
+  print('');
+  print(
+    '| Defect | expected | failed the gate | smallest p in most | median p of the gate | largest | failed the whole suite |',
+  );
+  print('|---|---|---|---|---|---|---|');
+  for (const defect of MODULATION_DEFECTS) {
+    const both = eachSeed(seeds, (seed) => judgeModulation(defect, seed));
+    const quick = both.map((one) => one.quick);
+    const whole = rateCells(both.map((one) => one.whole))[0];
+    print(
+      `| ${[defect.name, defect.seen ? 'sample' : 'none', ...rateCells(quick), whole].join(' | ')} |`,
+    );
+  }
+}
+
+function eachSeed<T>(seeds: number, judge: (seed: number) => T): T[] {
+  return Array.from({ length: seeds }, (_, i) => judge(i + 1));
+}
+
+function rateCells(sightings: readonly Sighting[]): string[] {
   const ps = sightings.map(({ gateP }) => gateP).sort((a, b) => a - b);
   const failed = sightings.filter(({ passed }) => !passed).length;
   const figure = (p: number) => (p === 0 ? '0' : p.toExponential(1));
   return [
-    sight,
     `${failed} of ${sightings.length}`,
     mostFrequent(sightings.map(({ smallest }) => smallest)),
     figure(ps[ps.length >> 1]),
@@ -94,15 +107,29 @@ function rateCells({ sight }: Defect, sightings: readonly Sighting[]): string[] 
   ];
 }
 
+/** What SP 800-22 §4.2 finds in all samples together. */
+function secondLevel(sightings: readonly Sighting[]): string {
+  const tally = new PValueTally();
+  for (const { report } of sightings) tally.add(report);
+  const verdict = judgeSecondLevel(tally.sequences, tally.rows);
+  if (!verdict.judged) return 'too few';
+  return verdict.passed ? 'passed' : `${verdict.rowsFailed} rows failed`;
+}
+
+/** The name that is most frequent, and how often, if it is in the majority. */
 function mostFrequent(names: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   const [[name, count]] = [...counts].sort(([, a], [, b]) => b - a);
-  return `${name} (${count})`;
+  return 2 * count > names.length ? `${name} (${count})` : 'any';
 }
 
 const [mode, ...counts] = process.argv.slice(2);
 const [first, second] = counts.map(Number);
+const started = performance.now();
 if (mode === 'runs') printRuns(first ?? 40, second ?? 10_000);
 else if (mode === 'rates') printRates(first ?? 100);
-else throw new TypeError(`"mode" expected runs or rates, got ${mode}`);
+else if (mode === 'modulation') printModulation(first ?? 100);
+else throw new TypeError(`"mode" expected runs, rates or modulation, got ${mode}`);
+print('');
+print(`${((performance.now() - started) / 1000).toFixed(0)} s, Node ${process.version}`);

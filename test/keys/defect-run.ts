@@ -2,6 +2,7 @@
 import { wipe } from '../../src/bytes.ts';
 import { generateKey } from '../../src/keys/generate.ts';
 import { Generator } from '../../src/keys/generator.ts';
+import type { Defect as LatchReason } from '../../src/keys/latch.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import type { ModulationType } from '../../src/modulation/index.ts';
@@ -25,8 +26,8 @@ export interface Released {
   readonly keys: number;
   /** Of them, those that were called CERTIFICATION_READY. */
   readonly ready: number;
-  /** Why generation stopped, or null. */
-  readonly latched: string | null;
+  /** What stopped generation, or null. */
+  readonly latched: LatchReason | null;
 }
 
 /** What the ledger adds: it refuses a key that it has seen. */
@@ -58,7 +59,7 @@ export function runDefect({ defect, seed, soundKeys, keys, ...wanted }: DefectRu
     if (!key) break;
     if (key.complianceLevel === 'CERTIFICATION_READY') ready += 1;
   }
-  return { keys: released, ready, latched: generator.latched?.detail ?? null };
+  return { keys: released, ready, latched: generator.latched };
 }
 
 /** The next key's verdict, or null when none was released. */

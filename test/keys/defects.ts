@@ -24,7 +24,7 @@ import {
 /**
  * `sample`: the suite finds it in one sample of 2^20 bits, or two samples in a row.
  * `rate`: it is near the limit of one sample; the page gives how often it is found.
- * `key`: no sample shows it, but the exact tests of each key do.
+ * `key`: no sample shows it, but the exact tests of each key and its carrier do.
  * `repeat`: no sample shows it, but a key returns, and the ledger refuses a repeated key.
  * `none`: no statistical test of the output can find it, or none of this suite does.
  */
@@ -146,6 +146,9 @@ function lastBlockTwice(output: Buffer): void {
 function keyZeros(output: Buffer): void {
   if (output.length < PHASES_BYTES) output.fill(0);
 }
+
+/** No defect: the control. */
+export const SOUND: Defect = row('sound', 'a sound generator', 'none', undefined);
 
 export const DEFECTS: readonly Defect[] = [
   // Constant and short cycles.
@@ -388,7 +391,7 @@ export const DEFECTS: readonly Defect[] = [
       'key-zeros',
       'the requests that keys are cut from are all zero, longer ones are sound',
       () => keyZeros,
-      'The sample is sound. The exact tests of each key look at the key itself.',
+      'The sample is sound. The exact tests look at the bits that each key is cut from.',
     ),
     sight: 'key',
   },

@@ -1,0 +1,118 @@
+/**
+ * Broken modulations over a sound carrier. The four quick tests on the modulated sample look for them.
+ * Where they see nothing, the row says whether a key is the worse for it.
+ */
+import { bits, lfsr31 } from './weak-sources.ts';
+
+export interface ModulationDefect {
+  readonly name: string;
+  /** What the modulation does. */
+  readonly does: string;
+  readonly seen: boolean;
+  /** Why the quick tests do not see it; null where they do. */
+  readonly because: string | null;
+  /** Turns the output of a sound modulation of type `phase` into that of the broken one, in place. */
+  readonly breaks: (modulated: Buffer, carrier: Uint8Array) => void;
+}
+
+const WORD_BYTES = 8;
+const BLOCK_BYTES = 16;
+
+function each(change: (modulated: number, carrier: number, index: number) => number) {
+  return (modulated: Buffer, carrier: Uint8Array) => {
+    for (let i = 0; i < modulated.length; i++) {
+      modulated[i] = change(modulated[i], carrier[i], i);
+    }
+  };
+}
+
+function twice(size: number) {
+  return (modulated: Buffer) => {
+    for (let at = 0; at + size < modulated.length; at += 2 * size) {
+      modulated.copy(modulated, at + size, at, at + size);
+    }
+  };
+}
+
+/** The modulation word of `phase` is where carrier and output differ; here the first one is used for all. */
+function oneMask(modulated: Buffer, carrier: Uint8Array): void {
+  const mask = modulated.subarray(0, WORD_BYTES).map((byte, i) => byte ^ carrier[i]);
+  for (let i = 0; i < modulated.length; i++) modulated[i] = carrier[i] ^ mask[i % WORD_BYTES];
+}
+
+const QUICK_BLIND = 'The four tests count ones and runs; this changes neither.';
+
+export const MODULATION_DEFECTS: readonly ModulationDefect[] = [
+  seen('zeros', 'the result is all zeros', (modulated) => modulated.fill(0)),
+  seen(
+    'half-words',
+    'the upper half of each word is zero',
+    each((k, _, i) => (i % 8 < 4 ? 0 : k)),
+  ),
+  seen(
+    'zeroed-bit',
+    'the top bit of each byte is zero',
+    each((k) => k & 0x7f),
+  ),
+  seen(
+    'and',
+    'AND instead of XOR',
+    each((k, c) => (k ^ c) & c),
+  ),
+  seen(
+    'or',
+    'OR instead of XOR',
+    each((k, c) => (k ^ c) | c),
+  ),
+  seen('bytes-twice', 'every second byte repeats the one before', twice(1)),
+  seen('words-twice', 'every second word repeats the one before', twice(WORD_BYTES)),
+  unseen(
+    'blocks-twice',
+    'every second 16-byte block repeats the one before',
+    twice(BLOCK_BYTES),
+    QUICK_BLIND,
+  ),
+  unseen(
+    'alternating-top',
+    'the top bit of each byte alternates',
+    each((k, _, i) => (k & 0x7f) | ((i & 1) << 7)),
+    QUICK_BLIND,
+  ),
+  unseen(
+    'lfsr-31',
+    'the result is a linear feedback shift register of 31 bits',
+    (modulated) => bits(lfsr31(modulated.readUInt32BE(0)))(modulated),
+    QUICK_BLIND,
+  ),
+  unseen(
+    'no-carrier',
+    'the result is the mask alone',
+    each((k, c) => k ^ c),
+    'Of the suite, only dft tells the mask from random bits. A key is then a function of its 512 bits of phases.',
+  ),
+  unseen(
+    'no-mask',
+    'the result is the carrier',
+    each((_, c) => c),
+    'The result is the carrier, which the suite has judged. A key is none the worse.',
+  ),
+  unseen(
+    'one-mask',
+    'the mask is the same for every word',
+    oneMask,
+    'A sound carrier stays sound under any mask that does not depend on it. A key is none the worse.',
+  ),
+];
+
+function seen(name: string, does: string, breaks: ModulationDefect['breaks']): ModulationDefect {
+  return { name, does, seen: true, because: null, breaks };
+}
+
+function unseen(
+  name: string,
+  does: string,
+  breaks: ModulationDefect['breaks'],
+  because: string,
+): ModulationDefect {
+  return { name, does, seen: false, because, breaks };
+}

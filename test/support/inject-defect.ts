@@ -1,0 +1,61 @@
+/**
+ * Loaded into a server with `--import`, it breaks every generator in every thread by a defect of
+ * test/keys/defects.ts: at once, or from the moment that a file appears. The DRBG itself is left alone, so
+ * that its known-answer tests pass. The query names `defect` and `when`, the file.
+ */
+import { existsSync } from 'node:fs';
+import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { isMainThread, Worker, type WorkerOptions } from 'node:worker_threads';
+import { Generator } from '../../src/keys/generator.ts';
+import { DEFECTS } from '../keys/defects.ts';
+import type { Alter } from '../keys/weak-sources.ts';
+
+const SEED = 1;
+
+const query = new URL(import.meta.url).searchParams;
+const when = query.get('when');
+const alters = new WeakMap<Generator, Alter>();
+const request = Generator.prototype.request;
+
+/** The URL to be given to `--import`. */
+export function defectUrl(defect: string, when: string | null = null): string {
+  const url = new URL(import.meta.url);
+  url.search = new URLSearchParams({ defect, ...(when === null ? {} : { when }) }).toString();
+  return url.href;
+}
+
+function startAlter(): Alter {
+  const breaks = DEFECTS.find(({ name }) => name === query.get('defect'))?.breaks;
+  if (breaks) return breaks(SEED);
+  throw new TypeError(`"defect" expected one of the output, got ${query.get('defect')}`);
+}
+
+function alterOf(generator: Generator): Alter {
+  const alter = alters.get(generator) ?? startAlter();
+  alters.set(generator, alter);
+  return alter;
+}
+
+function breakGenerators(): void {
+  Generator.prototype.request = function (this: Generator, lengthBytes: number): Buffer {
+    const output = request.call(this, lengthBytes);
+    if (when === null || existsSync(when)) alterOf(this)(output);
+    return output;
+  };
+}
+
+/** Worker threads have an environment of their own: they do not see NODE_OPTIONS. */
+function loadIntoWorkers(): void {
+  class BrokenWorker extends Worker {
+    constructor(url: URL | string, options: WorkerOptions = {}) {
+      super(url, { ...options, execArgv: ['--import', import.meta.url] });
+    }
+  }
+  createRequire(import.meta.url)('node:worker_threads').Worker = BrokenWorker;
+  syncBuiltinESMExports();
+}
+
+if (query.has('defect')) {
+  breakGenerators();
+  if (isMainThread) loadIntoWorkers();
+}
