@@ -10,7 +10,7 @@ import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.
 import { COMMANDS, COMMONJS_EXAMPLE, EXAMPLES, Newcomer } from './newcomer.ts';
 
 const FIRST_OUTPUT =
-  /^phm_\d+: 256 bits, grade [A-F]\nmade here\n\d keys in the last hour\n6\d steps of 1 min, \d validated keys\n9\d\d requests left this month\n$/;
+  /^phm_\d+: 256 bits\n\d+ of 1[35] tests passed, gate PASS\nmade here\n\d keys in the last hour\n6\d steps of 1 min, \d validated keys\n9\d\d requests left this month\n$/;
 
 /** What a project's own code may say, and what it may not. */
 const CONSUMER = `

@@ -22,8 +22,8 @@ export function writeDetails({ err }: CliContext, generated: GeneratedKey): void
 function testsOf(generated: GeneratedKey): string {
   const { nist_validation: found } = generated;
   if (!found) return 'not run (--validate runs them)';
-  const { tests_passed, total_tests, compliance_level } = found;
-  return `${tests_passed} of ${total_tests} passed (${compliance_level})`;
+  const { tests_passed, total_tests, certification_status, compliance_level } = found;
+  return `${tests_passed} of ${total_tests} passed, gate ${certification_status} (label: ${compliance_level})`;
 }
 
 const BARS = '▁▂▃▄▅▆▇█';
