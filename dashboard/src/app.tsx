@@ -21,7 +21,7 @@ interface ViewText {
 const TEXTS: Readonly<Record<RoutePath, ViewText>> = {
   generate: {
     title: 'Generate a key',
-    lead: 'A symmetric key, made after a reseed from the operating system, with evidence about the generator.',
+    lead: 'A symmetric key, made after a reseed from the operating system. On request, tests judge the generator’s output.',
   },
   validate: {
     title: 'Validate a key',
@@ -33,7 +33,7 @@ const TEXTS: Readonly<Record<RoutePath, ViewText>> = {
   },
   evidence: {
     title: 'Evidence over many keys',
-    lead: 'One key’s tests say little. What the p-values of many keys say together, after SP 800-22 §4.2.',
+    lead: 'One key’s tests say little of its generator. What the p-values of many keys say together, after SP 800-22 §4.2.',
   },
   status: {
     title: 'Status',

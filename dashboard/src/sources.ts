@@ -2,17 +2,18 @@
 import type { Health } from './api.ts';
 
 const SOURCES: Readonly<Record<string, string>> = {
-  os: 'The operating system’s generator. It takes part in every key; without it there is none.',
+  os: 'The operating system’s generator; on Windows OpenSSL’s stands in. It takes part in every key, and without it there is none.',
   jitter: 'Timing noise of this machine, health-tested sample by sample.',
   device: 'A noise device of this machine, health-tested sample by sample.',
   'quantum-simulator':
     'A pseudorandom imitation of a quantum circuit, credited with no entropy at all.',
-  'ibm-quantum': 'Shots of IBM Quantum hardware, by their provider’s word.',
-  qrng: 'A quantum random number service over the network, by its provider’s word.',
+  'ibm-quantum':
+    'Shots of IBM Quantum hardware, on its provider’s word, which the service cannot check.',
+  qrng: 'A random number service over the network: quantum on its provider’s word, which the service cannot check.',
 };
 
 export function sourceText(name: string): string {
-  return SOURCES[name] ?? 'A source of entropy, mixed in on request.';
+  return SOURCES[name] ?? 'A source that is mixed in on request.';
 }
 
 /** The entropy sources that this server offers, each with whether it delivers at the moment. */

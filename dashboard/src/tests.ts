@@ -60,6 +60,13 @@ const TEXTS: Readonly<Record<string, TestText>> = {
   },
 };
 
+/** The tests of the stream after modulation: a group of their own, so that they are not taken for the generator's. */
+export const MODULATION_TEXT = {
+  title: 'The modulation',
+  purpose:
+    'Quick tests on the same bits after modulation look for defects of the modulation. They say nothing of the generator.',
+} as const;
+
 /** A test that this page does not know yet is shown by its name. */
 export function testText(name: string): TestText {
   return TEXTS[name] ?? { title: name, section: '', detects: '' };

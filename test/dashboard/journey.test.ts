@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Browser, Page, Request, Route } from 'playwright-core';
+import { pValue } from '../../dashboard/src/format.ts';
 import {
   enterApiKey,
   generateBy,
@@ -21,6 +22,9 @@ const BASE = '/keys';
 const KEY = /^[0-9a-f]{64}$/;
 
 const clipboard = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()');
+
+/** The choice that shows the p-values of every test of the generator together. */
+const ALL_ROWS = 'All of the generator’s output';
 
 /** All that a page could leave behind it, as text. */
 const traces = (page: Page) =>
@@ -164,9 +168,23 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     await tile('Grade')
       .getByText(/^[A-F]$/)
       .waitFor();
-    const { tests_passed: passed, total_tests: total } = first.nist_report;
-    const verdict = `${passed} of ${total} tests passed`;
+    const { tests_passed: passed, total_tests: total, gate } = first.nist_report;
+    const verdict = `${passed} of ${total} tests passed, gate passed`;
     await page.getByRole('heading', { name: verdict, exact: true }).waitFor();
+    await tile('Gate')
+      .getByText(`p = ${pValue(gate.p_value)}`)
+      .waitFor();
+    await tile('Tests in the gate').getByText(String(gate.tests)).waitFor();
+    const titles = await page.locator('main h2').allTextContents();
+    const inOrder = [verdict, 'The generator’s output', 'The modulation', 'Labels'];
+    assert.deepEqual(
+      titles.filter((title) => inOrder.includes(title)),
+      inOrder,
+      'the labels come after what was found',
+    );
+    const modulation = page.getByRole('table', { name: 'The modulation' });
+    assert.equal(await modulation.locator('tbody tr').count(), 4);
+    await page.getByText('They say nothing of the generator.').waitFor();
     await page.getByText('What this does not prove:').waitFor();
     await page.getByRole('button', { name: /^Non-overlapping templates/ }).click();
     assert.equal(await page.locator('.p-values li').count(), 148);
@@ -199,7 +217,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     const { key } = await generateBy(page, () => page.keyboard.press('Enter'));
     await page
       .getByRole('status')
-      .getByText(/^The key is ready, and hidden\. 1\d of 1[35] tests passed\.$/)
+      .getByText(/^The key is ready, and hidden\. 1\d of 1[35] tests passed, gate passed\.$/)
       .waitFor();
     assert.equal(await focused(page), 'Your 256-bit key', 'the focus is not on the new key');
     await tabTo(page, 'Copy');
@@ -264,7 +282,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     const page = await open();
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
     await showView(page, 'Evidence');
-    await page.getByRole('heading', { name: /^(No validated keys yet|Too few keys)/ }).waitFor();
+    await page.getByRole('heading', { name: /^(No keys to judge yet|Too few keys)/ }).waitFor();
     await page.getByRole('button', { name: /^Generate \d+ keys now$/ }).press('Enter');
     await page.getByRole('progressbar', { name: 'Keys generated' }).waitFor();
     const label = await page.evaluate("document.activeElement.getAttribute('aria-label')");
@@ -276,6 +294,10 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     assert.equal(await focused(page), 'Row', 'the focus stays behind, out of view');
     await page.getByRole('combobox', { name: 'Row' }).selectOption({ label: 'Spectrum (DFT)' });
     await page.getByRole('heading', { name: /^Spectrum \(DFT\): \d+ p-values/ }).waitFor();
+    await page.getByRole('button', { name: /^Runs ?, after modulation/ }).press('Enter');
+    await page.getByRole('heading', { name: /^Runs, after modulation: \d+ p-values/ }).waitFor();
+    await page.getByRole('combobox', { name: 'Row' }).selectOption({ label: ALL_ROWS });
+    await page.getByRole('heading', { name: /^All 188 rows of the generator’s output/ }).waitFor();
     await page.getByText('Numbers: all 192 rows').click();
     await page.locator('table.data tbody tr').nth(187).waitFor();
     assert.equal(await page.locator('table.data tbody tr').count(), 192);

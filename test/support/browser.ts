@@ -115,7 +115,11 @@ export interface Generated {
   readonly security_strength_bits: number;
   readonly hash_proof: string;
   readonly nist_score: number;
-  readonly nist_report: { readonly tests_passed: number; readonly total_tests: number };
+  readonly nist_report: {
+    readonly tests_passed: number;
+    readonly total_tests: number;
+    readonly gate: { readonly p_value: number; readonly tests: number };
+  };
 }
 
 /** Does `press`, which must send a generate call, and waits until the page shows its key. */

@@ -5,16 +5,17 @@ export function Explanation() {
       <h2 id="how-title">What happens</h2>
       <ol class="steps">
         <li>
-          The service draws 48 bytes from the operating system for this key, and adds the source
-          that you choose.
+          For this key the service reads 48 bytes of the operating system’s generator, and adds the
+          source that you choose.
         </li>
-        <li>They reseed a CTR_DRBG (AES-256, SP 800-90A). Its output is modulated.</li>
+        <li>They reseed a CTR_DRBG (AES-256, SP 800-90A).</li>
         <li>
-          If you ask for validation, the 15 tests of SP 800-22 run on 2²⁰ bits of this stream.
+          If you ask for validation, the 15 tests of SP 800-22 judge 2²⁰ bits of its output before
+          modulation.
         </li>
         <li>
-          The service cuts the key from the bits that follow, and commits a record that does not
-          contain the key.
+          The service modulates the output, cuts the key from the bits that follow, and commits a
+          record that does not contain the key.
         </li>
         <li>This page shows the key once. Each key counts as one request of the month’s quota.</li>
       </ol>

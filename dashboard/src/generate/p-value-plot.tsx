@@ -1,4 +1,4 @@
-/** All p-values of a report, sorted, against the even spread that a sound source gives. */
+/** All p-values of the generator's output, sorted, against the even spread that a sound source gives. */
 import { useState } from 'preact/hooks';
 import type { NistReport } from '../api.ts';
 import { DataTable } from '../components/data-table.tsx';
@@ -12,7 +12,7 @@ export interface NamedPValue {
 }
 
 /** Of every test that applies, smallest first. */
-export function allPValues(report: NistReport): NamedPValue[] {
+export function carrierPValues(report: NistReport): NamedPValue[] {
   return report.tests
     .flatMap(({ name, labels, p_values }) =>
       p_values.map((p, i) => ({ name: `${testText(name).title} ${labels[i] ?? ''}`.trim(), p })),
@@ -23,7 +23,7 @@ export function allPValues(report: NistReport): NamedPValue[] {
 export function pValueTable(values: readonly NamedPValue[]) {
   return (
     <DataTable
-      caption="All p-values, smallest first"
+      caption="All p-values of the generator’s output, smallest first"
       head={['Rank', 'p-value', 'Even spread', 'Test']}
       rows={values.map(({ name, p }, i) => [
         i + 1,

@@ -1,23 +1,57 @@
-/** The 15 tests, in groups; a test with several p-values opens to show each. */
+/** The tests of each stream, in groups; a test with several p-values opens to show each. */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { NistReport } from '../api.ts';
 import { ScrollRegion } from '../components/data-table.tsx';
 import { Strip } from '../components/strip.tsx';
 import { count, pValue } from '../format.ts';
-import { groupByTest, testText } from '../tests.ts';
+import { groupByTest, MODULATION_TEXT, type TestGroup, testText } from '../tests.ts';
 
 type Test = NistReport['tests'][number];
 
-export function TestsTable({ report }: { report: NistReport }) {
-  const groups = groupByTest(report.tests, ({ name }) => name);
+export function TestTables({ report }: { report: NistReport }) {
+  const { tests, modulation_tests: modulationTests, alpha } = report;
   return (
-    <section class="panel" aria-labelledby="table-title">
-      <h2 id="table-title">The tests</h2>
-      <p>
-        A p-value is the chance that a sound source gives a sample at least as odd, by that one
-        measure. A test with several p-values is judged by the smallest, corrected for their number.
-      </p>
-      <table class="tests one-key" aria-labelledby="table-title">
+    <>
+      <TestTable
+        id="carrier-tests"
+        title="The generator’s output"
+        groups={groupByTest(tests, ({ name }) => name)}
+        alpha={alpha}
+      >
+        The 15 tests judge it before modulation. A p-value is the chance that a sound source gives a
+        sample at least as odd, by that one measure. A test with several p-values is judged by the
+        smallest, corrected for their number.
+      </TestTable>
+      {modulationTests.length > 0 && (
+        <TestTable
+          id="modulation-tests"
+          title={MODULATION_TEXT.title}
+          groups={[{ title: '', items: modulationTests }]}
+          alpha={alpha}
+        >
+          {MODULATION_TEXT.purpose} They enter the gate and do not count among the 15. By chance one
+          of them falls below 1&nbsp;% in about one sound sample of 25.
+        </TestTable>
+      )}
+    </>
+  );
+}
+
+interface TestTableProps {
+  readonly id: string;
+  readonly title: string;
+  readonly groups: readonly TestGroup<Test>[];
+  readonly alpha: number;
+  readonly children: ComponentChildren;
+}
+
+function TestTable({ id, title, groups, alpha, children }: TestTableProps) {
+  return (
+    <section class="panel" aria-labelledby={id}>
+      <h2 id={id}>{title}</h2>
+      <p>{children}</p>
+      <table class="tests one-key" aria-labelledby={id}>
         <thead>
           <tr>
             <th scope="col">Test</th>
@@ -30,15 +64,17 @@ export function TestsTable({ report }: { report: NistReport }) {
             <th scope="col">Result</th>
           </tr>
         </thead>
-        {groups.map(({ title, items }) => (
-          <tbody key={title}>
-            <tr class="group">
-              <th scope="rowgroup" colSpan={4}>
-                {title}
-              </th>
-            </tr>
+        {groups.map(({ title: group, items }) => (
+          <tbody key={group}>
+            {group && (
+              <tr class="group">
+                <th scope="rowgroup" colSpan={4}>
+                  {group}
+                </th>
+              </tr>
+            )}
             {items.map((test) => (
-              <TestRows key={test.name} test={test} alpha={report.alpha} />
+              <TestRows key={test.name} test={test} alpha={alpha} />
             ))}
           </tbody>
         ))}

@@ -1,4 +1,4 @@
-/** Generate: what to make, the key once, and the evidence for it. */
+/** Generate: what to make, the key once, and what the tests found. */
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { Notice } from '../components/notice.tsx';
 import { type Custody, useCustody } from './custody.tsx';
@@ -6,6 +6,7 @@ import { Evidence } from './evidence.tsx';
 import { Explanation } from './explanation.tsx';
 import { DEFAULT_ORDER, GenerateForm } from './form.tsx';
 import { SecretKey } from './secret-key.tsx';
+import { testsText } from './tests-verdict.tsx';
 
 const AFTERMATH =
   'The request may have arrived. If it did, it counts against the quota and its key is lost: the service never shows a key twice.';
@@ -16,7 +17,7 @@ function statusText({ made, isWorking, error }: Custody): string {
   if (isWorking) return 'Generating a key…';
   if (!made || error !== undefined) return '';
   const { nist_report: report } = made.answer;
-  const tests = report ? ` ${report.tests_passed} of ${report.total_tests} tests passed.` : '';
+  const tests = report ? ` ${testsText(report)}.` : '';
   return `The key is ready, and hidden.${tests}`;
 }
 

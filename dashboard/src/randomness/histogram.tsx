@@ -1,11 +1,18 @@
-/** p-values of one row, or of all, counted in ten bins, against the even spread of a sound source. */
+/** p-values of one row, or of all that judge the generator, counted in ten bins, against the even spread of a sound source. */
 import { useId } from 'preact/hooks';
 import type { Randomness, RandomnessRow } from '../api.ts';
 import { DataTable } from '../components/data-table.tsx';
 import { Figure, useWidth } from '../components/figure.tsx';
 import { count, percent, pValue } from '../format.ts';
-import { groupByTest, testText } from '../tests.ts';
-import { pooledHistogram, rowId, rowTitle } from './second-level.ts';
+import { MODULATION_TEXT } from '../tests.ts';
+import {
+  carrierRows,
+  groupRows,
+  pooledHistogram,
+  rowId,
+  rowTitle,
+  testTitle,
+} from './second-level.ts';
 
 /** Within this many standard deviations lie 99 in 100 counts. */
 const BAND = 2.576;
@@ -14,7 +21,7 @@ const MARGIN = { left: 44, right: 8, top: 12, bottom: 36 };
 
 export interface HistogramPanelProps {
   readonly randomness: Randomness;
-  /** Id of a row; empty for all together. */
+  /** Id of a row; empty for all of the generator's output together. */
   readonly chosen: string;
   onChoose(id: string): void;
 }
@@ -22,9 +29,10 @@ export interface HistogramPanelProps {
 export function HistogramPanel({ randomness, chosen, onChoose }: HistogramPanelProps) {
   const { rows } = randomness;
   const row = rows.find((one) => rowId(one) === chosen);
-  const counts = row ? row.histogram : pooledHistogram(rows);
+  const pooled = carrierRows(rows);
+  const counts = row ? row.histogram : pooledHistogram(pooled);
   const total = counts.reduce((sum, one) => sum + one, 0);
-  const title = row ? rowTitle(row) : 'All rows together';
+  const title = row ? rowTitle(row) : `All ${pooled.length} rows of the generator’s output`;
   return (
     <section class="panel" id="histogram" aria-labelledby="histogram-title">
       <header class="row">
@@ -49,10 +57,11 @@ export function HistogramPanel({ randomness, chosen, onChoose }: HistogramPanelP
 }
 
 const ALL_CAPTION =
-  'The line is an even spread. There is no band: rows overlap in what they measure, and some tests’ p-values are only nearly uniform.';
+  'The line is an even spread. Rows of the modulation are left out. There is no band: rows overlap in what they measure, and some tests’ p-values are only nearly uniform.';
 
 function rowCaption(row: RandomnessRow): string {
-  const band = 'The line is an even spread; a count lies within the band 99 times in 100.';
+  const spread = 'The line is an even spread; a count lies within the band 99 times in 100.';
+  const band = row.stream === 'modulated' ? `${MODULATION_TEXT.purpose} ${spread}` : spread;
   if (row.uniformity_p === null || row.proportion === null) {
     return `${band} ${row.samples} samples: too few to judge.`;
   }
@@ -67,20 +76,15 @@ interface RowSelectProps {
 
 function RowSelect({ rows, chosen, onChoose }: RowSelectProps) {
   const id = useId();
-  const tests = groupByTest(rows, ({ test }) => test).flatMap(({ items }) =>
-    [...new Set(items.map(({ test }) => test))].map((test) => ({
-      test,
-      items: items.filter((row) => row.test === test),
-    })),
-  );
+  const tests = groupRows(rows).flatMap(({ items }) => items);
   return (
     <div class="field inline">
       <label for={id}>Row</label>
       <select id={id} value={chosen} onChange={(event) => onChoose(event.currentTarget.value)}>
-        <option value="">All together</option>
-        {tests.map(({ test, items }) => (
-          <optgroup key={test} label={testText(test).title}>
-            {items.map((row) => (
+        <option value="">All of the generator’s output</option>
+        {tests.map((testRows) => (
+          <optgroup key={rowId(testRows[0])} label={testTitle(testRows[0])}>
+            {testRows.map((row) => (
               <option key={rowId(row)} value={rowId(row)}>
                 {rowTitle(row)}
               </option>

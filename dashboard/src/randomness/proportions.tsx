@@ -4,8 +4,17 @@ import { DataTable } from '../components/data-table.tsx';
 import { Unfold } from '../components/figure.tsx';
 import { Strip } from '../components/strip.tsx';
 import { count, pValue } from '../format.ts';
-import { groupByTest, testText } from '../tests.ts';
-import { isOutside, MINIMUM_KEYS, rowId, rowTitle, UNIFORMITY_ALPHA } from './second-level.ts';
+import { MODULATION_TEXT, testText } from '../tests.ts';
+import {
+  carrierRows,
+  groupRows,
+  isOutside,
+  MINIMUM_KEYS,
+  rowId,
+  rowTitle,
+  type TestRows,
+  UNIFORMITY_ALPHA,
+} from './second-level.ts';
 
 export interface ProportionsPanelProps {
   readonly randomness: Randomness;
@@ -14,14 +23,15 @@ export interface ProportionsPanelProps {
 
 export function ProportionsPanel({ randomness, onChoose }: ProportionsPanelProps) {
   const { rows } = randomness;
-  const groups = groupByTest(rows, ({ test }) => test);
   const low = lowEnd(rows);
+  const carrier = carrierRows(rows).length;
   return (
     <section class="panel" aria-labelledby="proportions-title">
       <h2 id="proportions-title">Test by test</h2>
       <p>
-        Each stroke is one row, of {rows.length}. Proportion: the share of keys with p ≥ 0.01, drawn
-        from {low.toFixed(2)} to 1, and shaded the interval in which §4.2.1 accepts it.{' '}
+        Each stroke is one row, of {rows.length}: {carrier} judge the generator’s output before
+        modulation, {rows.length - carrier} the modulation. Proportion: the share of keys with p ≥
+        0.01, drawn from {low.toFixed(2)} to 1, and shaded the interval in which §4.2.1 accepts it.{' '}
         <span class="wide">
           Uniformity: P-value_T of the row’s p-values, drawn from 0 to 1, odd below{' '}
           {UNIFORMITY_ALPHA} (§4.2.2).
@@ -43,20 +53,18 @@ export function ProportionsPanel({ randomness, onChoose }: ProportionsPanelProps
             <th scope="col">Rows</th>
           </tr>
         </thead>
-        {groups.map(({ title, items }) => (
+        {groupRows(rows).map(({ title, items }) => (
           <tbody key={title}>
             <tr class="group">
               <th scope="rowgroup" colSpan={5}>
                 {title}
+                {title === MODULATION_TEXT.title && (
+                  <span class="note">{MODULATION_TEXT.purpose}</span>
+                )}
               </th>
             </tr>
-            {[...new Set(items.map(({ test }) => test))].map((test) => (
-              <TestRow
-                key={test}
-                rows={items.filter((row) => row.test === test)}
-                low={low}
-                onChoose={onChoose}
-              />
+            {items.map((testRows) => (
+              <TestRow key={rowId(testRows[0])} rows={testRows} low={low} onChoose={onChoose} />
             ))}
           </tbody>
         ))}
@@ -75,15 +83,13 @@ function lowEnd(rows: readonly RandomnessRow[]): number {
 }
 
 interface TestRowProps {
-  readonly rows: readonly RandomnessRow[];
+  readonly rows: TestRows;
   readonly low: number;
   onChoose(id: string): void;
 }
 
 function TestRow({ rows, low, onChoose }: TestRowProps) {
   const [first] = rows;
-  if (!first) return null;
-  const { title } = testText(first.test);
   const choose = () => {
     onChoose(rowId(first));
     const histogram = document.getElementById('histogram');
@@ -98,8 +104,10 @@ function TestRow({ rows, low, onChoose }: TestRowProps) {
     <tr>
       <th scope="row">
         <button type="button" class="link" onClick={choose}>
-          {title}
-          <span class="unseen">: show its histogram</span>
+          {testText(first.test).title}
+          <span class="unseen">
+            {first.stream === 'modulated' && ', after modulation'}: show its histogram
+          </span>
         </button>
       </th>
       <td class="number wide">{count(first.samples)}</td>

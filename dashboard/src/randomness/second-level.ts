@@ -1,6 +1,6 @@
 /** What this page works out of the second level's rows; statistics and verdicts are the service's. */
 import type { RandomnessRow } from '../api.ts';
-import { testText } from '../tests.ts';
+import { groupByTest, MODULATION_TEXT, type TestGroup, testText } from '../tests.ts';
 
 /** SP 800-22 §4.2.2: with fewer samples the second level says nothing. */
 export const MINIMUM_KEYS = 55;
@@ -15,10 +15,38 @@ export function rowId({ stream, test, label }: RandomnessRow): string {
   return `${stream}/${test}/${label}`;
 }
 
-/** Tests of the modulated stream say so; all others judge the carrier. */
-export function rowTitle({ stream, test, label }: RandomnessRow): string {
-  const title = `${testText(test).title} ${label}`.trim();
-  return stream === 'modulated' ? `${title}, modulated stream` : title;
+/** Tests after modulation say so; all others judge the generator's output. */
+export function testTitle({ stream, test }: Pick<RandomnessRow, 'stream' | 'test'>): string {
+  const { title } = testText(test);
+  return stream === 'modulated' ? `${title}, after modulation` : title;
+}
+
+/** Of a row: its test, and its label where the test has several. */
+export function rowTitle(row: RandomnessRow): string {
+  return `${testTitle(row)} ${row.label}`.trim();
+}
+
+/** The rows that judge the generator. */
+export function carrierRows(rows: readonly RandomnessRow[]): readonly RandomnessRow[] {
+  return rows.filter(({ stream }) => stream === 'carrier');
+}
+
+/** The rows of one test on one stream. */
+export type TestRows = readonly [RandomnessRow, ...RandomnessRow[]];
+
+/** The tests of the generator's output in their groups; those of the modulation come last. */
+export function groupRows(rows: readonly RandomnessRow[]): TestGroup<TestRows>[] {
+  const groups = groupByTest(byTest(carrierRows(rows)), ([{ test }]) => test);
+  const modulated = byTest(rows.filter(({ stream }) => stream === 'modulated'));
+  return modulated.length === 0
+    ? groups
+    : [...groups, { title: MODULATION_TEXT.title, items: modulated }];
+}
+
+function byTest(rows: readonly RandomnessRow[]): TestRows[] {
+  return Object.values(Object.groupBy(rows, ({ test }) => test)).flatMap(
+    ([first, ...others]): TestRows[] => (first ? [[first, ...others]] : []),
+  );
 }
 
 /** Whether the proportion is outside of the interval of §4.2.1; false where it is not judged. */
@@ -52,7 +80,7 @@ function outsideProbability(m: number, low: number, high: number): number {
   return Math.max(0, 1 - within);
 }
 
-/** The histograms of all rows, added up. */
+/** The histograms of rows, added up. */
 export function pooledHistogram(rows: readonly RandomnessRow[]): number[] {
   return Array.from({ length: 10 }, (_, bin) =>
     rows.reduce((sum, { histogram }) => sum + (histogram[bin] ?? 0), 0),

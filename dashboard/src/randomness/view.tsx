@@ -101,9 +101,9 @@ function Verdict({ randomness, children }: VerdictProps) {
       )}
       {keys < MINIMUM_KEYS ? (
         <p>
-          SP 800-22 §4.2 judges a source by the p-values of at least {MINIMUM_KEYS} samples. This
-          account has {plural(keys, 'validated key')} in the record: {MINIMUM_KEYS - keys} more{' '}
-          {MINIMUM_KEYS - keys === 1 ? 'is' : 'are'} missing.
+          SP 800-22 §4.2 judges a source by the p-values of at least {MINIMUM_KEYS} samples.{' '}
+          {MINIMUM_KEYS - keys} more {MINIMUM_KEYS - keys === 1 ? 'is' : 'are'} missing. Keys whose
+          tests judged the stream after modulation, as earlier releases did, do not count.
         </p>
       ) : (
         <p>
@@ -115,8 +115,8 @@ function Verdict({ randomness, children }: VerdictProps) {
         </p>
       )}
       <p>
-        <strong>What this does not prove:</strong> that keys cannot be guessed. It finds defects too
-        small for one sample to show; a generator whose seed is known passes.
+        <strong>What this does not prove:</strong> that keys cannot be guessed. It finds defects of
+        the generator too small for one sample to show; a generator whose seed is known passes.
       </p>
       {children}
     </section>
@@ -124,7 +124,7 @@ function Verdict({ randomness, children }: VerdictProps) {
 }
 
 function titleOf(keys: number, judged: number, failed: number): string {
-  if (keys === 0) return 'No validated keys yet';
+  if (keys === 0) return 'No keys to judge yet';
   if (judged === 0) return `Too few keys: ${keys} of ${MINIMUM_KEYS}`;
   if (failed === 0) return `Passed: none of ${judged} rows failed`;
   return `Failed: ${failed} of ${judged} rows`;

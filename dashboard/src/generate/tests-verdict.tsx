@@ -1,0 +1,95 @@
+/** What the tests found: counts and gate first, what they do not prove, and last the labels that the API gives them. */
+import type { GeneratedKey, NistReport } from '../api.ts';
+import { type Tile, Tiles } from '../components/tiles.tsx';
+import { saveJson } from '../download.ts';
+import { count, pValue } from '../format.ts';
+import { testText } from '../tests.ts';
+
+interface TestsVerdictProps {
+  readonly answer: GeneratedKey;
+  readonly report: NistReport;
+}
+
+export function TestsVerdict({ answer, report }: TestsVerdictProps) {
+  const { tests_passed: passed, total_tests: total, gate } = report;
+  const { key: _key, hash_proof: _proof, ...filed } = answer;
+  return (
+    <section class="panel verdict good" aria-labelledby="tests-title">
+      <header class="row">
+        <h2 id="tests-title">{testsText(report)}</h2>
+        <button type="button" onClick={() => saveJson(`${answer.key_id}-report.json`, filed)}>
+          Download report
+        </button>
+      </header>
+      <Tiles tiles={gateTiles(report)} />
+      <p>
+        The tests judge the generator’s output before modulation. {findingsText(passed, total)} The
+        key is cut from the bits after these {count(report.bits)}.
+      </p>
+      <p>
+        <strong>What this does not prove:</strong> that the key cannot be guessed. A generator whose
+        seed is known passes all of these tests; they find gross defects.
+        {gate.streams_judged > 1 && ' A first stream failed the gate, and no key was cut from it.'}
+      </p>
+    </section>
+  );
+}
+
+/** In neutral words. A key that failed the gate is never released. */
+export function testsText({ tests_passed: passed, total_tests: total }: NistReport): string {
+  return `${passed} of ${total} tests passed, gate passed`;
+}
+
+function gateTiles({ gate, tests, modulation_tests: modulationTests }: NistReport): Tile[] {
+  const { stream, name } = gate.weakest;
+  const judged = stream === 'modulated' ? modulationTests : tests;
+  const weakestP = judged.find((test) => test.name === name)?.corrected_p ?? gate.p_value;
+  return [
+    {
+      label: 'Gate',
+      value: `p = ${pValue(gate.p_value)}`,
+      note: `no key is released below ${gate.alpha}`,
+    },
+    {
+      label: 'Tests in the gate',
+      value: String(gate.tests),
+      note: 'p is their number times the smallest corrected p, at most 1',
+    },
+    {
+      label: 'Weakest of them',
+      value: testText(name).title,
+      note: `corrected p ${pValue(weakestP)}, ${stream === 'modulated' ? 'after modulation' : 'generator’s output'}`,
+    },
+  ];
+}
+
+function findingsText(passed: number, total: number): string {
+  const skipped =
+    total < 15
+      ? ' The two random excursions tests do not apply to this sample, as to more than one in three sound ones.'
+      : '';
+  if (passed === total) return `No test of it fell below 1\u00a0%.${skipped}`;
+  const below = total - passed === 1 ? 'One test fell' : `${total - passed} tests fell`;
+  return `${below} below 1\u00a0%. That happens to about one sound sample in eight, and this key is no worse for it: do not choose keys by their test results.${skipped}`;
+}
+
+/** They restate the figures above and come together, whenever the tests ran. */
+export function Labels({ answer }: { answer: GeneratedKey }) {
+  const { nist_validation: validation, nist_score: score, nist_grade: grade } = answer;
+  const tiles = [
+    { label: 'Status', value: validation?.certification_status },
+    { label: 'Level', value: validation?.compliance_level },
+    { label: 'Score', value: score === undefined ? undefined : `${score} of 100` },
+    { label: 'Grade', value: grade },
+  ].flatMap(({ label, value }) => (value === undefined ? [] : [{ label, value }]));
+  return (
+    <section class="panel plain" aria-labelledby="labels-title">
+      <h2 id="labels-title">Labels</h2>
+      <p>
+        The interface of this service requires these labels. They restate the figures above and add
+        nothing. NIST certifies nothing by SP 800-22.
+      </p>
+      <Tiles tiles={tiles} isCompact={true} />
+    </section>
+  );
+}
