@@ -7,21 +7,18 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { Config } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
 
-/** The server's order. TLS_AES_128_GCM_SHA256 and CCM are left out: no key is longer than the cipher's. */
-export const CIPHER_SUITES: readonly string[] = [
-  'TLS_AES_256_GCM_SHA384',
-  'TLS_CHACHA20_POLY1305_SHA256',
-];
+/** The server's order. A 256-bit key must not travel under a 128-bit one: TLS_AES_128_GCM_SHA256 is left out. */
+const CIPHER_SUITES: readonly string[] = ['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 
-/** An elliptic curve and ML-KEM together. The last one is for clients that are held to NIST's curves. */
-export const HYBRID_GROUPS: readonly string[] = [
+/** An elliptic curve and ML-KEM together. The last one is for clients restricted to NIST's curves. */
+const HYBRID_GROUPS: readonly string[] = [
   'X25519MLKEM768',
   'SecP384r1MLKEM1024',
   'SecP256r1MLKEM768',
 ];
 
-/** For clients without ML-KEM. RFC 8446 §9.1 asks for P-256; policies exist that allow P-384 alone. */
-export const CLASSICAL_GROUPS: readonly string[] = ['X25519', 'P-256', 'P-384'];
+/** For clients without ML-KEM. RFC 8446 §9.1 requires P-256; some policies allow P-384 alone. */
+const CLASSICAL_GROUPS: readonly string[] = ['X25519', 'P-256', 'P-384'];
 
 /** A certificate with its key, and how the listener uses them. */
 export type TlsOptions = Pick<
@@ -44,7 +41,7 @@ export function loadTls({
     { cert, key },
     'PHM_TLS_CERT_FILE and PHM_TLS_KEY_FILE do not make a certificate with its key',
   );
-  requireGroups([...HYBRID_GROUPS, ...CLASSICAL_GROUPS]);
+  requireGroups(requireHybrid ? HYBRID_GROUPS : [...HYBRID_GROUPS, ...CLASSICAL_GROUPS]);
   return {
     cert,
     key,

@@ -82,6 +82,13 @@ async function getSession(tap: TlsTap, ecdhCurve: string): Promise<Buffer> {
   return session;
 }
 
+/** Sends text that is no TLS, or none. */
+function sendText(port: number, text: string): void {
+  connectTcp(port, '127.0.0.1')
+    .on('error', () => {})
+    .end(text);
+}
+
 /** The groups that the server named, in a HelloRetryRequest and in its ServerHello. */
 const named = ({ seen }: Attempt) =>
   seen.serverHellos.map(({ isRetry, group }) => (isRetry ? { retry: group } : group));
@@ -217,10 +224,7 @@ describe('handshakes that fail', () => {
     const fail = async (attempt: () => unknown) => {
       await Promise.all([once(app.server, 'tlsClientError'), attempt()]);
     };
-    const send = (text: string) =>
-      connectTcp(port, '127.0.0.1')
-        .on('error', () => {})
-        .end(text);
+    const send = (text: string) => sendText(port, text);
     await fail(() => shakeHands(tap, { maxVersion: 'TLSv1.2' }));
     await fail(() => shakeHands(tap, { ciphers: 'TLS_AES_128_GCM_SHA256' }));
     await fail(() => shakeHands(tap, { ecdhCurve: 'X448' }));
@@ -242,6 +246,30 @@ describe('handshakes that fail', () => {
       ...Object.fromEntries([...logged, 'incomplete'].map((reason) => [reason, '1'])),
       refused_by_client: '0',
     });
+  });
+
+  it('get few lines in a flood, and one that counts the others', async () => {
+    const { app, port, tap, lines } = await listen(false);
+    const sent = 200;
+    let failed = 0;
+    const all = new Promise<void>((done) => {
+      app.server.on('tlsClientError', () => {
+        failed += 1;
+        if (failed === sent) done();
+      });
+    });
+    for (let i = 0; i < sent; i++) sendText(port, 'SSH-2.0-client\r\n');
+    await all;
+    tap.close();
+    await app.close();
+    const written = lines.filter(({ msg }) => msg === 'TLS handshake failed').length;
+    assert.ok(written >= 100 && written < sent, `${written} lines`);
+    const leftOut = lines
+      .filter(({ msg }) => msg === 'requests left out of the log')
+      .map((line) => line.leftOut as Record<string, number>);
+    assert.deepEqual(Object.keys(leftOut[0] ?? {}), ['tls other']);
+    const counted = leftOut.reduce((sum, counts) => sum + (counts['tls other'] ?? 0), 0);
+    assert.equal(written + counted, sent);
   });
 });
 
