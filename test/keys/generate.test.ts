@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { EntropySource } from '../../src/entropy/index.ts';
 import { openOsSource } from '../../src/entropy/sources/os.ts';
 import { judgeStream } from '../../src/keys/evidence.ts';
-import { generateKey } from '../../src/keys/generate.ts';
+import { generateKey, sampleStream } from '../../src/keys/generate.ts';
 import { entropyUnavailable, Generator } from '../../src/keys/generator.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
@@ -49,6 +49,21 @@ function make(
   const generated = generateKey(generator, keyring, order(changes), counts);
   return { generated, counts, reseeds: drbg.reseeds - before, generator };
 }
+
+describe('sampleStream', () => {
+  it('gives with `none` the bits that the suite judges, and else what a modulation makes of them', () => {
+    const drbg = new RecordingDrbg();
+    const generator = fakeGenerator(drbg);
+    for (const modulation of ['none', 'phase'] as const) {
+      const sample = sampleStream(generator, modulation);
+      assert.deepEqual(drbg.requests.slice(-3), [64, ...SAMPLE]);
+      const [phases, ...carrier] = drbg.copies.slice(-3);
+      const expected = new Modulator(modulation, phases).modulate(Buffer.concat(carrier), 0);
+      assert.deepEqual(sample, expected);
+      if (modulation === 'none') assert.deepEqual(sample, Buffer.concat(carrier));
+    }
+  });
+});
 
 describe('generate', () => {
   it('reseeds before every key, then draws the phases and the key', () => {
