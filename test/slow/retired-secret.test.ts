@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { Keyring, parseMasterSecret } from '../../src/proof/index.ts';
-import { until } from '../support/replicas.ts';
+import { noPostgres } from '../support/postgres.ts';
+import { masterKey, Replicas, until } from '../support/replicas.ts';
 import {
   type CommandResult,
   makeDataDir,
@@ -138,5 +139,44 @@ describe('a master secret that leaked', () => {
     await until('the server is ready', async () => (await secretCheck()) === 'ok');
     await made();
     assert.match(server.log, /"versions":\[1\],"msg":"versions .* are no longer retired/);
+  });
+});
+
+describe('two servers on one database, one of them forgotten', { skip: noPostgres }, () => {
+  let replicas: Replicas;
+  before(async () => {
+    replicas = await Replicas.start({ PHM_MASTER_KEY: masterKey(2), ...OLD_VERSION });
+  });
+  after(() => replicas?.remove());
+
+  it('agree at once on a retirement, and the forgotten one makes no keys', async () => {
+    const { apiKey, servers } = replicas;
+    const [forgotten] = servers;
+    const old = (await forgotten.generate(LEVEL, apiKey)).body;
+    const env = { ...replicas.environment, PHM_MASTER_KEY_VERSION: '2' };
+    const retire = (): Promise<CommandResult> =>
+      runPhm(['secret', 'retire', '1'], forgotten.dataDir, env);
+    const early = await retire();
+    assert.equal(early.code, 1);
+    assert.match(early.stderr, /no server has made keys under another version yet/);
+    await servers[1]?.stop('SIGINT');
+    const restarted = await replicas.launch(1, { PHM_MASTER_KEY_VERSION: '2' });
+    assert.equal((await retire()).code, 0);
+    const thief = new Keyring(parseMasterSecret(masterKey(1)));
+    const key = randomBytes(32);
+    const forged = { key: key.toString('hex'), hash_proof: thief.makeProof(key) };
+    for (const server of [forgotten, restarted]) {
+      const { body } = await server.validate(forged, apiKey);
+      assert.equal(body.validation_details.retired_secret, 'no_record');
+      const known = { key: old.key, hash_proof: old.hash_proof };
+      assert.equal((await server.validate(known, apiKey)).body.valid, true);
+    }
+    await until('the forgotten server is not ready', async () => {
+      const { status, body } = await forgotten.request('/readyz');
+      return status === 503 && body.checks.master_secret === 'retired';
+    });
+    assert.equal((await forgotten.generate(LEVEL, apiKey)).status, 503);
+    assert.equal((await restarted.generate(LEVEL, apiKey)).status, 200);
+    assert.equal((await restarted.request('/readyz')).status, 200);
   });
 });

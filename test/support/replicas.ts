@@ -79,6 +79,11 @@ export class Replicas {
     }
   }
 
+  /** What both servers are started with, for commands on their database. */
+  get environment(): Environment {
+    return this.#env;
+  }
+
   /** Starts one of the servers on its own port. */
   async launch(index: number, more: Environment = {}): Promise<Server> {
     const env = { ...this.#env, ...more, PHM_PORT: String(this.#ports[index]) };

@@ -123,7 +123,10 @@ Figures = Mapping[str, float | bool | tuple[float, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NistTest:
-    """One test of a report, and the stream it judged. ``reason`` is there if the test does not apply."""
+    """One test of a report, and the stream it judged.
+
+    ``reason`` is there if the test does not apply.
+    """
 
     name: TestName
     stream: StreamName
@@ -161,7 +164,8 @@ class NistGate:
 class NistReport:
     """All that was found on the stream that a key was cut from.
 
-    ``tests`` judge the generator's output before modulation, ``modulation_tests`` the modulated output.
+    ``tests`` judge the generator's output before modulation, ``modulation_tests`` the modulated
+    output.
     """
 
     bits: int
@@ -185,8 +189,8 @@ class ReportedKey(ValidatedKey):
 class ValidationDetails:
     """The three checks of ``validate``.
 
-    ``retired_secret`` comes only with a key of a retired version of the service's master secret: what the
-    ledger, which then decides, has of the key.
+    ``retired_secret`` comes only with a key of a retired version of the service's master secret:
+    what the ledger, which then decides, has of the key.
     """
 
     key_format: Literal["valid", "invalid"]
