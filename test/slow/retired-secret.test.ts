@@ -1,7 +1,7 @@
 /** A master secret leaks: what its thief can do with a real server, before and after `phm secret retire`. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Keyring, parseMasterSecret } from '../../src/proof/index.ts';
@@ -89,6 +89,15 @@ describe('a master secret that leaked', () => {
     for (const asked of [recent, { key: recent.key }]) {
       assert.deepEqual(await judged(asked), [true, 'passed', undefined]);
     }
+    const file = join(dataDir, 'forged.json');
+    writeFileSync(file, JSON.stringify(forged));
+    const asked = await phm(`validate --file ${file} --url ${server.address}`);
+    assert.equal(asked.code, 1);
+    assert.match(
+      asked.stdout,
+      /proof verification {2}unconfirmed\n {2}retired secret {6}no_record\n/,
+    );
+    assert.match(asked.stderr, /the proof may be forged, or the record was removed/);
     await until('the log tells', () => /"version":1,"compromisedSince":null/.test(server.log));
     assert.equal((await server.request('/readyz')).body.checks.master_secret, 'ok');
   });
