@@ -165,7 +165,7 @@ function requireUnused(
     'Restart every server with it as the current one, then retire this one.';
   if (successors.length === 0) {
     throw new CommandError(
-      `no server has made keys under another version yet, so all keys are made under version ${version}\n${steps}`,
+      `every other version has made no keys yet or is retired, so version ${version} is needed to make keys\n${steps}`,
       1,
     );
   }
