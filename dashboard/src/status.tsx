@@ -1,4 +1,5 @@
 /** Source status: every check of /health in words, what fails first. */
+import type { Health } from './api.ts';
 import { wordsFor } from './components/notice.tsx';
 import { timeOfDay } from './format.ts';
 import { type ServerState, serverState, useHealth } from './health.tsx';
@@ -29,8 +30,8 @@ const VERDICT_CLASSES: Readonly<Record<ServerState, string>> = {
 
 const CHECKS: Readonly<Record<string, readonly [title: string, text: string]>> = {
   entropy: [
-    'Entropy as a whole',
-    'What every key needs: the generators, the operating system’s source and the server’s default one.',
+    'What every key needs',
+    'The generators, the operating system’s source and the server’s default one.',
   ],
   generator: [
     'Generators',
@@ -45,6 +46,15 @@ const CHECKS: Readonly<Record<string, readonly [title: string, text: string]>> =
     'Whether this server has every version under which keys are made. Without one it cannot tell of every key whether it was made here, and needs a restart with the whole secret. If the version that it makes keys under is retired, it makes none until a restart with another one.',
   ],
   accepting: ['Accepting requests', 'Whether the process takes new requests, or was told to end.'],
+};
+
+/** What showed that a generator is defective. */
+const CAUSES: Readonly<Record<NonNullable<Health['latch']>['cause'], string>> = {
+  self_test: 'a self-test of the generator failed',
+  gate: 'two streams in a row failed the gate of the statistical tests',
+  screen: 'a sample of its output is plainly biased',
+  key_test: 'a key failed one of the exact tests that every key must pass',
+  repeated_key: 'a new key repeats one in the ledger',
 };
 
 const GOOD = new Set(['ok', 'yes']);
@@ -78,6 +88,7 @@ export function StatusView() {
           {failing.length > 0 && !isStale && (
             <p>Failing: {failing.map(([name]) => checkText(name)[0]).join(', ')}.</p>
           )}
+          {data?.latch && !isStale && <Latched latch={data.latch} />}
         </div>
         <p class="note">
           {at === undefined
@@ -91,6 +102,10 @@ export function StatusView() {
       {checks.length > 0 && (
         <section class={isStale ? 'panel stale' : 'panel'} aria-labelledby="checks-title">
           <h2 id="checks-title">{isStale ? 'Checks, as they were last known' : 'Checks'}</h2>
+          <p class="note">
+            “ok” means that a part works and that its own tests found no defect. It measures no
+            entropy.
+          </p>
           <ul class="checks">
             {[...failing, ...checks.filter(([, value]) => GOOD.has(value))].map(([name, value]) => (
               <Check key={name} name={name} value={value} />
@@ -99,6 +114,15 @@ export function StatusView() {
         </section>
       )}
     </>
+  );
+}
+
+function Latched({ latch: { cause, test } }: { latch: NonNullable<Health['latch']> }) {
+  return (
+    <p>
+      A generator proved defective: {CAUSES[cause] ?? cause} (<code>{test}</code>). The server makes
+      no key until a restart.
+    </p>
   );
 }
 

@@ -13,13 +13,16 @@ export interface paths {
         put?: never;
         /**
          * Generate a key
-         * @description One key, cut from a stream of its own after a fresh reseed from the operating system.
+         * @description One key, cut from a stream of its own after a reseed from the operating system.
          *
-         *     - `enable_nist_validation` runs the 15 tests on 2^20 bits of that stream before modulation, and four of them on the same bits
-         *       after it. The tests judge the generator: modulation can hide its defects, so tests of modulated bits alone would not see
-         *       them. A key is released only when the service's gate passes. `tests_passed` of `total_tests`: 13 in total when the two random excursions tests do not apply to the sample, which
-         *       happens to sound samples. `REVIEW` means that one test fell below 0.01, as by chance about one sound sample in
-         *       eight does: the key is as good.
+         *     - `enable_nist_validation`: the 15 tests judge the first 2^20 bits of the generator's output, before modulation. Four quick tests
+         *       judge the same bits after modulation; they look for defects of the modulation and say nothing of the generator. The key is cut
+         *       from later bits, and only if the gate over the tests of both passes.
+         *     - Read `tests_passed` of `total_tests` first. `total_tests` is 13 when the two random excursions tests do not apply to
+         *       the sample, as to more than one in three sound ones. One test falls below 0.01 by chance in about one sound sample in eight: the key is
+         *       no worse. `"include": ["nist_report"]` adds the gate's p-value, every p-value, and the stream that each is about.
+         *     - `certification_status`, `compliance_level`, `nist_score` and `nist_grade` are labels of this service that its interface
+         *       requires. They restate these results and come together, with `enable_nist_validation`. NIST certifies nothing by SP 800-22.
          *     - `entropy_bits` is what the sources are credited with, scaled by a screen for defects; a 384-bit key is credited no more
          *       than 256 bits by the operating system alone. 254.8 of 256 is the confidence bound of that screen and no loss of entropy. Compare
          *       `security_strength_bits` in a policy.
@@ -27,9 +30,7 @@ export interface paths {
          *       By default it is credited 0 bits.
          *     - `latency_ms` runs from acceptance to key and proof ready, with queues and without the network.
          *     - `security_strength_bits` is `security_level`, or the strength of the generator, 256 bits, if that is less.
-         *     - The answer has the same fields whatever the source. `nist_validation`, `nist_score` and `nist_grade` come together, with
-         *       `enable_nist_validation`. The quantum simulator is credited no entropy.
-         *     - `"include": ["nist_report"]` adds every p-value and names the stream that each is about.
+         *     - The answer has the same fields whatever the source. The quantum simulator is credited no entropy.
          */
         post: operations["generate"];
         delete?: never;
@@ -125,10 +126,12 @@ export interface paths {
         };
         /**
          * The p-values of the caller's last validated keys
-         * @description The p-values of the last validated keys, as SP 800-22 §4.2 looks at many sequences: for each p-value of
-         *     the suite on the generator's output, and of four tests on the modulated output, a histogram, whether they are spread evenly (`uniformity_p`), and whether as many passed as should
-         *     (`proportion` between `proportion_min` and `proportion_max`).
+         * @description The p-values of the last validated keys, as SP 800-22 §4.2 looks at many sequences.
          *
+         *     - Each row is one p-value of one `stream`: 188 of the generator's output before modulation, and four after modulation, which
+         *       look for defects of the modulation and say nothing of the generator.
+         *     - A row has a histogram, says whether its p-values are spread evenly (`uniformity_p`), and whether as many passed as should
+         *       (`proportion` between `proportion_min` and `proportion_max`).
          *     - The interval is SP 800-22's, row by row: of 192 rows some lie outside by chance. `verdict` allows for all rows together: by
          *       chance there is a `fail` anywhere in at most one look in a hundred.
          *     - Fewer than 55 samples are not judged: `null`.
@@ -239,7 +242,7 @@ export interface components {
          */
         GenerateRequest: {
             security_level: components["schemas"]["SecurityLevel"];
-            /** @description run the SP 800-22 suite on the stream the key is cut from, before its modulation; default: false */
+            /** @description judge the generator's output before modulation by the SP 800-22 suite; default: false */
             enable_nist_validation?: boolean | null;
             /** @description modulation algorithm type; default: phase */
             modulation_type?: components["schemas"]["ModulationType"] | null;
@@ -288,10 +291,10 @@ export interface components {
             /** @description keyed proof that this service generated the key */
             hash_proof: string;
             nist_validation?: components["schemas"]["NistValidation"];
-            /** @description share of the tests passed, in percent; with nist_validation */
+            /** @description label of this service, required by its interface: share of the tests passed, in percent; with nist_validation */
             nist_score?: number;
             /**
-             * @description grade of nist_score; with nist_validation
+             * @description label of this service, required by its interface: grade of nist_score; with nist_validation
              * @enum {string}
              */
             nist_grade?: "A" | "B" | "C" | "D" | "F";
@@ -369,6 +372,17 @@ export interface components {
         /**
          * NistGate
          * @description the verdict that releases a key
+         * @example {
+         *       "p_value": 0.33109547078507195,
+         *       "alpha": 0.000001,
+         *       "tests": 17,
+         *       "weakest": {
+         *         "stream": "carrier",
+         *         "name": "rank"
+         *       },
+         *       "verdict": "PASS",
+         *       "streams_judged": 1
+         *     }
          */
         NistGate: {
             /** Format: double */
@@ -391,7 +405,7 @@ export interface components {
         };
         /**
          * NistReport
-         * @description Full SP 800-22 report on the first 2^20 bits of the stream this key is cut from, before modulation. Its p-values are kept, the rest is not stored.
+         * @description Full SP 800-22 report on the generator's output before modulation: the first 2^20 bits of the stream whose later bits became this key. Its p-values are kept, the rest is not stored.
          */
         NistReport: {
             /**
@@ -412,9 +426,11 @@ export interface components {
             alpha: number;
             /** @description the suite on the carrier: the generator's output before modulation */
             tests: components["schemas"]["NistTest"][];
+            /** @description how many of tests passed */
             tests_passed: number;
+            /** @description how many of tests are applicable */
             total_tests: number;
-            /** @description quick tests on the modulated sample, which screen the modulation for defects; empty with modulation_type none. They enter the gate and are not counted in tests_passed */
+            /** @description quick tests on the modulated sample, which look for defects of the modulation and say nothing of the generator; empty with modulation_type none. They enter the gate and are not counted in tests_passed */
             modulation_tests: components["schemas"]["NistTest"][];
             gate: components["schemas"]["NistGate"];
         };
@@ -479,14 +495,16 @@ export interface components {
         /** NistValidation */
         NistValidation: {
             /**
-             * @description verdict of this service's gate
+             * @description label of this service, required by its interface: whether the gate passed. No key is released on FAIL
              * @enum {string}
              */
             certification_status: "PASS" | "FAIL";
+            /** @description tests that the generator's output before modulation passed */
             tests_passed: number;
+            /** @description tests that applied to it */
             total_tests: number;
             /**
-             * @description label of this service; NIST certifies nothing by SP 800-22
+             * @description label of this service, required by its interface: CERTIFICATION_READY if all tests passed, REVIEW if one fell below 0.01. NIST certifies nothing by SP 800-22
              * @enum {string}
              */
             compliance_level: "CERTIFICATION_READY" | "REVIEW" | "NON_COMPLIANT";

@@ -151,12 +151,20 @@ export const NistReport = Type.Unsafe<NistReportBody>(
         maxItems: TEST_NAMES.length,
         description: "the suite on the carrier: the generator's output before modulation",
       }),
-      tests_passed: Type.Integer({ minimum: 0, maximum: TEST_NAMES.length }),
-      total_tests: Type.Integer({ minimum: 13, maximum: TEST_NAMES.length }),
+      tests_passed: Type.Integer({
+        minimum: 0,
+        maximum: TEST_NAMES.length,
+        description: 'how many of tests passed',
+      }),
+      total_tests: Type.Integer({
+        minimum: 13,
+        maximum: TEST_NAMES.length,
+        description: 'how many of tests are applicable',
+      }),
       modulation_tests: Type.Array(Test, {
         maxItems: STREAM_TESTS.modulated.length,
         description:
-          'quick tests on the modulated sample, which screen the modulation for defects; empty with modulation_type none. They enter the gate and are not counted in tests_passed',
+          'quick tests on the modulated sample, which look for defects of the modulation and say nothing of the generator; empty with modulation_type none. They enter the gate and are not counted in tests_passed',
       }),
       gate: Type.Object(
         {
@@ -182,13 +190,26 @@ export const NistReport = Type.Unsafe<NistReportBody>(
               'streams drawn for this key; all but the last failed the gate and were dropped whole',
           }),
         },
-        { title: 'NistGate', description: 'the verdict that releases a key' },
+        {
+          title: 'NistGate',
+          description: 'the verdict that releases a key',
+          examples: [
+            {
+              p_value: 0.33109547078507195,
+              alpha: 1e-6,
+              tests: 17,
+              weakest: { stream: 'carrier', name: 'rank' },
+              verdict: 'PASS',
+              streams_judged: 1,
+            },
+          ],
+        },
       ),
     },
     {
       title: 'NistReport',
       description:
-        'Full SP 800-22 report on the first 2^20 bits of the stream this key is cut from, before modulation. Its p-values are kept, the rest is not stored.',
+        "Full SP 800-22 report on the generator's output before modulation: the first 2^20 bits of the stream whose later bits became this key. Its p-values are kept, the rest is not stored.",
     },
   ),
 );

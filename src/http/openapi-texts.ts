@@ -1,8 +1,8 @@
 /** What the OpenAPI document says to people, by operation; schemas and errors come from the routes. */
 
 export const DESCRIPTION = `Generates symmetric keys of 128, 256 or 384 bits from an SP 800-90A CTR_DRBG that is reseeded
-before every key, with the statistical tests of SP 800-22 on the stream each key is cut from; validates keys it
-generated; reports usage.
+before every key; judges that generator's output by the statistical tests of SP 800-22 if you ask for it; validates keys
+it generated; reports usage.
 
 **Quick start**, on your own machine:
 
@@ -17,8 +17,9 @@ curl -s http://127.0.0.1:8080/api/v2/generate \\
 - Send your API key in \`X-API-Key\`. The demo key above is public; a server admits it on its own machine only.
 - Every answer is a JSON object with \`success\` and \`timestamp\`. Errors are problem details (RFC 9457) with a stable
   \`code\` and a sentence that says what to do.
-- A key is shown once and is never stored. Statistical tests find gross defects; they prove no randomness, and NIST
-  certifies nothing by them.
+- A key is shown once and is never stored. Statistical tests find gross defects of the generator; they prove no
+  randomness. Read \`tests_passed\` and the gate. Status, level, score and grade are labels of this service that its interface
+  requires; NIST certifies nothing by SP 800-22.
 - \`RateLimit\` and \`Retry-After\` tell how much is left and how long to wait.
 - \`phm-client\` of the TypeScript examples is not published: make it by \`npm pack --workspace sdk\` in a clone of this
   project, and install the file.`;
@@ -139,13 +140,16 @@ const READY = {
 /** By operationId. */
 export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   generate: {
-    description: `One key, cut from a stream of its own after a fresh reseed from the operating system.
+    description: `One key, cut from a stream of its own after a reseed from the operating system.
 
-- \`enable_nist_validation\` runs the 15 tests on 2^20 bits of that stream before modulation, and four of them on the same bits
-  after it. The tests judge the generator: modulation can hide its defects, so tests of modulated bits alone would not see
-  them. A key is released only when the service's gate passes. \`tests_passed\` of \`total_tests\`: 13 in total when the two random excursions tests do not apply to the sample, which
-  happens to sound samples. \`REVIEW\` means that one test fell below 0.01, as by chance about one sound sample in
-  eight does: the key is as good.
+- \`enable_nist_validation\`: the 15 tests judge the first 2^20 bits of the generator's output, before modulation. Four quick tests
+  judge the same bits after modulation; they look for defects of the modulation and say nothing of the generator. The key is cut
+  from later bits, and only if the gate over the tests of both passes.
+- Read \`tests_passed\` of \`total_tests\` first. \`total_tests\` is 13 when the two random excursions tests do not apply to
+  the sample, as to more than one in three sound ones. One test falls below 0.01 by chance in about one sound sample in eight: the key is
+  no worse. \`"include": ["nist_report"]\` adds the gate's p-value, every p-value, and the stream that each is about.
+- \`certification_status\`, \`compliance_level\`, \`nist_score\` and \`nist_grade\` are labels of this service that its interface
+  requires. They restate these results and come together, with \`enable_nist_validation\`. NIST certifies nothing by SP 800-22.
 - \`entropy_bits\` is what the sources are credited with, scaled by a screen for defects; a 384-bit key is credited no more
   than 256 bits by the operating system alone. 254.8 of 256 is the confidence bound of that screen and no loss of entropy. Compare
   \`security_strength_bits\` in a policy.
@@ -153,12 +157,10 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   By default it is credited 0 bits.
 - \`latency_ms\` runs from acceptance to key and proof ready, with queues and without the network.
 - \`security_strength_bits\` is \`security_level\`, or the strength of the generator, 256 bits, if that is less.
-- The answer has the same fields whatever the source. \`nist_validation\`, \`nist_score\` and \`nist_grade\` come together, with
-  \`enable_nist_validation\`. The quantum simulator is credited no entropy.
-- \`"include": ["nist_report"]\` adds every p-value and names the stream that each is about.`,
+- The answer has the same fields whatever the source. The quantum simulator is credited no entropy.`,
     requests: {
       validated: {
-        summary: '256 bits with its 15 tests',
+        summary: '256 bits, the generator judged by 15 tests',
         value: { security_level: 256, enable_nist_validation: true },
       },
       plain: { summary: '128 bits', value: { security_level: 128 } },
@@ -176,7 +178,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
       },
     },
     answers: {
-      validated: { summary: '256 bits with its 15 tests', value: VALIDATED_KEY },
+      validated: { summary: '256 bits; 15 of 15 tests passed, gate passed', value: VALIDATED_KEY },
       simulator: { summary: '384 bits, the quantum simulator mixed in', value: SIMULATOR_KEY },
     },
     links: {
@@ -308,10 +310,12 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
     },
   },
   randomness: {
-    description: `The p-values of the last validated keys, as SP 800-22 §4.2 looks at many sequences: for each p-value of
-the suite on the generator's output, and of four tests on the modulated output, a histogram, whether they are spread evenly (\`uniformity_p\`), and whether as many passed as should
-(\`proportion\` between \`proportion_min\` and \`proportion_max\`).
+    description: `The p-values of the last validated keys, as SP 800-22 §4.2 looks at many sequences.
 
+- Each row is one p-value of one \`stream\`: 188 of the generator's output before modulation, and four after modulation, which
+  look for defects of the modulation and say nothing of the generator.
+- A row has a histogram, says whether its p-values are spread evenly (\`uniformity_p\`), and whether as many passed as should
+  (\`proportion\` between \`proportion_min\` and \`proportion_max\`).
 - The interval is SP 800-22's, row by row: of 192 rows some lie outside by chance. \`verdict\` allows for all rows together: by
   chance there is a \`fail\` anywhere in at most one look in a hundred.
 - Fewer than 55 samples are not judged: \`null\`.

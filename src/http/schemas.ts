@@ -98,8 +98,7 @@ export function generateBody(sources: readonly string[], defaultSource: string) 
       enable_nist_validation: leavable(
         Type.Boolean({
           default: false,
-          description:
-            'run the SP 800-22 suite on the stream the key is cut from, before its modulation',
+          description: "judge the generator's output before modulation by the SP 800-22 suite",
         }),
       ),
       modulation_type: leavable(
@@ -128,15 +127,30 @@ export function generateBody(sources: readonly string[], defaultSource: string) 
 
 export type GenerateBody = Static<ReturnType<typeof generateBody>>;
 
+/** Starts the description of a field that restates results and adds nothing to them. */
+const LABEL = 'label of this service, required by its interface';
+
 export const NistValidation = Type.Object(
   {
-    certification_status: oneOf(['PASS', 'FAIL'], 'string', "verdict of this service's gate"),
-    tests_passed: Type.Integer({ minimum: 0, maximum: 15 }),
-    total_tests: Type.Integer({ minimum: 13, maximum: 15 }),
+    certification_status: oneOf(
+      ['PASS', 'FAIL'],
+      'string',
+      `${LABEL}: whether the gate passed. No key is released on FAIL`,
+    ),
+    tests_passed: Type.Integer({
+      minimum: 0,
+      maximum: 15,
+      description: "tests that the generator's output before modulation passed",
+    }),
+    total_tests: Type.Integer({
+      minimum: 13,
+      maximum: 15,
+      description: 'tests that applied to it',
+    }),
     compliance_level: oneOf(
       ['CERTIFICATION_READY', 'REVIEW', 'NON_COMPLIANT'],
       'string',
-      'label of this service; NIST certifies nothing by SP 800-22',
+      `${LABEL}: CERTIFICATION_READY if all tests passed, REVIEW if one fell below 0.01. NIST certifies nothing by SP 800-22`,
     ),
   },
   { title: 'NistValidation' },
@@ -183,11 +197,15 @@ export const GeneratedKey = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 100,
-        description: 'share of the tests passed, in percent; with nist_validation',
+        description: `${LABEL}: share of the tests passed, in percent; with nist_validation`,
       }),
     ),
     nist_grade: Type.Optional(
-      oneOf(['A', 'B', 'C', 'D', 'F'], 'string', 'grade of nist_score; with nist_validation'),
+      oneOf(
+        ['A', 'B', 'C', 'D', 'F'],
+        'string',
+        `${LABEL}: grade of nist_score; with nist_validation`,
+      ),
     ),
     nist_report: Type.Optional(NistReport),
     warnings,

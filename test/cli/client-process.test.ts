@@ -144,7 +144,7 @@ const noTerminal =
 
 describe('phm on a terminal', { skip: noTerminal }, () => {
   const view =
-    /^[0-9a-f]{64}\nkey id {3}phm_\d+\nlevel {4}256 bits\nstrength 256 bits\nentropy {2}[\d.]+ bits\nsource {3}os\ntests {4}(not run \(.+\)|\d+ of 1[35] passed, gate PASS \(label: [A-Z_]+\))\nlatency {2}[\d.]+ ms\n$/;
+    /^[0-9a-f]{64}\nkey id {3}phm_\d+\nlevel {4}256 bits\nstrength 256 bits\nentropy {2}[\d.]+ bits\nsource {3}os\ntests {4}(not run \(.+\)|\d+ of 1[35] passed, gate passed \(p = [\d.e-]+\))\nlatency {2}[\d.]+ ms\n(labels {3}PASS, [A-Z_]+, score \d+, grade [A-F] \(this service's own\)\n)?$/;
 
   it('shows the key by itself, and what is known of it; without colours for NO_COLOR', () => {
     const { code, shown } = onTerminal('generate --validate', { NO_COLOR: '1' });

@@ -148,11 +148,15 @@ describe('phm generate', () => {
     assert.equal((await validate(stdout, '--proof', `${hash_proof}1`)).code, 1);
   });
 
-  it('writes a file that its owner alone reads, and says where', async () => {
+  it('writes a file that its owner alone reads, and says where and what the tests found', async () => {
     const path = inFolder('new.bin');
-    const { code, stdout, stderr } = await phm(['generate', '--format', 'raw', '--output', path]);
+    const options = ['--validate', '--format', 'raw', '--output', path];
+    const { code, stdout, stderr } = await phm(['generate', ...options]);
     assert.deepEqual([code, stdout], [0, '']);
-    assert.match(stderr, /^Wrote a key of 256 bits, phm_\d+, to \/.*\/new\.bin\n$/);
+    assert.match(
+      stderr,
+      /^Wrote a key of 256 bits, phm_\d+, to \/.*\/new\.bin\nTests: 1\d of 1[35] passed, gate passed \(p = [\d.e-]+\)\n$/,
+    );
     const { mode, size } = statSync(path);
     assert.deepEqual([mode & 0o777, size], [0o600, 32]);
     assert.equal((await phm(['validate', '--file', path])).code, 0);

@@ -307,7 +307,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     const page = await open();
     await showView(page, 'Status');
     await page.getByRole('heading', { name: 'Ready', exact: true }).waitFor();
-    for (const check of ['Entropy as a whole', 'Source: os', 'Ledger', 'Master secret']) {
+    for (const check of ['What every key needs', 'Source: os', 'Ledger', 'Master secret']) {
       await page.getByRole('heading', { name: check }).waitFor();
     }
     const checks = page.locator('.checks li');
@@ -315,6 +315,13 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
       assert.match(await check.locator('h3').innerText(), /^[A-Z]/, 'a check has no words');
       assert.notEqual(await check.locator('p').innerText(), '');
     }
+    await page.route('**/health', async (route) => {
+      const response = await route.fetch();
+      const latched = { status: 'unavailable', latch: { cause: 'gate', test: 'rank' } };
+      await route.fulfill({ response, json: { ...(await response.json()), ...latched } });
+    });
+    await page.getByRole('button', { name: 'Ask now' }).click();
+    await page.getByText('two streams in a row failed the gate').waitFor();
   });
 
   it('keeps the API key in memory alone: a reload forgets it', async () => {

@@ -9,7 +9,7 @@ import type { CliContext } from '../context.ts';
 import { addConnectionOptions, Connection, type ConnectionFlags } from './connection.ts';
 import { KeyFile } from './key-file.ts';
 import { encodeKey, KEY_FORMATS, type KeyFormat, VARIABLE_NAME } from './key-formats.ts';
-import { writeDetails } from './terminal.ts';
+import { testsOf, writeDetails } from './terminal.ts';
 
 const INCLUDES = ['hash_proof', 'nist_report'];
 
@@ -52,7 +52,10 @@ export function addGenerateCommand(program: Command, context: CliContext): void 
         .choices(SECURITY_LEVELS.map(String))
         .default('256'),
     )
-    .option('--validate', 'run the 15 statistical tests on the stream that the key is cut from')
+    .option(
+      '--validate',
+      "run the 15 statistical tests on the generator's output before modulation",
+    )
     .addOption(
       new Option('--source <name>', "entropy source to mix in; default: the server's").choices(
         SOURCE_NAMES,
@@ -116,7 +119,8 @@ async function generate(context: CliContext, flags: GenerateFlags): Promise<void
     context.err(
       `Wrote a key of ${generated.security_level} bits, ${generated.key_id}, to ${file.path}\n`,
     );
-  } else if (process.stdout.isTTY && !flags.json) {
+    if (flags.validate) context.err(`Tests: ${testsOf(generated)}\n`);
+  } else if (isDetailed(flags)) {
     writeDetails(context, generated);
   }
 }
@@ -150,13 +154,16 @@ function assertConsistent(flags: GenerateFlags): void {
   }
 }
 
-function toRequest({
-  level,
-  validate,
-  source,
-  modulation,
-  include,
-}: GenerateFlags): GenerateRequest {
+/** Whether standard error tells a person what is known of the key, under the key itself. */
+function isDetailed({ output, json }: GenerateFlags): boolean {
+  return process.stdout.isTTY && output === undefined && !json;
+}
+
+function toRequest(flags: GenerateFlags): GenerateRequest {
+  const { level, validate, source, modulation, output, json } = flags;
+  // The gate's p-value is in the report, which a message or the terminal shows.
+  const isTold = validate && !json && (output !== undefined || isDetailed(flags));
+  const include = isTold ? ['nist_report' as const] : flags.include;
   return {
     security_level: level,
     ...(validate && { enable_nist_validation: true }),

@@ -14,16 +14,24 @@ export function writeDetails({ err }: CliContext, generated: GeneratedKey): void
     ['tests', testsOf(generated)],
     ['latency', `${generated.latency_ms} ms`],
   ];
+  if (generated.nist_validation) rows.push(['labels', labelsOf(generated)]);
   for (const [name, value] of rows) {
     err(`${styleText('dim', name.padEnd(8), { stream: process.stderr })} ${value}\n`);
   }
 }
 
-function testsOf(generated: GeneratedKey): string {
-  const { nist_validation: found } = generated;
+/** What the tests found, in neutral words: "15 of 15 passed, gate passed (p = 0.33)". */
+export function testsOf({ nist_validation: found, nist_report: report }: GeneratedKey): string {
   if (!found) return 'not run (--validate runs them)';
-  const { tests_passed, total_tests, certification_status, compliance_level } = found;
-  return `${tests_passed} of ${total_tests} passed, gate ${certification_status} (label: ${compliance_level})`;
+  // A key that failed the gate is never released.
+  const gate = report ? ` (p = ${Number(report.gate.p_value.toPrecision(2))})` : '';
+  return `${found.tests_passed} of ${found.total_tests} passed, gate passed${gate}`;
+}
+
+/** The interface requires them. They restate what the tests found. */
+function labelsOf({ nist_validation: found, nist_score, nist_grade }: GeneratedKey): string {
+  const { certification_status, compliance_level } = found ?? {};
+  return `${certification_status}, ${compliance_level}, score ${nist_score}, grade ${nist_grade} (this service's own)`;
 }
 
 const BARS = '▁▂▃▄▅▆▇█';
