@@ -50,6 +50,9 @@ const DASHBOARD_FOLDER = fileURLToPath(new URL('../build/dashboard', import.meta
 /** How long the last log lines may take at the end. */
 const LOG_FLUSH_MS = 1_000;
 
+/** Key ids in one log line: about 5 kB. */
+const KEY_IDS_A_LINE = 100;
+
 /** How long the last traces may take at the end. */
 const TRACES_FLUSH_MS = 2_000;
 
@@ -190,6 +193,7 @@ async function startService({
       suiteWorkers: config.suiteWorkers,
       clock: systemClock,
       onLatch: (defect) => logger.error({ ...defect }, 'key generation has stopped'),
+      onUnjudgedKeys: (keyIds) => logUnjudgedKeys(logger, keyIds),
       ...(metrics && { observer: metrics }),
       onSourceEvent: (source, event) => {
         const { kind, detail } = event;
@@ -208,6 +212,18 @@ async function startService({
     return { service, demoApiKey };
   } finally {
     wipe(...secret.versions.map((one) => one.secret));
+  }
+}
+
+/** Names every key, in lines of bounded size. There is one line at least, so that an empty list is a statement. */
+function logUnjudgedKeys(logger: Logger, keyIds: readonly string[]): void {
+  const parts = Math.max(1, Math.ceil(keyIds.length / KEY_IDS_A_LINE));
+  for (let part = 1; part <= parts; part++) {
+    const line = keyIds.slice((part - 1) * KEY_IDS_A_LINE, part * KEY_IDS_A_LINE);
+    logger.error(
+      { part, parts, keyIds: line },
+      'plain keys released since their generator was last judged good',
+    );
   }
 }
 

@@ -28,7 +28,7 @@ import { type Defect, describeDefect, Latch } from './latch.ts';
 /** Length of the sample that a stream is judged by (design: 2^20 bits, two full DRBG requests). */
 export const SAMPLE_BITS = 2 ** 20;
 
-/** Reseeds after which self-tests and screen are run anew: 2 % of the work for as many keys. */
+/** Reseeds after which `takeScreenIfDue` runs self-tests and screen anew. */
 const SCREEN_INTERVAL = 4_096;
 
 /**
@@ -168,7 +168,6 @@ export class Generator {
    * apart processes, threads and restored copies even if their entropy were the same.
    */
   reseed(source: SourceName): Credit {
-    if (this.#reseedsSinceScreen >= SCREEN_INTERVAL) this.takeScreen();
     this.#refuseWhenLatched();
     const named = this.#extras.get(source);
     if (source !== 'os' && !named) {
@@ -185,7 +184,7 @@ export class Generator {
   }
 
   /** `SAMPLE_BITS` bits in as many requests as the limit asks for. The caller MUST wipe them. */
-  requestSample(): Buffer {
+  requestSample(): Buffer<ArrayBuffer> {
     const partBytes = MAX_REQUEST_BITS / 8;
     const sample = Buffer.alloc(SAMPLE_BITS / 8);
     for (let offset = 0; offset < sample.length; offset += partBytes) {
@@ -218,25 +217,37 @@ export class Generator {
   }
 
   /**
-   * Runs the known-answer tests of the DRBG (SP 800-90A §11.3) and takes the screen of a sample of its
-   * own, which is dropped. A test that fails, or a sample that is plainly biased, latches.
+   * Runs the known-answer tests of the DRBG (SP 800-90A §11.3), and screens a sample drawn after a reseed. A test
+   * that fails, or a sample that is plainly biased, latches the process. Returns the sample, or null once the
+   * process has latched. The caller MUST wipe it.
    */
-  takeScreen(): void {
+  takeSample(): Buffer<ArrayBuffer> | null {
     const failed = this.#knownAnswers().filter(({ passed }) => !passed);
     if (failed.length > 0) {
       const names = failed.map(({ name }) => name);
       this.latch({ cause: 'self_test', test: names[0], detail: `failed: ${names.join(', ')}` });
     }
-    if (this.latched) return;
+    if (this.latched) return null;
     this.#mixIn([], []);
     const sample = this.requestSample();
     this.#screen = mostCommonValueMinEntropy(countOnes(sample), SAMPLE_BITS);
-    wipe(sample);
-    // Not before: what could not be taken is tried again at the next reseed.
+    // Not before: what could not be taken is tried again.
     this.#reseedsSinceScreen = 0;
-    if (this.#screen < MIN_SCREEN) {
-      this.latch({ cause: 'screen', test: 'min_entropy', detail: 'a screened sample is biased' });
-    }
+    if (this.#screen >= MIN_SCREEN) return sample;
+    wipe(sample);
+    this.latch({ cause: 'screen', test: 'min_entropy', detail: 'a screened sample is biased' });
+    return null;
+  }
+
+  /** The same, with a sample that is dropped. */
+  takeScreen(): void {
+    const sample = this.takeSample();
+    if (sample) wipe(sample);
+  }
+
+  /** The same, if there were 4,096 reseeds since the last sample. For a generator whose streams are all judged. */
+  takeScreenIfDue(): void {
+    if (this.#reseedsSinceScreen >= SCREEN_INTERVAL) this.takeScreen();
   }
 
   #mixIn(required: readonly EntropySource[], optional: readonly EntropySource[]): Credit {

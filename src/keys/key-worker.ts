@@ -3,9 +3,10 @@
  *
  * It takes work in batches. A batch's keys are made first, then one transaction records them all;
  * only after that commit are they posted back. A key whose row was refused is wiped here. While a
- * database elsewhere commits one batch, the next is made ready.
+ * database elsewhere commits one batch, the next is made ready. Samples of its generator are judged by
+ * a suite worker; commits of plain keys wait for the verdict where `plain-judgement.ts` says so.
  */
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { MONTHLY_QUOTAS, quotaMonth } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
@@ -20,6 +21,7 @@ import {
   type StreamCounts,
 } from '../ledger/index.ts';
 import type { Keyring, MasterSecret } from '../proof/index.ts';
+import type { Gate } from '../sts/index.ts';
 import { BatchLookup } from './batch-lookup.ts';
 import { generateKey } from './generate.ts';
 import { Generator, type GeneratorSources, latchedError } from './generator.ts';
@@ -36,10 +38,14 @@ import {
   type LedgerReport,
   type Requester,
   type RetiredVersion,
+  type SampleToJudge,
+  type SampleVerdict,
   toFailure,
+  type UnjudgedKeys,
   type WorkerReady,
 } from './messages.ts';
 import type { KeyOrder, RecordedKey } from './order.ts';
+import { PlainGenerator } from './plain-generator.ts';
 import { requireSelfTests } from './self-test.ts';
 import {
   concludeExamination,
@@ -60,6 +66,8 @@ export interface KeyWorkerData {
 
 /** A metered task on its way through the transaction. */
 interface Draft {
+  /** True for a key of this worker's own generator. */
+  readonly isPlainKey: boolean;
   readonly request: MeteredRequest;
   /** What the task answers once its request is committed. */
   readonly finish: (outcome: CommitOutcome & { kind: 'committed' }) => KeyTaskResult;
@@ -98,7 +106,7 @@ const REPEATED_KEY: Defect = {
 };
 
 export class KeyWorker {
-  readonly #generator: Generator;
+  readonly #plain: PlainGenerator;
   readonly #keyring: Keyring;
   readonly #store: LedgerStore;
   /** Ends when the commits before have: batches are committed in their order, one at a time. */
@@ -106,8 +114,8 @@ export class KeyWorker {
   /** Once it is true it stays so, and is not asked for any more. */
   #ownApiKeys = false;
 
-  constructor(generator: Generator, keyring: Keyring, store: LedgerStore) {
-    this.#generator = generator;
+  constructor(plain: PlainGenerator, keyring: Keyring, store: LedgerStore) {
+    this.#plain = plain;
     this.#keyring = keyring;
     this.#store = store;
   }
@@ -117,7 +125,7 @@ export class KeyWorker {
     const lookups = new BatchLookup(this.#store, this.#keyring);
     const preparing = Promise.all(batch.tasks.map((task) => this.#prepare(task, lookups)));
     const committing = this.#turn.then(async () => {
-      const prepared = (await preparing).map((one) => this.#refuseIfLatched(one));
+      const prepared = await this.#admit(await preparing);
       return { prepared, ...(await this.#commit(prepared.filter(isDraft), batch)) };
     });
     this.#turn = committing;
@@ -130,15 +138,35 @@ export class KeyWorker {
         return 'read' in one ? one.read() : one;
       }),
     );
-    return { id: batch.id, results, failuresRecorded, commit, status: this.#generator.status() };
+    return {
+      id: batch.id,
+      results,
+      failuresRecorded,
+      commit,
+      status: this.#plain.generator.status(),
+    };
   }
 
-  /** Any thread may have found a defect after this key was made. Requests without a new key go on. */
-  #refuseIfLatched(one: Prepared): Prepared {
-    const { latched } = this.#generator;
-    if (!latched || !isDraft(one) || !one.request.key) return one;
-    one.discard();
-    return { kind: 'failed', failure: toFailure(latchedError(latched)) };
+  /**
+   * Waits until the plain keys of a batch may be released, and drops those that may not. A latch drops all new keys:
+   * any thread may have found a defect after they were made. Requests without a new key go on.
+   */
+  async #admit(prepared: readonly Prepared[]): Promise<Prepared[]> {
+    const drafts = prepared.filter(isDraft);
+    let unjudged: unknown;
+    if (drafts.some(({ isPlainKey }) => isPlainKey)) {
+      await this.#plain.whenJudged().catch((error) => {
+        unjudged = error;
+      });
+    }
+    const { latched } = this.#plain.generator;
+    return prepared.map((one) => {
+      if (!isDraft(one) || !one.request.key) return one;
+      const error = latched ? latchedError(latched) : one.isPlainKey ? unjudged : undefined;
+      if (error === undefined) return one;
+      one.discard();
+      return { kind: 'failed', failure: toFailure(error) };
+    });
   }
 
   /**
@@ -193,7 +221,7 @@ export class KeyWorker {
     if (outcome.kind === 'committed') return draft.finish(outcome);
     draft.discard();
     if (outcome.kind === 'quota_exceeded') return outcome;
-    this.#generator.latch(REPEATED_KEY);
+    this.#plain.generator.latch(REPEATED_KEY);
     return { kind: 'failed', failure: toFailure(latchedError(REPEATED_KEY)) };
   }
 
@@ -208,8 +236,11 @@ export class KeyWorker {
           return await this.#validate(task, lookups);
         case 'metrics':
           return { read: () => this.#metrics(task.accountId, task.sinceMs) };
+        case 'judge':
+          await this.#plain.whenJudged();
+          return { kind: 'judged' };
         case 'probe':
-          this.#generator.probe();
+          this.#plain.generator.probe();
           return { kind: 'probed' };
         case 'authenticate':
           return {
@@ -231,20 +262,22 @@ export class KeyWorker {
   }
 
   #generate(requester: Requester, order: KeyOrder): Draft {
-    const generated = generateKey(this.#generator, this.#keyring, order, { ...NO_STREAMS });
+    const { key: generated, number } = this.#plain.make((generator) =>
+      generateKey(generator, this.#keyring, order, { ...NO_STREAMS }),
+    );
     const { commitment: _, ...released } = generated;
-    const keyId = newKeyId();
+    const newId = newKeyId();
+    const keyId = formatKeyId(newId);
     return {
+      isPlainKey: true,
       request: metered(requester, {
-        row: ledgerRow(keyId, requester, order, generated),
+        row: ledgerRow(newId, requester, order, generated),
         counts: NO_STREAMS,
       }),
-      finish: ({ usage }) => ({
-        kind: 'generated',
-        keyId: formatKeyId(keyId),
-        generated: released,
-        usage,
-      }),
+      finish: ({ usage }) => {
+        this.#plain.keyReleased(number, keyId);
+        return { kind: 'generated', keyId, generated: released, usage };
+      },
       discard: () => wipe(released.key),
     };
   }
@@ -252,6 +285,7 @@ export class KeyWorker {
   #record({ requester, order, generated, counts }: KeyTask & { kind: 'record' }): Draft {
     const keyId = newKeyId();
     return {
+      isPlainKey: false,
       request: metered(requester, { row: ledgerRow(keyId, requester, order, generated), counts }),
       finish: ({ usage }) => ({ kind: 'recorded', keyId: formatKeyId(keyId), usage }),
       discard: () => {},
@@ -271,6 +305,7 @@ export class KeyWorker {
     const verdict = await conclude(examination, lookups);
     if (verdict.proofVerification === 'failed') await requireWholeSecret(lookups);
     return {
+      isPlainKey: false,
       request: metered(requester, null),
       finish: ({ usage }) => ({ kind: 'validated', verdict, usage }),
       discard: () => {},
@@ -326,6 +361,27 @@ function ledgerRow(
   };
 }
 
+/** The suite, which a suite worker runs. One sample is out at a time. */
+class RemoteSuite {
+  readonly #port: MessagePort;
+  #resolve: ((gate: Gate) => void) | undefined;
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+  }
+
+  judge(sample: Uint8Array<ArrayBuffer>): Promise<Gate> {
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      this.#port.postMessage({ sample } satisfies SampleToJudge, [sample.buffer]);
+    });
+  }
+
+  settle({ gate }: SampleVerdict): void {
+    this.#resolve?.(gate);
+  }
+}
+
 /** Keys among the results travel by transfer. */
 function transferList(reply: KeyBatchReply): ArrayBuffer[] {
   return reply.results.flatMap((result) =>
@@ -340,13 +396,24 @@ async function main(data: KeyWorkerData): Promise<void> {
     requireSelfTests();
     const keyring = takeSecret(data.secret);
     const store = await openStore(data.store, MONTHLY_QUOTAS);
-    const generator = Generator.start(data.sources, new Latch(data.latch));
-    const worker = new KeyWorker(generator, keyring, store);
+    const latch = new Latch(data.latch);
+    const generator = Generator.start(data.sources, latch);
+    const suite = new RemoteSuite(port);
+    const plain = new PlainGenerator(generator, (sample) => suite.judge(sample));
+    const worker = new KeyWorker(plain, keyring, store);
+    void latch.whenSet().then(() => {
+      const unjudgedKeys = plain.unjudgedKeys();
+      port.postMessage({ unjudgedKeys } satisfies UnjudgedKeys);
+    });
     const underWay = new Set<Promise<void>>();
     port.on('message', (message: KeyWorkerMessage) => {
       if (message === 'check') {
         // Beside the batches: the answer must not be held up by one, nor hold one up.
         void worker.checkLedger().then((report) => port.postMessage(report));
+        return;
+      }
+      if (message !== 'close' && 'gate' in message) {
+        suite.settle(message);
         return;
       }
       if (message !== 'close') {

@@ -7,7 +7,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Worker } from 'node:worker_threads';
 import { AppError } from '../errors.ts';
-import type { KeyBatchReply, KeyWorkerMessage, LedgerReport, RetiredVersion } from './messages.ts';
+import type { KeyWorkerMessage, KeyWorkerReply, LedgerReport, RetiredVersion } from './messages.ts';
 
 const RETIRED_REMEDY =
   'No key was made: the version of the master secret that this server makes keys under is retired. Try again in ' +
@@ -68,7 +68,7 @@ export class LedgerWatch {
     this.#worker = worker;
     this.#onChange = onChange;
     this.#onOwnApiKeys = onOwnApiKeys;
-    worker.on('message', (message: KeyBatchReply | LedgerReport) => {
+    worker.on('message', (message: KeyWorkerReply) => {
       if ('lackedVersions' in message) this.#settle(message);
     });
     this.#timer = setInterval(() => this.#check(), CHECK_EVERY_MS);

@@ -12,6 +12,7 @@ import type {
   StreamCounts,
   Usage,
 } from '../ledger/index.ts';
+import type { Gate } from '../sts/index.ts';
 import type { GeneratorStatus } from './generator.ts';
 import type { GeneratedKey, KeyOrder, RecordedKey, ReleasedKey } from './order.ts';
 import type { RandomnessQuery } from './randomness.ts';
@@ -44,6 +45,8 @@ export type KeyTask =
       readonly proof: string | undefined;
     }
   | { readonly kind: 'metrics'; readonly accountId: string; readonly sinceMs: number }
+  /** Wait until the generator of plain keys is judged: keys may be released then, or never. */
+  | { readonly kind: 'judge' }
   /** Draw from the sources, so that one that failed can show that it works again. */
   | { readonly kind: 'probe' }
   | {
@@ -66,6 +69,7 @@ export type KeyTaskResult =
   /** In the order of the hashes. */
   | { readonly kind: 'principals'; readonly principals: readonly (Principal | undefined)[] }
   | { readonly kind: 'probed' }
+  | { readonly kind: 'judged' }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** An `AppError` as a message. */
@@ -99,8 +103,25 @@ export interface CommitTimes {
   readonly succeeded: boolean;
 }
 
-/** What the main thread sends to the key worker: work, a question about the ledger, or the end. */
-export type KeyWorkerMessage = KeyBatch | 'check' | 'close';
+/** What the main thread sends to the key worker: work, a verdict, a question about the ledger, or the end. */
+export type KeyWorkerMessage = KeyBatch | SampleVerdict | 'check' | 'close';
+
+/** What the key worker sends once it is ready. */
+export type KeyWorkerReply = KeyBatchReply | LedgerReport | SampleToJudge | UnjudgedKeys;
+
+/** A sample of a generator before modulation. It travels by transfer; the suite worker that judges it wipes it. */
+export interface SampleToJudge {
+  readonly sample: Uint8Array<ArrayBuffer>;
+}
+
+export interface SampleVerdict {
+  readonly gate: Gate;
+}
+
+/** After a latch: plain keys released since their generator was last judged good. */
+export interface UnjudgedKeys {
+  readonly unjudgedKeys: readonly string[];
+}
 
 /** A version of the master secret that an operator has retired. */
 export interface RetiredVersion {

@@ -7,7 +7,13 @@ import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { FailedRequest } from '../ledger/index.ts';
 import type { GeneratorStatus } from './generator.ts';
-import type { KeyBatch, KeyBatchReply, KeyTask, KeyTaskResult, LedgerReport } from './messages.ts';
+import type {
+  KeyBatch,
+  KeyBatchReply,
+  KeyTask,
+  KeyTaskResult,
+  KeyWorkerReply,
+} from './messages.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
 
 /** Tasks that may wait. Beyond it the answer is `overloaded`: memory and waiting stay bounded. */
@@ -59,7 +65,7 @@ export class KeyQueue {
     this.#worker = worker;
     this.#onStatus = onStatus;
     this.#observer = observer;
-    worker.on('message', (message: KeyBatchReply | LedgerReport) => {
+    worker.on('message', (message: KeyWorkerReply) => {
       if ('id' in message) this.#settle(message);
     });
   }

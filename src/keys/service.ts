@@ -10,7 +10,7 @@ import { isExhausted, quotaMonth } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
 import { type Clock, monotonicMs } from '../clock.ts';
 import type { BackgroundSource, SourceEvent, SourceName, SourceStatus } from '../entropy/index.ts';
-import { AppError, ERRORS } from '../errors.ts';
+import { AppError, ERRORS, SetupError } from '../errors.ts';
 import type {
   AccountMetrics,
   PeriodSums,
@@ -29,6 +29,8 @@ import { type LedgerStatus, LedgerWatch, requireCurrentSecret } from './ledger-w
 import {
   type KeyTask,
   type KeyTaskResult,
+  type KeyWorkerMessage,
+  type KeyWorkerReply,
   type Requester,
   toError,
   unexpected,
@@ -54,6 +56,8 @@ export interface KeyServiceOptions {
   readonly clock: Clock;
   /** Told once why the process has latched, for the log. */
   readonly onLatch: (defect: Defect) => void;
+  /** Told after a latch which plain keys were released since their generator was last judged good, for the log. */
+  readonly onUnjudgedKeys: (keyIds: readonly string[]) => void;
   /** Told what happens to sources that are read in the background, for the log. */
   readonly onSourceEvent: (name: SourceName, event: SourceEvent) => void;
   /** Told when the ledger fails or works again, or a version of the master secret is missing, retired or reinstated. */
@@ -106,12 +110,30 @@ export class KeyService {
     this.#pool = new SuitePool(latch, observer);
     this.#statistics = new Statistics(statisticsWorker, observer);
     for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);
+    keyWorker.worker.on('message', (message: KeyWorkerReply) => {
+      if ('sample' in message) void this.#judge(keyWorker.worker, message.sample);
+      else if ('unjudgedKeys' in message) options.onUnjudgedKeys(message.unjudgedKeys);
+    });
     this.#apiKeys = new ApiKeyCache((keyHashes) => this.#lookUpPrincipals(keyHashes), observer);
     for (const worker of this.#workers) this.#watch(worker);
   }
 
-  /** Starts the workers and waits until each has passed its self-tests. Throws `SetupError`. */
+  /**
+   * Starts the workers and waits until each has passed its self-tests, and a sample of the generator of plain keys
+   * has been judged. Throws `SetupError`.
+   */
   static async start(options: KeyServiceOptions): Promise<KeyService> {
+    const service = await KeyService.#open(options);
+    try {
+      await service.#submit({ kind: 'judge' });
+      return service;
+    } catch (cause) {
+      await service.close();
+      throw new SetupError('the generator of plain keys cannot be judged', { cause });
+    }
+  }
+
+  static async #open(options: KeyServiceOptions): Promise<KeyService> {
     const { store, secret } = options;
     const background = await openBackground(options.sources, options.onSourceEvent);
     const { names, mix } = options.sources;
@@ -324,14 +346,21 @@ export class KeyService {
     };
   }
 
+  /** Has a suite worker judge a sample of the key worker's generator. */
+  async #judge(keyWorker: Worker, sample: Uint8Array<ArrayBuffer>): Promise<void> {
+    const gate = await this.#pool.judge(sample);
+    keyWorker.postMessage({ gate } satisfies KeyWorkerMessage);
+  }
+
   /** Ends the workers after what they have begun. The caller has stopped submitting. */
   async close(): Promise<void> {
     this.#ledger.stop();
     await this.#queue.flushFailures();
     this.#closing = true;
-    const exits = this.#workers.map((worker) => once(worker, 'exit'));
-    for (const worker of this.#workers) worker.postMessage('close');
-    await Promise.all(exits);
+    const [keyWorker, ...others] = this.#workers;
+    // First: a batch of its may wait for a verdict of a suite worker.
+    await end(keyWorker);
+    await Promise.all(others.map(end));
     await Promise.all(this.#background.map((source) => source.close()));
   }
 
@@ -391,6 +420,12 @@ export class KeyService {
       if (!this.#closing) this.#options.onFatal(Object.assign(new Error(), { name }));
     });
   }
+}
+
+async function end(worker: Worker): Promise<void> {
+  const exit = once(worker, 'exit');
+  worker.postMessage('close');
+  await exit;
 }
 
 function isServerError(error: unknown): boolean {

@@ -2,9 +2,10 @@
 import type { Worker } from 'node:worker_threads';
 import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import type { Gate } from '../sts/index.ts';
 import { type GeneratorStatus, latchedError } from './generator.ts';
 import type { Defect, Latch } from './latch.ts';
-import type { SuiteJob, SuiteProbeReply, SuiteReply } from './messages.ts';
+import type { SampleVerdict, SuiteJob, SuiteProbeReply, SuiteReply } from './messages.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
 import type { SuiteMessage } from './suite-worker.ts';
 
@@ -28,10 +29,16 @@ interface Waiting {
   readonly reject: (error: AppError) => void;
 }
 
+/** A sample of the generator of plain keys. */
+interface Judging {
+  readonly sample: Uint8Array<ArrayBuffer>;
+  readonly resolve: (gate: Gate) => void;
+}
+
 interface Member {
   readonly worker: Worker;
   status: GeneratorStatus;
-  current: { readonly waiting: Waiting; readonly sentMs: number } | undefined;
+  current: { readonly waiting: Waiting; readonly sentMs: number } | Judging | undefined;
 }
 
 export class SuitePool {
@@ -39,6 +46,7 @@ export class SuitePool {
   readonly #observer: KeyObserver | undefined;
   readonly #members: Member[] = [];
   readonly #waiting: Waiting[] = [];
+  readonly #judging: Judging[] = [];
 
   /** Jobs that wait when the latch is set are refused, and so are those that come later. */
   constructor(latch: Latch, observer?: KeyObserver) {
@@ -50,8 +58,9 @@ export class SuitePool {
   /** Adds a worker that has reported ready. */
   add(worker: Worker, status: GeneratorStatus): void {
     const member: Member = { worker, status, current: undefined };
-    worker.on('message', (reply: SuiteReply | SuiteProbeReply) => {
+    worker.on('message', (reply: SuiteReply | SampleVerdict | SuiteProbeReply) => {
       if ('probed' in reply) member.status = reply.probed;
+      else if ('gate' in reply) this.#settleJudging(member, reply.gate);
       else this.#settle(member, reply);
     });
     this.#members.push(member);
@@ -81,6 +90,14 @@ export class SuitePool {
     });
   }
 
+  /** Has the next free worker judge a sample, before all jobs, and wipe it. The sample is transferred. */
+  judge(sample: Uint8Array<ArrayBuffer>): Promise<Gate> {
+    return new Promise((resolve) => {
+      this.#judging.push({ sample, resolve });
+      this.#dispatch();
+    });
+  }
+
   /** Jobs that wait, and how many may. */
   get load(): { waiting: number; capacity: number } {
     const able = this.#latch.read() ? 0 : this.#members.length;
@@ -101,6 +118,13 @@ export class SuitePool {
   #dispatch(): void {
     for (const member of this.#members) {
       if (member.current) continue;
+      const judging = this.#judging.shift();
+      if (judging) {
+        member.current = judging;
+        const { sample } = judging;
+        member.worker.postMessage({ sample } satisfies SuiteMessage, [sample.buffer]);
+        continue;
+      }
       const next = this.#nextWanted();
       if (!next) return;
       const sentMs = monotonicMs();
@@ -132,7 +156,8 @@ export class SuitePool {
 
   #settle(member: Member, reply: SuiteReply): void {
     const { current } = member;
-    if (!current) throw new Error('a suite worker answered without a job');
+    if (!current || !('waiting' in current))
+      throw new Error('a suite worker answered without a job');
     member.current = undefined;
     member.status = reply.status;
     this.#observer?.suiteJobDone(reply.ms, reply.counts);
@@ -140,6 +165,16 @@ export class SuitePool {
     waiting.onStage?.('suite.wait', waiting.sinceMs, sentMs);
     waiting.onStage?.('suite.job', sentMs, monotonicMs());
     waiting.resolve(reply);
+    this.#dispatch();
+  }
+
+  #settleJudging(member: Member, gate: Gate): void {
+    const { current } = member;
+    if (!current || !('sample' in current))
+      throw new Error('a suite worker judged without a sample');
+    member.current = undefined;
+    this.#observer?.plainGeneratorJudged(gate.verdict === 'PASS');
+    current.resolve(gate);
     this.#dispatch();
   }
 }

@@ -4,13 +4,17 @@
  * until the key worker has recorded it.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
 import type { Keyring, MasterSecret } from '../proof/index.ts';
+import { gate, runPackedSuite } from '../sts/index.ts';
 import { generateKey } from './generate.ts';
 import { Generator, type GeneratorSources } from './generator.ts';
 import { Latch } from './latch.ts';
 import { takeSecret } from './master-secret.ts';
 import {
+  type SampleToJudge,
+  type SampleVerdict,
   type SuiteJob,
   type SuiteProbeReply,
   type SuiteReply,
@@ -28,20 +32,29 @@ export interface SuiteWorkerData {
   readonly latch: SharedArrayBuffer;
 }
 
-/** What the main thread sends: a job, a probe, or the end. */
-export type SuiteMessage = SuiteJob | 'probe' | 'close';
+/** What the main thread sends: a job, a sample of another generator, a probe, or the end. */
+export type SuiteMessage = SuiteJob | SampleToJudge | 'probe' | 'close';
 
 function answer(generator: Generator, keyring: Keyring, job: SuiteJob): SuiteReply {
   const startMs = monotonicMs();
   const counts: StreamTally = { streams: 0, streamsPassed: 0 };
   let result: SuiteReply['result'];
   try {
+    generator.takeScreenIfDue();
     const generated = generateKey(generator, keyring, job.order, counts);
     result = { kind: 'generated', generated };
   } catch (error) {
     result = { kind: 'failed', failure: toFailure(error) };
   }
   return { result, counts, ms: monotonicMs() - startMs, status: generator.status() };
+}
+
+function judgeSample({ sample }: SampleToJudge): SampleVerdict {
+  try {
+    return { gate: gate(runPackedSuite(sample)) };
+  } finally {
+    wipe(sample);
+  }
 }
 
 function main(data: SuiteWorkerData): void {
@@ -62,6 +75,8 @@ function main(data: SuiteWorkerData): void {
       } else if (message === 'probe') {
         generator.probe();
         port.postMessage({ probed: generator.status() } satisfies SuiteProbeReply);
+      } else if ('sample' in message) {
+        port.postMessage(judgeSample(message));
       } else {
         const reply = answer(generator, keyring, message);
         const { result } = reply;

@@ -86,6 +86,7 @@ export class ServiceMetrics implements KeyObserver {
   readonly #batches: Histogram;
   readonly #commits: Histogram<'result'>;
   readonly #suiteJobs: Histogram;
+  readonly #plainJudgements: Counter<'result'>;
   readonly #sourceEvents: Counter<'source' | 'kind'>;
   readonly #upkeepFailures: Counter;
   readonly #addressRefusals: Counter;
@@ -158,6 +159,12 @@ export class ServiceMetrics implements KeyObserver {
       name: 'phm_suite_job_duration_seconds',
       help: 'Time of a suite worker for one validated key: seed, sample, 15 tests, key, proof',
       buckets: SUITE_BUCKETS,
+    });
+    this.#plainJudgements = new Counter({
+      registers,
+      name: 'phm_plain_generator_judgements_total',
+      help: 'Samples of the generator of plain keys that the whole suite judged',
+      labelNames: ['result'],
     });
     this.#sourceEvents = new Counter({
       registers,
@@ -284,6 +291,10 @@ export class ServiceMetrics implements KeyObserver {
     this.#streams.inc({ result: 'failed' }, streams - streamsPassed);
   }
 
+  plainGeneratorJudged(passed: boolean): void {
+    this.#plainJudgements.inc({ result: passed ? 'passed' : 'failed' });
+  }
+
   /** A constant whose labels tell something. */
   #addInfo(name: string, help: string, labels: Record<string, string>): void {
     const labelNames = Object.keys(labels);
@@ -298,7 +309,10 @@ export class ServiceMetrics implements KeyObserver {
     for (const queue of QUEUE_NAMES) this.#refusals.inc({ queue }, 0);
     for (const queue of ['keys', 'suite']) this.#waits.zero({ queue });
     for (const result of ['ok', 'failed']) this.#commits.zero({ result });
-    for (const result of ['passed', 'failed']) this.#streams.inc({ result }, 0);
+    for (const result of ['passed', 'failed']) {
+      this.#streams.inc({ result }, 0);
+      this.#plainJudgements.inc({ result }, 0);
+    }
     for (const source of sources) {
       for (const kind of SOURCE_EVENTS) this.#sourceEvents.inc({ source, kind }, 0);
       for (const security_level of SECURITY_LEVELS)

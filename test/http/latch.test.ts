@@ -13,12 +13,13 @@ describe('a server whose suite worker proves defective', () => {
   const file = join(dataDir, 'broken');
   let server: Server;
   let key: string;
+  let keyId: string;
   before(async () => {
     server = await Server.start(dataDir, {
       PHM_METRICS_PORT: '0',
       ...brokenOutput('phm-suite', file),
     });
-    key = (await server.generate({ security_level: 256 })).body.key;
+    ({ key, key_id: keyId } = (await server.generate({ security_level: 256 })).body);
     writeFileSync(file, '');
     const { status, body } = await server.generate(VALIDATED);
     assert.deepEqual([status, body.code], [503, 'entropy_unavailable']);
@@ -55,5 +56,33 @@ describe('a server whose suite worker proves defective', () => {
     const { cause, test: logged, detail } = JSON.parse(lines[0]);
     assert.deepEqual([cause, logged], ['gate', test]);
     assert.match(detail, /two streams/);
+  });
+
+  it('names the plain keys that were released since the start judged their generator good', () => {
+    const line = server.log.split('\n').find((one) => one.includes('"plain keys released'));
+    const { part, parts, keyIds } = JSON.parse(line ?? '{}');
+    assert.deepEqual([part, parts, keyIds], [1, 1, [keyId]]);
+  });
+});
+
+describe('a server whose key worker is defective from the start', () => {
+  it('starts, makes no key in any thread, and says so', async (t) => {
+    const dataDir = makeDataDir();
+    const file = join(dataDir, 'broken');
+    writeFileSync(file, '');
+    const server = await Server.start(dataDir, brokenOutput('phm-keys', file));
+    t.after(async () => {
+      await server.stop();
+      removeDataDir(dataDir);
+    });
+    const { status, body } = await server.request('/readyz');
+    assert.deepEqual([status, body.latch.cause], [503, 'gate']);
+    for (const order of [{ security_level: 128 }, VALIDATED]) {
+      const answer = await server.generate(order);
+      assert.deepEqual([answer.status, answer.body.code], [503, 'entropy_unavailable']);
+    }
+    assert.equal((await server.request('/livez')).status, 200);
+    assert.match(server.log, /two samples of the generator of plain keys in a row failed/);
+    assert.match(server.log, /"part":1,"parts":1,"keyIds":\[\]/);
   });
 });

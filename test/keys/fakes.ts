@@ -5,7 +5,9 @@ import { type BitGenerator, Generator, type GeneratorParts } from '../../src/key
 import type { ServiceSources } from '../../src/keys/index.ts';
 import { type Defect, Latch } from '../../src/keys/latch.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
+import { PlainGenerator } from '../../src/keys/plain-generator.ts';
 import { Keyring } from '../../src/proof/index.ts';
+import type { Gate } from '../../src/sts/index.ts';
 
 /** A source that gives fixed bytes and claims what it is told to. */
 export function fakeSource(
@@ -106,6 +108,17 @@ export function fakeGenerator(drbg: BitGenerator, osCredit = 256, extraCredit = 
   const generator = new Generator(parts({ os, extras, drbg, instanceId }));
   generator.takeScreen();
   return generator;
+}
+
+/** A verdict of the suite. */
+export function verdict(passed: boolean): Gate {
+  const weakest = { report: 0, test: 'rank' } as const;
+  return { p: passed ? 0.5 : 0, verdict: passed ? 'PASS' : 'FAIL', tests: 13, weakest };
+}
+
+/** The generator of a key worker whose samples all pass. */
+export function fakePlainGenerator(generator: Generator): PlainGenerator {
+  return new PlainGenerator(generator, async () => verdict(true));
 }
 
 /** What a service needs to be told that uses the operating system's source only. */

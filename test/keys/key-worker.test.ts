@@ -15,7 +15,15 @@ import type {
   MeteredRequest,
 } from '../../src/ledger/index.ts';
 import type { Keyring } from '../../src/proof/index.ts';
-import { fakeGenerator, keyring, order, parts, RecordingDrbg, STAGED } from './fakes.ts';
+import {
+  fakeGenerator,
+  fakePlainGenerator,
+  keyring,
+  order,
+  parts,
+  RecordingDrbg,
+  STAGED,
+} from './fakes.ts';
 
 const requester = { accountId: 'a', apiKeyId: 'k', atMs: Date.UTC(2026, 10, 21) };
 const usage = { month: 1, used: 1, quota: null };
@@ -97,7 +105,11 @@ describe('key worker', () => {
       seen = requests;
       return requests.map(() => ({ kind: 'committed', usage }));
     });
-    const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), keyring, ledger);
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      keyring,
+      ledger,
+    );
     const { results } = await worker.run(batch(generateTask));
     const result = results[0];
     assert.ok(result?.kind === 'generated');
@@ -113,7 +125,11 @@ describe('key worker', () => {
       throw new AppError('ledger_unavailable', { retryAfterSeconds: 5 });
     });
     const { spy, shown } = spyingKeyring();
-    const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), spy, ledger);
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      spy,
+      ledger,
+    );
     const reply = await worker.run({
       ...batch(...Array.from({ length: 1_023 }, () => generateTask), {
         kind: 'validate',
@@ -137,7 +153,9 @@ describe('key worker', () => {
     for (const kind of ['quota_exceeded', 'repeated_key'] as const) {
       const { spy, shown } = spyingKeyring();
       const ledger = store((requests) => requests.map(() => ({ kind, usage })));
-      await new KeyWorker(fakeGenerator(new RecordingDrbg()), spy, ledger).run(batch(generateTask));
+      await new KeyWorker(fakePlainGenerator(fakeGenerator(new RecordingDrbg())), spy, ledger).run(
+        batch(generateTask),
+      );
       assert.ok(
         shown[0]?.every((byte) => byte === 0),
         kind,
@@ -151,7 +169,11 @@ describe('key worker', () => {
         i === 1 ? { kind: 'quota_exceeded', usage } : { kind: 'committed', usage },
       ),
     );
-    const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), keyring, ledger);
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      keyring,
+      ledger,
+    );
     const { results } = await worker.run(batch(generateTask, generateTask, generateTask));
     assert.deepEqual(
       results.map(({ kind }) => kind),
@@ -162,7 +184,7 @@ describe('key worker', () => {
   it('asks for all metrics of a batch at once, so that none waits for another', async () => {
     const asked: (() => void)[] = [];
     const metrics = () => new Promise<void>((resolve) => asked.push(resolve));
-    const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), keyring, {
+    const worker = new KeyWorker(fakePlainGenerator(fakeGenerator(new RecordingDrbg())), keyring, {
       metrics,
     } as unknown as LedgerStore);
     const task: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
@@ -180,7 +202,7 @@ describe('key worker', () => {
     it(`latches the process when the ledger finds a key of ${what} repeated`, async () => {
       const ledger = store((requests) => requests.map(() => ({ kind: 'repeated_key' })));
       const generator = fakeGenerator(new RecordingDrbg());
-      const worker = new KeyWorker(generator, keyring, ledger);
+      const worker = new KeyWorker(fakePlainGenerator(generator), keyring, ledger);
       const { results } = await worker.run(batch(task));
       assert.ok(results[0]?.kind === 'failed');
       assert.equal(results[0].failure.code, 'entropy_unavailable');
@@ -194,7 +216,7 @@ describe('key worker', () => {
     const ledger = store((requests) => requests.map(() => ({ kind: 'committed', usage })));
     const generator = fakeGenerator(new RecordingDrbg());
     generator.latch(STAGED);
-    const worker = new KeyWorker(generator, keyring, ledger);
+    const worker = new KeyWorker(fakePlainGenerator(generator), keyring, ledger);
     const key = Buffer.alloc(16, 0x5a);
     const task: KeyTask = { kind: 'validate', requester, key, proof: undefined };
     const { results } = await worker.run(batch(generateTask, task));
@@ -209,7 +231,11 @@ describe('key worker', () => {
   it('makes the next batch ready while one is being committed, and commits them in order', async () => {
     const { ledger, commits } = pendingStore();
     const { spy, shown } = spyingKeyring();
-    const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), spy, ledger);
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      spy,
+      ledger,
+    );
     const first = worker.run(batch(generateTask));
     const second = worker.run(batch(generateTask, generateTask));
     await setImmediate();
@@ -235,7 +261,7 @@ describe('key worker', () => {
     const { spy, shown } = spyingKeyring();
     const latch = Latch.forThreads(2);
     const generator = new Generator(parts({ latch }));
-    const worker = new KeyWorker(generator, spy, ledger);
+    const worker = new KeyWorker(fakePlainGenerator(generator), spy, ledger);
     const first = worker.run(batch(generateTask));
     const failures = [{ accountId: 'a', atMs: 0, counts: { streams: 0, streamsPassed: 0 } }];
     const second = worker.run({ ...batch(generateTask, recordTask, validateTask), failures });
@@ -263,7 +289,11 @@ describe('key worker', () => {
   it('does not release a key that was ready when the batch before latched the process', async () => {
     const { ledger, commits } = pendingStore();
     const { spy, shown } = spyingKeyring();
-    const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), spy, ledger);
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      spy,
+      ledger,
+    );
     const first = worker.run(batch(generateTask));
     const second = worker.run(batch(generateTask));
     await setImmediate();
@@ -287,7 +317,11 @@ describe('key worker', () => {
         return queries.map((query) => (digest.equals(query.digest) ? 1 : null));
       },
     } as unknown as LedgerStore;
-    const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), keyring, ledger);
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      keyring,
+      ledger,
+    );
     const validate = (byte: number): KeyTask => {
       return { kind: 'validate', requester, key: Buffer.alloc(32, byte), proof: undefined };
     };
@@ -313,7 +347,11 @@ describe('key worker', () => {
           [3, { ...check, activated: false }],
         ]),
     };
-    const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), keyring, ledger);
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      keyring,
+      ledger,
+    );
     const validate = async (key: Buffer | undefined, proof?: string) => {
       const task: KeyTask = { kind: 'validate', requester, key: key && Buffer.from(key), proof };
       return (await worker.run(batch(task))).results[0];
@@ -353,7 +391,11 @@ describe('key worker', () => {
     const ledger = store(() => {
       throw new AppError('ledger_unavailable', { cause: new Error('the disk is full') });
     });
-    const worker = new KeyWorker(fakeGenerator(new RecordingDrbg()), keyring, ledger);
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      keyring,
+      ledger,
+    );
     assert.deepEqual(await worker.checkLedger(), {
       failure: 'the disk is full',
       lackedVersions: null,

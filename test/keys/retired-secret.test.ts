@@ -12,7 +12,7 @@ import type {
   Retirement,
 } from '../../src/ledger/index.ts';
 import { Keyring } from '../../src/proof/index.ts';
-import { fakeGenerator, RecordingDrbg } from './fakes.ts';
+import { fakeGenerator, fakePlainGenerator, RecordingDrbg } from './fakes.ts';
 
 const LEAKED = { version: 1, secret: Buffer.alloc(32, 1) };
 const FRESH = { version: 2, secret: Buffer.alloc(32, 2) };
@@ -42,7 +42,10 @@ function ledgerOf(retirement: Retirement | null, rows: [Buffer, number][] = []) 
       ]),
     hasOwnApiKeys: async () => false,
   } as unknown as LedgerStore;
-  return { worker: new KeyWorker(fakeGenerator(new RecordingDrbg()), service, store), asked };
+  return {
+    worker: new KeyWorker(fakePlainGenerator(fakeGenerator(new RecordingDrbg())), service, store),
+    asked,
+  };
 }
 
 type Asked = readonly [key: Uint8Array, proof?: string];

@@ -4,9 +4,9 @@ import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { AppError } from '../../src/errors.ts';
 import { Latch } from '../../src/keys/latch.ts';
-import type { SuiteJob, SuiteReply } from '../../src/keys/messages.ts';
+import type { SampleVerdict, SuiteJob, SuiteReply } from '../../src/keys/messages.ts';
 import { SuitePool } from '../../src/keys/suite-pool.ts';
-import { STAGED } from './fakes.ts';
+import { STAGED, verdict } from './fakes.ts';
 
 const STATUS = { reseeds: 0, sources: [] };
 const HALF_OF_THE_QUEUE = 128;
@@ -76,6 +76,29 @@ describe('suite pool', () => {
     worker.finish();
     await stays;
     assert.equal(worker.jobs.length, 2, 'a job nobody waits for was begun');
+  });
+
+  it('has a sample judged before the jobs that wait, whatever the queue holds', async () => {
+    const { worker, submit, pool } = makePool();
+    const first = submit('a');
+    for (let i = 0; i < HALF_OF_THE_QUEUE; i++) void submit('a');
+    const sample = new Uint8Array(8);
+    const judged = pool.judge(sample);
+    assert.equal(pool.load.waiting, HALF_OF_THE_QUEUE, 'it takes no place of a job');
+    worker.finish();
+    await first;
+    assert.deepEqual(worker.jobs.at(-1), { sample });
+    worker.emit('message', { gate: verdict(false) } satisfies SampleVerdict);
+    assert.deepEqual(await judged, verdict(false));
+    assert.equal(worker.jobs.length, 3, 'then the jobs go on');
+  });
+
+  it('judges a sample although the process has latched', async () => {
+    const { worker, pool, latch } = makePool();
+    latch.set(STAGED);
+    const judged = pool.judge(new Uint8Array(8));
+    worker.emit('message', { gate: verdict(true) } satisfies SampleVerdict);
+    assert.equal((await judged).verdict, 'PASS');
   });
 
   it('refuses what waits once any thread has latched, and what comes later', async () => {

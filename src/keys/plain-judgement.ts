@@ -1,0 +1,99 @@
+/**
+ * When the generator of plain keys is judged, and what its keys wait for. Counts and times only: the samples and
+ * the suite are in `plain-generator.ts`.
+ *
+ * A plain key has no evidence of its own. So samples of its generator are judged by the whole suite: before the
+ * first key, after every N keys, and when the last good sample is ten minutes old. Keys are released while a
+ * sample is judged, unless a sample has failed, the next one is due already, or the last good one is too old.
+ */
+
+/**
+ * Keys between two samples. Measured (bench/judgement.ts): a judgement costs less than 2 % of the work for as many keys.
+ */
+export const JUDGEMENT_INTERVAL = 8_192;
+
+/** How old the last good sample may be when a key is released. */
+const MAX_AGE_MS = 600_000;
+
+/** A sample, by the number of keys made before it, and the time it was drawn. */
+interface Sample {
+  readonly made: number;
+  readonly atMs: number;
+}
+
+/** What a verdict asks for: nothing, a second sample at once, or the end of generation. */
+export type Consequence = 'none' | 'second_sample' | 'latch';
+
+export class PlainJudgement {
+  readonly #interval: number;
+  #made = 0;
+  /** The last one that passed. */
+  #good: Sample | null = null;
+  /** The one that is being judged. */
+  #out: Sample | null = null;
+  /** The last one failed, and none has passed since. */
+  #failed = false;
+  #released: { readonly number: number; readonly keyId: string }[] = [];
+
+  constructor(interval = JUDGEMENT_INTERVAL) {
+    this.#interval = interval;
+  }
+
+  /** Whether a sample is to be drawn before the next key is made or released. */
+  isDue(nowMs: number): boolean {
+    if (this.#out) return false;
+    if (!this.#good || this.#failed || this.#isOld(this.#good, nowMs)) return true;
+    return this.#isUsedUp(this.#good);
+  }
+
+  /** Whether no key may be released now. */
+  mustWait(nowMs: number): boolean {
+    if (!this.#good || this.#failed || this.#isOld(this.#good, nowMs)) return true;
+    return this.#out !== null && this.#isUsedUp(this.#out);
+  }
+
+  /** A sample has been drawn, after all keys made so far. */
+  sampleDrawn(nowMs: number): void {
+    this.#out = { made: this.#made, atMs: nowMs };
+  }
+
+  /** The verdict on the sample that was drawn last. One failure may be chance, two in a row are a defect. */
+  judged(passed: boolean): Consequence {
+    const sample = this.#out;
+    if (!sample) throw new Error('a verdict came without a sample');
+    this.#out = null;
+    if (!passed) {
+      const isSecond = this.#failed;
+      this.#failed = true;
+      return isSecond ? 'latch' : 'second_sample';
+    }
+    this.#failed = false;
+    this.#good = sample;
+    this.#released = this.#released.filter(({ number }) => number > sample.made);
+    return 'none';
+  }
+
+  /** Counts a key, and returns its number. */
+  keyMade(): number {
+    this.#made += 1;
+    return this.#made;
+  }
+
+  /** The row of a key is durable. A key that is older than a good sample is vouched for. */
+  keyReleased(number: number, keyId: string): void {
+    if (!this.#good || number > this.#good.made) this.#released.push({ number, keyId });
+  }
+
+  /** Keys released that no good sample vouches for, in order. */
+  unjudgedKeys(): string[] {
+    return this.#released.map(({ keyId }) => keyId);
+  }
+
+  #isOld({ atMs }: Sample, nowMs: number): boolean {
+    return nowMs - atMs >= MAX_AGE_MS;
+  }
+
+  #isUsedUp({ made }: Sample): boolean {
+    return this.#made - made >= this.#interval;
+  }
+}

@@ -1,0 +1,116 @@
+/** When samples of the plain generator are due, when keys wait, and which keys no good sample vouches for. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { PlainJudgement } from '../../src/keys/plain-judgement.ts';
+
+const INTERVAL = 10;
+const TEN_MINUTES = 600_000;
+
+/** Judged good at time 0, before any key. */
+function started(): PlainJudgement {
+  const judgement = new PlainJudgement(INTERVAL);
+  judgement.sampleDrawn(0);
+  assert.equal(judgement.judged(true), 'none');
+  return judgement;
+}
+
+function makeKeys(judgement: PlainJudgement, count: number): number[] {
+  return Array.from({ length: count }, () => judgement.keyMade());
+}
+
+/** Whether a sample is due, and whether keys wait. */
+const stateOf = (judgement: PlainJudgement, nowMs = 1) => [
+  judgement.isDue(nowMs),
+  judgement.mustWait(nowMs),
+];
+
+describe('the judgement of the plain generator', () => {
+  it('is due before the first key, and keys wait for it', () => {
+    const judgement = new PlainJudgement(INTERVAL);
+    assert.deepEqual(stateOf(judgement), [true, true]);
+    judgement.sampleDrawn(0);
+    assert.deepEqual(stateOf(judgement), [false, true]);
+    judgement.judged(true);
+    assert.deepEqual(stateOf(judgement), [false, false]);
+  });
+
+  it('is due after as many keys as the interval, and keys go on meanwhile', () => {
+    const judgement = started();
+    makeKeys(judgement, INTERVAL - 1);
+    assert.deepEqual(stateOf(judgement), [false, false]);
+    makeKeys(judgement, 1);
+    assert.deepEqual(stateOf(judgement), [true, false]);
+    judgement.sampleDrawn(1);
+    makeKeys(judgement, INTERVAL - 1);
+    assert.deepEqual(stateOf(judgement), [false, false]);
+  });
+
+  it('has keys wait when the next sample is due while one is out', () => {
+    const judgement = started();
+    makeKeys(judgement, INTERVAL);
+    judgement.sampleDrawn(1);
+    makeKeys(judgement, INTERVAL);
+    assert.deepEqual(stateOf(judgement), [false, true]);
+    judgement.judged(true);
+    assert.deepEqual(stateOf(judgement), [true, false]);
+  });
+
+  it('is due, and keys wait, ten minutes after the last good sample was drawn', () => {
+    const judgement = started();
+    assert.deepEqual(stateOf(judgement, TEN_MINUTES - 1), [false, false]);
+    assert.deepEqual(stateOf(judgement, TEN_MINUTES), [true, true]);
+    judgement.sampleDrawn(TEN_MINUTES);
+    assert.deepEqual(stateOf(judgement, TEN_MINUTES), [false, true]);
+    judgement.judged(true);
+    assert.deepEqual(stateOf(judgement, 2 * TEN_MINUTES - 1), [false, false]);
+  });
+
+  it('asks for a second sample after a failure, for which keys wait', () => {
+    const judgement = started();
+    makeKeys(judgement, INTERVAL);
+    judgement.sampleDrawn(1);
+    assert.equal(judgement.judged(false), 'second_sample');
+    assert.deepEqual(stateOf(judgement), [true, true]);
+    judgement.sampleDrawn(1);
+    assert.deepEqual(stateOf(judgement), [false, true]);
+    assert.equal(judgement.judged(true), 'none');
+    assert.deepEqual(stateOf(judgement), [false, false]);
+  });
+
+  it('latches on two failures in a row, not on two with a pass between them', () => {
+    const judgement = started();
+    for (const [passed, consequence] of [
+      [false, 'second_sample'],
+      [true, 'none'],
+      [false, 'second_sample'],
+      [false, 'latch'],
+    ] as const) {
+      judgement.sampleDrawn(1);
+      assert.equal(judgement.judged(passed), consequence);
+    }
+  });
+
+  it('lists keys made after the last good sample, whenever their rows became durable', () => {
+    const judgement = started();
+    const [first, second, late] = makeKeys(judgement, 3);
+    judgement.keyReleased(first, 'first');
+    judgement.keyReleased(second, 'second');
+    judgement.sampleDrawn(1);
+    const [after] = makeKeys(judgement, 1);
+    judgement.keyReleased(after, 'after');
+    assert.deepEqual(judgement.unjudgedKeys(), ['first', 'second', 'after']);
+    judgement.judged(true);
+    judgement.keyReleased(late, 'late');
+    assert.deepEqual(judgement.unjudgedKeys(), ['after']);
+  });
+
+  it('keeps the list over failures', () => {
+    const judgement = started();
+    judgement.keyReleased(judgement.keyMade(), 'one');
+    for (let i = 0; i < 2; i++) {
+      judgement.sampleDrawn(1);
+      judgement.judged(false);
+    }
+    assert.deepEqual(judgement.unjudgedKeys(), ['one']);
+  });
+});
