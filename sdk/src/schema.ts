@@ -176,7 +176,8 @@ export interface paths {
         /**
          * The replica can serve keys
          * @description 200 while keys can be made and recorded: generators in service, default source delivering, ledger usable, master
-         *     secret whole, and not on the way out. Send no traffic to a replica that answers 503.
+         *     secret whole, and not on the way out. `ok` means that a part works and that its own tests found no defect; it measures no
+         *     entropy. Send no traffic to a replica that answers 503.
          */
         get: operations["readyz"];
         put?: never;

@@ -130,6 +130,7 @@ const READY = {
   checks: {
     entropy: 'ok',
     'entropy:os': 'ok',
+    generator: 'ok',
     ledger: 'ok',
     master_secret: 'ok',
     accepting: 'yes',
@@ -360,7 +361,8 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   },
   readyz: {
     description: `200 while keys can be made and recorded: generators in service, default source delivering, ledger usable, master
-secret whole, and not on the way out. Send no traffic to a replica that answers 503.`,
+secret whole, and not on the way out. \`ok\` means that a part works and that its own tests found no defect; it measures no
+entropy. Send no traffic to a replica that answers 503.`,
     answers: { ready: { summary: 'ready', value: READY } },
   },
   health: {
