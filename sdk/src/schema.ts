@@ -427,9 +427,9 @@ export interface components {
             alpha: number;
             /** @description the suite on the carrier: the generator's output before modulation */
             tests: components["schemas"]["NistTest"][];
-            /** @description how many of tests passed */
+            /** @description entries of "tests" that passed */
             tests_passed: number;
-            /** @description how many of tests are applicable */
+            /** @description entries of "tests" that are applicable */
             total_tests: number;
             /** @description quick tests on the modulated sample, which look for defects of the modulation and say nothing of the generator; empty with modulation_type none. They enter the gate and are not counted in tests_passed */
             modulation_tests: components["schemas"]["NistTest"][];
@@ -505,7 +505,7 @@ export interface components {
             /** @description tests that applied to it */
             total_tests: number;
             /**
-             * @description label of this service, required by its interface: CERTIFICATION_READY if all tests passed, REVIEW if one fell below 0.01. NIST certifies nothing by SP 800-22
+             * @description label of this service, required by its interface: CERTIFICATION_READY if all tests passed, REVIEW if any fell below 0.01. NIST certifies nothing by SP 800-22
              * @enum {string}
              */
             compliance_level: "CERTIFICATION_READY" | "REVIEW" | "NON_COMPLIANT";

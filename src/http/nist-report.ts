@@ -154,12 +154,12 @@ export const NistReport = Type.Unsafe<NistReportBody>(
       tests_passed: Type.Integer({
         minimum: 0,
         maximum: TEST_NAMES.length,
-        description: 'how many of tests passed',
+        description: 'entries of "tests" that passed',
       }),
       total_tests: Type.Integer({
         minimum: 13,
         maximum: TEST_NAMES.length,
-        description: 'how many of tests are applicable',
+        description: 'entries of "tests" that are applicable',
       }),
       modulation_tests: Type.Array(Test, {
         maxItems: STREAM_TESTS.modulated.length,

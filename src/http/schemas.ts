@@ -150,7 +150,7 @@ export const NistValidation = Type.Object(
     compliance_level: oneOf(
       ['CERTIFICATION_READY', 'REVIEW', 'NON_COMPLIANT'],
       'string',
-      `${LABEL}: CERTIFICATION_READY if all tests passed, REVIEW if one fell below 0.01. NIST certifies nothing by SP 800-22`,
+      `${LABEL}: CERTIFICATION_READY if all tests passed, REVIEW if any fell below 0.01. NIST certifies nothing by SP 800-22`,
     ),
   },
   { title: 'NistValidation' },
