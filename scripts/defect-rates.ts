@@ -31,7 +31,7 @@ function cell({ keys, ready, latched }: Released, validate: boolean): string {
   return latched === null ? released : `${released}: ${latched.cause}`;
 }
 
-function printRuns(validatedKeys: number, plainKeys: number): void {
+async function printRuns(validatedKeys: number, plainKeys: number): Promise<void> {
   const variants: Pick<DefectRun, 'validate' | 'soundKeys' | 'keys'>[] = [
     { validate: true, soundKeys: null, keys: validatedKeys },
     { validate: true, soundKeys: SOUND_KEYS.validated, keys: validatedKeys },
@@ -49,9 +49,11 @@ function printRuns(validatedKeys: number, plainKeys: number): void {
   print('|---|---|---|---|---|---|');
   for (const defect of DEFECTS) {
     for (const modulation of MODULATION_TYPES) {
-      const cells = variants.map((variant) =>
-        cell(runDefect({ defect, seed: SEED, modulation, ...variant }), variant.validate),
-      );
+      const cells: string[] = [];
+      for (const variant of variants) {
+        const released = await runDefect({ defect, seed: SEED, modulation, ...variant });
+        cells.push(cell(released, variant.validate));
+      }
       print(`| ${[defect.name, modulation, ...cells].join(' | ')} |`);
     }
   }
@@ -85,9 +87,7 @@ function printModulation(seeds: number): void {
     const both = eachSeed(seeds, (seed) => judgeModulation(defect, seed));
     const quick = both.map((one) => one.quick);
     const whole = rateCells(both.map((one) => one.whole))[0];
-    print(
-      `| ${[defect.name, defect.seen ? 'sample' : 'none', ...rateCells(quick), whole].join(' | ')} |`,
-    );
+    print(`| ${[defect.name, defect.sight, ...rateCells(quick), whole].join(' | ')} |`);
   }
 }
 
@@ -127,7 +127,7 @@ function mostFrequent(names: readonly string[]): string {
 const [mode, ...counts] = process.argv.slice(2);
 const [first, second] = counts.map(Number);
 const started = performance.now();
-if (mode === 'runs') printRuns(first ?? 40, second ?? 10_000);
+if (mode === 'runs') await printRuns(first ?? 40, second ?? 10_000);
 else if (mode === 'rates') printRates(first ?? 100);
 else if (mode === 'modulation') printModulation(first ?? 100);
 else throw new TypeError(`"mode" expected runs, rates or modulation, got ${mode}`);

@@ -1,11 +1,19 @@
-/** Runs a broken generator through the generation path and counts the keys it got released. */
+/**
+ * Runs a broken generator through the generation path and counts the keys it got released: validated
+ * keys as a suite worker makes them, plain ones by the key worker with its judgement of the generator.
+ */
 import { wipe } from '../../src/bytes.ts';
 import { generateKey } from '../../src/keys/generate.ts';
 import { Generator } from '../../src/keys/generator.ts';
+import { KeyWorker } from '../../src/keys/key-worker.ts';
 import type { Defect as LatchReason } from '../../src/keys/latch.ts';
+import type { KeyTask, KeyTaskResult } from '../../src/keys/messages.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
+import { PlainGenerator } from '../../src/keys/plain-generator.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
+import type { CommitOutcome, LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
 import type { ModulationType } from '../../src/modulation/index.ts';
+import { gate, runPackedSuite } from '../../src/sts/index.ts';
 import { BrokenDrbg } from './broken-drbg.ts';
 import type { Defect } from './defects.ts';
 import { keyring, order, parts } from './fakes.ts';
@@ -19,6 +27,8 @@ export interface DefectRun {
   readonly soundKeys: number | null;
   /** Keys asked for once it has begun. */
   readonly keys: number;
+  /** Plain keys between two samples; that of the service unless given. */
+  readonly interval?: number;
 }
 
 export interface Released {
@@ -30,59 +40,104 @@ export interface Released {
   readonly latched: LatchReason | null;
 }
 
-/** What the ledger adds: it refuses a key that it has seen. */
-const REPEATED = {
-  cause: 'repeated_key',
-  test: 'commitment',
-  detail: 'a new key repeats one in the ledger',
-} as const;
+/** Plain keys that are asked for at once, and committed together. */
+export const BATCH_KEYS = 16;
 
-/** The start of a suite worker, which judges a first stream, or that of a key worker. */
-function start(drbg: BrokenDrbg, validate: boolean): Generator {
+const REQUESTER = { accountId: 'a', apiKeyId: 'k', atMs: Date.UTC(2026, 10, 22) };
+
+const REPEATED_KEY = { cause: 'repeated_key', test: 'commitment', detail: 'staged' } as const;
+
+export async function runDefect(run: DefectRun): Promise<Released> {
+  const { defect, seed, soundKeys, keys, validate, modulation } = run;
+  const drbg = new BrokenDrbg(defect, seed, soundKeys === null);
   const generator = new Generator(parts({ drbg }));
   generator.takeScreen();
-  if (validate) screenLiveCarrier(generator);
-  return generator;
-}
-
-export function runDefect({ defect, seed, soundKeys, keys, ...wanted }: DefectRun): Released {
-  const drbg = new BrokenDrbg(defect, seed, soundKeys === null);
-  const generator = start(drbg, wanted.validate);
-  const seen = new Set<string>();
-  const wish = order(wanted);
-  for (let i = 0; i < (soundKeys ?? 0); i++) release(generator, wish, seen);
+  const wish = order({ validate, modulation });
+  const release = validate ? validated(generator, wish) : plain(generator, wish, run.interval);
+  if (soundKeys !== null) await release(soundKeys);
   drbg.broken = true;
-  let ready = 0;
-  let released = 0;
-  for (; released < keys; released++) {
-    const key = release(generator, wish, seen);
-    if (!key) break;
-    if (key.complianceLevel === 'CERTIFICATION_READY') ready += 1;
-  }
-  return { keys: released, ready, latched: generator.latched };
+  const released = await release(keys);
+  return { ...released, latched: generator.latched };
 }
 
-/** The next key's verdict, or null when none was released. */
-function release(
-  generator: Generator,
-  wish: KeyOrder,
-  seen: Set<string>,
-): { readonly complianceLevel: string | null } | null {
-  if (generator.latched !== null) return null;
+/** Asks for keys until so many are released or the process has latched. */
+type Release = (keys: number) => Promise<Omit<Released, 'latched'>>;
+
+/** A suite worker: it judges a first stream, and then one for each key. */
+function validated(generator: Generator, wish: KeyOrder): Release {
+  const ledger = new Commitments();
+  screenLiveCarrier(generator);
+  return async (keys) => {
+    const released = { keys: 0, ready: 0 };
+    while (released.keys < keys && !generator.latched) {
+      const verdict = releaseValidated(generator, wish, ledger);
+      if (verdict === null) break;
+      released.keys += 1;
+      if (verdict === 'CERTIFICATION_READY') released.ready += 1;
+    }
+    return released;
+  };
+}
+
+/** The verdict on the next key, or null when none was released. */
+function releaseValidated(generator: Generator, wish: KeyOrder, ledger: Commitments) {
   try {
-    const { key, evidence } = generateKey(generator, keyring, wish, {
+    const { key, evidence, commitment } = generateKey(generator, keyring, wish, {
       streams: 0,
       streamsPassed: 0,
     });
-    const text = Buffer.from(key).toString('latin1');
     wipe(key);
-    if (seen.has(text)) generator.latch(REPEATED);
-    seen.add(text);
-    return generator.latched === null
-      ? { complianceLevel: evidence?.complianceLevel ?? null }
-      : null;
-  } catch (error) {
-    if (generator.latched === null) throw error;
+    if (ledger.isNew(commitment.digest)) return evidence?.complianceLevel ?? null;
+    generator.latch(REPEATED_KEY);
     return null;
+  } catch (error) {
+    if (generator.latched) return null;
+    throw error;
   }
+}
+
+/** The key worker, whose samples are judged in this thread. */
+function plain(generator: Generator, wish: KeyOrder, interval: number | undefined): Release {
+  const judge = async (sample: Uint8Array) => gate(runPackedSuite(sample));
+  const judged = new PlainGenerator(generator, judge, interval === undefined ? {} : { interval });
+  const worker = new KeyWorker(judged, keyring, ledgerOf(new Commitments()));
+  const task: KeyTask = { kind: 'generate', requester: REQUESTER, order: wish };
+  return async (keys) => {
+    let released = 0;
+    while (released < keys && !generator.latched) {
+      const tasks = new Array<KeyTask>(Math.min(BATCH_KEYS, keys - released)).fill(task);
+      const { results } = await worker.run({ id: 1, tasks, failures: [] });
+      released += results.filter((result) => wasReleased(result, generator)).length;
+    }
+    return { keys: released, ready: 0 };
+  };
+}
+
+function wasReleased(result: KeyTaskResult, generator: Generator): boolean {
+  if (result.kind === 'generated') return true;
+  if (result.kind === 'failed' && generator.latched) return false;
+  throw new Error(`a key was neither released nor refused by the latch: ${result.kind}`);
+}
+
+/** What a ledger knows of its keys. */
+class Commitments {
+  readonly #seen = new Set<string>();
+
+  isNew(digest: Uint8Array): boolean {
+    const text = Buffer.from(digest).toString('latin1');
+    if (this.#seen.has(text)) return false;
+    this.#seen.add(text);
+    return true;
+  }
+}
+
+function ledgerOf(commitments: Commitments): LedgerStore {
+  const usage = { month: 1, used: 1, quota: null };
+  const outcome = ({ key }: MeteredRequest): CommitOutcome =>
+    key && commitments.isNew(key.row.commitment)
+      ? { kind: 'committed', usage }
+      : { kind: 'repeated_key' };
+  return {
+    commit: async (requests: readonly MeteredRequest[]) => requests.map(outcome),
+  } as unknown as LedgerStore;
 }

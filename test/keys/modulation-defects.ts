@@ -8,8 +8,9 @@ export interface ModulationDefect {
   readonly name: string;
   /** What the modulation does. */
   readonly does: string;
-  readonly seen: boolean;
-  /** Why the quick tests do not see it; null where they do. */
+  /** Whether the quick tests find it in one sample, in some samples, or never. */
+  readonly sight: 'sample' | 'rate' | 'none';
+  /** Why the quick tests miss it; null where they do not. */
   readonly because: string | null;
   /** Turns the output of a sound modulation of type `phase` into that of the broken one, in place. */
   readonly breaks: (modulated: Buffer, carrier: Uint8Array) => void;
@@ -40,7 +41,8 @@ function oneMask(modulated: Buffer, carrier: Uint8Array): void {
   for (let i = 0; i < modulated.length; i++) modulated[i] = carrier[i] ^ mask[i % WORD_BYTES];
 }
 
-const QUICK_BLIND = 'The four tests count ones and runs; this changes neither.';
+const QUICK_BLIND =
+  'The four tests count ones and runs, of which there are as many as there should be.';
 
 export const MODULATION_DEFECTS: readonly ModulationDefect[] = [
   seen('zeros', 'the result is all zeros', (modulated) => modulated.fill(0)),
@@ -66,18 +68,24 @@ export const MODULATION_DEFECTS: readonly ModulationDefect[] = [
   ),
   seen('bytes-twice', 'every second byte repeats the one before', twice(1)),
   seen('words-twice', 'every second word repeats the one before', twice(WORD_BYTES)),
-  unseen(
-    'blocks-twice',
-    'every second 16-byte block repeats the one before',
-    twice(BLOCK_BYTES),
-    QUICK_BLIND,
-  ),
-  unseen(
-    'alternating-top',
-    'the top bit of each byte alternates',
-    each((k, _, i) => (k & 0x7f) | ((i & 1) << 7)),
-    QUICK_BLIND,
-  ),
+  {
+    ...unseen(
+      'blocks-twice',
+      'every second 16-byte block repeats the one before',
+      twice(BLOCK_BYTES),
+      'The blocks of the block frequency test are 16 bytes long: it counts each of them twice, and no more.',
+    ),
+    sight: 'rate',
+  },
+  {
+    ...unseen(
+      'alternating-top',
+      'the top bit of each byte alternates',
+      each((k, _, i) => (k & 0x7f) | ((i & 1) << 7)),
+      'Ones and runs are as many as they should be; only the longest runs are a little too short.',
+    ),
+    sight: 'rate',
+  },
   unseen(
     'lfsr-31',
     'the result is a linear feedback shift register of 31 bits',
@@ -88,7 +96,7 @@ export const MODULATION_DEFECTS: readonly ModulationDefect[] = [
     'no-carrier',
     'the result is the mask alone',
     each((k, c) => k ^ c),
-    'Of the suite, only dft tells the mask from random bits. A key is then a function of its 512 bits of phases.',
+    'The four tests find nothing in the mask; of the whole suite, dft alone does. A key is then a function of 512 bits of phases.',
   ),
   unseen(
     'no-mask',
@@ -105,7 +113,7 @@ export const MODULATION_DEFECTS: readonly ModulationDefect[] = [
 ];
 
 function seen(name: string, does: string, breaks: ModulationDefect['breaks']): ModulationDefect {
-  return { name, does, seen: true, because: null, breaks };
+  return { name, does, sight: 'sample', because: null, breaks };
 }
 
 function unseen(
@@ -114,5 +122,5 @@ function unseen(
   breaks: ModulationDefect['breaks'],
   because: string,
 ): ModulationDefect {
-  return { name, does, seen: false, because, breaks };
+  return { name, does, sight: 'none', because, breaks };
 }

@@ -1,0 +1,80 @@
+/**
+ * Broken generators are found, whatever modulation hides them: a few rows of the table, in each form.
+ * test/slow/defects.test.ts runs all of it.
+ */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { MODULATION_TYPES } from '../../src/modulation/index.ts';
+import { BATCH_KEYS, runDefect } from './defect-run.ts';
+import { judgeModulation, judgeSample } from './defect-sample.ts';
+import { DEFECTS, SOUND } from './defects.ts';
+import { MODULATION_DEFECTS } from './modulation-defects.ts';
+
+const SEED = 1;
+const INTERVAL = 48;
+
+const REPRESENTATIVE = ['blocks-twice', 'markov-0.45', 'line-ends'];
+
+const rows = DEFECTS.filter(({ name }) => REPRESENTATIVE.includes(name));
+
+describe('broken generators', () => {
+  for (const defect of rows) {
+    for (const modulation of MODULATION_TYPES) {
+      const staged = { defect, seed: SEED, modulation };
+
+      it(`get no validated key released under ${modulation}: ${defect.name}`, async () => {
+        const run = { ...staged, validate: true, soundKeys: 1, keys: 2 };
+        const { keys, latched } = await runDefect(run);
+        assert.deepEqual([keys, latched?.cause], [0, 'gate']);
+      });
+
+      it(`get plain keys of one interval at most released under ${modulation}: ${defect.name}`, async () => {
+        const run = { ...staged, validate: false, keys: 4 * INTERVAL, interval: INTERVAL };
+        const atStart = await runDefect({ ...run, soundKeys: null });
+        assert.deepEqual([atStart.keys, atStart.latched?.cause], [0, 'gate']);
+        const later = await runDefect({ ...run, soundKeys: BATCH_KEYS });
+        assert.equal(later.latched?.cause, 'gate');
+        assert.ok(later.keys <= INTERVAL, `${later.keys} keys`);
+      });
+    }
+  }
+
+  it('get no key released whose bits alone are broken, under no modulation', async () => {
+    const defect = DEFECTS.find(({ name }) => name === 'key-zeros') ?? assert.fail();
+    for (const modulation of MODULATION_TYPES) {
+      for (const validate of [false, true]) {
+        const run = { defect, seed: SEED, modulation, validate, soundKeys: 1, keys: 2 };
+        const { keys, latched } = await runDefect(run);
+        assert.deepEqual([keys, latched?.cause], [0, 'key_test']);
+      }
+    }
+  });
+
+  it('are told from sound ones, whose keys are released', async () => {
+    for (const validate of [false, true]) {
+      const keys = validate ? 8 : 8 * INTERVAL;
+      const staged = { defect: SOUND, seed: SEED, modulation: 'phase', validate } as const;
+      const run = { ...staged, soundKeys: null, keys, interval: INTERVAL };
+      const released = await runDefect(run);
+      assert.deepEqual([released.keys, released.latched], [keys, null]);
+    }
+  });
+
+  it('that no sample shows pass the suite, and the table says so', () => {
+    for (const name of ['mt19937', 'known-seed', 'last-block-twice']) {
+      const defect = DEFECTS.find((one) => one.name === name) ?? assert.fail(name);
+      assert.equal(judgeSample(defect, SEED).passed, true, name);
+      assert.ok(defect.sight === 'none' && defect.because, name);
+    }
+  });
+});
+
+describe('broken modulations over a sound carrier', () => {
+  it('fail the gate by the quick tests, or do not, as the table says', () => {
+    for (const defect of MODULATION_DEFECTS) {
+      if (defect.sight === 'rate') continue;
+      const { quick } = judgeModulation(defect, SEED);
+      assert.equal(quick.passed, defect.sight === 'none', defect.name);
+    }
+  });
+});

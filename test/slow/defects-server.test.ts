@@ -1,0 +1,157 @@
+/**
+ * The whole server with a broken generator in every thread: how many keys leave it, what it says of
+ * itself, and what its log says. The defect is there from the start, or begins under way.
+ */
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { JUDGEMENT_INTERVAL } from '../../src/keys/plain-judgement.ts';
+import { MODULATION_TYPES } from '../../src/modulation/index.ts';
+import { defectUrl } from '../support/inject-defect.ts';
+import { type Answer, makeDataDir, phmJson, removeDataDir, Server } from '../support/server.ts';
+
+/** Requests at a time while plain keys are asked for. */
+const CLIENTS = 16;
+
+/** Keys that may be committed while a suite worker judges the sample after the interval. */
+const IN_FLIGHT_KEYS = 1_024;
+
+/** More plain keys than two intervals, so that a defect that is never found ends the test. */
+const MOST_PLAIN_KEYS = 20_000;
+
+const folders: string[] = [];
+const servers: Server[] = [];
+
+after(async () => {
+  await Promise.all(servers.map((server) => server.stop('SIGKILL')));
+  for (const folder of folders) removeDataDir(folder);
+});
+
+interface Broken {
+  readonly server: Server;
+  /** Lets the defect begin, where it was not there from the start. */
+  readonly begin: () => void;
+  readonly generate: (validate: boolean, modulation?: string) => Promise<Answer>;
+}
+
+async function startBroken(defect: string, begins: 'at once' | 'later'): Promise<Broken> {
+  const folder = makeDataDir();
+  folders.push(folder);
+  const { account_id } = await phmJson<{ account_id: string }>(
+    ['account', 'create', '--init', '--name', 'n', '--plan', 'enterprise'],
+    folder,
+  );
+  const issue = ['key', 'issue', '--account', account_id];
+  const { api_key } = await phmJson<{ api_key: string }>(issue, folder);
+  const sign = join(folder, 'the-defect-has-begun');
+  const url = defectUrl(defect, begins === 'later' ? sign : null);
+  const server = await Server.start(folder, { NODE_OPTIONS: `--import ${url}` });
+  servers.push(server);
+  return {
+    server,
+    begin: () => writeFileSync(sign, ''),
+    generate: (validate, modulation = 'phase') => {
+      const wish = {
+        security_level: 256,
+        modulation_type: modulation,
+        enable_nist_validation: validate,
+      };
+      return server.generate(wish, api_key);
+    },
+  };
+}
+
+/** Asks for plain keys, many at a time, until one is refused; returns the ids of those that were answered. */
+async function plainKeysUntilRefused({ generate }: Broken): Promise<string[]> {
+  const answered: string[] = [];
+  let refused = false;
+  const client = async () => {
+    while (!refused && answered.length < MOST_PLAIN_KEYS) {
+      const { status, body } = await generate(false);
+      if (status === 200) answered.push(body.key_id);
+      else if (status === 503) refused = true;
+      else if (status !== 429) assert.fail(`status ${status}`);
+    }
+  };
+  await Promise.all(Array.from({ length: CLIENTS }, client));
+  assert.ok(refused, `${answered.length} keys were answered, and none refused`);
+  return answered;
+}
+
+/** The lines of the log with a message. */
+function logged(server: Server, message: string): Record<string, unknown>[] {
+  return server.log
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
+    .filter(({ msg }) => msg === message);
+}
+
+/** A plain key and a validated one. */
+async function assertMakesKeys({ generate }: Broken): Promise<void> {
+  for (const validate of [false, true]) assert.equal((await generate(validate)).status, 200);
+}
+
+/** No thread makes a key any more, and the server says why. */
+async function assertStopped({ server, generate }: Broken): Promise<void> {
+  for (const modulation of MODULATION_TYPES) {
+    for (const validate of [false, true]) {
+      assert.equal((await generate(validate, modulation)).status, 503);
+    }
+  }
+  const ready = await server.request('/readyz');
+  assert.equal(ready.status, 503);
+  assert.equal((await server.request('/livez')).status, 200);
+  const stopped = logged(server, 'key generation has stopped');
+  assert.equal(stopped.length, 1, 'one line says so');
+  assert.deepEqual(
+    { cause: stopped[0].cause, test: stopped[0].test },
+    { cause: ready.body.latch.cause, test: ready.body.latch.test },
+  );
+}
+
+describe('a server with a broken generator', () => {
+  for (const defect of ['bytes-twice', 'markov-0.45', 'period-2^16', 'line-ends', 'lfsr-31']) {
+    it(`answers no key when ${defect} is there from the start`, async () => {
+      await assertStopped(await startBroken(defect, 'at once'));
+    });
+  }
+
+  for (const defect of ['blocks-twice', 'parity', 'constant-55']) {
+    it(`answers no validated key once ${defect} has begun, and no plain one after it`, async () => {
+      const broken = await startBroken(defect, 'later');
+      await assertMakesKeys(broken);
+      broken.begin();
+      assert.equal((await broken.generate(true)).status, 503);
+      await assertStopped(broken);
+    });
+  }
+
+  for (const defect of ['blocks-twice', 'markov-0.49']) {
+    it(`answers plain keys of one interval at most once ${defect} has begun, and names them`, async (t) => {
+      const broken = await startBroken(defect, 'later');
+      await assertMakesKeys(broken);
+      broken.begin();
+      const answered = await plainKeysUntilRefused(broken);
+      t.diagnostic(`${defect}: ${answered.length} plain keys were answered`);
+      assert.ok(answered.length <= JUDGEMENT_INTERVAL + IN_FLIGHT_KEYS);
+      await assertStopped(broken);
+      const lines = logged(
+        broken.server,
+        'plain keys released since their generator was last judged good',
+      );
+      const named = new Set(lines.flatMap(({ keyIds }) => keyIds));
+      assert.deepEqual(
+        answered.filter((keyId) => !named.has(keyId)),
+        [],
+      );
+    });
+  }
+
+  it('goes on with a generator that no test of its output can find', async () => {
+    const broken = await startBroken('mt19937', 'at once');
+    for (let i = 0; i < 50; i++) await assertMakesKeys(broken);
+    assert.equal((await broken.server.request('/readyz')).status, 200);
+  });
+});

@@ -1,0 +1,125 @@
+/**
+ * The whole table of broken generators: each row under each modulation, with validation and without, from
+ * the start and from later on, for each of the seeds. What the table says of a row is what becomes of it.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { describe, it } from 'node:test';
+import { JUDGEMENT_INTERVAL } from '../../src/keys/plain-judgement.ts';
+import { MODULATION_TYPES } from '../../src/modulation/index.ts';
+import { BATCH_KEYS, type DefectRun, runDefect } from '../keys/defect-run.ts';
+import { DEFECTS, type Defect, type Sight, SOUND } from '../keys/defects.ts';
+
+const SEEDS = [1, 2, 3];
+
+/** Plain keys between two samples here, so that a run is short; some rows are run with those of the service. */
+const INTERVAL = 256;
+
+/** How many keys of a row may be released before the latch, or Infinity if it need not fall. */
+const VALIDATED: Record<Sight, number> = {
+  sample: 0,
+  key: 0,
+  rate: 40,
+  repeat: Infinity,
+  none: Infinity,
+};
+const PLAIN: Record<Sight, number> = {
+  sample: INTERVAL,
+  key: 0,
+  rate: 40 * INTERVAL,
+  repeat: Infinity,
+  none: Infinity,
+};
+
+/** Keys that a row is asked for which need not latch. */
+const ENOUGH = { validated: 4, plain: 2 * INTERVAL };
+
+type Variant = Pick<DefectRun, 'validate' | 'soundKeys'>;
+
+const VARIANTS: readonly Variant[] = [
+  { validate: true, soundKeys: null },
+  { validate: true, soundKeys: 2 },
+  { validate: false, soundKeys: null },
+  { validate: false, soundKeys: 2 * BATCH_KEYS },
+];
+
+const nameOf = ({ validate, soundKeys }: Variant) =>
+  `${validate ? 'validated' : 'plain'} keys, ${soundKeys === null ? 'from the start' : 'later'}`;
+
+async function assertRow(defect: Defect, variant: Variant): Promise<void> {
+  const limits = variant.validate ? VALIDATED : PLAIN;
+  const most = limits[defect.sight];
+  const enough = variant.validate ? ENOUGH.validated : ENOUGH.plain;
+  const keys = most === Infinity ? enough : most + BATCH_KEYS;
+  for (const modulation of MODULATION_TYPES) {
+    for (const seed of SEEDS) {
+      const run = { defect, seed, modulation, ...variant, keys, interval: INTERVAL };
+      const released = await runDefect(run);
+      const what = `seed ${seed}, ${modulation}: ${released.keys} keys, ${released.latched?.cause}`;
+      assert.equal(released.latched === null, most === Infinity, what);
+      assert.ok(released.keys <= most, what);
+    }
+  }
+}
+
+describe(`the table of broken generators, ${DEFECTS.length} rows, seeds ${SEEDS.join(', ')}`, () => {
+  for (const variant of VARIANTS) {
+    describe(nameOf(variant), () => {
+      for (const defect of DEFECTS) {
+        const outcome = defect.because === null ? 'latches' : defect.sight;
+        it(`${defect.name}: ${outcome}`, () => assertRow(defect, variant));
+      }
+    });
+  }
+
+  it(`latches within the ${JUDGEMENT_INTERVAL} plain keys of an interval of the service`, async () => {
+    for (const name of ['bytes-twice', 'blocks-twice', 'markov-0.49', 'lfsr-31']) {
+      const defect = DEFECTS.find((one) => one.name === name) ?? assert.fail(name);
+      const staged = { defect, seed: 1, modulation: 'phase', validate: false } as const;
+      const run = { ...staged, soundKeys: BATCH_KEYS, keys: 2 * JUDGEMENT_INTERVAL };
+      const { keys, latched } = await runDefect(run);
+      assert.ok(latched && keys <= JUDGEMENT_INTERVAL, `${name}: ${keys} keys`);
+    }
+  });
+
+  it('refuses a key that returns after a period longer than the sample', async () => {
+    for (const defect of DEFECTS.filter(({ sight }) => sight === 'repeat')) {
+      const staged = { defect, seed: 1, modulation: 'phase', validate: false } as const;
+      const { latched } = await runDefect({ ...staged, soundKeys: null, keys: 40_000 });
+      assert.equal(latched?.cause, 'repeated_key', defect.name);
+    }
+  });
+});
+
+describe('sound generators', () => {
+  it('do not latch: 250 of them, four modulations, 2,000 validated and 128,000 plain keys', async () => {
+    for (let seed = 1; seed <= 250; seed++) {
+      const modulation = MODULATION_TYPES[seed % MODULATION_TYPES.length];
+      for (const [validate, keys] of [
+        [true, 8],
+        [false, 512],
+      ] as const) {
+        const staged = { defect: SOUND, seed, modulation, validate, soundKeys: null, keys };
+        const released = await runDefect({ ...staged, interval: INTERVAL });
+        assert.deepEqual([released.keys, released.latched], [keys, null], `seed ${seed}`);
+      }
+    }
+  });
+});
+
+describe('scripts/defect-rates.ts', () => {
+  const script = resolve(import.meta.dirname, '../../scripts/defect-rates.ts');
+  const rows = (mode: string, ...counts: string[]) =>
+    execFileSync(process.execPath, [script, mode, ...counts], { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => line.startsWith('|'));
+
+  it('prints a row for each defect, and one for the sound generator', () => {
+    assert.equal(rows('rates', '2').length, 2 + DEFECTS.length + 1);
+  });
+
+  it('prints a row for each defect and modulation', () => {
+    assert.equal(rows('runs', '1', '32').length, 2 + DEFECTS.length * MODULATION_TYPES.length);
+  });
+});
