@@ -187,12 +187,17 @@ export class Generator {
   requestSample(): Buffer<ArrayBuffer> {
     const partBytes = MAX_REQUEST_BITS / 8;
     const sample = Buffer.alloc(SAMPLE_BITS / 8);
-    for (let offset = 0; offset < sample.length; offset += partBytes) {
-      const part = this.request(partBytes);
-      sample.set(part, offset);
-      wipe(part);
+    try {
+      for (let offset = 0; offset < sample.length; offset += partBytes) {
+        const part = this.request(partBytes);
+        sample.set(part, offset);
+        wipe(part);
+      }
+      return sample;
+    } catch (error) {
+      wipe(sample);
+      throw error;
     }
-    return sample;
   }
 
   /** Lets sources that failed show that they work again. */
@@ -229,7 +234,8 @@ export class Generator {
     }
     if (this.latched) return null;
     this.#mixIn([], []);
-    const sample = this.requestSample();
+    const sample = this.#sampleUnlessLatched();
+    if (!sample) return null;
     this.#screen = mostCommonValueMinEntropy(countOnes(sample), SAMPLE_BITS);
     // Not before: what could not be taken is tried again.
     this.#reseedsSinceScreen = 0;
@@ -248,6 +254,16 @@ export class Generator {
   /** The same, if there were 4,096 reseeds since the last sample. For a generator whose streams are all judged. */
   takeScreenIfDue(): void {
     if (this.#reseedsSinceScreen >= SCREEN_INTERVAL) this.takeScreen();
+  }
+
+  /** Another thread may latch while the sample is being drawn. */
+  #sampleUnlessLatched(): Buffer<ArrayBuffer> | null {
+    try {
+      return this.requestSample();
+    } catch (error) {
+      if (this.latched) return null;
+      throw error;
+    }
   }
 
   #mixIn(required: readonly EntropySource[], optional: readonly EntropySource[]): Credit {

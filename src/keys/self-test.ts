@@ -93,12 +93,15 @@ const START_UP_STREAMS = 2;
 
 /** Runs the suite on the generator's bare carrier and latches the process when two streams in a row fail. */
 export function screenLiveCarrier(generator: Generator): void {
-  for (let attempt = 1; !generator.latched; attempt++) {
-    generator.reseed('os');
-    const sample = generator.requestSample();
+  for (let attempt = 1; ; attempt++) {
+    const sample = generator.takeSample();
+    if (!sample) return;
     const judged = gate(runPackedSuite(sample));
     wipe(sample);
     if (judged.verdict === 'PASS') return;
-    if (attempt === START_UP_STREAMS) generator.latch(gateDefect(judged, 'start-up streams'));
+    if (attempt === START_UP_STREAMS) {
+      generator.latch(gateDefect(judged, 'start-up streams'));
+      return;
+    }
   }
 }

@@ -129,7 +129,10 @@ export class KeyService {
       return service;
     } catch (cause) {
       await service.close();
-      throw new SetupError('the generator of plain keys cannot be judged', { cause });
+      const reason = cause instanceof AppError ? cause.details.reason : undefined;
+      throw new SetupError(`the generator of plain keys cannot be judged: ${reason ?? 'unknown'}`, {
+        cause,
+      });
     }
   }
 

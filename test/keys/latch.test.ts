@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { Generator } from '../../src/keys/generator.ts';
 import { type Defect, describeDefect, Latch } from '../../src/keys/latch.ts';
+import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import { parts, RecordingDrbg, STAGED } from './fakes.ts';
 
 const LATCH = new URL('../../src/keys/latch.ts', import.meta.url).href;
@@ -58,6 +59,17 @@ describe('the latch', () => {
     await Promise.all(defects.map((defect) => setElsewhere(latch, defect)));
     const first = latch.read();
     assert.ok(defects.some(({ detail }) => detail === first?.detail));
+  });
+
+  it('lets a thread that is starting go on when another one latches meanwhile', () => {
+    const latch = Latch.forThreads(2);
+    const drbg = new RecordingDrbg(() => latch.set(STAGED));
+    const generator = new Generator(parts({ drbg, latch: new Latch(latch.memory) }));
+    generator.takeScreen();
+    screenLiveCarrier(generator);
+    assert.deepEqual(generator.latched, STAGED);
+    assert.equal(drbg.requests.length, 1);
+    assert.throws(() => generator.requestSample(), { code: 'entropy_unavailable' });
   });
 
   it('ends a generator that was idle, and refuses its next request', async () => {
