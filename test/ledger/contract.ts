@@ -2,12 +2,23 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
+import { KeyWorker } from '../../src/keys/key-worker.ts';
+import type { KeyTask } from '../../src/keys/messages.ts';
 import type {
   CommitOutcome,
   LedgerRow,
   LedgerStore,
   MeteredRequest,
 } from '../../src/ledger/index.ts';
+
+import {
+  fakeGenerator,
+  fakePlainGenerator,
+  keyring,
+  order,
+  RecordingDrbg,
+  STAGED,
+} from '../keys/fakes.ts';
 
 export const QUOTAS = { research: 1_000, tiny: 3, enterprise: null };
 export const MONTH = 2026 * 12 + 10;
@@ -203,6 +214,27 @@ export function ledgerContract(
       assert.deepEqual(await store.lookup([again.keyId]), [false]);
       const [principal] = await store.authenticate([hashOf(id)], MONTH);
       assert.equal(principal?.usage.used, 1);
+    });
+
+    it('has no row of a key that a latch dropped, and counts the validation beside it', async () => {
+      const id = await account('enterprise');
+      const requester = { accountId: id, apiKeyId: `key_${id}`, atMs: NOW };
+      const tasks: KeyTask[] = [
+        { kind: 'generate', requester, order: order() },
+        { kind: 'validate', requester, key: undefined, proof: undefined },
+      ];
+      const generator = fakeGenerator(new RecordingDrbg());
+      const worker = new KeyWorker(fakePlainGenerator(generator), keyring, store);
+      const run = async () => (await worker.run({ id: 1, tasks, failures: [] })).results;
+      const [made] = await run();
+      generator.latch(STAGED);
+      const [dropped, validated] = await run();
+      assert.deepEqual(
+        [made.kind, dropped.kind, validated.kind],
+        ['generated', 'failed', 'validated'],
+      );
+      const { keys, metered } = await store.metrics(id, NOW);
+      assert.deepEqual([keys, metered], [1, 3]);
     });
 
     it('writes nothing of a batch in which one write fails', async () => {
