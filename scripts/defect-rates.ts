@@ -113,7 +113,8 @@ function secondLevel(sightings: readonly Sighting[]): string {
   for (const { report } of sightings) tally.add(report);
   const verdict = judgeSecondLevel(tally.sequences, tally.rows);
   if (!verdict.judged) return 'too few';
-  return verdict.passed ? 'passed' : `${verdict.rowsFailed} rows failed`;
+  const { rowsFailed } = verdict;
+  return rowsFailed === 0 ? 'passed' : `${rowsFailed} ${rowsFailed === 1 ? 'row' : 'rows'} failed`;
 }
 
 /** The name that is most frequent, and how often, if it is in the majority. */
