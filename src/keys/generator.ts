@@ -23,6 +23,7 @@ import {
   type SourceStatus,
 } from '../entropy/index.ts';
 import { AppError } from '../errors.ts';
+import { modulationSelfTest } from '../modulation/index.ts';
 import { type Defect, describeDefect, Latch } from './latch.ts';
 
 /** Length of the sample that a stream is judged by (design: 2^20 bits, two full DRBG requests). */
@@ -93,7 +94,7 @@ export interface GeneratorParts {
   readonly strengthBits: number;
   /** 16 random bytes. */
   readonly instanceId: Buffer;
-  /** The known-answer tests of the DRBG. */
+  /** The known-answer tests of the DRBG and of the modulation. */
   readonly knownAnswers: () => readonly { readonly name: string; readonly passed: boolean }[];
   /** Shared by all generators of the process. */
   readonly latch: Latch;
@@ -145,7 +146,7 @@ export class Generator {
       mix: mixed,
       ...instantiate(os, instanceId),
       instanceId,
-      knownAnswers: drbgSelfTest,
+      knownAnswers: () => [...drbgSelfTest(), ...modulationSelfTest()],
       latch,
     });
     generator.takeScreen();
@@ -222,7 +223,7 @@ export class Generator {
   }
 
   /**
-   * Runs the known-answer tests of the DRBG (SP 800-90A §11.3), and screens a sample drawn after a reseed. A test
+   * Runs the known-answer tests of the DRBG (SP 800-90A §11.3) and of the modulation, and screens a sample drawn after a reseed. A test
    * that fails, or a sample that is plainly biased, latches the process. Returns the sample, or null once the
    * process has latched. The caller MUST wipe it.
    */

@@ -6,13 +6,14 @@
  * each DRBG request, before each commit and before each answer.
  */
 import { DRBG_SELF_TESTS } from '../drbg/index.ts';
+import { MODULATION_SELF_TESTS } from '../modulation/index.ts';
 import { type Gate, TEST_NAMES } from '../sts/index.ts';
 import { KEY_TESTS } from './entropy-check.ts';
 
 /** What can latch, and the tests that each cause names. Metrics take their labels from this table. */
 export const LATCH_TESTS = {
-  /** A known answer of the DRBG. */
-  self_test: DRBG_SELF_TESTS,
+  /** A known answer of the DRBG or of the modulation. */
+  self_test: [...DRBG_SELF_TESTS, ...MODULATION_SELF_TESTS],
   /** Two streams in a row failed the statistical gate; the weakest test of the second one. */
   gate: TEST_NAMES,
   /** A sample of 2^20 bits is biased (SP 800-90B §6.3.1). */

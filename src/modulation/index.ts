@@ -9,4 +9,4 @@ export {
   type ModulationType,
   Modulator,
 } from './modulator.ts';
-export { modulationSelfTest } from './self-test.ts';
+export { MODULATION_SELF_TESTS, modulationSelfTest } from './self-test.ts';

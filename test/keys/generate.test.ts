@@ -367,6 +367,19 @@ describe('generate with a defective generator', () => {
     assert.equal(jitter.draws, 0);
   });
 
+  it('runs the known answers of the modulation with those of the DRBG', (t) => {
+    const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
+    generator.takeScreen();
+    assert.deepEqual([generator.latched], [null]);
+    t.mock.method(Modulator.prototype, 'modulate', (carrier: Uint8Array) =>
+      Buffer.alloc(carrier.length),
+    );
+    generator.takeScreen();
+    assert.equal(generator.latched?.cause, 'self_test');
+    assert.equal(generator.latched?.test, 'modulation: known answer, phase');
+    generator.close();
+  });
+
   it('goes into the error state when a self-test of the DRBG fails (SP 800-90A §11.3.6.2)', () => {
     const drbg = new RecordingDrbg();
     const answers = [true, false].map((passed) => [{ name: 'known answer', passed }]);
