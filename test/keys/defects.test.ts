@@ -39,7 +39,7 @@ describe('broken generators', () => {
     }
   }
 
-  it('get no key released whose bits alone are broken, under no modulation', async () => {
+  it('get no key released if only the requests for keys are broken, whatever the modulation', async () => {
     const defect = DEFECTS.find(({ name }) => name === 'key-zeros') ?? assert.fail();
     for (const modulation of MODULATION_TYPES) {
       for (const validate of [false, true]) {
