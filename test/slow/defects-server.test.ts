@@ -93,7 +93,7 @@ async function assertMakesKeys({ generate }: Broken): Promise<void> {
   for (const validate of [false, true]) assert.equal((await generate(validate)).status, 200);
 }
 
-/** No thread makes a key any more, and the server says why. */
+/** No thread makes a key any more, and the server says why. Ends it. */
 async function assertStopped({ server, generate }: Broken): Promise<void> {
   for (const modulation of MODULATION_TYPES) {
     for (const validate of [false, true]) {
@@ -103,6 +103,8 @@ async function assertStopped({ server, generate }: Broken): Promise<void> {
   const ready = await server.request('/readyz');
   assert.equal(ready.status, 503);
   assert.equal((await server.request('/livez')).status, 200);
+  // The log is complete once the server has ended.
+  assert.equal(await server.stop(), 0);
   const stopped = logged(server, 'key generation has stopped');
   assert.equal(stopped.length, 1, 'one line says so');
   assert.deepEqual(
