@@ -1,199 +1,99 @@
 /**
- * How often the verdicts fall on the generator itself: keys made with validation, as the service makes
- * them, and what the suite said of each one's stream. Writes Markdown for docs/evidence/.
+ * How often the verdicts of this service fall on sound streams: on keys made with validation, as the
+ * service makes them, and on controls that share nothing with the generator but a cipher, or nothing.
+ * What falls for all of them is a property of the tests.
  *
- *   node scripts/generator-rates.ts [keys] [threads] [control]
+ *   node scripts/generator-rates.ts measure SOURCE STREAMS FILE [THREADS]
+ *   node scripts/generator-rates.ts print FILE...
  *
- * It takes 4 ms a key and thread. The keys are wiped; no two runs are the same. `control` judges output of
- * AES-256-CTR instead, which shares nothing with the generator but the cipher: what falls for both is
- * a property of the tests.
+ * SOURCE is the modulation of keys (phase, frequency, amplitude) or a control (aes, chacha20). `measure`
+ * adds to the counts in FILE until they are of STREAMS streams, a multiple of 1,000, and saves after each
+ * thousand: stop it and go on as you like. It takes about 5 ms a stream and thread. There are no seeds, and
+ * no two runs are the same. `print` writes Markdown for docs/evidence/.
  */
-import { createCipheriv, randomBytes } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { availableParallelism } from 'node:os';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { wipe } from '../src/bytes.ts';
-import { type Judgement, judgeStream } from '../src/keys/evidence.ts';
-import { generateKey } from '../src/keys/generate.ts';
-import { Generator, SAMPLE_BITS } from '../src/keys/generator.ts';
-import type { KeyOrder, StreamTally } from '../src/keys/order.ts';
-import { requireSelfTests } from '../src/keys/self-test.ts';
-import { Keyring } from '../src/proof/index.ts';
-import {
-  judgeSecondLevel,
-  PValueTally,
-  type RowCounts,
-  TEST_NAMES,
-  type TestName,
-  testLevelP,
-} from '../src/sts/index.ts';
+import { addCounts, type Counts, countGroup, GROUP } from './rates/counts.ts';
+import { printCounts, type SavedCounts } from './rates/print.ts';
+import { SOURCES } from './rates/streams.ts';
 
-const ORDER: KeyOrder = {
-  securityLevel: 256,
-  modulation: 'phase',
-  source: 'os',
-  validate: true,
-  report: true,
-  acceptedMs: 0,
-};
-
-/** Levels of a test's corrected p-value at which rejections are counted. */
-const LEVELS = [1e-2, 1e-3, 1e-4, 1e-5];
+const USAGE = `usage: generator-rates.ts measure ${Object.keys(SOURCES).join('|')} STREAMS FILE [THREADS]
+       generator-rates.ts print FILE...
+`;
 
 interface Task {
-  readonly keys: number;
-  readonly isControl: boolean;
+  readonly source: string;
+  readonly groups: number;
 }
 
-interface Counts {
-  readonly keys: number;
-  readonly streams: number;
-  readonly streamsPassed: number;
-  readonly review: number;
-  /** For each test: the streams it applied to, and of them those below each level. */
-  readonly applied: Record<TestName, number>;
-  readonly below: Record<TestName, number[]>;
-  readonly smallestGateP: number;
-  readonly rows: readonly RowCounts[];
+function load(file: string): SavedCounts {
+  return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-function measure({ keys, isControl }: Task): Counts {
-  const tally: StreamTally = { streams: 0, streamsPassed: 0 };
-  const next = isControl ? judgeControl : judgeKeys();
-  const rows = new PValueTally();
-  const applied = Object.fromEntries(TEST_NAMES.map((name) => [name, 0])) as Counts['applied'];
-  const below = Object.fromEntries(
-    TEST_NAMES.map((name) => [name, LEVELS.map(() => 0)]),
-  ) as Counts['below'];
-  let review = 0;
-  let smallestGateP = 1;
-  for (let i = 0; i < keys; i++) {
-    const { evidence, carrier } = next(tally);
-    if (evidence.complianceLevel === 'REVIEW') review += 1;
-    smallestGateP = Math.min(smallestGateP, evidence.gateP);
-    for (const test of carrier.tests) {
-      if (!test.applicable) continue;
-      applied[test.name] += 1;
-      const p = testLevelP(test.pValues);
-      for (const [k, level] of LEVELS.entries()) if (p < level) below[test.name][k] += 1;
-    }
-    rows.add(carrier);
+function save(file: string, saved: SavedCounts): void {
+  writeFileSync(`${file}.new`, `${JSON.stringify(saved)}\n`);
+  renameSync(`${file}.new`, file);
+}
+
+async function measure(source: string, streams: number, file: string, threads: number) {
+  let saved = existsSync(file) ? load(file) : null;
+  if (saved && saved.source !== source) throw new Error(`${file} has counts of ${saved.source}`);
+  const groups = Math.ceil((streams - (saved?.counts.streams ?? 0)) / GROUP);
+  const commit = describeCommit();
+  await inThreads({ source, groups }, threads, (counts) => {
+    const last = new Date().toISOString();
+    const first = saved?.first ?? last;
+    const sum = saved ? addCounts(saved.counts, counts) : counts;
+    saved = { source, node: process.version, commit, first, last, counts: sum };
+    save(file, saved);
+    process.stderr.write(`${source}: ${sum.streams} of ${streams}\n`);
+  });
+}
+
+/** Shares a task among threads, and hands on the counts of each group. */
+async function inThreads(
+  { source, groups }: Task,
+  threads: number,
+  add: (counts: Counts) => void,
+): Promise<void> {
+  const upTo = (thread: number) => Math.floor((thread * groups) / threads);
+  await Promise.all(
+    Array.from({ length: threads }, async (_, i) => {
+      const workerData: Task = { source, groups: upTo(i + 1) - upTo(i) };
+      const worker = new Worker(new URL(import.meta.url), { workerData });
+      worker.on('message', add);
+      await once(worker, 'exit');
+    }),
+  );
+}
+
+/** The commit that is checked out; `unknown` outside of a repository. */
+function describeCommit(): string {
+  try {
+    return execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();
+  } catch {
+    return 'unknown';
   }
-  return { keys, ...tally, review, applied, below, smallestGateP, rows: rows.rows };
 }
 
-/** Judges one stream and counts it. */
-type JudgeNext = (tally: StreamTally) => Pick<Judgement, 'evidence' | 'carrier'>;
-
-function judgeKeys(): JudgeNext {
-  requireSelfTests();
-  const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
-  const keyring = new Keyring([{ version: 1, secret: randomBytes(32) }]);
-  return (tally) => {
-    const { key, evidence, report } = generateKey(generator, keyring, ORDER, tally);
-    wipe(key);
-    if (!evidence || !report) throw new Error('a key without its evidence');
-    return { evidence, carrier: report.carrier };
-  };
-}
-
-function judgeControl(tally: StreamTally): Judgement {
-  const cipher = createCipheriv('aes-256-ctr', randomBytes(32), randomBytes(16));
-  const judgement = judgeStream(cipher.update(Buffer.alloc(SAMPLE_BITS / 8)), null);
-  tally.streams += 1;
-  if (judgement.passed) tally.streamsPassed += 1;
-  return judgement;
-}
-
-function sum(parts: readonly Counts[]): Counts {
-  const total = (of: (part: Counts) => number) => parts.reduce((n, part) => n + of(part), 0);
-  const byTest = <T>(value: (name: TestName) => T) =>
-    Object.fromEntries(TEST_NAMES.map((name) => [name, value(name)])) as Record<TestName, T>;
-  return {
-    keys: total(({ keys }) => keys),
-    streams: total(({ streams }) => streams),
-    streamsPassed: total(({ streamsPassed }) => streamsPassed),
-    review: total(({ review }) => review),
-    smallestGateP: Math.min(...parts.map(({ smallestGateP }) => smallestGateP)),
-    applied: byTest((name) => total(({ applied }) => applied[name])),
-    below: byTest((name) => LEVELS.map((_, k) => total(({ below }) => below[name][k]))),
-    rows: parts[0].rows.map((row, i) => ({
-      ...row,
-      sequences: total(({ rows }) => rows[i].sequences),
-      passes: total(({ rows }) => rows[i].passes),
-      histogram: row.histogram.map((_, k) => total(({ rows }) => rows[i].histogram[k])),
-    })),
-  };
-}
-
-/** A share of `n` with its standard error. */
-function share(count: number, n: number): string {
-  const p = count / n;
-  const percent = (x: number) => (100 * x).toPrecision(3);
-  return `${percent(p)} % ± ${percent(Math.sqrt((p * (1 - p)) / n))}`;
-}
-
-function print(counts: Counts, isControl: boolean): void {
-  const { keys, streams, streamsPassed, review, smallestGateP } = counts;
-  const what = isControl
-    ? `${keys} streams of AES-256-CTR, each with a key of its own`
-    : `${keys} keys of ${ORDER.securityLevel} bits with validation, modulation ${ORDER.modulation}`;
-  const lines = [
-    `${what}, Node ${process.version}:`,
-    '',
-    `- streams judged: ${streams}; failed by the gate: ${streams - streamsPassed};`,
-    `  smallest p of the gate among those that passed: ${smallestGateP.toExponential(2)}`,
-    `- \`REVIEW\`: ${review}, ${share(review, keys)}`,
-    '',
-    '| Test | streams | below 0.01 | share | below 10^-3 | below 10^-4 | below 10^-5 |',
-    '|---|---|---|---|---|---|---|',
-    ...TEST_NAMES.map((name) => {
-      const [first, ...rest] = counts.below[name];
-      const n = counts.applied[name];
-      return `| ${[name, n, first, share(first, n), ...rest].join(' | ')} |`;
-    }),
-    '',
-    ...secondLevelLines(counts),
-  ];
-  process.stdout.write(`${lines.join('\n')}\n`);
-}
-
-function secondLevelLines({ keys, rows }: Counts): string[] {
-  const verdict = judgeSecondLevel(keys, rows);
-  if (!verdict.judged) return [verdict.reason];
-  const failed = verdict.rows.filter((row) => row.judged && !row.passed);
-  return [
-    `Second level: ${verdict.passed ? 'passed' : 'FAILED'}, ${verdict.rowsFailed} of ${verdict.rowsJudged} rows failed`,
-    `(${verdict.rowsOutsideInterval} outside of ±3σ, ${verdict.rowsNotUniform} with P-value_T below 0.0001).`,
-    '',
-    ...(failed.length === 0
-      ? []
-      : ['| Row that failed | passes | p of the proportion | P-value_T |', '|---|---|---|---|']),
-    ...failed.map((row) => {
-      if (!row.judged) throw new Error('a failed row was not judged');
-      const figures = [row.proportionP, row.uniformityP].map((p) => p.toExponential(2));
-      const name = `${row.test} ${row.label}`.trim();
-      return `| ${[name, `${row.passes} of ${row.sequences}`, ...figures].join(' | ')} |`;
-    }),
-  ];
+function work({ source, groups }: Task): void {
+  const next = SOURCES[source].open();
+  for (let i = 0; i < groups; i++) parentPort?.postMessage(countGroup(next));
 }
 
 if (isMainThread) {
-  const [keys = 1_000, threads = availableParallelism()] = process.argv.slice(2, 4).map(Number);
-  const isControl = process.argv[4] === 'control';
-  const shares = Array.from(
-    { length: threads },
-    (_, i) => Math.floor(((i + 1) * keys) / threads) - Math.floor((i * keys) / threads),
-  );
-  const parts = await Promise.all(
-    shares.map(async (workerKeys) => {
-      const workerData: Task = { keys: workerKeys, isControl };
-      const worker = new Worker(new URL(import.meta.url), { workerData });
-      const [counts] = (await once(worker, 'message')) as [Counts];
-      return counts;
-    }),
-  );
-  print(sum(parts), isControl);
+  const [command, ...args] = process.argv.slice(2);
+  const [source, streams, file, threads = '1'] = args;
+  if (command === 'measure' && source in SOURCES && Number(streams) > 0 && file) {
+    await measure(source, Number(streams), file, Number(threads));
+  } else if (command === 'print' && args.length > 0) {
+    process.stdout.write(args.map((name) => printCounts(load(name))).join('\n'));
+  } else {
+    process.stderr.write(USAGE);
+    process.exitCode = 2;
+  }
 } else {
-  parentPort?.postMessage(measure(workerData as Task));
+  work(workerData as Task);
 }

@@ -23,6 +23,9 @@ const N = 2 ** 20;
 /** Levels of the gate. The last is its own. */
 const GATE_LEVELS = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 
+/** Levels of a test at which docs/evidence/rates.txt counts rejections. */
+const TEST_LEVELS = GATE_LEVELS.slice(0, 4);
+
 // §3.5: probabilities of full rank and of rank 31 of a random 32 × 32 matrix.
 const RANK_32 = 0.28878809515384113;
 const RANK_31 = 0.5775761901732048;
@@ -106,32 +109,35 @@ function universalRatio(): number {
   return c / Math.sqrt(0.3631815 + (0.381321 * 2 ** L) / K);
 }
 
-const print = (...cells: string[]) => process.stdout.write(`| ${cells.join(' | ')} |\n`);
+const print = (...lines: string[]) => process.stdout.write(`${lines.join('\n')}\n`);
+const row = (...cells: string[]) => `| ${cells.join(' | ')} |`;
 
-function printFactors(k: number): void {
-  print('Test', ...GATE_LEVELS.map((level) => level.toExponential(0)), 'tail');
-  print('---', ...GATE_LEVELS.map(() => '---'), '---');
-  for (const { name, tail, method } of CARRIER) {
-    const factors = GATE_LEVELS.map((level) => (tail(level / k) / (level / k)).toFixed(2));
-    print(name, ...factors, method);
-  }
+function head(first: string, levels: readonly number[], ...last: string[]): string[] {
+  const cells = [first, ...levels.map((level) => level.toExponential(0)), ...last];
+  return [row(...cells), row(...cells.map(() => '---'))];
 }
 
-function printRates(tests: readonly Tail[]): void {
+/** The true tail of each test of the carrier over the nominal one, at levels divided by k. */
+function factorLines(levels: readonly number[], k: number): string[] {
+  const factor = (tail: Tail['tail'], level: number) => (tail(level / k) * k) / level;
+  return CARRIER.map(({ name, tail, method }) =>
+    row(name, ...levels.map((level) => factor(tail, level).toFixed(2)), method),
+  );
+}
+
+/** The share of sound samples that the gate fails, by its level. */
+function rateLine(tests: readonly Tail[]): string {
   const k = tests.length;
   const rates = GATE_LEVELS.map((level) =>
     tests.reduce((sum, { tail }) => sum + tail(level / k), 0),
   );
-  print(`k = ${k}`, ...rates.map((rate) => rate.toExponential(2)));
+  return row(`k = ${k}`, ...rates.map((rate) => rate.toExponential(2)));
 }
 
 const all = [...CARRIER, ...MODULATED];
-process.stdout.write(
-  `True tail of each test over the nominal one, at a gate's level divided by k = ${all.length}\n\n`,
-);
-printFactors(all.length);
-process.stdout.write('\nShare of sound samples that the gate fails at most, by its level\n\n');
-print('Tests', ...GATE_LEVELS.map((level) => level.toExponential(0)));
-print('---', ...GATE_LEVELS.map(() => '---'));
-printRates(CARRIER);
-printRates(all);
+print('True tail of each test over the nominal one, at a level of its own', '');
+print(...head('Test', TEST_LEVELS, 'tail'), ...factorLines(TEST_LEVELS, 1));
+print('', `The same at a level of the gate, divided by k = ${all.length}`, '');
+print(...head('Test', GATE_LEVELS, 'tail'), ...factorLines(GATE_LEVELS, all.length));
+print('', 'Share of sound samples that the gate fails at most, by its level', '');
+print(...head('Tests', GATE_LEVELS), rateLine(CARRIER), rateLine(all));

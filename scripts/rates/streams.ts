@@ -1,0 +1,97 @@
+/**
+ * Judged streams without end: keys as the service makes them, and controls that share no code with the
+ * generator but the suite and the modulation.
+ */
+import { createCipheriv, randomBytes } from 'node:crypto';
+import { wipe } from '../../src/bytes.ts';
+import { generateKey } from '../../src/keys/generate.ts';
+import { Generator, SAMPLE_BITS } from '../../src/keys/generator.ts';
+import type { KeyOrder } from '../../src/keys/order.ts';
+import { STREAM_TESTS } from '../../src/keys/p-values.ts';
+import { requireSelfTests } from '../../src/keys/self-test.ts';
+import {
+  MODULATION_TYPES,
+  type ModulationType,
+  Modulator,
+  PHASES_BYTES,
+} from '../../src/modulation/index.ts';
+import { Keyring } from '../../src/proof/index.ts';
+import { runPackedSuite, type SuiteReport } from '../../src/sts/index.ts';
+
+export type Modulated = Exclude<ModulationType, 'none'>;
+export const MODULATED: readonly Modulated[] = MODULATION_TYPES.filter((type) => type !== 'none');
+
+/** The suite's report on one carrier, and those of the four tests on what modulations make of it. */
+export interface JudgedStream {
+  readonly carrier: SuiteReport;
+  readonly modulated: Partial<Readonly<Record<Modulated, SuiteReport>>>;
+  /** Streams that failed the gate and were dropped before this one. */
+  readonly dropped: number;
+}
+
+export interface StreamSource {
+  readonly describe: string;
+  /** Starts it and gives the function that judges the next stream. */
+  readonly open: () => () => JudgedStream;
+}
+
+const SAMPLE_BYTES = SAMPLE_BITS / 8;
+
+/** One row is all it takes to measure another source. */
+export const SOURCES: Readonly<Record<string, StreamSource>> = {
+  ...Object.fromEntries(
+    MODULATED.map((modulation): [string, StreamSource] => [
+      modulation,
+      {
+        describe: `keys of 256 bits with validation, modulation ${modulation}`,
+        open: () => openGenerator(modulation),
+      },
+    ]),
+  ),
+  aes: {
+    describe: 'streams of AES-256-CTR with random keys, modulated in each way with random phases',
+    open: () => () => judgeControl('aes-256-ctr'),
+  },
+  chacha20: {
+    describe: 'streams of ChaCha20 with random keys, modulated in each way with random phases',
+    open: () => () => judgeControl('chacha20'),
+  },
+};
+
+/** Keys by the service's own path. They are wiped at once. */
+function openGenerator(modulation: Modulated): () => JudgedStream {
+  requireSelfTests();
+  const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
+  const keyring = new Keyring([{ version: 1, secret: randomBytes(32) }]);
+  const order: KeyOrder = {
+    securityLevel: 256,
+    modulation,
+    source: 'os',
+    validate: true,
+    report: true,
+    acceptedMs: 0,
+  };
+  return () => {
+    const tally = { streams: 0, streamsPassed: 0 };
+    const { key, report } = generateKey(generator, keyring, order, tally);
+    wipe(key);
+    if (!report?.modulated) throw new Error('a key without the reports on its stream');
+    const dropped = tally.streams - tally.streamsPassed;
+    return { carrier: report.carrier, modulated: { [modulation]: report.modulated }, dropped };
+  };
+}
+
+/** One carrier, modulated in each way with phases of its own, so that each modulation costs little. */
+function judgeControl(cipher: 'aes-256-ctr' | 'chacha20'): JudgedStream {
+  const stream = createCipheriv(cipher, randomBytes(32), randomBytes(16));
+  const carrier = stream.update(Buffer.alloc(SAMPLE_BYTES));
+  const modulated = MODULATED.map((type) => {
+    const sample = new Modulator(type, randomBytes(PHASES_BYTES)).modulate(carrier, 0);
+    return [type, runPackedSuite(sample, { only: STREAM_TESTS.modulated })];
+  });
+  return {
+    carrier: runPackedSuite(carrier),
+    modulated: Object.fromEntries(modulated),
+    dropped: 0,
+  };
+}
