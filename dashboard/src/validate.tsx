@@ -176,7 +176,7 @@ function checksOf({ validation, hadProof }: Judged): Check[] {
       title: 'Gross defects',
       state: stateOf(details.entropy_check),
       word: details.entropy_check,
-      text: 'Six exact tests that find constant, alternating and repeating keys. An honest key fails with a probability below 2⁻⁴⁰. They say nothing about how the key was made.',
+      text: 'Six exact tests that find constant, alternating and repeating keys. An honest key fails with a probability below 2⁻⁵⁰. They say nothing about how the key was made.',
     },
     {
       title: hadProof ? 'Proof' : 'Record in the ledger',

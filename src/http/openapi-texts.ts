@@ -196,7 +196,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
 - A version of the service's master secret may be retired, after it leaked. A proof under that version no longer decides
   alone: \`retired_secret\` says what the ledger has of the key. Without a record from before the leak the proof is
   \`unconfirmed\`: the key may be forged, or its record may be gone.
-- \`entropy_check\` is six exact tests that an honest key fails with a probability below 2^-40. It finds constant or
+- \`entropy_check\` is six exact tests that an honest key fails with a probability below 2^-50. It finds constant or
   repeating keys and says nothing about how a key was made.
 - A malformed key is a verdict, 200 with \`valid: false\`, not an error.`,
     requests: {

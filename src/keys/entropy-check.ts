@@ -3,14 +3,18 @@
  *
  * Six counts over the key's n bits that are exactly binomial with p = ½ for a uniform key: the ones
  * among n bits, and the disagreements between bits i and i + d for five distances d, which are
- * Binomial(n − d, ½). Each is two-sided at 2^-43, so an honest key fails with probability below
- * 6 · 2^-43 < 2^-40. The check finds gross failures (constant, alternating, repeating with a period
- * that divides a distance); it says nothing about how the key was made.
+ * Binomial(n − d, ½). Each is two-sided at 2^-53, so an honest key fails with probability below
+ * 6 · 2^-53 < 2^-50: a failure latches the process, and chance should not. The check finds gross
+ * failures (constant, alternating, repeating with a period that divides a distance); it says nothing
+ * about how the key was made.
  */
 import { popcount32 } from '../bytes.ts';
 
-/** Each tail of each test holds at most 2^-44. */
-const TAIL_BITS = 44;
+/**
+ * Each tail of each test holds at most 2^-54. The test at distance 64 has 64 pairs of a 128-bit key:
+ * from 2^-58 on it would refuse no halves but equal or complementary ones, and from 2^-65 on none.
+ */
+const TAIL_BITS = 54;
 const DISTANCES_BITS: readonly number[] = [1, 8, 16, 32, 64];
 const KEY_LENGTHS_BITS: readonly number[] = [128, 256, 384];
 
@@ -99,7 +103,7 @@ function byteDisagreements(key: Uint8Array, distanceBytes: number): number {
   return count;
 }
 
-/** The largest c with P(X ≤ c) ≤ 2^-44 for X ~ Binomial(trials, ½), exactly. */
+/** The largest c with P(X ≤ c) ≤ 2^-54 for X ~ Binomial(trials, ½), exactly. */
 function lowerCutoff(trials: number): number {
   const limit = 1n << BigInt(trials - TAIL_BITS);
   let choose = 1n;

@@ -148,8 +148,8 @@ function judgeSample(
 
 /**
  * Cuts the key from the stream. Its carrier and the key itself go through six exact binomial tests each,
- * since modulation hides a broken carrier. A sound generator fails with a probability below 2^-39, so a
- * failure is a defect and latches. The stream ends here, also when its generator fails half way.
+ * since modulation hides a broken carrier. A sound generator fails with a probability below 2^-49: a
+ * defect is likelier, so a failure latches. The stream ends here, also when its generator fails half way.
  */
 function cutKey(generator: Generator, order: KeyOrder, stream: Stream): CutKey {
   const { modulator, nextWord, credit } = stream;

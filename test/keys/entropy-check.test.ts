@@ -37,14 +37,14 @@ function repeated(unit: readonly number[], lengthBytes: number): Buffer {
 }
 
 describe('the entropy check', () => {
-  it('has the lower cutoffs 23, 22, 20, 17, 12 and 4 for 128 bits', () => {
-    assert.deepEqual(lowerCutoffs(16), [23, 22, 20, 17, 12, 4]);
+  it('has the lower cutoffs 18, 18, 16, 14, 9 and 1 for 128 bits', () => {
+    assert.deepEqual(lowerCutoffs(16), [18, 18, 16, 14, 9, 1]);
   });
 
   for (const lengthBytes of [16, 32, 48]) {
     const lengthBits = lengthBytes * 8;
 
-    it(`has the largest cutoffs with tails of at most 2^-44, exactly, for ${lengthBits} bits`, () => {
+    it(`has the largest cutoffs with tails of at most 2^-54, exactly, for ${lengthBits} bits`, () => {
       for (const [i, { trials, lowest, highest }] of statisticsOf(lengthBytes).entries()) {
         assert.equal(trials, lengthBits - DISTANCES[i]);
         const row = pascalRow(trials);
@@ -52,20 +52,25 @@ describe('the entropy check', () => {
         assert.equal(sum(row), all);
         const lowerTail = (count: number) => sum(row.slice(0, count));
         // `lowest` counts are below `lowest`; one more would exceed the bound.
-        assert.ok(lowerTail(lowest) << 44n <= all);
-        assert.ok(lowerTail(lowest + 1) << 44n > all);
+        assert.ok(lowerTail(lowest) << 54n <= all);
+        assert.ok(lowerTail(lowest + 1) << 54n > all);
         assert.equal(highest, trials - lowest);
         assert.equal(sum(row.slice(highest + 1)), lowerTail(lowest));
       }
     });
 
-    it(`fails an honest key of ${lengthBits} bits with probability below 2^-40, exactly`, () => {
+    it(`fails an honest key of ${lengthBits} bits with probability below 2^-50, exactly`, () => {
       // The six probabilities over the common denominator 2^lengthBits.
       const numerators = statisticsOf(lengthBytes).map(({ trials, lowest }) => {
         const tail = sum(pascalRow(trials).slice(0, lowest));
         return (2n * tail) << BigInt(lengthBits - trials);
       });
-      assert.ok(sum(numerators) << 40n < 1n << BigInt(lengthBits));
+      assert.ok(sum(numerators) << 50n < 1n << BigInt(lengthBits));
+    });
+
+    it(`fails every repeated unit of 1, 8, 16, 32 or 64 bits, ${lengthBits} bits`, () => {
+      // A unit, or a unit and its complement in turn, has no disagreement at its distance, or nothing else.
+      for (const { lowest } of statisticsOf(lengthBytes)) assert.ok(lowest > 0);
     });
 
     it(`passes 20,000 keys of ${lengthBits} bits from AES-256-CTR`, () => {
