@@ -314,7 +314,7 @@ export const DEFECTS: readonly Defect[] = [
       'last-block-twice',
       'the last 16-byte block of a request is the block before it',
       () => lastBlockTwice,
-      'Two repeated blocks among 8,192 leave no trace in any count. A 256-bit key then has two equal halves, and 1 in 48,000 such keys fails an exact test.',
+      'Two repeated blocks among 8,192 leave no trace in any count. A 256-bit key then has two equal halves, and 1 in 530,000 such keys fails an exact test.',
     ),
     sight: 'chance',
   },
