@@ -14,6 +14,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../clock.ts';
 import { SetupError } from '../errors.ts';
+import { type Candidate, MAX_CANDIDATES, rowMadeMs } from './commitments.ts';
 import { latencyBucket } from './latency.ts';
 import { type Migration, readMigrations, type SchemaChange } from './migrations.ts';
 import { PostgresAccountStore } from './postgres-accounts.ts';
@@ -48,7 +49,7 @@ import type {
   ValidatedKey,
 } from './store.ts';
 import { unavailable } from './unavailable.ts';
-import { keyIdMs, toValidatedKeys } from './validated-keys.ts';
+import { toValidatedKeys } from './validated-keys.ts';
 
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database`; the password never leaves this module. */
@@ -120,6 +121,17 @@ interface Decision {
   readonly repeated: readonly number[];
   readonly committed: number;
 }
+
+/** A row with the fingerprint in this place, from 1. */
+type AskedRow = Candidate & { readonly position: number };
+
+/** Rows with each of the fingerprints, which lead the index. Exported for its tests, which look at its plan. */
+export const CANDIDATES = `
+  SELECT position, found.key_id AS "keyId", found.commitment, found.secret_version AS version
+  FROM unnest($1::bigint[]) WITH ORDINALITY AS asked (fingerprint, position)
+  CROSS JOIN LATERAL (
+    SELECT key_id, commitment, secret_version FROM ledger
+    WHERE ledger.fingerprint = asked.fingerprint LIMIT ${MAX_CANDIDATES}) AS found`;
 
 class PostgresStore extends PostgresAccountStore implements LedgerStore {
   readonly #url: string;
@@ -227,21 +239,12 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
     return rows.map(({ found }) => found === true);
   }
 
-  /** The fingerprint leads the index, the whole commitment and its version decide. */
   async findCommitments(queries: readonly CommitmentQuery[]): Promise<(number | null)[]> {
     if (queries.length === 0) return [];
-    const rows = await this.connection.all(
-      `SELECT (
-         SELECT ledger.key_id FROM ledger WHERE ledger.fingerprint = asked.fingerprint
-           AND ledger.commitment = asked.digest AND ledger.secret_version = asked.version LIMIT 1
-       ) AS "keyId"
-       FROM unnest($1::bigint[], $2::bytea[], $3::integer[]) WITH ORDINALITY
-         AS asked (fingerprint, digest, version, position) ORDER BY position`,
-      queries.map(({ fingerprint }) => String(fingerprint)),
-      queries.map(({ digest }) => toBuffer(digest)),
-      queries.map(({ version }) => version),
-    );
-    return rows.map(({ keyId }) => (keyId === null ? null : keyIdMs(keyId as Uint8Array)));
+    const fingerprints = queries.map(({ fingerprint }) => String(fingerprint));
+    const rows = await this.connection.all(CANDIDATES, fingerprints);
+    const candidates = Map.groupBy(rows as unknown as AskedRow[], ({ position }) => position);
+    return queries.map((query, i) => rowMadeMs(query, candidates.get(i + 1) ?? []));
   }
 
   async metrics(accountId: string, sinceMs: number): Promise<AccountMetrics> {

@@ -4,6 +4,7 @@
  * `BEGIN IMMEDIATE` takes the write lock first, so what a transaction reads of counters and plans
  * stays true until it commits, whatever other processes (the command line, a second server) do.
  */
+import { type Candidate, MAX_CANDIDATES, rowMadeMs } from './commitments.ts';
 import { formatCounts } from './latency.ts';
 import { HOUR_MS, MINUTE_MS, Rollup, splitPeriod } from './rollup.ts';
 import {
@@ -21,6 +22,7 @@ import type {
   CommitmentQuery,
   CommitOutcome,
   FailedRequest,
+  LedgerRow,
   LedgerStore,
   MeteredRequest,
   PruneOrder,
@@ -28,7 +30,7 @@ import type {
   ValidatedKey,
 } from './store.ts';
 import { unavailable } from './unavailable.ts';
-import { keyIdMs, toValidatedKeys } from './validated-keys.ts';
+import { toValidatedKeys } from './validated-keys.ts';
 
 export interface SqliteStoreOptions {
   readonly path: string;
@@ -37,6 +39,10 @@ export interface SqliteStoreOptions {
   /** Makes and changes nothing: neither the file, nor its schema, nor a log beside it. */
   readonly readOnly?: boolean;
 }
+
+/** Rows with a fingerprint. Exported for its tests, which look at its plan. */
+export const CANDIDATES = `SELECT key_id AS keyId, commitment, secret_version AS version
+  FROM ledger WHERE fingerprint = ? LIMIT ${MAX_CANDIDATES}`;
 
 /** Opens the store. Throws `SetupError` when the file cannot be used. */
 export function openSqliteStore({ path, quotas, readOnly }: SqliteStoreOptions): LedgerStore {
@@ -139,12 +145,7 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
   #insertRow({ accountId, apiKeyId, key }: MeteredRequest): boolean {
     if (!key) return true;
     const { row } = key;
-    const query = {
-      version: row.secretVersion,
-      digest: row.commitment,
-      fingerprint: row.fingerprint,
-    };
-    if (this.#commitmentMs(query) !== null) return false;
+    if (this.#isRepeated(row)) return false;
     this.connection.run(
       `INSERT INTO ledger (key_id, fingerprint, commitment, secret_version, account_id, api_key_id,
          security_level, modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id,
@@ -211,23 +212,29 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
   }
 
   async findCommitments(queries: readonly CommitmentQuery[]): Promise<(number | null)[]> {
-    return this.connection.guarded(() => queries.map((query) => this.#commitmentMs(query)));
+    return this.connection.guarded(() =>
+      queries.map((query) => rowMadeMs(query, this.#candidates(query))),
+    );
   }
 
   #hasRow(keyId: Uint8Array): boolean {
     return this.connection.get('SELECT 1 FROM ledger WHERE key_id = ?', keyId) !== undefined;
   }
 
-  /** The fingerprint's index finds the row, the whole commitment and its version decide. */
-  #commitmentMs({ version, digest, fingerprint }: CommitmentQuery): number | null {
+  /** By the whole commitment, which is about to be written anyway: rows that share its fingerprint hide nothing here. */
+  #isRepeated({ fingerprint, commitment, secretVersion }: LedgerRow): boolean {
     const row = this.connection.get(
-      `SELECT key_id AS keyId FROM ledger
-       WHERE fingerprint = ? AND commitment = ? AND secret_version = ?`,
+      'SELECT 1 FROM ledger WHERE fingerprint = ? AND commitment = ? AND secret_version = ?',
       fingerprint,
-      digest,
-      version,
+      commitment,
+      secretVersion,
     );
-    return row ? keyIdMs(row.keyId as Uint8Array) : null;
+    return row !== undefined;
+  }
+
+  #candidates({ fingerprint }: CommitmentQuery): Candidate[] {
+    const rows = this.connection.all(CANDIDATES, fingerprint);
+    return rows as unknown as Candidate[];
   }
 
   async maintain(): Promise<void> {}

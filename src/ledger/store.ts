@@ -206,7 +206,10 @@ export interface LedgerStore extends AccountStore {
   ): Promise<CommitOutcome[]>;
   /** Which of these key ids have a row. */
   lookup(keyIds: readonly Uint8Array[]): Promise<boolean[]>;
-  /** When the rows of these commitments were made, of any account, by their key ids; null without a row. */
+  /**
+   * When the first rows of these commitments were made, of any account, by their key ids; null without a row. The
+   * database is told the fingerprints alone. Of a fingerprint with more than `MAX_CANDIDATES` rows it may give any so many.
+   */
   findCommitments(queries: readonly CommitmentQuery[]): Promise<(number | null)[]>;
   /** Sums of an account from a whole minute (`sinceMs`, rounded down) to now. */
   metrics(accountId: string, sinceMs: number): Promise<AccountMetrics>;

@@ -4,7 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { KeyWorker } from '../../src/keys/key-worker.ts';
 import type { KeyTask } from '../../src/keys/messages.ts';
+import { MAX_CANDIDATES } from '../../src/ledger/commitments.ts';
 import type {
+  CommitmentQuery,
   CommitOutcome,
   LedgerRow,
   LedgerStore,
@@ -70,12 +72,37 @@ const validation = (accountId: string, atMs = NOW): MeteredRequest => ({
   key: null,
 });
 
+/** A row that a writer of the database makes up: the right first 64 bits, the rest guessed. */
+export function guessedRow(fingerprint: bigint, changes: Partial<LedgerRow> = {}): LedgerRow {
+  const commitment = randomBytes(32);
+  commitment.writeBigInt64BE(fingerprint);
+  return makeRow({ commitment, fingerprint, ...changes });
+}
+
+/** What is asked of a key with this row. */
+const queryOf = (row: LedgerRow): CommitmentQuery => ({
+  version: row.secretVersion,
+  digest: row.commitment,
+  fingerprint: row.fingerprint,
+});
+
+/** Every byte string of 32 bytes or more, binary or hexadecimal, among parameters of statements. */
+function digestsIn(parameters: readonly unknown[]): Buffer[] {
+  return parameters.flat(2).flatMap((one) => {
+    if (one instanceof Uint8Array) return one.length >= 32 ? [Buffer.from(one)] : [];
+    const found = typeof one === 'string' ? one.match(/[0-9a-f]{64}/g) : null;
+    return (found ?? []).map((hex) => Buffer.from(hex, 'hex'));
+  });
+}
+
 const kinds = (outcomes: readonly CommitOutcome[]) => outcomes.map(({ kind }) => kind);
 
+/** `tap` tells what parameters of statements reach the database until its answer is called. */
 export function ledgerContract(
   name: string,
   open: () => Promise<LedgerStore>,
   cleanUp: () => Promise<void>,
+  tap: (seen: (parameters: readonly unknown[]) => void) => () => void,
   when: { readonly skip: string | false } = { skip: false },
 ): void {
   describe(`ledger contract: ${name}`, when, () => {
@@ -146,6 +173,72 @@ export function ledgerContract(
         ]),
         [NOW, null, null],
       );
+    });
+
+    it('finds a commitment among rows with its fingerprint, each with its own version and time', async () => {
+      const id = await account('enterprise');
+      const made = makeRow({ secretVersion: 2, keyId: makeKeyId(NOW - 7) });
+      const { fingerprint } = made;
+      const others = [1, 2, 3].map((secretVersion) => guessedRow(fingerprint, { secretVersion }));
+      const twin = makeRow({ ...made, secretVersion: 3, keyId: makeKeyId(NOW - 8) });
+      const rows = [...others, made, twin];
+      await store.commit(
+        rows.map((row) => keyRequest(id, row)),
+        [],
+      );
+      const guess = queryOf(guessedRow(fingerprint));
+      assert.deepEqual(await store.findCommitments([guess, ...rows.map(queryOf), guess]), [
+        null,
+        NOW,
+        NOW,
+        NOW,
+        NOW - 7,
+        NOW - 8,
+        null,
+      ]);
+      assert.deepEqual(await store.findCommitments([{ ...queryOf(made), version: 1 }]), [null]);
+    });
+
+    it('looks at no more rows with one fingerprint than no ledger of sound keys has', async () => {
+      const id = await account('enterprise');
+      const { fingerprint } = makeRow();
+      const rows = Array.from({ length: 40 }, () => guessedRow(fingerprint));
+      await store.commit(
+        rows.map((row) => keyRequest(id, row)),
+        [],
+      );
+      const found = await store.findCommitments(rows.map(queryOf));
+      assert.equal(found.filter((madeMs) => madeMs !== null).length, MAX_CANDIDATES);
+    });
+
+    it('does not tell the database what a row of a key that is validated must hold', async () => {
+      const id = await account('enterprise');
+      const requester = { accountId: id, apiKeyId: `key_${id}`, atMs: NOW };
+      const key = randomBytes(32);
+      const generator = fakePlainGenerator(fakeGenerator(new RecordingDrbg()));
+      const worker = new KeyWorker(generator, keyring, store);
+      const validate = async () => {
+        const parts = { key: Buffer.from(key), proof: undefined };
+        const tasks: KeyTask[] = [{ kind: 'validate', requester, ...parts }];
+        const [result] = (await worker.run({ id: 1, tasks, failures: [] })).results;
+        return result.kind === 'validated' && result.verdict.valid;
+      };
+      const seen: unknown[] = [];
+      const untap = tap((parameters) => seen.push(...parameters));
+      assert.equal(await validate(), false);
+      untap();
+      const { digest, fingerprint } = keyring.commit(key);
+      assert.ok(seen.flat().some((one) => String(one) === String(fingerprint)));
+      // The writer of the database inserts all that may be the commitment, and a guess.
+      const rows = digestsIn(seen).map((commitment) => makeRow({ commitment, fingerprint }));
+      await store.commit(
+        [...rows, guessedRow(fingerprint)].map((row) => keyRequest(id, row)),
+        [],
+      );
+      assert.equal(await validate(), false);
+      assert.deepEqual(digestsIn(seen), []);
+      await store.commit([keyRequest(id, makeRow({ commitment: digest, fingerprint }))], []);
+      assert.equal(await validate(), true);
     });
 
     it('takes the time of a row from its key id, whatever else the row says', async () => {

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { after, before, describe, it } from 'node:test';
-import type pg from 'pg';
+import { after, before, describe, it, mock } from 'node:test';
+import pg from 'pg';
 import { AppError } from '../../src/errors.ts';
 import {
   exportLedger,
@@ -31,10 +31,25 @@ after(() => postgres?.remove());
 
 const when = { skip: noPostgres };
 
+/** Listens to the statements of every client, as the log of a server does with `log_statement = all`. */
+function tap(seen: (parameters: readonly unknown[]) => void): () => void {
+  const original = pg.Client.prototype.query as (...all: unknown[]) => unknown;
+  const method = mock.method(
+    pg.Client.prototype,
+    'query',
+    function (this: pg.Client, ...all: unknown[]) {
+      seen((all[0] as { values?: unknown[] }).values ?? []);
+      return original.apply(this, all);
+    },
+  );
+  return () => method.mock.restore();
+}
+
 ledgerContract(
   'PostgreSQL',
   async () => open(await postgres.createLedger('contract')),
   async () => {},
+  tap,
   when,
 );
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { after, describe, it } from 'node:test';
+import { after, describe, it, mock } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import {
   type LedgerStore,
@@ -12,7 +12,7 @@ import {
   type PruneReport,
 } from '../../src/ledger/index.ts';
 import { readMigrations } from '../../src/ledger/migrations.ts';
-import { SqliteStore } from '../../src/ledger/sqlite.ts';
+import { CANDIDATES, SqliteStore } from '../../src/ledger/sqlite.ts';
 import { SqliteConnection } from '../../src/ledger/sqlite-connection.ts';
 import { keyRequest, ledgerContract, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
 import { statisticsContract, validatedAt } from './statistics-contract.ts';
@@ -22,10 +22,29 @@ const removeDirectory = async () => rmSync(directory, { recursive: true, force: 
 const open = (file: string): LedgerStore =>
   openSqliteStore({ path: join(directory, file), quotas: QUOTAS });
 
+/** Listens to the statements of every connection. */
+function tap(seen: (parameters: readonly unknown[]) => void): () => void {
+  const methods = (['get', 'all', 'run'] as const).map((name) => {
+    const original = SqliteConnection.prototype[name] as (...all: unknown[]) => unknown;
+    return mock.method(
+      SqliteConnection.prototype,
+      name,
+      function (this: SqliteConnection, ...all: unknown[]) {
+        seen(all.slice(1));
+        return original.apply(this, all);
+      },
+    );
+  });
+  return () => {
+    for (const method of methods) method.mock.restore();
+  };
+}
+
 ledgerContract(
   'SQLite',
   async () => open('contract.db'),
   async () => {},
+  tap,
 );
 
 statisticsContract(
@@ -118,11 +137,7 @@ describe('SQLite store', () => {
 
   it('finds commitments by the fingerprint index', () => {
     const database = new DatabaseSync(join(directory, 'restart.db'));
-    const plan = database
-      .prepare(
-        'EXPLAIN QUERY PLAN SELECT 1 FROM ledger WHERE fingerprint = 1 AND commitment = 1 AND secret_version = 1',
-      )
-      .all();
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${CANDIDATES}`).all(1);
     assert.match(JSON.stringify(plan), /USING INDEX ledger_fingerprint/);
     database.close();
   });
