@@ -16,12 +16,22 @@ import { entropyCheck } from './entropy-check.ts';
 import { type Judgement, judgeStream } from './evidence.ts';
 import { type Credit, type Generator, latchedError, SAMPLE_BITS } from './generator.ts';
 import { type Defect, gateDefect } from './latch.ts';
-import type { Evidence, GeneratedKey, KeyOrder, StreamReport, StreamTally } from './order.ts';
+import type {
+  Evidence,
+  GeneratedKey,
+  KeyOrder,
+  SecurityLevel,
+  StreamReport,
+  StreamTally,
+} from './order.ts';
 
 const SAMPLE_WORDS = SAMPLE_BITS / 64;
 
 /** A 384-bit key is cut in two halves, each after its own reseed: the DRBG's strength is 256 bits. */
 const HALF_BITS = 192;
+
+/** Level of the keys whose streams are assessed from outside. */
+const SAMPLED_LEVEL = 256;
 
 /** Streams tried before the process latches: the first failure of the gate may be chance. */
 const MAX_STREAMS = 2;
@@ -85,7 +95,7 @@ export function sampleStream(generator: Generator, modulation: ModulationType): 
   const { modulator } = openStream(generator, { modulation, source: 'os' });
   let carrier: Buffer | undefined;
   try {
-    carrier = generator.requestSample();
+    carrier = generator.requestSample(requestBytes(SAMPLED_LEVEL));
     return modulator.modulate(carrier, 0);
   } finally {
     if (carrier) wipe(carrier);
@@ -112,7 +122,7 @@ function openJudgedStream(generator: Generator, order: KeyOrder, tally: StreamTa
     const stream = openStream(generator, order);
     let passed = false;
     try {
-      const judgement = judgeSample(generator, stream, order.modulation);
+      const judgement = judgeSample(generator, stream, order);
       const { evidence, screen, carrier, modulated, gate } = judgement;
       passed = judgement.passed;
       tally.streams += 1;
@@ -134,9 +144,9 @@ function openJudgedStream(generator: Generator, order: KeyOrder, tally: StreamTa
 function judgeSample(
   generator: Generator,
   { modulator }: Stream,
-  modulation: ModulationType,
+  { modulation, securityLevel }: KeyOrder,
 ): Judgement {
-  const carrier = generator.requestSample();
+  const carrier = generator.requestSample(requestBytes(securityLevel));
   let modulated: Buffer | null = null;
   try {
     if (modulation !== 'none') modulated = modulator.modulate(carrier, 0);
@@ -176,22 +186,28 @@ function failedKeyTest(bytes: Uint8Array): string | undefined {
   return entropyCheck(bytes).statistics.find(({ passed }) => !passed)?.name;
 }
 
+/** Length of the requests that a key of this level is cut by. */
+function requestBytes(level: SecurityLevel): number {
+  return (level === 384 ? HALF_BITS : level) / 8;
+}
+
 function drawCarrier(generator: Generator, order: KeyOrder, credit: Credit): KeyCarrier {
   const { securityLevel } = order;
   if (securityLevel === 384) return drawHalves(generator, order, credit);
-  const carrier = generator.request(securityLevel / 8);
+  const carrier = generator.request(requestBytes(securityLevel));
   const creditBits = creditOfKey([{ lengthBits: securityLevel, credit }]);
   return { carrier, creditBits, jobId: credit.jobId };
 }
 
 /** Two 192-bit requests, each after its own reseed. */
 function drawHalves(generator: Generator, order: KeyOrder, credit: Credit): KeyCarrier {
-  const first = generator.request(HALF_BITS / 8);
+  const halfBytes = requestBytes(order.securityLevel);
+  const first = generator.request(halfBytes);
   let second: Credit;
   let rest: Buffer;
   try {
     second = generator.reseed(order.source);
-    rest = generator.request(HALF_BITS / 8);
+    rest = generator.request(halfBytes);
   } catch (error) {
     wipe(first);
     throw error;

@@ -100,6 +100,21 @@ export function parts(given: Partial<GeneratorParts>): GeneratorParts {
   };
 }
 
+/** What a sample between keys asks of a DRBG, and how often it is reseeded for it. */
+export const SCREEN_RESEEDS = 64;
+export const SCREEN_REQUESTS = [
+  ...Array.from({ length: 16 }, () => [64, 16, 32, 24, 64, 32, 16, 24]).flat(),
+  65_536,
+  65_536 - 32 * (16 + 32 + 24),
+];
+
+/** What the sample of a stream asks of a DRBG, for keys that are cut by requests of this length. */
+export const sampleRequests = (keyBytes: number) => [
+  ...Array.from({ length: 48 }, () => keyBytes),
+  65_536,
+  65_536 - 48 * keyBytes,
+];
+
 export function fakeGenerator(drbg: BitGenerator, osCredit = 256, extraCredit = 0): Generator {
   const remote = fakeSource('ibm-quantum', extraCredit, 'job-1');
   const extras = new Map([[remote.name, remote]]);

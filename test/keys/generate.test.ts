@@ -16,11 +16,12 @@ import {
   order,
   parts,
   RecordingDrbg,
+  SCREEN_REQUESTS,
+  SCREEN_RESEEDS,
   STAGED,
+  sampleRequests,
 } from './fakes.ts';
 
-const START_UP = [65_536, 65_536];
-const SAMPLE = [65_536, 65_536];
 const tally = () => ({ streams: 0, streamsPassed: 0 });
 
 /** A byte whose bits are ones with probability 3/4: x | y. */
@@ -56,8 +57,9 @@ describe('sampleStream', () => {
     const generator = fakeGenerator(drbg);
     for (const modulation of ['none', 'phase'] as const) {
       const sample = sampleStream(generator, modulation);
-      assert.deepEqual(drbg.requests.slice(-3), [64, ...SAMPLE]);
-      const [phases, ...carrier] = drbg.copies.slice(-3);
+      const expectedRequests = [64, ...sampleRequests(32)];
+      assert.deepEqual(drbg.requests.slice(-expectedRequests.length), expectedRequests);
+      const [phases, ...carrier] = drbg.copies.slice(-expectedRequests.length);
       const expected = new Modulator(modulation, phases).modulate(Buffer.concat(carrier), 0);
       assert.deepEqual(sample, expected);
       if (modulation === 'none') assert.deepEqual(sample, Buffer.concat(carrier));
@@ -70,21 +72,21 @@ describe('generate', () => {
     const drbg = new RecordingDrbg();
     const { reseeds } = make(drbg, { securityLevel: 256 });
     assert.equal(reseeds, 1);
-    assert.deepEqual(drbg.requests, [...START_UP, 64, 32]);
+    assert.deepEqual(drbg.requests, [...SCREEN_REQUESTS, 64, 32]);
   });
 
   it('cuts a 384-bit key in two halves, each after its own reseed', () => {
     const drbg = new RecordingDrbg();
     const { reseeds, generated } = make(drbg, { securityLevel: 384 });
     assert.equal(reseeds, 2);
-    assert.deepEqual(drbg.requests, [...START_UP, 64, 24, 24]);
+    assert.deepEqual(drbg.requests, [...SCREEN_REQUESTS, 64, 24, 24]);
     assert.equal(generated.key.length, 48);
   });
 
   it('draws the key after the sample, by a request of its own', () => {
     const drbg = new RecordingDrbg();
     make(drbg, { securityLevel: 128, validate: true });
-    assert.deepEqual(drbg.requests, [...START_UP, 64, ...SAMPLE, 16]);
+    assert.deepEqual(drbg.requests, [...SCREEN_REQUESTS, 64, ...sampleRequests(16), 16]);
   });
 
   it('modulates by the definition: word t of the stream with phases of its own request', () => {
@@ -92,8 +94,9 @@ describe('generate', () => {
       for (const securityLevel of [128, 256, 384] as const) {
         const drbg = new RecordingDrbg();
         const { generated } = make(drbg, { securityLevel, validate });
-        const outputs = drbg.copies.slice(START_UP.length);
-        const carrier = Buffer.concat(outputs.slice(validate ? 3 : 1));
+        const outputs = drbg.copies.slice(SCREEN_REQUESTS.length);
+        const sample = sampleRequests(32).length;
+        const carrier = Buffer.concat(outputs.slice(1 + (validate ? sample : 0)));
         const modulator = new Modulator('phase', outputs[0]);
         const expected = modulator.modulate(carrier, validate ? 16_384 : 0);
         assert.deepEqual(Buffer.from(generated.key), expected);
@@ -115,7 +118,7 @@ describe('generate', () => {
   it('wipes the seed material of every reseed', () => {
     const drbg = new RecordingDrbg();
     make(drbg, { securityLevel: 384 });
-    assert.equal(drbg.seeds.length, 3);
+    assert.equal(drbg.seeds.length, SCREEN_RESEEDS + 2);
     for (const seed of drbg.seeds) assert.ok(seed.every((byte) => byte === 0));
   });
 
@@ -246,11 +249,10 @@ describe('generate', () => {
 
 describe('generate with a defective generator', () => {
   const unavailable = { name: 'AppError', code: 'entropy_unavailable' };
-  const START_UP_RESEEDS = 1;
 
   it('drops a stream that fails the gate and takes the next one', () => {
     const drbg = new RecordingDrbg((output, reseeds) => {
-      if (reseeds === START_UP_RESEEDS + 1 && output.length === 65_536) output.fill(0x55);
+      if (reseeds === SCREEN_RESEEDS + 1 && output.length === 65_536) output.fill(0x55);
     });
     const { generated, counts, generator } = make(drbg, { validate: true });
     assert.deepEqual(counts, { streams: 2, streamsPassed: 1 });
@@ -260,7 +262,7 @@ describe('generate with a defective generator', () => {
 
   it('latches after two failing streams in a row and releases nothing any more', () => {
     const drbg = new RecordingDrbg((output, reseeds) => {
-      if (reseeds > START_UP_RESEEDS && output.length === 65_536) bias(output);
+      if (reseeds > SCREEN_RESEEDS && output.length === 65_536) bias(output);
     });
     const generator = fakeGenerator(drbg);
     const counts = tally();
@@ -315,19 +317,18 @@ describe('generate with a defective generator', () => {
   });
 
   it('takes its screen anew after 4,096 reseeds, and latches on a bias that came later', () => {
-    const START_UP = 65_536 * 2;
     const drbg = new RecordingDrbg((output, reseeds) => {
-      if (reseeds > 4_097) bias(output);
+      if (reseeds > SCREEN_RESEEDS + 4_096) bias(output);
     });
     const generator = fakeGenerator(drbg);
-    const sampled = () => drbg.requests.filter((length) => length === 65_536).length * 65_536;
+    const sampled = () => drbg.requests.filter((length) => length === 65_536).length;
     for (let i = 0; i < 4_096; i++) {
       generator.takeScreenIfDue();
       generator.reseed('os');
     }
-    assert.equal(sampled(), START_UP);
+    assert.equal(sampled(), 1);
     generator.takeScreenIfDue();
-    assert.equal(sampled(), 2 * START_UP);
+    assert.equal(sampled(), 2);
     assert.match(generator.latched?.detail ?? '', /screened sample/);
   });
 
@@ -345,9 +346,9 @@ describe('generate with a defective generator', () => {
     fails = true;
     assert.throws(() => generator.takeScreenIfDue(), unavailable);
     fails = false;
-    assert.equal(drbg.requests.length, 2);
+    assert.deepEqual(drbg.requests, SCREEN_REQUESTS);
     generator.takeScreenIfDue();
-    assert.equal(drbg.requests.length, 4);
+    assert.deepEqual(drbg.requests, [...SCREEN_REQUESTS, ...SCREEN_REQUESTS]);
   });
 
   it('latches on a sample of 51 % ones, of which a bit has 0.97 bits of min-entropy', () => {
@@ -401,8 +402,8 @@ describe('generate with a defective generator', () => {
   it('latches on a key whose carrier fails the exact tests, whatever modulation hides it', () => {
     for (const modulation of MODULATION_TYPES) {
       for (const securityLevel of [128, 256, 384] as const) {
-        const drbg = new RecordingDrbg((output) => {
-          if (output.length < 64) output.fill(0);
+        const drbg = new RecordingDrbg((output, reseeds) => {
+          if (reseeds > SCREEN_RESEEDS && output.length < 64) output.fill(0);
         });
         const generator = fakeGenerator(drbg);
         const wish = order({ modulation, securityLevel });
@@ -410,6 +411,28 @@ describe('generate with a defective generator', () => {
         assert.equal(generator.latched?.cause, 'key_test');
         assert.equal(generator.latched?.test, 'ones');
       }
+    }
+  });
+
+  it('sees a head that is the same in each request of a key, which long requests hide', () => {
+    const head = independentBits(0.5, 8 * 16);
+    const fixed = (length: number, headBytes: number, soundReseeds: number) =>
+      new RecordingDrbg((output, reseeds) => {
+        if (reseeds <= soundReseeds || output.length !== length) return;
+        output.set(head.subarray(0, headBytes));
+      });
+    for (const [securityLevel, length] of [
+      [128, 16],
+      [256, 32],
+      [384, 24],
+    ] as const) {
+      const later = fakeGenerator(fixed(length, 8, SCREEN_RESEEDS));
+      const wish = order({ securityLevel, validate: true });
+      assert.throws(() => generateKey(later, keyring, wish, tally()), unavailable);
+      assert.equal(later.latched?.cause, 'gate');
+      const atStart = fakeGenerator(fixed(length, 12, 0));
+      screenLiveCarrier(atStart);
+      assert.equal(atStart.latched?.cause, 'gate');
     }
   });
 
@@ -426,7 +449,7 @@ describe('generate with a defective generator', () => {
     const generator = fakeGenerator(new RecordingDrbg());
     generator.latch(STAGED);
     assert.throws(() => generator.request(1), unavailable);
-    assert.throws(() => generator.requestSample(), unavailable);
+    assert.throws(() => generator.requestSample(32), unavailable);
     assert.throws(() => generator.reseed('os'), unavailable);
     generator.latch({ ...STAGED, test: 'runs' });
     assert.deepEqual(generator.latched, STAGED);
@@ -437,10 +460,10 @@ describe('generate with a defective generator', () => {
       new RecordingDrbg((output, reseeds) => {
         if (reseeds >= from && reseeds <= to && output.length === 65_536) output.fill(0x55);
       });
-    const once = fakeGenerator(failing(START_UP_RESEEDS + 1, START_UP_RESEEDS + 1));
+    const once = fakeGenerator(failing(SCREEN_RESEEDS + 1, 2 * SCREEN_RESEEDS));
     screenLiveCarrier(once);
     assert.equal(once.latched, null);
-    const twice = fakeGenerator(failing(START_UP_RESEEDS + 1, START_UP_RESEEDS + 2));
+    const twice = fakeGenerator(failing(SCREEN_RESEEDS + 1, 3 * SCREEN_RESEEDS));
     screenLiveCarrier(twice);
     assert.match(twice.latched?.detail ?? '', /start-up streams/);
   });

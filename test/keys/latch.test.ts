@@ -69,7 +69,7 @@ describe('the latch', () => {
     screenLiveCarrier(generator);
     assert.deepEqual(generator.latched, STAGED);
     assert.equal(drbg.requests.length, 1);
-    assert.throws(() => generator.requestSample(), { code: 'entropy_unavailable' });
+    assert.throws(() => generator.requestSample(32), { code: 'entropy_unavailable' });
   });
 
   it('ends a generator that was idle, and refuses its next request', async () => {

@@ -12,7 +12,15 @@ import { Modulator } from '../../src/modulation/index.ts';
 import { gate, runPackedSuite, score } from '../../src/sts/index.ts';
 import { startKeyService } from '../support/key-service.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
-import { fakeGenerator, keyring, order, RecordingDrbg } from './fakes.ts';
+import {
+  fakeGenerator,
+  keyring,
+  order,
+  RecordingDrbg,
+  SCREEN_REQUESTS,
+  SCREEN_RESEEDS,
+  sampleRequests,
+} from './fakes.ts';
 
 function generate(drbg: RecordingDrbg, changes: Partial<KeyOrder>): GeneratedKey {
   const counts = { streams: 0, streamsPassed: 0 };
@@ -20,14 +28,15 @@ function generate(drbg: RecordingDrbg, changes: Partial<KeyOrder>): GeneratedKey
 }
 
 /** The stream's carrier and modulated sample whose phases are request number `at` of the DRBG. */
-function sampleOf({ copies }: RecordingDrbg, at: number): { carrier: Buffer; modulated: Buffer } {
-  const [phases, ...halves] = copies.slice(at, at + 3);
-  assert.deepEqual(
-    [phases.length, ...halves.map(({ length }) => length)],
-    [64, 2 ** 16, 2 ** 16],
-    'a request for the phases, two for the sample',
-  );
-  const carrier = Buffer.concat(halves);
+function sampleOf(
+  { copies }: RecordingDrbg,
+  at: number,
+  keyBytes = 32,
+): { carrier: Buffer; modulated: Buffer } {
+  const requests = sampleRequests(keyBytes);
+  const [phases, ...parts] = copies.slice(at, at + 1 + requests.length);
+  assert.deepEqual([phases.length, ...parts.map(({ length }) => length)], [64, ...requests]);
+  const carrier = Buffer.concat(parts);
   return { carrier, modulated: new Modulator('phase', phases).modulate(carrier, 0) };
 }
 
@@ -36,7 +45,11 @@ describe('the report on a stream', () => {
     for (const securityLevel of [256, 384] as const) {
       const drbg = new RecordingDrbg();
       const { report, evidence } = generate(drbg, { validate: true, report: true, securityLevel });
-      const { carrier, modulated } = sampleOf(drbg, 2);
+      const { carrier, modulated } = sampleOf(
+        drbg,
+        SCREEN_REQUESTS.length,
+        securityLevel === 384 ? 24 : 32,
+      );
       assert.ok(report?.modulated && evidence);
       assert.deepEqual(report.carrier, runPackedSuite(carrier));
       const only = ['frequency', 'block_frequency', 'runs', 'longest_run'] as const;
@@ -60,7 +73,10 @@ describe('the report on a stream', () => {
     });
     assert.ok(report && evidence);
     assert.equal(report.modulated, null);
-    assert.deepEqual(report.carrier, runPackedSuite(sampleOf(drbg, 2).carrier));
+    assert.deepEqual(
+      report.carrier,
+      runPackedSuite(sampleOf(drbg, SCREEN_REQUESTS.length).carrier),
+    );
     assert.deepEqual(report.gate, gate(report.carrier));
     assert.ok(
       unpackPValues(evidence.pValues).modulated.tests.every(({ applicable }) => !applicable),
@@ -68,12 +84,11 @@ describe('the report on a stream', () => {
   });
 
   it('is of the second stream when the first one failed the gate, and says so', () => {
-    const START_UP_RESEEDS = 1;
     const drbg = new RecordingDrbg((output, reseeds) => {
-      if (reseeds === START_UP_RESEEDS + 1 && output.length === 65_536) output.fill(0x55);
+      if (reseeds === SCREEN_RESEEDS + 1 && output.length === 65_536) output.fill(0x55);
     });
     const { report } = generate(drbg, { validate: true, report: true });
-    const { carrier } = sampleOf(drbg, 5);
+    const { carrier } = sampleOf(drbg, SCREEN_REQUESTS.length + 1 + sampleRequests(32).length);
     assert.ok(report);
     assert.equal(report.streamsJudged, 2);
     assert.equal(report.gate.verdict, 'PASS');

@@ -15,7 +15,7 @@ export function brokenOutput(thread: string, file: string): { readonly NODE_OPTI
   return { NODE_OPTIONS: `--import=${url.href}` };
 }
 
-const SAMPLE_PART_BYTES = 65_536;
+const SAMPLE_PART_BYTES = 60_000;
 
 const { searchParams } = new URL(import.meta.url);
 const [thread, file] = [searchParams.get('thread'), searchParams.get('file')];
@@ -31,7 +31,7 @@ if (file !== null && isMainThread) {
   const { generate } = CtrDrbg.prototype;
   CtrDrbg.prototype.generate = function (lengthBytes, additionalInput) {
     const output = generate.call(this, lengthBytes, additionalInput);
-    if (lengthBytes === SAMPLE_PART_BYTES && existsSync(file)) {
+    if (lengthBytes >= SAMPLE_PART_BYTES && existsSync(file)) {
       for (let i = 1; i < lengthBytes; i += 2) output[i] = output[i - 1];
     }
     return output;
