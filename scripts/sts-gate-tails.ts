@@ -6,7 +6,7 @@
  *
  * The laws that p-values come from are asymptotic. Where a class expects few counts, the far tail of its
  * law is too light, and a sound sample fails the gate more often than the level says. The sum over the
- * tests is an upper bound, as a stream in which two tests fall is counted twice.
+ * tests is an estimate, not a bound: two tests are taken as nominal, and two rest on a normal law with another variance.
  */
 import {
   LINEAR_COMPLEXITY_PI,
@@ -139,5 +139,5 @@ print('True tail of each test over the nominal one, at a level of its own', '');
 print(...head('Test', TEST_LEVELS, 'tail'), ...factorLines(TEST_LEVELS, 1));
 print('', `The same at a level of the gate, divided by k = ${all.length}`, '');
 print(...head('Test', GATE_LEVELS, 'tail'), ...factorLines(GATE_LEVELS, all.length));
-print('', 'Share of sound samples that the gate fails at most, by its level', '');
+print('', 'Estimated share of sound samples that the gate fails, by its level', '');
 print(...head('Tests', GATE_LEVELS), rateLine(CARRIER), rateLine(all));
