@@ -2,7 +2,7 @@
  * The master secret as text: what an operator keeps in a file or an environment variable.
  *
  * Either 64 hexadecimal digits, which are version 1, or one `version:hex` per line or comma, with
- * versions ascending. A `#` starts a comment up to the end of its line.
+ * versions ascending and secrets that differ. A `#` starts a comment up to the end of its line.
  */
 import { randomFillSync } from 'node:crypto';
 import { hexToBytes } from '../bytes.ts';
@@ -42,7 +42,9 @@ export function parseMasterSecret(text: string): MasterSecretVersion[] {
   }
   const versions: MasterSecretVersion[] = [];
   for (const { line, entry } of entries) {
-    versions.push(parseVersioned(line, entry, versions.at(-1)?.version ?? 0));
+    const parsed = parseVersioned(line, entry, versions.at(-1)?.version ?? 0);
+    refuseEqual(line, parsed, versions);
+    versions.push(parsed);
   }
   return versions;
 }
@@ -64,6 +66,20 @@ function splitEntries(text: string): { line: number; entry: string }[] {
       .split(',')
       .map((entry) => ({ line: i + 1, entry: entry.trim() }))
       .filter(({ entry }) => entry !== ''),
+  );
+}
+
+/** Two versions with one secret leak together, and a retirement of one would change nothing. */
+function refuseEqual(
+  line: number,
+  { version, secret }: MasterSecretVersion,
+  earlier: readonly MasterSecretVersion[],
+): void {
+  const equal = earlier.find((one) => one.secret.equals(secret));
+  if (equal === undefined) return;
+  throw new TypeError(
+    `line ${line} of the master secret: version ${version} has the secret of version ${equal.version}; ` +
+      'each version needs one of its own',
   );
 }
 

@@ -150,6 +150,7 @@ describe('move of a ledger', () => {
       row[column] = to;
       return lines.with(line - 1, JSON.stringify(row));
     };
+    const definition2 = lines.findIndex((line) => /^\["acct_b",.*,2\]$/.test(line)) + 1;
     const wrong: [number, readonly string[], RegExp][] = [
       [1, lines.with(0, '{"format":"other"}'), /not the first line of an export/],
       [1, lines.with(0, (lines[0] ?? '').replace('"version":1', '"version":2')), /version 1/],
@@ -193,6 +194,13 @@ describe('move of a ledger', () => {
       [first.sums, value(first.sums, 8, '1,'.repeat(88).concat('1')), /latency_counts must be/],
       [first.validated, value(first.validated, 0, 'acct_c'), /account_id must be one of/],
       [first.validated, value(first.validated, 2, 'ab'.repeat(751)), /p_values must be 1504/],
+      [
+        definition2,
+        value(definition2, 2, 'ab'.repeat(752)),
+        /p_values must have 1536 .*definition 2 /,
+      ],
+      [definition2, value(definition2, 3, 1), /p_values must have 1504 .*definition 1 /],
+      [definition2, value(definition2, 3, 3), /evidence_definition must be 1 or 2/],
       [
         first.validated,
         [...lines.slice(0, -3), lines.at(-2) ?? '', lines.at(-3) ?? '', lines.at(-1) ?? ''],

@@ -316,14 +316,18 @@ describe('the master secret as text', () => {
   });
 
   it('reads versions on lines or between commas', () => {
-    const expected = [1, 2, 65_535].map((version) => ({ version, secret: Buffer.alloc(32, 0xab) }));
-    const lines = `# rotated\n1:${hex}\n\n2:${hex}  # second\r\n65535:${hex}`;
+    const expected = [1, 2, 65_535].map((version) => ({
+      version,
+      secret: Buffer.alloc(32, version),
+    }));
+    const [one, two, last] = expected.map(({ secret }) => secret.toString('hex'));
+    const lines = `# rotated\n1:${one}\n\n2:${two}  # second\r\n65535:${last}`;
     assert.deepEqual(parseMasterSecret(lines), expected);
-    assert.deepEqual(parseMasterSecret(`1:${hex}, 2:${hex},\t65535:${hex},`), expected);
+    assert.deepEqual(parseMasterSecret(`1:${one}, 2:${two},\t65535:${last},`), expected);
   });
 
   it('reads what it writes', () => {
-    const secretOf = fc.uint8Array({ minLength: 32, maxLength: 128 });
+    const secretOf = fc.uint8Array({ minLength: 32, maxLength: 126 });
     const versionsOf = fc.uniqueArray(fc.integer({ min: 1, max: 65_535 }), {
       minLength: 1,
       maxLength: 5,
@@ -332,7 +336,7 @@ describe('the master secret as text', () => {
       fc.property(versionsOf, secretOf, (numbers, secret) => {
         const versions = numbers
           .toSorted((a, b) => a - b)
-          .map((version) => ({ version, secret: Buffer.from(secret) }));
+          .map((version) => ({ version, secret: Buffer.from([...secret, version >> 8, version]) }));
         assert.deepEqual(parseMasterSecret(formatMasterSecret(versions)), versions);
       }),
     );
@@ -363,6 +367,11 @@ describe('the master secret as text', () => {
       'a repeated version',
       `2:${hex}\n2:${hex}`,
       /^line 2 .*expected a version from 3 to 65535, got 2$/,
+    ],
+    [
+      'one secret under two versions',
+      `1:${hex}\n2:${'cd'.repeat(32)}\n3:${hex.toUpperCase()}`,
+      /^line 3 of the master secret: version 3 has the secret of version 1; /,
     ],
     ['descending versions', `2:${hex}\n\n1:${hex}`, /^line 3 .*got 1$/],
     ['spaces inside', `1 : ${hex}`, /expected "version:hex"/],

@@ -17,6 +17,7 @@ import {
   type RowCounts,
   TABLE_NAMES,
   TABLES,
+  type Table,
   type TableName,
   type Value,
 } from './tables.ts';
@@ -212,6 +213,7 @@ class Section {
   readonly #places: readonly (readonly [Column, number])[];
   readonly #width: number;
   readonly #keyLength: number;
+  readonly #misfit: Table['misfit'];
   #previous: Value[] | null = null;
 
   constructor(table: TableName, columns: unknown, refuse: (problem: string) => never) {
@@ -219,7 +221,9 @@ class Section {
     this.tally = new Tally(table);
     this.accountColumn = accountColumn(table);
     this.#refuse = refuse;
-    this.#keyLength = TABLES[table].keyLength;
+    const { keyLength, misfit }: Table = TABLES[table];
+    this.#keyLength = keyLength;
+    this.#misfit = misfit;
     const names = Array.isArray(columns) ? columns : [];
     this.#width = names.length;
     this.#places = columnsOf(table).map((column) => [column, names.indexOf(column.name)] as const);
@@ -245,6 +249,8 @@ class Section {
         ? this.#refuse(`${column.name} must be ${column.expected}`)
         : value;
     });
+    const misfit = this.#misfit?.(row);
+    if (misfit !== undefined) this.#refuse(misfit);
     if (this.#previous && compareKeys(this.#previous, row, this.#keyLength) >= 0) {
       this.#refuse('rows must be in the order of their key, and none may come twice');
     }

@@ -26,16 +26,28 @@ export interface Table {
   readonly keyLength: number;
   /** Files of earlier releases are without it. */
   readonly absent?: true;
+  /** What is wrong with a row whose values are all allowed; undefined when nothing is. */
+  readonly misfit?: (row: readonly Value[]) => string | undefined;
 }
 
-const INT16_MAX = 2 ** 15 - 1;
 const INT32_MAX = 2 ** 31 - 1;
 
 /** The last millisecond of the year 9999. */
 const TIME_MAX = 253_402_300_799_999;
 
-/** p-values of 4 bytes each: 188, or 192 from the second definition of the evidence on. */
-const P_VALUES_BYTES = [752, 768];
+/** Bytes of p-values by the definition of the evidence, 4 each: 188, or 192 from the second on. */
+const P_VALUES_LENGTHS: ReadonlyMap<Value, number> = new Map([
+  [1, 752],
+  [2, 768],
+]);
+const P_VALUES_BYTES = [...P_VALUES_LENGTHS.values()];
+
+const DEFINITION: Column = {
+  name: 'evidence_definition',
+  kind: 'integer',
+  read: (json) => (json === 1 || json === 2 ? json : undefined),
+  expected: '1 or 2',
+};
 
 const P_VALUES: Column = {
   name: 'p_values',
@@ -142,18 +154,19 @@ export const TABLES = {
       nullable(real('gate_p', 1)),
       nullable(integer('tests_passed', INT32_MAX)),
       nullable(integer('total_tests', INT32_MAX)),
-      nullable(integer('evidence_definition', INT16_MAX)),
+      nullable(DEFINITION),
     ],
   },
   validated_keys: {
     keyLength: 2,
     absent: true,
-    columns: [
-      id('account_id'),
-      KEY_ID,
-      P_VALUES,
-      { ...integer('evidence_definition', INT16_MAX), absent: 1 },
-    ],
+    columns: [id('account_id'), KEY_ID, P_VALUES, { ...DEFINITION, absent: 1 }],
+    // Metrics of the account could not be read with such a row.
+    misfit: ([, , pValues, definition]) => {
+      const length = P_VALUES_LENGTHS.get(definition ?? null);
+      if (!(pValues instanceof Uint8Array) || pValues.length === length) return undefined;
+      return `p_values must have ${2 * (length ?? 0)} hexadecimal digits with definition ${definition} of the evidence`;
+    },
   },
 } as const satisfies Record<string, Table>;
 
