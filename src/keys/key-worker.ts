@@ -26,6 +26,7 @@ import { BatchLookup } from './batch-lookup.ts';
 import { generateKey } from './generate.ts';
 import { Generator, type GeneratorSources, latchedError } from './generator.ts';
 import { formatKeyId, newKeyId } from './key-id.ts';
+import { KnownRetirements } from './known-retirements.ts';
 import { type Defect, Latch } from './latch.ts';
 import { takeSecret } from './master-secret.ts';
 import {
@@ -38,6 +39,7 @@ import {
   type LedgerReport,
   type Requester,
   type RetiredVersion,
+  type RetirementsRead,
   type SampleToJudge,
   type SampleVerdict,
   toFailure,
@@ -97,6 +99,9 @@ function isDraft(one: Prepared): one is Draft {
 /** Seconds a client should wait, for another server or for this one with the whole secret. */
 const LACKED_RETRY_SECONDS = 5;
 
+/** The same, for a server whose version makes keys, or this one with another version. */
+const RETIRED_RETRY_SECONDS = 5;
+
 const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
 
 const REPEATED_KEY: Defect = {
@@ -109,15 +114,23 @@ export class KeyWorker {
   readonly #plain: PlainGenerator;
   readonly #keyring: Keyring;
   readonly #store: LedgerStore;
+  readonly #retirements: KnownRetirements;
   /** Ends when the commits before have: batches are committed in their order, one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
   /** Once it is true it stays so, and is not asked for any more. */
   #ownApiKeys = false;
 
-  constructor(plain: PlainGenerator, keyring: Keyring, store: LedgerStore) {
+  /** `onRetirements` is told what is read of retirements, when it is not what was read before. */
+  constructor(
+    plain: PlainGenerator,
+    keyring: Keyring,
+    store: LedgerStore,
+    onRetirements: (retired: readonly RetiredVersion[]) => void = () => {},
+  ) {
     this.#plain = plain;
     this.#keyring = keyring;
     this.#store = store;
+    this.#retirements = new KnownRetirements(keyring.currentVersion, onRetirements);
   }
 
   /** Works through a batch. Never rejects: what fails, fails in its own task's result. */
@@ -125,7 +138,7 @@ export class KeyWorker {
     const lookups = new BatchLookup(this.#store, this.#keyring);
     const preparing = Promise.all(batch.tasks.map((task) => this.#prepare(task, lookups)));
     const committing = this.#turn.then(async () => {
-      const prepared = await this.#admit(await preparing);
+      const prepared = this.#dropRetired(await this.#admit(await preparing));
       return { prepared, ...(await this.#commit(prepared.filter(isDraft), batch)) };
     });
     this.#turn = committing;
@@ -169,6 +182,16 @@ export class KeyWorker {
     });
   }
 
+  /** Drops new keys once their version is known to be retired: they waited here, or in a suite worker. */
+  #dropRetired(prepared: readonly Prepared[]): readonly Prepared[] {
+    if (!this.#retirements.isCurrentRetired) return prepared;
+    return prepared.map((one) => {
+      if (!isDraft(one) || !one.request.key) return one;
+      one.discard();
+      return { kind: 'failed', failure: toFailure(retiredError(this.#keyring.currentVersion)) };
+    });
+  }
+
   /**
    * Whether the ledger can be read and committed to, the secret is whole and not retired, and the operator has issued
    * API keys. Never rejects.
@@ -178,21 +201,13 @@ export class KeyWorker {
       await this.#store.commit([], []);
       const lookups = new BatchLookup(this.#store, this.#keyring);
       const lackedVersions = await lookups.lackedVersions();
-      const retired = await this.#retiredVersions(lookups);
+      const retired = this.#retirements.note(await lookups.retirements());
       this.#ownApiKeys ||= await this.#store.hasOwnApiKeys();
       return { failure: null, lackedVersions, retired, ownApiKeys: this.#ownApiKeys };
     } catch (error) {
       const failure = toFailure(error).reason;
       return { failure, lackedVersions: null, retired: null, ownApiKeys: this.#ownApiKeys };
     }
-  }
-
-  async #retiredVersions(lookups: BatchLookup): Promise<RetiredVersion[]> {
-    return [...(await lookups.retirements())].map(([version, { compromisedMs }]) => ({
-      version,
-      compromisedMs,
-      current: version === this.#keyring.currentVersion,
-    }));
   }
 
   /** Commits the drafts in one transaction and settles each. */
@@ -302,7 +317,7 @@ export class KeyWorker {
     } finally {
       if (key) wipe(key);
     }
-    const verdict = await conclude(examination, lookups);
+    const verdict = await this.#conclude(examination, lookups);
     if (verdict.proofVerification === 'failed') await requireWholeSecret(lookups);
     return {
       isPlainKey: false,
@@ -311,18 +326,25 @@ export class KeyWorker {
       discard: () => {},
     };
   }
+
+  /** Asks the ledger what it must be asked, and judges. */
+  async #conclude(examination: Examination, lookups: BatchLookup): Promise<ValidationVerdict> {
+    let retirements: Retirements = new Map();
+    if (examination.commitments.length > 0) {
+      retirements = await lookups.retirements();
+      this.#retirements.note(retirements);
+    }
+    const questions = openQuestions(examination, retirements);
+    const rowsMadeMs = await lookups.find(questions);
+    return concludeExamination(examination, retirements, questions, rowsMadeMs);
+  }
 }
 
-/** Asks the ledger what it must be asked, and judges. */
-async function conclude(
-  examination: Examination,
-  lookups: BatchLookup,
-): Promise<ValidationVerdict> {
-  const isOpen = examination.commitments.length > 0;
-  const retirements: Retirements = isOpen ? await lookups.retirements() : new Map();
-  const questions = openQuestions(examination, retirements);
-  const rowsMadeMs = await lookups.find(questions);
-  return concludeExamination(examination, retirements, questions, rowsMadeMs);
+function retiredError(version: number): AppError {
+  return new AppError('ledger_unavailable', {
+    cause: new Error(`version ${version} of the master secret is retired`),
+    retryAfterSeconds: RETIRED_RETRY_SECONDS,
+  });
 }
 
 /** Only who holds every version that keys are made under can say that a key was not made here. */
@@ -400,7 +422,9 @@ async function main(data: KeyWorkerData): Promise<void> {
     const generator = Generator.start(data.sources, latch);
     const suite = new RemoteSuite(port);
     const plain = new PlainGenerator(generator, (sample) => suite.judge(sample));
-    const worker = new KeyWorker(plain, keyring, store);
+    const worker = new KeyWorker(plain, keyring, store, (retiredVersions) =>
+      port.postMessage({ retiredVersions } satisfies RetirementsRead),
+    );
     void latch.whenSet().then(() => {
       const unjudgedKeys = plain.unjudgedKeys();
       port.postMessage({ unjudgedKeys } satisfies UnjudgedKeys);

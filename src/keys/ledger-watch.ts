@@ -2,7 +2,8 @@
  * Watches the ledger from the main thread, with and without traffic: every two seconds the key worker
  * is asked whether it can read and commit, whether keys are made under a version of the master secret that
  * this server lacks, which versions are retired, and whether the operator has issued API keys. At most one
- * question is under way, and no request waits for its answer.
+ * question is under way, and no request waits for its answer. Between the questions the key worker tells what its
+ * batches read of retirements, so that one undone for the time of one batch is noticed.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Worker } from 'node:worker_threads';
@@ -70,6 +71,9 @@ export class LedgerWatch {
     this.#onOwnApiKeys = onOwnApiKeys;
     worker.on('message', (message: KeyWorkerReply) => {
       if ('lackedVersions' in message) this.#settle(message);
+      else if ('retiredVersions' in message) {
+        this.#note({ ...this.#status, retired: message.retiredVersions });
+      }
     });
     this.#timer = setInterval(() => this.#check(), CHECK_EVERY_MS);
   }

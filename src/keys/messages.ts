@@ -107,7 +107,12 @@ export interface CommitTimes {
 export type KeyWorkerMessage = KeyBatch | SampleVerdict | 'check' | 'close';
 
 /** What the key worker sends once it is ready. */
-export type KeyWorkerReply = KeyBatchReply | LedgerReport | SampleToJudge | UnjudgedKeys;
+export type KeyWorkerReply =
+  | KeyBatchReply
+  | LedgerReport
+  | RetirementsRead
+  | SampleToJudge
+  | UnjudgedKeys;
 
 /** A sample of a generator before modulation. It travels by transfer; the suite worker that judges it wipes it. */
 export interface SampleToJudge {
@@ -130,6 +135,11 @@ export interface RetiredVersion {
   readonly compromisedMs: number | null;
   /** Whether this server makes keys under it. */
   readonly current: boolean;
+}
+
+/** Between two checks: what a batch has read of retirements, when it is not what was read before. */
+export interface RetirementsRead {
+  readonly retiredVersions: readonly RetiredVersion[];
 }
 
 /** The answer to a check. */

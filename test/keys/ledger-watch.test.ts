@@ -115,6 +115,17 @@ describe('the watch over the ledger', () => {
     );
   });
 
+  it('tells of a retirement that was undone between two questions, when a batch has read that', () => {
+    const retired = [{ version: 1, compromisedMs: null, current: false }];
+    answer(null, [], retired);
+    worker.emit('message', { retiredVersions: [] });
+    answer(null, [], retired);
+    assert.deepEqual(
+      changes.map((status) => status.retired),
+      [retired, [], retired],
+    );
+  });
+
   it('lets keys be made while versions are retired that only verify', () => {
     answer(null, [], [{ version: 1, compromisedMs: null, current: false }]);
     requireCurrentSecret(watch.status());

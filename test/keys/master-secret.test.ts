@@ -121,7 +121,10 @@ describe('the master secret’s file', () => {
 
   it('has the current version that the configuration names, and no other', () => {
     const path = join(directory, 'three.key');
-    writeFileSync(path, [1, 2, 4].map((version) => `${version}:${`5${version}`.repeat(32)}\n`).join(''));
+    writeFileSync(
+      path,
+      [1, 2, 4].map((version) => `${version}:${`5${version}`.repeat(32)}\n`).join(''),
+    );
     const current = (currentVersion?: number) =>
       loadMasterSecret({ kind: 'file', path, ...(currentVersion && { currentVersion }) });
     assert.equal(current().currentVersion, 4);

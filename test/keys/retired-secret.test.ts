@@ -12,7 +12,7 @@ import type {
   Retirement,
 } from '../../src/ledger/index.ts';
 import { Keyring } from '../../src/proof/index.ts';
-import { fakeGenerator, fakePlainGenerator, RecordingDrbg } from './fakes.ts';
+import { fakeGenerator, fakePlainGenerator, order, RecordingDrbg } from './fakes.ts';
 
 const LEAKED = { version: 1, secret: Buffer.alloc(32, 1) };
 const FRESH = { version: 2, secret: Buffer.alloc(32, 2) };
@@ -25,28 +25,41 @@ const requester = { accountId: 'a', apiKeyId: 'k', atMs: LEAK_MS };
 const usage = { month: 1, used: 1, quota: null };
 
 /** A ledger whose rows are of these commitments, with the time of each; version 1 may be retired in it. */
-function ledgerOf(retirement: Retirement | null, rows: [Buffer, number][] = []) {
+function ledgerOf(
+  retirement: Retirement | null,
+  rows: [Buffer, number][] = [],
+  ring: Keyring = service,
+) {
   const asked: number[] = [];
+  const committed: MeteredRequest[] = [];
+  const read: unknown[] = [];
+  let now = retirement;
   const check = { checkValue: Buffer.alloc(32), activated: true };
   const store = {
-    commit: async (requests: readonly MeteredRequest[]) =>
-      requests.map(() => ({ kind: 'committed', usage })),
+    commit: async (requests: readonly MeteredRequest[]) => {
+      committed.push(...requests);
+      return requests.map(() => ({ kind: 'committed', usage }));
+    },
     findCommitments: async (queries: readonly CommitmentQuery[]) => {
       asked.push(queries.length);
       return queries.map(({ digest }) => rows.find(([row]) => row.equals(digest))?.[1] ?? null);
     },
     secretChecks: async () =>
       new Map([
-        [1, { ...check, retirement }],
+        [1, { ...check, retirement: now }],
         [2, { ...check, retirement: null }],
       ]),
     hasOwnApiKeys: async () => false,
   } as unknown as LedgerStore;
-  return {
-    worker: new KeyWorker(fakePlainGenerator(fakeGenerator(new RecordingDrbg())), service, store),
-    asked,
+  const plain = fakePlainGenerator(fakeGenerator(new RecordingDrbg()));
+  const retire = (next: Retirement | null) => {
+    now = next;
   };
+  const worker = new KeyWorker(plain, ring, store, (retired) => read.push(retired));
+  return { worker, asked, committed, read, retire };
 }
+
+const generateTask: KeyTask = { kind: 'generate', requester, order: order() };
 
 type Asked = readonly [key: Uint8Array, proof?: string];
 
@@ -139,6 +152,43 @@ describe('a master secret that leaked', () => {
       [3],
       'two commitments of the bare key, one of the forgery, in one question',
     );
+  });
+
+  it('is reported when a batch goes by a retirement that was undone, however shortly', async () => {
+    const { worker, read, retire } = ledgerOf(RETIRED);
+    await worker.checkLedger();
+    retire(null);
+    const [verdict] = await validate(worker, forgery);
+    assert.deepEqual(said(verdict), [true, 'passed', null]);
+    retire(RETIRED);
+    await validate(worker, forgery);
+    await worker.checkLedger();
+    const version = { version: 1, compromisedMs: null, current: false };
+    assert.deepEqual(read, [[version], [], [version]]);
+  });
+
+  it('makes no row of a key that waited when it was retired, and counts the validation beside it', async () => {
+    const { worker, retire, committed } = ledgerOf(null, [], attacker);
+    const { results } = await worker.run({ id: 1, tasks: [generateTask], failures: [] });
+    assert.deepEqual([results[0]?.kind, committed.length], ['generated', 1]);
+    retire(RETIRED);
+    await worker.checkLedger();
+    const tasks: KeyTask[] = [
+      generateTask,
+      { kind: 'validate', requester, key: undefined, proof: undefined },
+    ];
+    const [refused, validated] = (await worker.run({ id: 2, tasks, failures: [] })).results;
+    assert.ok(refused?.kind === 'failed' && validated?.kind === 'validated');
+    assert.equal(refused.failure.code, 'ledger_unavailable');
+    assert.match(refused.failure.reason, /version 1 of the master secret is retired$/);
+    assert.deepEqual(
+      committed.map(({ key }) => key !== null),
+      [true, false],
+    );
+    retire(null);
+    await worker.checkLedger();
+    const again = await worker.run({ id: 3, tasks: [generateTask], failures: [] });
+    assert.equal(again.results[0]?.kind, 'generated');
   });
 
   it('is reported, and whether it is the one that makes keys', async () => {
