@@ -46,7 +46,7 @@ const RANKS: Record<string, number> = {
 };
 
 /** Stages 1 to 6 in the order of the data path. */
-const STAGES = ['entropy', 'drbg', 'modulation', 'sts', 'proof', 'ledger'];
+const STAGES = ['entropy', 'drbg', 'sts', 'modulation', 'proof', 'ledger'];
 
 /** The one file outside of src/ that a layer may import. */
 const OUTSIDE: Record<string, string> = {

@@ -1,10 +1,11 @@
 /**
  * The generation path, as one reads it:
  *
- *   entropy source → health tests → DRBG → modulation → statistical validation → proof
+ *   entropy source → health tests → DRBG → statistical validation → modulation → proof
  *
- * and then, in `key-worker.ts`, the ledger, and in `http/`, the response. Sections cited are those
- * of `docs/architecture.md` and of the standards named there.
+ * and then, in `key-worker.ts`, the ledger, and in `http/`, the response. What is validated is a sample;
+ * four quick tests look at it again after modulation. Sections cited are those of
+ * `docs/architecture.md` and of the standards named there.
  */
 import { concatBytes, wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
