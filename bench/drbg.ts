@@ -55,7 +55,7 @@ class FullPool {
 
   constructor(name: SourceName) {
     const memory = allocatePool(POOL_DRAWS);
-    this.pool = { name, kind: 'noise', creditBitsPerDraw: 192, memory };
+    this.pool = { name, kind: 'noise', creditBitsPerDraw: 192, isSeparate: false, memory };
     this.#filler = new PoolFiller(memory);
     this.#filler.setState('delivering');
   }

@@ -28,9 +28,15 @@ export class BackgroundSource {
     settings: SourceSettings,
     onEvent: (event: SourceEvent) => void,
   ) {
-    const { kind, poolDraws, creditBits, prepare } = backgroundRow(name);
+    const { kind, poolDraws, creditBits, isSeparate, prepare } = backgroundRow(name);
     const memory = allocatePool(poolDraws);
-    this.pool = { name, kind, creditBitsPerDraw: creditBits(settings), memory };
+    this.pool = {
+      name,
+      kind,
+      creditBitsPerDraw: creditBits(settings),
+      isSeparate: isSeparate(settings),
+      memory,
+    };
     this.#view = new PooledSource(this.pool);
     const workerData: NoiseWorkerData = { settings: prepare(settings), memory };
     this.#worker = new Worker(new URL('./noise-worker.ts', import.meta.url), {

@@ -1,13 +1,12 @@
 /**
  * Which credits may be added.
  *
- * Min-entropies add up for independent draws alone (SP 800-90C §2.6, which also asks that their
- * security boundaries do not overlap). Each source's row in `registry.ts` says whether there is an
- * argument that it is separate from the machine's own noise; docs/random-bit-generation.md has the
- * arguments. Without one, the larger credit counts and the other one nothing.
+ * Min-entropies add up for independent draws alone (SP 800-90C §2.6). Each source's row in
+ * `registry.ts` says whether there is an argument that it is separate from the machine's own noise;
+ * docs/random-bit-generation.md has the arguments. Without one, the larger credit counts and the other
+ * one nothing.
  */
-import { isSeparate } from './registry.ts';
-import type { SourceName } from './source.ts';
+import type { Draw, SourceName } from './source.ts';
 
 /** Credits of the draws in one seed, in bits, by what they may be added to. */
 export interface SeedCredit {
@@ -19,6 +18,11 @@ export interface SeedCredit {
   readonly separateBits: number;
 }
 
+/** What of a draw its credit depends on. */
+export interface CreditedDraw extends Pick<Draw, 'creditBits' | 'isSeparate'> {
+  readonly name: SourceName;
+}
+
 /** A part of a key, and the credit of the reseed that precedes it. */
 export interface KeyPart {
   readonly lengthBits: number;
@@ -26,15 +30,13 @@ export interface KeyPart {
 }
 
 /** The credit of one seed from the credits of its draws. */
-export function creditOfSeed(
-  draws: readonly { readonly name: SourceName; readonly creditBits: number }[],
-): SeedCredit {
-  const bitsOf = (isCounted: (name: SourceName) => boolean) =>
-    draws.filter(({ name }) => isCounted(name)).map(({ creditBits }) => creditBits);
+export function creditOfSeed(draws: readonly CreditedDraw[]): SeedCredit {
+  const bitsOf = (isCounted: (draw: CreditedDraw) => boolean) =>
+    draws.filter(isCounted).map(({ creditBits }) => creditBits);
   return {
-    osBits: Math.max(0, ...bitsOf((name) => name === 'os')),
-    sharedBits: Math.max(0, ...bitsOf((name) => name !== 'os' && !isSeparate(name))),
-    separateBits: bitsOf(isSeparate).reduce((sum, bits) => sum + bits, 0),
+    osBits: Math.max(0, ...bitsOf(({ name }) => name === 'os')),
+    sharedBits: Math.max(0, ...bitsOf(({ name, isSeparate }) => name !== 'os' && !isSeparate)),
+    separateBits: bitsOf(({ isSeparate }) => isSeparate).reduce((sum, bits) => sum + bits, 0),
   };
 }
 

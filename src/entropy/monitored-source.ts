@@ -59,7 +59,9 @@ export class MonitoredSource implements EntropySource {
     if (!this.#started) this.#start();
     const bytes = this.#readTested();
     this.#draws += 1;
-    return { bytes, creditBits: this.#reader.creditBitsPerDraw, jobId: null };
+    const { creditBitsPerDraw: creditBits } = this.#reader;
+    // Read on this machine, as it runs.
+    return { bytes, creditBits, isSeparate: false, jobId: null };
   }
 
   status(): SourceStatus {

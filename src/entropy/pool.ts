@@ -35,6 +35,8 @@ export interface Pool {
   readonly name: SourceName;
   readonly kind: SourceKind;
   readonly creditBitsPerDraw: number;
+  /** As of each `Draw`. */
+  readonly isSeparate: boolean;
   readonly memory: SharedArrayBuffer;
 }
 
@@ -206,13 +208,15 @@ export class PooledSource implements EntropySource {
   readonly name: SourceName;
   readonly kind: SourceKind;
   readonly #creditBitsPerDraw: number;
+  readonly #isSeparate: boolean;
   readonly #memory: PoolMemory;
   #closed = false;
 
-  constructor({ name, kind, creditBitsPerDraw, memory }: Pool) {
+  constructor({ name, kind, creditBitsPerDraw, isSeparate, memory }: Pool) {
     this.name = name;
     this.kind = kind;
     this.#creditBitsPerDraw = creditBitsPerDraw;
+    this.#isSeparate = isSeparate;
     this.#memory = new PoolMemory(memory);
   }
 
@@ -225,7 +229,9 @@ export class PooledSource implements EntropySource {
     // a source that begins to deliver between two looks would be neither.
     const { state } = this.#memory;
     const isGood = state === 'delivering' || state === 'failing';
-    if (taken !== null && isGood) return { ...taken, creditBits: this.#creditBitsPerDraw };
+    if (taken !== null && isGood) {
+      return { ...taken, creditBits: this.#creditBitsPerDraw, isSeparate: this.#isSeparate };
+    }
     if (taken !== null) wipe(taken.bytes);
     throw this.#unavailable();
   }

@@ -10,7 +10,13 @@ import type {
   SourceName,
 } from './source.ts';
 import type { IbmQuantumSettings } from './sources/ibm-quantum.ts';
-import { isKernelGenerator, openOsSource, osAssessment, osCreditBits } from './sources/os.ts';
+import {
+  feedsKernel,
+  isKernelGenerator,
+  openOsSource,
+  osAssessment,
+  osCreditBits,
+} from './sources/os.ts';
 import type { QrngSettings } from './sources/qrng.ts';
 import { openQuantumSimulator } from './sources/quantum-simulator.ts';
 
@@ -20,8 +26,6 @@ interface CommonRow {
   readonly assessment: (settings: SourceSettings) => string;
   /** Min-entropy credited to a draw, in bits. */
   readonly creditBits: (settings: SourceSettings) => number;
-  /** Whether its noise arises apart from the machine's own, so that its credit may be added. */
-  readonly isSeparate: boolean;
 }
 
 interface DirectRow extends CommonRow {
@@ -29,6 +33,8 @@ interface DirectRow extends CommonRow {
 }
 
 interface BackgroundRow extends CommonRow {
+  /** Whether its noise arises apart from the machine's own, so that its credit may be added. */
+  readonly isSeparate: (settings: SourceSettings) => boolean;
   /** Draws that the pool holds: a power of two. */
   readonly poolDraws: number;
   /** Asking it takes the network, and perhaps money. */
@@ -49,14 +55,12 @@ const DIRECT: Readonly<Record<DirectName, DirectRow>> = {
     kind: 'system',
     assessment: () => osAssessment(),
     creditBits: () => osCreditBits(),
-    isSeparate: false,
     open: () => openOsSource(),
   },
   'quantum-simulator': {
     kind: 'quantum-simulator',
     assessment: () => 'a pseudorandom generator',
     creditBits: () => 0,
-    isSeparate: false,
     open: openQuantumSimulator,
   },
 };
@@ -78,7 +82,7 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
         : 'not credited: no assessment of this machine; PHM_JITTER_CREDIT=on says there is one',
     creditBits: ({ jitterCredit }) => (jitterCredit ? POOLED_CREDIT_BITS : 0),
     // The interrupts and cache misses that delay its walk are what the kernel times for its own pool.
-    isSeparate: false,
+    isSeparate: () => false,
     poolDraws: 256,
     isRemote: false,
     prepare: () => ({ name: 'jitter' }),
@@ -89,12 +93,15 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
       if (!device) return 'claimed by PHM_DEVICE_MIN_ENTROPY';
       if (isKernelGenerator(device.path))
         return "not credited: it is the kernel's generator, as os";
-      return `${device.minEntropyPerByte} bits a byte, on the operator's word by PHM_DEVICE_MIN_ENTROPY`;
+      const claim = `${device.minEntropyPerByte} bits a byte, on the operator's word by PHM_DEVICE_MIN_ENTROPY`;
+      return feedsKernel(device.path)
+        ? `${claim}; not added to os: the kernel may feed itself from the same chip`
+        : claim;
     },
     creditBits: ({ device }) =>
       device && !isKernelGenerator(device.path) ? POOLED_CREDIT_BITS : 0,
-    // Part of the operator's claim: what one read takes from a device is given to no other.
-    isSeparate: true,
+    // Part of the operator's claim, but where it is seen to be wrong.
+    isSeparate: ({ device }) => device !== null && !feedsKernel(device.path),
     poolDraws: 256,
     isRemote: false,
     prepare: ({ device }) => ({ name: 'device', ...required(device) }),
@@ -103,7 +110,7 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
     kind: 'quantum-hardware',
     assessment: remoteAssessment,
     creditBits: remoteCredit,
-    isSeparate: true,
+    isSeparate: () => true,
     poolDraws: 64,
     isRemote: true,
     prepare: ({ ibmQuantum }) => {
@@ -115,7 +122,7 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
     kind: 'quantum-hardware',
     assessment: remoteAssessment,
     creditBits: remoteCredit,
-    isSeparate: true,
+    isSeparate: () => true,
     poolDraws: 64,
     isRemote: true,
     prepare: ({ qrng }) => {
@@ -158,11 +165,6 @@ export function sourceCreditBits(name: SourceName, settings: SourceSettings): nu
 /** Whether asking the source takes the network, and perhaps money. */
 export function isRemote(name: SourceName): boolean {
   return isBackground(name) && BACKGROUND[name].isRemote;
-}
-
-/** Whether the credit of a source may be added to that of the machine and of other such sources. */
-export function isSeparate(name: SourceName): boolean {
-  return SOURCES[name].isSeparate;
 }
 
 /** Opens a source. It does not throw: one that cannot be read says so in `status` and `draw`. */

@@ -16,6 +16,8 @@ export interface Draw {
   readonly bytes: Buffer;
   /** Min-entropy credited to this draw, in bits: a claim of the source's assessment. */
   readonly creditBits: number;
+  /** Whether there is an argument that its noise is apart from the machine's own, so that credits may be added. */
+  readonly isSeparate: boolean;
   /** The hardware job behind the draw, when there is one. */
   readonly jobId: string | null;
 }

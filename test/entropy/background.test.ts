@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -9,8 +9,10 @@ import {
   type Draw,
   PooledSource,
   type SourceEvent,
+  sourceAssessment,
   sourceCreditBits,
 } from '../../src/entropy/index.ts';
+import { backgroundRow } from '../../src/entropy/registry.ts';
 import { AppError, SetupError } from '../../src/errors.ts';
 import { API_KEY, CRN, FakeIbm } from './fake-ibm.ts';
 
@@ -105,6 +107,23 @@ describe('a background source', { timeout: 30_000 }, () => {
     assert.equal(creditOf('/dev/null'), 192);
     assert.equal(creditOf(join(folder, 'missing')), 192);
     for (const path of ['/dev/urandom', '/dev/random', link]) assert.equal(creditOf(path), 0, path);
+  });
+
+  it("adds a device's credit to that of os, unless the kernel may read the same chip", {
+    skip: process.platform === 'win32' && 'no device files',
+  }, (t) => {
+    const settingsOf = (path: string) => ({ ...SETTINGS, device: { path, minEntropyPerByte: 8 } });
+    const isSeparate = (path: string) => backgroundRow('device').isSeparate(settingsOf(path));
+    assert.equal(isSeparate('/dev/null'), true);
+    assert.equal(isSeparate('/dev/hwrng'), false, 'by its name, also while it is away');
+    assert.equal(sourceCreditBits('device', settingsOf('/dev/hwrng')), 192);
+    assert.match(sourceAssessment('device', settingsOf('/dev/hwrng')), /; not added to os: /);
+    if (!existsSync('/dev/hwrng')) return t.diagnostic('no /dev/hwrng: its number is not tested');
+    const folder = mkdtempSync(join(tmpdir(), 'phm-device-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const link = join(folder, 'noise');
+    symlinkSync('/dev/hwrng', link);
+    assert.equal(isSeparate(link), false, 'by its number');
   });
 
   it('credits a remote source only when the operator says so', () => {

@@ -3,11 +3,18 @@ import { describe, it } from 'node:test';
 import { creditOfKey, creditOfSeed, type KeyPart } from '../../src/entropy/credits.ts';
 import type { SourceName } from '../../src/entropy/index.ts';
 
-type Draws = readonly (readonly [SourceName, number])[];
+/** Name and credit of each draw; `shared` is a device of which the kernel may read, too. */
+type Draws = readonly (readonly [SourceName, number, 'shared'?])[];
+
+const SEPARATE: readonly SourceName[] = ['device', 'ibm-quantum', 'qrng'];
 
 /** The credit of one reseed that took these draws. */
 function seed(draws: Draws) {
-  return creditOfSeed(draws.map(([name, creditBits]) => ({ name, creditBits })));
+  return creditOfSeed(
+    draws.map(([name, creditBits, shared]) => {
+      return { name, creditBits, isSeparate: SEPARATE.includes(name) && !shared };
+    }),
+  );
 }
 
 /** The credit of a key whose reseeds all took these draws; 384 bits are cut in two halves. */
@@ -21,6 +28,7 @@ const OS = ['os', 256] as const;
 const WINDOWS = ['os', 0] as const;
 const JITTER = ['jitter', 192] as const;
 const DEVICE = ['device', 192] as const;
+const HWRNG = ['device', 192, 'shared'] as const;
 const QRNG = ['qrng', 192] as const;
 const IBM = ['ibm-quantum', 192] as const;
 
@@ -34,6 +42,10 @@ describe('the credit of one reseed', () => {
       [[OS, ['jitter', 300]], 300],
       [[OS, ['quantum-simulator', 300]], 300],
       [[OS, DEVICE], 448],
+      [[OS, HWRNG], 256],
+      [[WINDOWS, HWRNG], 192],
+      [[JITTER, HWRNG], 192],
+      [[HWRNG, QRNG], 384],
       [[OS, QRNG], 448],
       [[OS, IBM], 448],
       [[JITTER, DEVICE], 384],
@@ -68,6 +80,7 @@ describe('the credit of a key', () => {
     assert.equal(key(384, [OS, ['jitter', 100]]), 256);
     assert.equal(key(384, [OS, ['jitter', 150]]), 300, 'jitter alone, twice');
     assert.equal(key(384, [OS, JITTER]), 384, 'jitter alone, twice');
+    assert.equal(key(384, [OS, ['device', 64, 'shared']]), 256, 'nothing added');
     const halves = [seed([OS]), seed([OS, JITTER])];
     const parts = halves.map((credit) => ({ lengthBits: 192, credit }));
     assert.equal(creditOfKey(parts), 256, 'not 192 of the one and 192 of the other');

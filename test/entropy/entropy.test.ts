@@ -25,7 +25,8 @@ function scripted(name: SourceName, bytes: Uint8Array, credit = 0, jobId: string
     name,
     kind: sourceKind(name),
     draw() {
-      const draw = { bytes: Buffer.from(bytes), creditBits: credit, jobId };
+      const isSeparate = name === 'qrng';
+      const draw = { bytes: Buffer.from(bytes), creditBits: credit, isSeparate, jobId };
       draws.push(draw);
       return draw;
     },

@@ -19,6 +19,7 @@ function pump(script: Script, options?: ConstructorParameters<typeof ScriptedRea
     name: 'device',
     kind: 'noise',
     creditBitsPerDraw: 192,
+    isSeparate: true,
     memory,
   });
   const events: SourceEvent[] = [];

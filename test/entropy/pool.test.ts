@@ -12,7 +12,8 @@ function makePool(creditBitsPerDraw = 192): { pool: Pool; filler: PoolFiller } {
   const memory = allocatePool(DRAWS);
   const filler = new PoolFiller(memory);
   filler.setState('delivering');
-  return { pool: { name: 'jitter', kind: 'noise', creditBitsPerDraw, memory }, filler };
+  const isSeparate = true;
+  return { pool: { name: 'jitter', kind: 'noise', creditBitsPerDraw, isSeparate, memory }, filler };
 }
 
 // Words of the header, as the module lays them out.
@@ -51,8 +52,9 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     const source = new PooledSource(pool);
     assert.equal(filler.put(numbered(1), 'job-a'), true);
     assert.equal(filler.put(numbered(2), null), true);
-    assert.deepEqual(source.draw(), { bytes: numbered(1), creditBits: 192, jobId: 'job-a' });
-    assert.deepEqual(source.draw(), { bytes: numbered(2), creditBits: 192, jobId: null });
+    const claim = { creditBits: 192, isSeparate: true };
+    assert.deepEqual(source.draw(), { bytes: numbered(1), ...claim, jobId: 'job-a' });
+    assert.deepEqual(source.draw(), { bytes: numbered(2), ...claim, jobId: null });
     assert.equal(source.status().draws, 2);
   });
 

@@ -21,7 +21,8 @@ export function fakeSource(
     draws: 0,
     draw() {
       this.draws += 1;
-      return { bytes: Buffer.alloc(48, this.draws), creditBits, jobId };
+      const isSeparate = name === 'device' || name === 'qrng' || name === 'ibm-quantum';
+      return { bytes: Buffer.alloc(48, this.draws), creditBits, isSeparate, jobId };
     },
     status() {
       return {

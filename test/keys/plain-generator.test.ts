@@ -149,7 +149,7 @@ describe('plain keys', () => {
     let fails = false;
     const draw = () => {
       if (fails) throw entropyUnavailable('staged');
-      return { bytes: Buffer.alloc(48, 1), creditBits: 256, jobId: null };
+      return { bytes: Buffer.alloc(48, 1), creditBits: 256, isSeparate: false, jobId: null };
     };
     const { run, start, samples, clock, generator } = makeWorker({ os: { ...os, draw } });
     await start();

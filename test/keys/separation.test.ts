@@ -86,6 +86,7 @@ describe('copies of a generator', () => {
         name: 'jitter',
         kind: 'noise',
         creditBitsPerDraw: 192,
+        isSeparate: false,
         memory,
       });
       const extras = new Map([['jitter' as const, jitter]]);

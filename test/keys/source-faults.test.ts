@@ -153,7 +153,13 @@ async function pumped(t: TestContext, name: SourceName, reader: NoiseReader): Pr
   const events: SourceEvent[] = [];
   const pump = new NoisePump(reader, new PoolFiller(memory), (event) => events.push(event));
   t.after(() => pump.close());
-  const source = new PooledSource({ name, kind: 'noise', creditBitsPerDraw: 192, memory });
+  const source = new PooledSource({
+    name,
+    kind: 'noise',
+    creditBitsPerDraw: 192,
+    isSeparate: false,
+    memory,
+  });
   const site = await Site.open(t, fakeSource('os', 256), source);
   pump.start();
   return { site, events };

@@ -51,12 +51,25 @@ const DEVICES: OsDevices = {
   mustBeDevice: true,
 };
 
+const HARDWARE_GENERATOR = '/dev/hwrng';
+
+/** Character device 10, 183 on Linux (Documentation/admin-guide/devices.txt), as `st_rdev` has it. */
+const HARDWARE_GENERATOR_NUMBER = (10 << 8) | 183;
+
 /** Whether `path` is the kernel's generator, by whatever name: what it gives, `os` gives already. */
 export function isKernelGenerator(path: string): boolean {
   const device = deviceNumber(path);
   return (
     device !== null && [DEVICES.path, DEVICES.readyPath].some((one) => deviceNumber(one) === device)
   );
+}
+
+/**
+ * Whether `path` is the kernel's own way to the machine's hardware generator, by whatever name. Linux
+ * may feed its generator from the same chip (rng-core), so that its noise is in `os` already.
+ */
+export function feedsKernel(path: string): boolean {
+  return path === HARDWARE_GENERATOR || deviceNumber(path) === HARDWARE_GENERATOR_NUMBER;
 }
 
 /** The number of a character device, or null where there is none that can be seen. */
