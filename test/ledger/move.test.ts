@@ -189,6 +189,7 @@ describe('move of a ledger', () => {
       [first.row, value(first.row, 5, 192), /security_level must be 128, 256 or 384/],
       [first.row, value(first.row, 10, -0.5), /entropy_bits must be/],
       [first.row, value(first.row, 12, 1.5), /gate_p must be a number from 0 to 1, or null/],
+      [first.sums + 1, value(first.sums + 1, 3, 2 ** 53 - 1), /latency_us of an account add up to/],
       [first.sums, value(first.sums, 8, '1,,2'), /latency_counts must be 1 to 88 whole numbers/],
       [first.sums, value(first.sums, 8, '0'.repeat(9)), /latency_counts must be/],
       [first.sums, value(first.sums, 8, '1,'.repeat(88).concat('1')), /latency_counts must be/],

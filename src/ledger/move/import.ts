@@ -255,7 +255,11 @@ class Section {
       this.#refuse('rows must be in the order of their key, and none may come twice');
     }
     this.#previous = row;
-    this.tally.add(row);
+    const tooLarge = this.tally.add(row);
+    if (tooLarge !== undefined) {
+      const { MAX_SAFE_INTEGER } = Number;
+      this.#refuse(`${tooLarge} of an account add up to more than ${MAX_SAFE_INTEGER}`);
+    }
     return row;
   }
 }

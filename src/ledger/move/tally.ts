@@ -6,14 +6,17 @@ import { accountColumn, columnsOf, type RowCounts, type TableName, type Value } 
 export class Tally {
   readonly #account: number;
   readonly #summed: readonly number[];
+  readonly #names: readonly string[];
   readonly #sums = new Map<string, { rows: number; sums: bigint[] }>();
 
   constructor(table: TableName) {
     this.#account = accountColumn(table);
+    this.#names = columnsOf(table).map(({ name }) => name);
     this.#summed = columnsOf(table).flatMap((column, i) => (column.summed ? [i] : []));
   }
 
-  add(row: readonly Value[]): void {
+  /** Adds a row. Returns the name of a column whose sum has become too large to be read as a number. */
+  add(row: readonly Value[]): string | undefined {
     const account = this.#account < 0 ? '' : String(row[this.#account]);
     let entry = this.#sums.get(account);
     if (!entry) {
@@ -24,6 +27,8 @@ export class Tally {
     for (const [i, column] of this.#summed.entries()) {
       entry.sums[i] = (entry.sums[i] ?? 0n) + BigInt(Number(row[column]));
     }
+    const tooLarge = entry.sums.findIndex((sum) => sum > Number.MAX_SAFE_INTEGER);
+    return tooLarge < 0 ? undefined : this.#names[this.#summed[tooLarge]];
   }
 
   /** True when `other`, which a database has summed as `rows sum sum …`, says the same. */
