@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { formatTimestamp } from './clock.ts';
-import type { LedgerStatus } from './keys/index.ts';
+import type { LedgerStatus, RetiredVersion } from './keys/index.ts';
 
 /** Logs what is different from before. */
 export function logLedger(logger: Logger, status: LedgerStatus, before: LedgerStatus): void {
@@ -25,7 +25,10 @@ export function logLedger(logger: Logger, status: LedgerStatus, before: LedgerSt
   }
 }
 
-/** Logs retirements as they are now, and those taken back: an attacker who writes to the database can do that. */
+/**
+ * Logs retirements that changed. It warns of those that were taken back or let more rows count: an attacker who
+ * writes to the database can do that.
+ */
 function logRetired(logger: Logger, { retired }: LedgerStatus, before: LedgerStatus): void {
   const reinstated = before.retired
     .map(({ version }) => version)
@@ -33,17 +36,40 @@ function logRetired(logger: Logger, { retired }: LedgerStatus, before: LedgerSta
   if (reinstated.length > 0) {
     logger.warn({ versions: reinstated }, 'versions of the master secret are no longer retired');
   }
-  for (const { version, compromisedMs, current } of retired) {
-    const since = compromisedMs === null ? null : formatTimestamp(compromisedMs);
-    const details = { version, compromisedSince: since };
-    if (current) {
-      logger.error(
-        details,
-        'the version of the master secret that this server makes keys under is retired: it makes none ' +
-          'until it is restarted with another one',
-      );
-    } else {
-      logger.info(details, 'a version of the master secret is retired');
-    }
+  for (const retirement of retired) {
+    const earlier = before.retired.find(({ version }) => version === retirement.version);
+    if (isDeepStrictEqual(retirement, earlier)) continue;
+    if (earlier && isLooser(retirement, earlier)) logLoosened(logger, retirement, earlier);
+    else logRetirement(logger, retirement);
   }
+}
+
+/** Whether more rows count than before. */
+function isLooser({ compromisedMs }: RetiredVersion, earlier: RetiredVersion): boolean {
+  return (compromisedMs ?? Infinity) > (earlier.compromisedMs ?? Infinity);
+}
+
+function logLoosened(logger: Logger, retirement: RetiredVersion, earlier: RetiredVersion): void {
+  const { version, compromisedMs } = retirement;
+  logger.warn(
+    { version, compromisedSince: timeOf(compromisedMs), before: timeOf(earlier.compromisedMs) },
+    'the retirement of a version of the master secret lets more rows count than before',
+  );
+}
+
+function logRetirement(logger: Logger, { version, compromisedMs, current }: RetiredVersion): void {
+  const details = { version, compromisedSince: timeOf(compromisedMs) };
+  if (current) {
+    logger.error(
+      details,
+      'the version of the master secret that this server makes keys under is retired: it makes none ' +
+        'until it is restarted with another one',
+    );
+  } else {
+    logger.info(details, 'a version of the master secret is retired');
+  }
+}
+
+function timeOf(compromisedMs: number | null): string | null {
+  return compromisedMs === null ? null : formatTimestamp(compromisedMs);
 }

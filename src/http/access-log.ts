@@ -1,5 +1,5 @@
 /**
- * What is written about requests that no account answers for, so that a flood of them cannot fill a disk:
+ * What is written about requests and handshakes that no account answers for, so that a flood of them cannot fill a disk:
  * some lines a second, and now and then a line that counts those left out.
  */
 import type { FastifyBaseLogger } from 'fastify';
@@ -9,7 +9,7 @@ import type { ErrorCode } from '../errors.ts';
 import type { HandshakeFailure } from '../telemetry/index.ts';
 import type { RequestObserver } from './observe.ts';
 
-/** Lines, for each class of statuses: a flood that is refused does not hide who asks `/readyz`. */
+/** Lines of each class of statuses and of failed handshakes: a flood of one class does not hide the others. */
 const LINES = { ratePerSecond: 10, burst: 100 };
 
 const SUMMARY_EVERY_MS = 10_000;
@@ -35,7 +35,8 @@ export class AccessLog {
 
   /** Whether a line may be written about a TLS handshake that failed; counts it if not. */
   admitsHandshake(reason: HandshakeFailure): boolean {
-    return this.#take('tls', `tls ${reason}`);
+    const name = `tls ${reason}`;
+    return this.#take(name, name);
   }
 
   #take(lineClass: string, name: string): boolean {

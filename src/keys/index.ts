@@ -13,6 +13,7 @@ export {
   readMasterSecret,
   rotateMasterSecret,
 } from './master-secret.ts';
+export type { RetiredVersion } from './messages.ts';
 export {
   type KeyObserver,
   QUEUE_NAMES,

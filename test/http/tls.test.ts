@@ -248,7 +248,7 @@ describe('handshakes that fail', () => {
     });
   });
 
-  it('get few lines in a flood, and one that counts the others', async () => {
+  it('get few lines in a flood of one reason, which hides no other, and one that counts the rest', async () => {
     const { app, port, tap, lines } = await listen(false);
     const sent = 200;
     let failed = 0;
@@ -260,9 +260,15 @@ describe('handshakes that fail', () => {
     });
     for (let i = 0; i < sent; i++) sendText(port, 'SSH-2.0-client\r\n');
     await all;
+    const another = once(app.server, 'tlsClientError');
+    await Promise.all([another, shakeHands(tap, { ecdhCurve: 'X448' })]);
     tap.close();
     await app.close();
-    const written = lines.filter(({ msg }) => msg === 'TLS handshake failed').length;
+    const reasons = lines
+      .filter(({ msg }) => msg === 'TLS handshake failed')
+      .map(({ reason }) => reason);
+    assert.equal(reasons.pop(), 'no_shared_group');
+    const written = reasons.filter((reason) => reason === 'other').length;
     assert.ok(written >= 100 && written < sent, `${written} lines`);
     const leftOut = lines
       .filter(({ msg }) => msg === 'requests left out of the log')

@@ -1,0 +1,66 @@
+/** What the log says of the ledger and of retirements, when something changes. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { pino } from 'pino';
+import type { LedgerStatus, RetiredVersion } from '../src/keys/index.ts';
+import { logLedger } from '../src/ledger-log.ts';
+
+const [INFO, WARN, ERROR] = [30, 40, 50];
+const NOON = Date.UTC(2026, 10, 22, 12);
+const HOUR = 3_600_000;
+
+const retirement = (
+  version: number,
+  compromisedMs: number | null,
+  current = false,
+): RetiredVersion => ({ version, compromisedMs, current });
+
+const status = (...retired: RetiredVersion[]): LedgerStatus => ({
+  failure: null,
+  lackedVersions: [],
+  retired,
+});
+
+/** Level, version and message of each line that the change writes. */
+function logged(now: LedgerStatus, before: LedgerStatus): [number, number | number[], string][] {
+  const lines: string[] = [];
+  const logger = pino({ base: null }, { write: (line: string) => lines.push(line) });
+  logLedger(logger, now, before);
+  return lines
+    .map((line) => JSON.parse(line))
+    .map(({ level, version, versions, msg }) => [level, version ?? versions, msg]);
+}
+
+describe('the log of retirements', () => {
+  it('informs of one that is new or stricter, and leaves out those that did not change', () => {
+    const same = retirement(1, null);
+    const line = [INFO, 2, 'a version of the master secret is retired'];
+    for (const [now, before] of [
+      [status(same, retirement(2, null)), status(same)],
+      [status(same, retirement(2, NOON)), status(same, retirement(2, null))],
+      [status(same, retirement(2, NOON - HOUR)), status(same, retirement(2, NOON))],
+    ]) {
+      assert.deepEqual(logged(now, before), [line]);
+    }
+    assert.deepEqual(logged(status(same), status(same)), []);
+  });
+
+  it('warns of one whose time became later or was lost', () => {
+    const before = status(retirement(2, NOON, true));
+    for (const compromisedMs of [NOON + HOUR, null]) {
+      const [[level, version, message], ...others] = logged(
+        status(retirement(2, compromisedMs, true)),
+        before,
+      );
+      assert.deepEqual([level, version, others], [WARN, 2, []]);
+      assert.match(message, /lets more rows count than before/);
+    }
+  });
+
+  it('warns of those taken back, and calls a retired current version an error', () => {
+    const [back, current] = logged(status(retirement(2, null, true)), status(retirement(1, null)));
+    assert.deepEqual(back, [WARN, [1], 'versions of the master secret are no longer retired']);
+    assert.equal(current[0], ERROR);
+    assert.match(current[2], /this server makes keys under is retired/);
+  });
+});
