@@ -11,6 +11,24 @@ export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
+/** A moment on two clocks. */
+export interface Instant {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
+export function instantNow(clock: Clock): Instant {
+  return { monotonicMs: monotonicMs(), wallMs: clock.nowMs() };
+}
+
+/**
+ * Time gone by, by the clock that shows more: the monotonic one stands still while the machine is suspended, the
+ * wall clock may be set back.
+ */
+export function elapsedMs(since: Instant, now: Instant): number {
+  return Math.max(now.monotonicMs - since.monotonicMs, now.wallMs - since.wallMs);
+}
+
 /** ISO 8601 with an explicit UTC offset, e.g. `2026-01-31T12:00:00.000+00:00`. */
 export function formatTimestamp(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, -1)}+00:00`;

@@ -34,6 +34,7 @@ import {
   readMasterSecret,
   type ServiceSources,
 } from './keys/index.ts';
+import { logLatch, logUnjudgedKeys } from './latch-log.ts';
 import { type LedgerStore, Maintenance, migrateStore, openStore } from './ledger/index.ts';
 import { logLedger } from './ledger-log.ts';
 import { prettyLines } from './log-pretty.ts';
@@ -49,9 +50,6 @@ const DASHBOARD_FOLDER = fileURLToPath(new URL('../build/dashboard', import.meta
 
 /** How long the last log lines may take at the end. */
 const LOG_FLUSH_MS = 1_000;
-
-/** Key ids in one log line: about 5 kB. */
-const KEY_IDS_A_LINE = 100;
 
 /** How long the last traces may take at the end. */
 const TRACES_FLUSH_MS = 2_000;
@@ -192,7 +190,8 @@ async function startService({
       secret,
       suiteWorkers: config.suiteWorkers,
       clock: systemClock,
-      onLatch: (defect) => logger.error({ ...defect }, 'key generation has stopped'),
+      onLatch: (defect, released) => logLatch(logger, defect, released),
+      onFailedVerdict: (verdict) => logger.warn({ ...verdict }, 'statistical gate: failed'),
       onUnjudgedKeys: (keyIds) => logUnjudgedKeys(logger, keyIds),
       ...(metrics && { observer: metrics }),
       onSourceEvent: (source, event) => {
@@ -212,18 +211,6 @@ async function startService({
     return { service, demoApiKey };
   } finally {
     wipe(...secret.versions.map((one) => one.secret));
-  }
-}
-
-/** Names every key, in lines of bounded size. There is one line at least, so that an empty list is a statement. */
-function logUnjudgedKeys(logger: Logger, keyIds: readonly string[]): void {
-  const parts = Math.max(1, Math.ceil(keyIds.length / KEY_IDS_A_LINE));
-  for (let part = 1; part <= parts; part++) {
-    const line = keyIds.slice((part - 1) * KEY_IDS_A_LINE, part * KEY_IDS_A_LINE);
-    logger.error(
-      { part, parts, keyIds: line },
-      'plain keys released since their generator was last judged good',
-    );
   }
 }
 

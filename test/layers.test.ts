@@ -18,6 +18,7 @@ const RANKS: Record<string, number> = {
   main: 7,
   serve: 6,
   banner: 5,
+  'latch-log': 5,
   'ledger-log': 5,
   'log-writer': 0,
   'log-pretty': 0,

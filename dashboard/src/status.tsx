@@ -50,8 +50,8 @@ const CHECKS: Readonly<Record<string, readonly [title: string, text: string]>> =
 
 /** What showed that a generator is defective. */
 const CAUSES: Readonly<Record<NonNullable<Health['latch']>['cause'], string>> = {
-  self_test: 'a self-test of the generator failed',
-  gate: 'two streams in a row failed the gate of the statistical tests',
+  self_test: 'a self-test of the generator or of the statistical tests failed',
+  gate: 'two streams in a row, or three of some 1,000, failed the gate of the statistical tests',
   screen: 'a sample of its output is plainly biased',
   key_test: 'a key failed one of the exact tests that every key must pass',
   repeated_key: 'a new key repeats one in the ledger',

@@ -116,7 +116,8 @@ function openStream(generator: Generator, order: Pick<KeyOrder, 'modulation' | '
 
 /**
  * The same, and the stream's first 2^20 bits through the statistical suite before they are modulated.
- * The sample is not the key: a failing stream is dropped whole, and two in a row latch the process.
+ * The sample is not the key: a failing stream is dropped whole, and two in a row latch the process. Each verdict counts at
+ * once, so that a failure is not forgotten when no second stream can be drawn.
  */
 function openJudgedStream(generator: Generator, order: KeyOrder, tally: StreamTally): Stream {
   for (let attempt = 1; ; attempt++) {
@@ -127,6 +128,7 @@ function openJudgedStream(generator: Generator, order: KeyOrder, tally: StreamTa
       const { evidence, screen, carrier, modulated, gate } = judgement;
       passed = judgement.passed;
       tally.streams += 1;
+      generator.judged(gate, 'streams of validated keys');
       if (!passed) {
         if (attempt < MAX_STREAMS) continue;
         throw latched(generator, gateDefect(gate, 'streams of validated keys'));

@@ -24,7 +24,18 @@ import {
 } from '../entropy/index.ts';
 import { AppError } from '../errors.ts';
 import { modulationSelfTest, PHASES_BYTES } from '../modulation/index.ts';
-import { type Defect, describeDefect, Latch } from './latch.ts';
+import type { Gate } from '../sts/index.ts';
+import { FailureTally } from './failure-tally.ts';
+import {
+  type Defect,
+  describeDefect,
+  type FailedVerdict,
+  failedVerdict,
+  type Judged,
+  Latch,
+  tallyDefect,
+} from './latch.ts';
+import type { SelfTestResult } from './suite-self-test.ts';
 
 /** Length of the sample that a stream is judged by. */
 export const SAMPLE_BITS = 2 ** 20;
@@ -94,6 +105,12 @@ export interface Credit extends SeedCredit {
   readonly jobId: string | null;
 }
 
+/** What a thread adds to its generator. */
+export interface GeneratorAdditions extends Pick<GeneratorParts, 'onFailedVerdict'> {
+  /** Further known-answer tests. */
+  readonly knownAnswers?: () => readonly SelfTestResult[];
+}
+
 /** What a generator is made of. */
 export interface GeneratorParts {
   readonly os: EntropySource;
@@ -106,8 +123,10 @@ export interface GeneratorParts {
   readonly strengthBits: number;
   /** 16 random bytes. */
   readonly instanceId: Buffer;
-  /** The known-answer tests of the DRBG and of the modulation. */
-  readonly knownAnswers: () => readonly { readonly name: string; readonly passed: boolean }[];
+  /** The known-answer tests of the DRBG and of the modulation, and of the suite where this thread runs it. */
+  readonly knownAnswers: () => readonly SelfTestResult[];
+  /** Told of each failure of the gate, for the log. */
+  readonly onFailedVerdict?: (verdict: FailedVerdict) => void;
   /** Shared by all generators of the process. */
   readonly latch: Latch;
 }
@@ -122,6 +141,9 @@ export class Generator {
   readonly strengthBits: number;
   readonly #knownAnswers: GeneratorParts['knownAnswers'];
   readonly #latch: Latch;
+  readonly #onFailedVerdict: GeneratorParts['onFailedVerdict'];
+  /** Its own failures of the gate: passes of other generators must not make it forget them. */
+  readonly #tally = new FailureTally();
   #reseeds = 0;
   #reseedsSinceScreen = 0;
   #screen = 0;
@@ -135,6 +157,7 @@ export class Generator {
     this.#instanceId = parts.instanceId;
     this.#knownAnswers = parts.knownAnswers;
     this.#latch = parts.latch;
+    this.#onFailedVerdict = parts.onFailedVerdict;
     // An idle generator must not keep its state either when another thread latches.
     void this.#latch.whenSet().then(() => this.#drbg.destroy());
   }
@@ -144,7 +167,11 @@ export class Generator {
    * A source that cannot deliver at start is an `AppError('entropy_unavailable')`. A generator outside the
    * service has a latch of its own.
    */
-  static start({ names, mix, pools }: GeneratorSources, latch = Latch.forThreads(1)): Generator {
+  static start(
+    { names, mix, pools }: GeneratorSources,
+    latch = Latch.forThreads(1),
+    { knownAnswers, onFailedVerdict }: GeneratorAdditions = {},
+  ): Generator {
     const os = openSource('os');
     const extras = new Map<SourceName, EntropySource>();
     for (const name of new Set([...names, ...mix])) {
@@ -158,8 +185,9 @@ export class Generator {
       mix: mixed,
       ...instantiate(os, instanceId),
       instanceId,
-      knownAnswers: () => [...drbgSelfTest(), ...modulationSelfTest()],
+      knownAnswers: () => [...drbgSelfTest(), ...modulationSelfTest(), ...(knownAnswers?.() ?? [])],
       latch,
+      ...(onFailedVerdict && { onFailedVerdict }),
     });
     generator.takeScreen();
     return generator;
@@ -216,6 +244,17 @@ export class Generator {
   latch(defect: Defect): void {
     this.#latch.set(defect);
     this.#drbg.destroy();
+  }
+
+  /**
+   * Counts a verdict of the gate on its output. The process latches on the third failure within some 1,000 verdicts,
+   * those of this generator or those of all.
+   */
+  judged(gate: Gate, judged: Judged): void {
+    const passed = gate.verdict === 'PASS';
+    if (!passed) this.#onFailedVerdict?.(failedVerdict(gate, judged));
+    const full = [this.#tally, this.#latch.tally].map((tally) => tally.count(passed));
+    if (full.includes(true)) this.latch(tallyDefect(gate, judged));
   }
 
   status(): GeneratorStatus {

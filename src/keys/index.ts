@@ -4,7 +4,7 @@
  */
 export { sampleStream } from './generate.ts';
 export { Generator, SAMPLE_BITS } from './generator.ts';
-export { type Defect, LATCH_TESTS, type LatchCause } from './latch.ts';
+export { type Defect, type FailedVerdict, LATCH_TESTS, type LatchCause } from './latch.ts';
 export type { LedgerStatus } from './ledger-watch.ts';
 export {
   checkMasterSecret,
@@ -32,9 +32,10 @@ export {
 } from './order.ts';
 export { STREAM_NAMES, STREAM_TESTS, type StreamName } from './p-values.ts';
 export type { Readiness } from './readiness.ts';
-export { requireSelfTests, runSelfTests, type SelfTestResult, suiteSelfTest } from './self-test.ts';
-export { KeyService, type KeyServiceOptions } from './service.ts';
+export { requireSelfTests, runSelfTests } from './self-test.ts';
+export { KeyService, type KeyServiceOptions, type ReleasedKeys } from './service.ts';
 export type { ServiceSources } from './sources.ts';
+export { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
 export {
   VALIDATION_WORDS,
   type ValidateOutcome,

@@ -4,7 +4,7 @@
  * It takes work in batches. A batch's keys are made first, then one transaction records them all;
  * only after that commit are they posted back. A key whose row was refused is wiped here. While a
  * database elsewhere commits one batch, the next is made ready. Samples of its generator are judged by
- * a suite worker; commits of plain keys wait for the verdict where `plain-judgement.ts` says so.
+ * a suite worker; commits of plain keys, and their answers, wait for the verdict where `plain-judgement.ts` says so.
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { MONTHLY_QUOTAS, quotaMonth } from '../accounts/index.ts';
@@ -31,6 +31,7 @@ import { type Defect, Latch } from './latch.ts';
 import { takeSecret } from './master-secret.ts';
 import {
   type CommitTimes,
+  type FailureOfGate,
   type KeyBatch,
   type KeyBatchReply,
   type KeyTask,
@@ -139,10 +140,12 @@ export class KeyWorker {
     const preparing = Promise.all(batch.tasks.map((task) => this.#prepare(task, lookups)));
     const committing = this.#turn.then(async () => {
       const prepared = this.#dropRetired(await this.#admit(await preparing));
-      return { prepared, ...(await this.#commit(prepared.filter(isDraft), batch)) };
+      const drafts = prepared.filter(isDraft);
+      return { prepared, drafts, ...(await this.#commit(drafts, batch)) };
     });
     this.#turn = committing;
-    const { prepared, outcomes, failuresRecorded, commit } = await committing;
+    const { prepared, drafts, failuresRecorded, commit, ...committed } = await committing;
+    const outcomes = await this.#release(drafts, committed.outcomes);
     let next = 0;
     // Reads at once, not in turn: a database that hangs would let them wait for each other.
     const results: KeyTaskResult[] = await Promise.all(
@@ -165,13 +168,8 @@ export class KeyWorker {
    * any thread may have found a defect after they were made. Requests without a new key go on.
    */
   async #admit(prepared: readonly Prepared[]): Promise<Prepared[]> {
-    const drafts = prepared.filter(isDraft);
-    let unjudged: unknown;
-    if (drafts.some(({ isPlainKey }) => isPlainKey)) {
-      await this.#plain.whenJudged().catch((error) => {
-        unjudged = error;
-      });
-    }
+    const isPlain = prepared.some((one) => isDraft(one) && one.isPlainKey);
+    const unjudged = isPlain ? await this.#whyUnjudged() : undefined;
     const { latched } = this.#plain.generator;
     return prepared.map((one) => {
       if (!isDraft(one) || !one.request.key) return one;
@@ -190,6 +188,36 @@ export class KeyWorker {
       one.discard();
       return { kind: 'failed', failure: toFailure(retiredError(this.#keyring.currentVersion)) };
     });
+  }
+
+  /**
+   * Waits once more before plain keys are answered: a sample may have failed during a commit of seconds. Keys that
+   * may not be released are wiped here; their rows stand.
+   */
+  async #release(
+    drafts: readonly Draft[],
+    outcomes: readonly KeyTaskResult[],
+  ): Promise<readonly KeyTaskResult[]> {
+    if (!outcomes.some(({ kind }) => kind === 'generated')) return outcomes;
+    const unjudged = await this.#whyUnjudged();
+    if (unjudged === undefined) return outcomes;
+    const failed: KeyTaskResult = { kind: 'failed', failure: toFailure(unjudged) };
+    return outcomes.map((outcome, i) => {
+      if (outcome.kind !== 'generated') return outcome;
+      drafts[i].discard();
+      return failed;
+    });
+  }
+
+  /** Waits for the judgement of the plain keys made so far. Returns why they may not be released, if so. */
+  async #whyUnjudged(): Promise<unknown> {
+    try {
+      await this.#plain.whenJudged();
+    } catch (error) {
+      return error;
+    }
+    const { latched } = this.#plain.generator;
+    return latched ? latchedError(latched) : undefined;
   }
 
   /**
@@ -419,7 +447,10 @@ async function main(data: KeyWorkerData): Promise<void> {
     const keyring = takeSecret(data.secret);
     const store = await openStore(data.store, MONTHLY_QUOTAS);
     const latch = new Latch(data.latch);
-    const generator = Generator.start(data.sources, latch);
+    const generator = Generator.start(data.sources, latch, {
+      onFailedVerdict: (failedVerdict) =>
+        port.postMessage({ failedVerdict } satisfies FailureOfGate),
+    });
     const suite = new RemoteSuite(port);
     const plain = new PlainGenerator(generator, (sample) => suite.judge(sample));
     const worker = new KeyWorker(plain, keyring, store, (retiredVersions) =>
@@ -455,7 +486,8 @@ async function main(data: KeyWorkerData): Promise<void> {
         port.close();
       });
     });
-    port.postMessage({ kind: 'ready', status: generator.status() } satisfies WorkerReady);
+    const status = generator.status();
+    port.postMessage({ kind: 'ready', status, failedVerdicts: [] } satisfies WorkerReady);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     port.postMessage({ kind: 'unable', message } satisfies WorkerReady);

@@ -9,12 +9,15 @@ import { DRBG_SELF_TESTS } from '../drbg/index.ts';
 import { MODULATION_SELF_TESTS } from '../modulation/index.ts';
 import { type Gate, TEST_NAMES } from '../sts/index.ts';
 import { KEY_TESTS } from './entropy-check.ts';
+import { FailureTally } from './failure-tally.ts';
+import { STREAM_NAMES, type StreamName } from './p-values.ts';
+import { SUITE_SELF_TEST } from './suite-self-test.ts';
 
 /** What can latch, and the tests that each cause names. Metrics take their labels from this table. */
 export const LATCH_TESTS = {
-  /** A known answer of the DRBG or of the modulation. */
-  self_test: [...DRBG_SELF_TESTS, ...MODULATION_SELF_TESTS],
-  /** Two streams in a row failed the statistical gate; the weakest test of the second one. */
+  /** A known answer of the DRBG, of the modulation or of the suite. */
+  self_test: [...DRBG_SELF_TESTS, ...MODULATION_SELF_TESTS, SUITE_SELF_TEST],
+  /** The statistical gate failed twice in a row, or three times within 1,000 verdicts; the weakest test of the last one. */
   gate: TEST_NAMES,
   /** A sample of 2^20 bits is biased (SP 800-90B §6.3.1). */
   screen: ['min_entropy'],
@@ -40,20 +43,24 @@ const MAX_DETAIL_LENGTH = 200;
 /** Holds both texts as JSON, even if each character is escaped as six bytes. */
 const SLOT_BYTES = 2_048;
 
-/** Words: 0 while in service, else the number of the slot with the reason; slots taken so far. */
+/** Words: 0 while in service, else the number of the slot with the reason; slots taken so far; the tally. */
 const STATE = 0;
 const TAKEN = 1;
+const TALLY = 2;
 const IN_SERVICE = 0;
-const HEADER_BYTES = 8;
+const HEADER_BYTES = 12;
 
 export class Latch {
   /** To be handed to worker threads. */
   readonly memory: SharedArrayBuffer;
+  /** Failures of the gate in the whole process. */
+  readonly tally: FailureTally;
   readonly #words: Int32Array<SharedArrayBuffer>;
 
   constructor(memory: SharedArrayBuffer) {
     this.memory = memory;
     this.#words = new Int32Array(memory, 0, HEADER_BYTES / 4);
+    this.tally = new FailureTally(this.#words.subarray(TALLY, TALLY + 1));
   }
 
   /** A new latch, in service, with one slot for the reason of each thread that may set it. */
@@ -105,9 +112,37 @@ export function describeDefect({ cause, test, detail }: Defect): string {
   return `${cause}, ${test}: ${detail}`;
 }
 
-/** Two streams in a row failed the gate. `streams` says whose they were; the weakest test is the second one's. */
-export function gateDefect({ weakest }: Gate, streams: string): Defect {
-  const judged = weakest.report === 0 ? 'before' : 'after';
-  const detail = `two ${streams} in a row failed the gate, the second one ${judged} modulation`;
+/** Whose output the gate judges. */
+export type Judged =
+  | 'streams of validated keys'
+  | 'samples of the generator of plain keys'
+  | 'start-up streams';
+
+/** A failure of the gate, for the log. */
+export interface FailedVerdict {
+  readonly judged: Judged;
+  readonly p: number;
+  /** The weakest test, and the stream that it looked at. */
+  readonly test: string;
+  readonly stream: StreamName;
+}
+
+export function failedVerdict({ p, weakest }: Gate, judged: Judged): FailedVerdict {
+  return { judged, p, test: weakest.test, stream: STREAM_NAMES[weakest.report] };
+}
+
+/** Two in a row failed the gate; the weakest test is the second one's. */
+export function gateDefect({ weakest }: Gate, judged: Judged): Defect {
+  const detail = `two ${judged} in a row failed the gate, the second one ${placeOf(weakest)}`;
   return { cause: 'gate', test: weakest.test, detail };
+}
+
+/** The tally of failures is full; the weakest test is the third one's. */
+export function tallyDefect({ weakest }: Gate, judged: Judged): Defect {
+  const detail = `third failure within 1,000 verdicts of the gate: ${judged}, ${placeOf(weakest)}`;
+  return { cause: 'gate', test: weakest.test, detail };
+}
+
+function placeOf({ report }: Gate['weakest']): string {
+  return report === 0 ? 'before modulation' : 'after modulation';
 }

@@ -14,6 +14,7 @@ import type {
 } from '../ledger/index.ts';
 import type { Gate } from '../sts/index.ts';
 import type { GeneratorStatus } from './generator.ts';
+import type { FailedVerdict } from './latch.ts';
 import type { GeneratedKey, KeyOrder, RecordedKey, ReleasedKey } from './order.ts';
 import type { RandomnessQuery } from './randomness.ts';
 import type { ValidationVerdict } from './validate.ts';
@@ -112,6 +113,7 @@ export type KeyWorkerReply =
   | LedgerReport
   | RetirementsRead
   | SampleToJudge
+  | FailureOfGate
   | UnjudgedKeys;
 
 /** A sample of a generator before modulation. It travels by transfer; the suite worker that judges it wipes it. */
@@ -123,7 +125,12 @@ export interface SampleVerdict {
   readonly gate: Gate;
 }
 
-/** After a latch: plain keys released since their generator was last judged good. */
+/** A sample failed the gate. */
+export interface FailureOfGate {
+  readonly failedVerdict: FailedVerdict;
+}
+
+/** After a latch: plain keys released that no good judgement of their generator vouches for. */
 export interface UnjudgedKeys {
   readonly unjudgedKeys: readonly string[];
 }
@@ -169,6 +176,8 @@ export interface SuiteReply {
     | { readonly kind: 'generated'; readonly generated: GeneratedKey }
     | { readonly kind: 'failed'; readonly failure: Failure };
   readonly counts: StreamCounts;
+  /** Of these streams. */
+  readonly failedVerdicts: readonly FailedVerdict[];
   /** How long the worker was at it. */
   readonly ms: number;
   readonly status: GeneratorStatus;
@@ -202,7 +211,12 @@ export type WorkerUp = { readonly kind: 'ready' } | WorkerUnable;
 
 /** The first message of every other worker. */
 export type WorkerReady =
-  | { readonly kind: 'ready'; readonly status: GeneratorStatus }
+  | {
+      readonly kind: 'ready';
+      readonly status: GeneratorStatus;
+      /** Of start-up streams. */
+      readonly failedVerdicts: readonly FailedVerdict[];
+    }
   | WorkerUnable;
 
 /** Renders an error as a message: known errors keep their code, any other is internal. */

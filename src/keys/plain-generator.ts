@@ -2,7 +2,7 @@
  * The generator of plain keys, and what is known of it. Samples of it go to a suite worker, so that the thread
  * that writes the ledger does not run the suite itself.
  */
-import { monotonicMs } from '../clock.ts';
+import { type Instant, instantNow, systemClock } from '../clock.ts';
 import type { Gate } from '../sts/index.ts';
 import type { Generator } from './generator.ts';
 import { gateDefect } from './latch.ts';
@@ -11,9 +11,10 @@ import { PlainJudgement } from './plain-judgement.ts';
 /** Runs the whole suite on a sample before modulation, and wipes it. MUST resolve. */
 export type Judge = (sample: Uint8Array<ArrayBuffer>) => Promise<Gate>;
 
+const SAMPLES = 'samples of the generator of plain keys';
+
 export interface PlainGeneratorOptions {
-  /** Milliseconds of a monotonic clock. */
-  readonly nowMs?: () => number;
+  readonly now?: () => Instant;
   /** Keys between two samples. */
   readonly interval?: number;
 }
@@ -21,7 +22,7 @@ export interface PlainGeneratorOptions {
 export class PlainGenerator {
   readonly generator: Generator;
   readonly #judge: Judge;
-  readonly #nowMs: () => number;
+  readonly #now: () => Instant;
   readonly #judgement: PlainJudgement;
   /** Settles when the sample that is out has been judged. */
   #verdict: Promise<void> = Promise.resolve();
@@ -29,7 +30,7 @@ export class PlainGenerator {
   constructor(generator: Generator, judge: Judge, options: PlainGeneratorOptions = {}) {
     this.generator = generator;
     this.#judge = judge;
-    this.#nowMs = options.nowMs ?? monotonicMs;
+    this.#now = options.now ?? (() => instantNow(systemClock));
     this.#judgement = new PlainJudgement(options.interval);
   }
 
@@ -48,7 +49,7 @@ export class PlainGenerator {
    * `entropy_unavailable` if the sample that they wait for cannot be drawn.
    */
   async whenJudged(): Promise<void> {
-    while (!this.generator.latched && this.#judgement.mustWait(this.#nowMs())) {
+    while (!this.generator.latched && this.#judgement.mustWait(this.#now())) {
       this.#drawIfDue();
       await this.#verdict;
     }
@@ -59,24 +60,25 @@ export class PlainGenerator {
     this.#judgement.keyReleased(number, keyId);
   }
 
-  /** Keys released since the last good judgement. */
+  /** Keys released that no good judgement vouches for. */
   unjudgedKeys(): string[] {
     return this.#judgement.unjudgedKeys();
   }
 
   #drawIfDue(): void {
-    const nowMs = this.#nowMs();
-    if (!this.#judgement.isDue(nowMs)) return;
+    const now = this.#now();
+    if (!this.#judgement.isDue(now)) return;
     const sample = this.generator.takeSample();
     if (!sample) return;
-    this.#judgement.sampleDrawn(nowMs);
+    this.#judgement.sampleDrawn(now);
     this.#verdict = this.#judge(sample).then((gate) => this.#settle(gate));
   }
 
   #settle(gate: Gate): void {
     const consequence = this.#judgement.judged(gate.verdict === 'PASS');
+    this.generator.judged(gate, SAMPLES);
     if (consequence === 'latch') {
-      this.generator.latch(gateDefect(gate, 'samples of the generator of plain keys'));
+      this.generator.latch(gateDefect(gate, SAMPLES));
     } else if (consequence === 'second_sample') {
       try {
         this.#drawIfDue();

@@ -6,6 +6,7 @@
  * first key, after every N keys, and when the last good sample is ten minutes old. Keys are released while a
  * sample is judged, unless a sample has failed, the next one is due already, or the last good one is too old.
  */
+import { elapsedMs, type Instant } from '../clock.ts';
 
 /**
  * Keys between two samples. Measured (bench/judgement.ts): a judgement costs less than 2 % of the work for as many keys.
@@ -18,7 +19,7 @@ const MAX_AGE_MS = 600_000;
 /** A sample, by the number of keys made before it, and the time it was drawn. */
 interface Sample {
   readonly made: number;
-  readonly atMs: number;
+  readonly at: Instant;
 }
 
 /** What a verdict asks for: nothing, a second sample at once, or the end of generation. */
@@ -33,6 +34,8 @@ export class PlainJudgement {
   #out: Sample | null = null;
   /** The last one failed, and none has passed since. */
   #failed = false;
+  /** Keys up to this number are vouched for: by a sample that passed, and none failed between it and the good one before. */
+  #vouched = 0;
   #released: { readonly number: number; readonly keyId: string }[] = [];
 
   constructor(interval = JUDGEMENT_INTERVAL) {
@@ -40,24 +43,27 @@ export class PlainJudgement {
   }
 
   /** Whether a sample is to be drawn before the next key is made or released. */
-  isDue(nowMs: number): boolean {
+  isDue(now: Instant): boolean {
     if (this.#out) return false;
-    if (!this.#good || this.#failed || this.#isOld(this.#good, nowMs)) return true;
+    if (!this.#good || this.#failed || isOld(this.#good, now)) return true;
     return this.#isUsedUp(this.#good);
   }
 
   /** Whether no key may be released now. */
-  mustWait(nowMs: number): boolean {
-    if (!this.#good || this.#failed || this.#isOld(this.#good, nowMs)) return true;
+  mustWait(now: Instant): boolean {
+    if (!this.#good || this.#failed || isOld(this.#good, now)) return true;
     return this.#out !== null && this.#isUsedUp(this.#out);
   }
 
   /** A sample has been drawn, after all keys made so far. */
-  sampleDrawn(nowMs: number): void {
-    this.#out = { made: this.#made, atMs: nowMs };
+  sampleDrawn(at: Instant): void {
+    this.#out = { made: this.#made, at };
   }
 
-  /** The verdict on the sample that was drawn last. One failure may be chance, two in a row are a defect. */
+  /**
+   * The verdict on the sample that was drawn last. One failure may be chance, two in a row are a defect. A pass right
+   * after a failure lets keys go on, but vouches for none: the defect may come and go.
+   */
   judged(passed: boolean): Consequence {
     const sample = this.#out;
     if (!sample) throw new Error('a verdict came without a sample');
@@ -67,9 +73,9 @@ export class PlainJudgement {
       this.#failed = true;
       return isSecond ? 'latch' : 'second_sample';
     }
-    this.#failed = false;
     this.#good = sample;
-    this.#released = this.#released.filter(({ number }) => number > sample.made);
+    if (!this.#failed) this.#vouchFor(sample.made);
+    this.#failed = false;
     return 'none';
   }
 
@@ -79,9 +85,9 @@ export class PlainJudgement {
     return this.#made;
   }
 
-  /** The row of a key is durable. A key that is older than a good sample is vouched for. */
+  /** The row of a key is durable. */
   keyReleased(number: number, keyId: string): void {
-    if (!this.#good || number > this.#good.made) this.#released.push({ number, keyId });
+    if (number > this.#vouched) this.#released.push({ number, keyId });
   }
 
   /** Keys released that no good sample vouches for, in order. */
@@ -89,11 +95,16 @@ export class PlainJudgement {
     return this.#released.map(({ keyId }) => keyId);
   }
 
-  #isOld({ atMs }: Sample, nowMs: number): boolean {
-    return nowMs - atMs >= MAX_AGE_MS;
+  #vouchFor(made: number): void {
+    this.#vouched = made;
+    this.#released = this.#released.filter(({ number }) => number > made);
   }
 
   #isUsedUp({ made }: Sample): boolean {
     return this.#made - made >= this.#interval;
   }
+}
+
+function isOld({ at }: Sample, now: Instant): boolean {
+  return elapsedMs(at, now) >= MAX_AGE_MS;
 }

@@ -24,7 +24,7 @@ import type { MasterSecret } from '../proof/index.ts';
 import { ApiKeyCache } from './api-key-cache.ts';
 import { type GeneratorStatus, latchedError } from './generator.ts';
 import type { KeyWorkerData } from './key-worker.ts';
-import { type Defect, Latch } from './latch.ts';
+import { type Defect, type FailedVerdict, Latch } from './latch.ts';
 import { type LedgerStatus, LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
 import {
   type KeyTask,
@@ -54,9 +54,11 @@ export interface KeyServiceOptions {
   readonly secret: MasterSecret;
   readonly suiteWorkers: number;
   readonly clock: Clock;
-  /** Told once why the process has latched, for the log. */
-  readonly onLatch: (defect: Defect) => void;
-  /** Told after a latch which plain keys were released since their generator was last judged good, for the log. */
+  /** Told once why the process has latched, and which keys it released before, for the log. */
+  readonly onLatch: (defect: Defect, released: ReleasedKeys) => void;
+  /** Told of each failure of the gate, for the log. */
+  readonly onFailedVerdict: (verdict: FailedVerdict) => void;
+  /** Told after a latch which plain keys were released that no good judgement of their generator vouches for, for the log. */
   readonly onUnjudgedKeys: (keyIds: readonly string[]) => void;
   /** Told what happens to sources that are read in the background, for the log. */
   readonly onSourceEvent: (name: SourceName, event: SourceEvent) => void;
@@ -68,6 +70,12 @@ export interface KeyServiceOptions {
   readonly observer?: KeyObserver;
   /** Told when a worker has died: nothing can be vouched for, the process must end. */
   readonly onFatal: (error: Error) => void;
+}
+
+/** All keys of this process, plain and validated. */
+export interface ReleasedKeys {
+  readonly keys: number;
+  readonly sinceMs: number;
 }
 
 const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
@@ -82,6 +90,8 @@ export class KeyService {
   readonly #statistics: Statistics;
   readonly #apiKeys: ApiKeyCache;
   readonly #background: readonly BackgroundSource[];
+  readonly #startMs: number;
+  #released = 0;
   #keyWorkerStatus: GeneratorStatus;
   #closing = false;
   #probing = false;
@@ -96,7 +106,13 @@ export class KeyService {
     const [keyWorker, ...suiteWorkers] = ready;
     this.#options = options;
     this.#latch = latch;
-    void latch.whenSet().then(options.onLatch);
+    this.#startMs = options.clock.nowMs();
+    void latch.whenSet().then((defect) => {
+      options.onLatch(defect, { keys: this.#released, sinceMs: this.#startMs });
+    });
+    for (const verdict of ready.flatMap(({ failedVerdicts }) => failedVerdicts)) {
+      options.onFailedVerdict(verdict);
+    }
     this.#background = background;
     this.#workers = [...ready.map(({ worker }) => worker), statisticsWorker];
     this.#keyWorkerStatus = keyWorker.status;
@@ -107,11 +123,12 @@ export class KeyService {
     this.#queue = new KeyQueue(keyWorker.worker, onStatus, observer);
     const { onLedgerChange, onOwnApiKeys } = options;
     this.#ledger = new LedgerWatch(keyWorker.worker, onLedgerChange, onOwnApiKeys);
-    this.#pool = new SuitePool(latch, observer);
+    this.#pool = new SuitePool(latch, options.onFailedVerdict, observer);
     this.#statistics = new Statistics(statisticsWorker, observer);
     for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);
     keyWorker.worker.on('message', (message: KeyWorkerReply) => {
       if ('sample' in message) void this.#judge(keyWorker.worker, message.sample);
+      else if ('failedVerdict' in message) options.onFailedVerdict(message.failedVerdict);
       else if ('unjudgedKeys' in message) options.onUnjudgedKeys(message.unjudgedKeys);
     });
     this.#apiKeys = new ApiKeyCache((keyHashes) => this.#lookUpPrincipals(keyHashes), observer);
@@ -178,6 +195,7 @@ export class KeyService {
     const outcome = await this.#generate(principal, order, abandoned, onStage);
     if (outcome.kind === 'generated') {
       this.#refuseIfLatched(outcome.generated);
+      this.#released += 1;
       this.#options.observer?.keyGenerated(order);
     }
     return outcome;

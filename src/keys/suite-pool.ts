@@ -4,7 +4,7 @@ import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Gate } from '../sts/index.ts';
 import { type GeneratorStatus, latchedError } from './generator.ts';
-import type { Defect, Latch } from './latch.ts';
+import type { Defect, FailedVerdict, Latch } from './latch.ts';
 import type { SampleVerdict, SuiteJob, SuiteProbeReply, SuiteReply } from './messages.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
 import type { SuiteMessage } from './suite-worker.ts';
@@ -43,14 +43,20 @@ interface Member {
 
 export class SuitePool {
   readonly #latch: Latch;
+  readonly #onFailedVerdict: (verdict: FailedVerdict) => void;
   readonly #observer: KeyObserver | undefined;
   readonly #members: Member[] = [];
   readonly #waiting: Waiting[] = [];
   readonly #judging: Judging[] = [];
 
   /** Jobs that wait when the latch is set are refused, and so are those that come later. */
-  constructor(latch: Latch, observer?: KeyObserver) {
+  constructor(
+    latch: Latch,
+    onFailedVerdict: (verdict: FailedVerdict) => void,
+    observer?: KeyObserver,
+  ) {
     this.#latch = latch;
+    this.#onFailedVerdict = onFailedVerdict;
     this.#observer = observer;
     void latch.whenSet().then((defect) => this.#refuseWaiting(defect));
   }
@@ -161,6 +167,7 @@ export class SuitePool {
     member.current = undefined;
     member.status = reply.status;
     this.#observer?.suiteJobDone(reply.ms, reply.counts);
+    for (const verdict of reply.failedVerdicts) this.#onFailedVerdict(verdict);
     const { waiting, sentMs } = current;
     waiting.onStage?.('suite.wait', waiting.sinceMs, sentMs);
     waiting.onStage?.('suite.job', sentMs, monotonicMs());

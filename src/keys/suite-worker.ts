@@ -4,17 +4,14 @@
  * until the key worker has recorded it.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
 import type { Keyring, MasterSecret } from '../proof/index.ts';
-import { gate, runPackedSuite } from '../sts/index.ts';
 import { generateKey } from './generate.ts';
 import { Generator, type GeneratorSources } from './generator.ts';
-import { Latch } from './latch.ts';
+import { type FailedVerdict, Latch } from './latch.ts';
 import { takeSecret } from './master-secret.ts';
 import {
   type SampleToJudge,
-  type SampleVerdict,
   type SuiteJob,
   type SuiteProbeReply,
   type SuiteReply,
@@ -23,7 +20,9 @@ import {
 } from './messages.ts';
 import type { StreamTally } from './order.ts';
 import { standBack } from './priority.ts';
+import { SampleJudge } from './sample-judge.ts';
 import { requireSelfTests, requireSuiteSelfTest, screenLiveCarrier } from './self-test.ts';
+import { suiteSelfTest } from './suite-self-test.ts';
 
 export interface SuiteWorkerData {
   readonly sources: GeneratorSources;
@@ -35,7 +34,11 @@ export interface SuiteWorkerData {
 /** What the main thread sends: a job, a sample of another generator, a probe, or the end. */
 export type SuiteMessage = SuiteJob | SampleToJudge | 'probe' | 'close';
 
-function answer(generator: Generator, keyring: Keyring, job: SuiteJob): SuiteReply {
+function answer(
+  generator: Generator,
+  keyring: Keyring,
+  job: SuiteJob,
+): Omit<SuiteReply, 'failedVerdicts'> {
   const startMs = monotonicMs();
   const counts: StreamTally = { streams: 0, streamsPassed: 0 };
   let result: SuiteReply['result'];
@@ -49,14 +52,6 @@ function answer(generator: Generator, keyring: Keyring, job: SuiteJob): SuiteRep
   return { result, counts, ms: monotonicMs() - startMs, status: generator.status() };
 }
 
-function judgeSample({ sample }: SampleToJudge): SampleVerdict {
-  try {
-    return { gate: gate(runPackedSuite(sample)) };
-  } finally {
-    wipe(sample);
-  }
-}
-
 function main(data: SuiteWorkerData): void {
   const port = parentPort;
   if (!port) throw new Error('a suite worker runs as a worker thread only');
@@ -65,8 +60,13 @@ function main(data: SuiteWorkerData): void {
     requireSelfTests();
     requireSuiteSelfTest();
     const keyring = takeSecret(data.secret);
-    const generator = Generator.start(data.sources, new Latch(data.latch));
+    const failed: FailedVerdict[] = [];
+    const generator = Generator.start(data.sources, new Latch(data.latch), {
+      knownAnswers: () => [suiteSelfTest(1)],
+      onFailedVerdict: (verdict) => failed.push(verdict),
+    });
     screenLiveCarrier(generator);
+    const judge = new SampleJudge(generator);
     port.on('message', (message: SuiteMessage) => {
       if (message === 'close') {
         generator.close();
@@ -76,9 +76,12 @@ function main(data: SuiteWorkerData): void {
         generator.probe();
         port.postMessage({ probed: generator.status() } satisfies SuiteProbeReply);
       } else if ('sample' in message) {
-        port.postMessage(judgeSample(message));
+        port.postMessage(judge.judge(message));
       } else {
-        const reply = answer(generator, keyring, message);
+        const reply: SuiteReply = {
+          ...answer(generator, keyring, message),
+          failedVerdicts: failed.splice(0),
+        };
         const { result } = reply;
         port.postMessage(
           reply,
@@ -86,7 +89,9 @@ function main(data: SuiteWorkerData): void {
         );
       }
     });
-    port.postMessage({ kind: 'ready', status: generator.status() } satisfies WorkerReady);
+    const failedVerdicts = failed.splice(0);
+    const status = generator.status();
+    port.postMessage({ kind: 'ready', status, failedVerdicts } satisfies WorkerReady);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     port.postMessage({ kind: 'unable', message } satisfies WorkerReady);

@@ -4,11 +4,13 @@ import { Worker } from 'node:worker_threads';
 import { COMPILE_CACHE_ENVIRONMENT } from '../compile-cache.ts';
 import { SetupError } from '../errors.ts';
 import type { GeneratorStatus } from './generator.ts';
+import type { FailedVerdict } from './latch.ts';
 import type { WorkerReady, WorkerUp } from './messages.ts';
 
 export interface ReadyWorker {
   readonly worker: Worker;
   readonly status: GeneratorStatus;
+  readonly failedVerdicts: readonly FailedVerdict[];
 }
 
 /** The name is the thread's in the operating system's lists. */
@@ -18,8 +20,8 @@ export function spawn(name: string, file: string, workerData: unknown): Worker {
 }
 
 export async function whenReady(worker: Worker): Promise<ReadyWorker> {
-  const { status } = await whenUp<Extract<WorkerReady, { kind: 'ready' }>>(worker);
-  return { worker, status };
+  const { status, failedVerdicts } = await whenUp<Extract<WorkerReady, { kind: 'ready' }>>(worker);
+  return { worker, status, failedVerdicts };
 }
 
 /** The first message of a worker that can do its work. */

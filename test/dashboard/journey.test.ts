@@ -321,7 +321,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
       await route.fulfill({ response, json: { ...(await response.json()), ...latched } });
     });
     await page.getByRole('button', { name: 'Ask now' }).click();
-    await page.getByText('two streams in a row failed the gate').waitFor();
+    await page.getByText('failed the gate of the statistical tests').waitFor();
   });
 
   it('keeps the API key in memory alone: a reload forgets it', async () => {

@@ -378,6 +378,7 @@ describe('docs/operations.md', () => {
       'src/http/access-log.ts',
       'src/http/app.ts',
       'src/http/handshakes.ts',
+      'src/latch-log.ts',
       'src/ledger-log.ts',
       'src/log-writer.ts',
       'src/ledger/postgres.ts',

@@ -58,6 +58,18 @@ describe('a server whose suite worker proves defective', () => {
     assert.match(detail, /two streams/);
   });
 
+  it('logs each failure of the gate, with the weakest test and its stream', () => {
+    const lines = server.log
+      .split('\n')
+      .filter((line) => line.includes('"statistical gate: failed"'));
+    assert.equal(lines.length, 2);
+    for (const line of lines) {
+      const { level, judged, p, stream, test } = JSON.parse(line);
+      assert.deepEqual([level, judged, stream], [40, 'streams of validated keys', 'carrier']);
+      assert.ok(p < 1e-6 && typeof test === 'string');
+    }
+  });
+
   it('names the plain keys that were released since the start judged their generator good', () => {
     const line = server.log.split('\n').find((one) => one.includes('"plain keys released'));
     const { part, parts, keyIds } = JSON.parse(line ?? '{}');
@@ -83,6 +95,8 @@ describe('a server whose key worker is defective from the start', () => {
     }
     assert.equal((await server.request('/livez')).status, 200);
     assert.match(server.log, /two samples of the generator of plain keys in a row failed/);
+    const failed = server.log.match(/"judged":"samples of the generator of plain keys"/g);
+    assert.equal(failed?.length, 2);
     assert.match(server.log, /"part":1,"parts":1,"keyIds":\[\]/);
   });
 });

@@ -1,4 +1,4 @@
-/** A DRBG with a defect of the table `defects.ts`, from its start or from a later moment. */
+/** A DRBG with a defect of the table `defects.ts`, from its start or from a later moment, always or after some reseeds. */
 import { CtrDrbg } from '../../src/drbg/index.ts';
 import type { BitGenerator } from '../../src/keys/generator.ts';
 import type { Defect } from './defects.ts';
@@ -11,23 +11,31 @@ export class BrokenDrbg implements BitGenerator {
   readonly #drbg: CtrDrbg;
   readonly #alter: Alter;
   readonly #reseeding: Defect['reseeding'];
+  /** Share of the reseeds after which the output is broken, until the next one. */
+  readonly #share: number;
+  readonly #chance: Noise;
+  #hit: boolean;
 
-  constructor({ breaks, reseeding }: Defect, seed: number, broken: boolean) {
+  constructor({ breaks, reseeding }: Defect, seed: number, broken: boolean, share = 1) {
     this.broken = broken;
     const noise = new Noise(seed, 'drbg');
     this.#drbg = CtrDrbg.instantiate({ entropyInput: noise.bytes(32), nonce: noise.bytes(16) });
     this.#alter = breaks?.(seed) ?? (() => {});
     this.#reseeding = reseeding;
+    this.#share = share;
+    this.#chance = new Noise(seed, 'share');
+    this.#hit = share === 1;
   }
 
   reseed(entropyInput: Uint8Array): void {
+    this.#hit = this.#chance.bit(this.#share) === 1;
     if (!this.broken || this.#reseeding === undefined) this.#drbg.reseed(entropyInput);
     else if (this.#reseeding === 'constant') this.#drbg.reseed(Buffer.alloc(48));
   }
 
   generate(lengthBytes: number): Buffer {
     const output = this.#drbg.generate(lengthBytes);
-    if (this.broken) this.#alter(output);
+    if (this.broken && this.#hit) this.#alter(output);
     return output;
   }
 

@@ -27,6 +27,8 @@ export interface DefectRun {
   readonly soundKeys: number | null;
   /** Keys asked for once it has begun. */
   readonly keys: number;
+  /** Share of the reseeds after which it shows; all unless given. */
+  readonly share?: number;
   /** Plain keys between two samples; that of the service unless given. */
   readonly interval?: number;
 }
@@ -49,7 +51,7 @@ const REPEATED_KEY = { cause: 'repeated_key', test: 'commitment', detail: 'stage
 
 export async function runDefect(run: DefectRun): Promise<Released> {
   const { defect, seed, soundKeys, keys, validate, modulation } = run;
-  const drbg = new BrokenDrbg(defect, seed, soundKeys === null);
+  const drbg = new BrokenDrbg(defect, seed, soundKeys === null, run.share);
   const generator = new Generator(parts({ drbg }));
   generator.takeScreen();
   const wish = order({ validate, modulation });

@@ -39,6 +39,17 @@ describe('broken generators', () => {
     }
   }
 
+  it('are found when 5 % of the reseeds are broken, within 300 verdicts of the gate', async () => {
+    const defect = DEFECTS.find(({ name }) => name === 'markov-0.45') ?? assert.fail();
+    for (const validate of [true, false]) {
+      const staged = { defect, seed: SEED, modulation: 'phase', validate, share: 0.05 } as const;
+      const keys = validate ? 300 : 300 * INTERVAL;
+      const run = { ...staged, soundKeys: 1, keys, interval: INTERVAL };
+      const released = await runDefect(run);
+      assert.match(released.latched?.detail ?? '', /third failure within 1,000 verdicts/);
+    }
+  });
+
   it('get no key released if only the requests for keys are broken, whatever the modulation', async () => {
     const defect = DEFECTS.find(({ name }) => name === 'key-zeros') ?? assert.fail();
     for (const modulation of MODULATION_TYPES) {

@@ -4,12 +4,13 @@ import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { ApiKeyLookups } from '../../src/keys/api-key-lookups.ts';
-import { Latch } from '../../src/keys/latch.ts';
+import { type FailedVerdict, failedVerdict, Latch } from '../../src/keys/latch.ts';
 import type { KeyBatch, KeyTask, SuiteJob } from '../../src/keys/messages.ts';
 import type { KeyObserver, Stage } from '../../src/keys/observer.ts';
 import { KeyQueue } from '../../src/keys/queue.ts';
 import { Statistics } from '../../src/keys/statistics.ts';
 import { SuitePool } from '../../src/keys/suite-pool.ts';
+import { verdict } from './fakes.ts';
 
 const TASK: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
 const JOB = { order: {} } as unknown as SuiteJob;
@@ -86,20 +87,26 @@ describe('the key queue', () => {
 describe('the suite pool', () => {
   it('tells of waits and jobs, of refusals, and each request of its stages', async () => {
     const notes = new Notes();
+    const failed: FailedVerdict[] = [];
     const worker = new FakeWorker();
-    const pool = new SuitePool(Latch.forThreads(1), notes);
+    const pool = new SuitePool(Latch.forThreads(1), (verdict) => failed.push(verdict), notes);
     assert.equal(pool.load.capacity, 0);
     pool.add(worker.asWorker, STATUS);
     const { stages, onStage } = stageNotes();
     const answer = pool.submit(JOB, 'a', () => false, onStage);
     const counts = { streams: 2, streamsPassed: 1 };
-    worker.emit('message', { result: { kind: 'failed' }, counts, ms: 3, status: STATUS });
+    const failedVerdicts = [failedVerdict(verdict(false), 'streams of validated keys')];
+    const result = { kind: 'failed' };
+    worker.emit('message', { result, counts, failedVerdicts, ms: 3, status: STATUS });
     await answer;
     assert.deepEqual(notes.told, [
       ['waited', 'suite', true],
       ['job', 3, counts],
     ]);
     assert.deepEqual(stages, ['suite.wait', 'suite.job']);
+    assert.deepEqual(failed, [
+      { judged: 'streams of validated keys', p: 0, test: 'rank', stream: 'carrier' },
+    ]);
     const half = pool.load.capacity / 2;
     for (let i = 0; i <= half; i++) void pool.submit(JOB, 'a', () => false);
     assert.equal(pool.load.waiting, half);

@@ -7,6 +7,7 @@ import { KeyWorker } from '../../src/keys/key-worker.ts';
 import type { KeyBatchReply, KeyTask } from '../../src/keys/messages.ts';
 import { PlainGenerator } from '../../src/keys/plain-generator.ts';
 import type { LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
+import type { Keyring } from '../../src/proof/index.ts';
 import { type Gate, gate, runPackedSuite } from '../../src/sts/index.ts';
 import { fakeSource, keyring, order, parts, RecordingDrbg, verdict } from './fakes.ts';
 
@@ -18,9 +19,11 @@ const validate: KeyTask = { kind: 'validate', requester, key: undefined, proof: 
 /** A key worker, the samples that it hands out, and the commits that reach its store. */
 function makeWorker({ interval = 3, os = fakeSource('os', 256), drbg = new RecordingDrbg() } = {}) {
   const commits: number[] = [];
+  const database = { answers: Promise.resolve() };
   const store = {
     commit: async (requests: readonly MeteredRequest[]) => {
       commits.push(requests.length);
+      await database.answers;
       return requests.map(() => ({ kind: 'committed', usage: { month: 1, used: 1, quota: null } }));
     },
   } as unknown as LedgerStore;
@@ -30,9 +33,17 @@ function makeWorker({ interval = 3, os = fakeSource('os', 256), drbg = new Recor
   const plain = new PlainGenerator(
     generator,
     (bytes) => new Promise((answer) => samples.push({ bytes, answer })),
-    { interval, nowMs: () => clock.nowMs },
+    { interval, now: () => ({ monotonicMs: clock.nowMs, wallMs: clock.nowMs }) },
   );
-  const worker = new KeyWorker(plain, keyring, store);
+  const keys: Uint8Array[] = [];
+  const spy = {
+    makeProof: (key: Uint8Array) => {
+      keys.push(key);
+      return keyring.makeProof(key);
+    },
+    commit: (key: Uint8Array) => keyring.commit(key),
+  } as unknown as Keyring;
+  const worker = new KeyWorker(plain, spy, store);
   let id = 0;
   const run = (...tasks: KeyTask[]): Promise<KeyBatchReply> =>
     worker.run({ id: ++id, tasks, failures: [] });
@@ -42,7 +53,7 @@ function makeWorker({ interval = 3, os = fakeSource('os', 256), drbg = new Recor
     samples.shift()?.answer(verdict(true));
     assert.equal((await judged).results[0]?.kind, 'judged');
   };
-  return { run, start, samples, commits, clock, generator, plain, drbg };
+  return { run, start, samples, commits, database, keys, clock, generator, plain, drbg };
 }
 
 const kinds = ({ results }: KeyBatchReply) => results.map(({ kind }) => kind);
@@ -142,6 +153,38 @@ describe('plain keys', () => {
     assert.deepEqual([samples.length, commits], [1, []]);
     samples.shift()?.answer(verdict(true));
     assert.deepEqual(kinds(await held), ['generated']);
+  });
+
+  it('wait before their answer as well, when a sample fails during their commit', async () => {
+    for (const passes of [true, false]) {
+      const { run, start, samples, database, keys } = makeWorker({ interval: 2 });
+      await start();
+      await run(generate, generate);
+      const { promise, resolve } = Promise.withResolvers<void>();
+      database.answers = promise;
+      const held = run(generate, validate);
+      await settle();
+      samples.shift()?.answer(verdict(false));
+      await settle();
+      resolve();
+      await settle();
+      assert.equal(samples.length, 1);
+      let answered = false;
+      void held.then(() => {
+        answered = true;
+      });
+      await settle();
+      assert.equal(answered, false);
+      samples.shift()?.answer(verdict(passes));
+      const { results } = await held;
+      assert.equal(results[0]?.kind, passes ? 'generated' : 'failed');
+      assert.equal(results[1]?.kind, 'validated');
+      assert.equal(
+        keys.at(-1)?.every((byte) => byte === 0),
+        !passes,
+        'wiped, if it is dropped',
+      );
+    }
   });
 
   it('fail while no sample can be drawn, and recover', async () => {

@@ -1,15 +1,19 @@
 /** When samples of the plain generator are due, when keys wait, and which keys no good sample vouches for. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Instant } from '../../src/clock.ts';
 import { PlainJudgement } from '../../src/keys/plain-judgement.ts';
 
 const INTERVAL = 10;
 const TEN_MINUTES = 600_000;
 
+/** By both clocks. */
+const at = (ms: number): Instant => ({ monotonicMs: ms, wallMs: ms });
+
 /** Judged good at time 0, before any key. */
 function started(): PlainJudgement {
   const judgement = new PlainJudgement(INTERVAL);
-  judgement.sampleDrawn(0);
+  judgement.sampleDrawn(at(0));
   assert.equal(judgement.judged(true), 'none');
   return judgement;
 }
@@ -20,15 +24,15 @@ function makeKeys(judgement: PlainJudgement, count: number): number[] {
 
 /** Whether a sample is due, and whether keys wait. */
 const stateOf = (judgement: PlainJudgement, nowMs = 1) => [
-  judgement.isDue(nowMs),
-  judgement.mustWait(nowMs),
+  judgement.isDue(at(nowMs)),
+  judgement.mustWait(at(nowMs)),
 ];
 
 describe('the judgement of the plain generator', () => {
   it('is due before the first key, and keys wait for it', () => {
     const judgement = new PlainJudgement(INTERVAL);
     assert.deepEqual(stateOf(judgement), [true, true]);
-    judgement.sampleDrawn(0);
+    judgement.sampleDrawn(at(0));
     assert.deepEqual(stateOf(judgement), [false, true]);
     judgement.judged(true);
     assert.deepEqual(stateOf(judgement), [false, false]);
@@ -40,7 +44,7 @@ describe('the judgement of the plain generator', () => {
     assert.deepEqual(stateOf(judgement), [false, false]);
     makeKeys(judgement, 1);
     assert.deepEqual(stateOf(judgement), [true, false]);
-    judgement.sampleDrawn(1);
+    judgement.sampleDrawn(at(1));
     makeKeys(judgement, INTERVAL - 1);
     assert.deepEqual(stateOf(judgement), [false, false]);
   });
@@ -48,7 +52,7 @@ describe('the judgement of the plain generator', () => {
   it('has keys wait when the next sample is due while one is out', () => {
     const judgement = started();
     makeKeys(judgement, INTERVAL);
-    judgement.sampleDrawn(1);
+    judgement.sampleDrawn(at(1));
     makeKeys(judgement, INTERVAL);
     assert.deepEqual(stateOf(judgement), [false, true]);
     judgement.judged(true);
@@ -59,7 +63,7 @@ describe('the judgement of the plain generator', () => {
     const judgement = started();
     assert.deepEqual(stateOf(judgement, TEN_MINUTES - 1), [false, false]);
     assert.deepEqual(stateOf(judgement, TEN_MINUTES), [true, true]);
-    judgement.sampleDrawn(TEN_MINUTES);
+    judgement.sampleDrawn(at(TEN_MINUTES));
     assert.deepEqual(stateOf(judgement, TEN_MINUTES), [false, true]);
     judgement.judged(true);
     assert.deepEqual(stateOf(judgement, 2 * TEN_MINUTES - 1), [false, false]);
@@ -68,10 +72,10 @@ describe('the judgement of the plain generator', () => {
   it('asks for a second sample after a failure, for which keys wait', () => {
     const judgement = started();
     makeKeys(judgement, INTERVAL);
-    judgement.sampleDrawn(1);
+    judgement.sampleDrawn(at(1));
     assert.equal(judgement.judged(false), 'second_sample');
     assert.deepEqual(stateOf(judgement), [true, true]);
-    judgement.sampleDrawn(1);
+    judgement.sampleDrawn(at(1));
     assert.deepEqual(stateOf(judgement), [false, true]);
     assert.equal(judgement.judged(true), 'none');
     assert.deepEqual(stateOf(judgement), [false, false]);
@@ -85,7 +89,7 @@ describe('the judgement of the plain generator', () => {
       [false, 'second_sample'],
       [false, 'latch'],
     ] as const) {
-      judgement.sampleDrawn(1);
+      judgement.sampleDrawn(at(1));
       assert.equal(judgement.judged(passed), consequence);
     }
   });
@@ -95,7 +99,7 @@ describe('the judgement of the plain generator', () => {
     const [first, second, late] = makeKeys(judgement, 3);
     judgement.keyReleased(first, 'first');
     judgement.keyReleased(second, 'second');
-    judgement.sampleDrawn(1);
+    judgement.sampleDrawn(at(1));
     const [after] = makeKeys(judgement, 1);
     judgement.keyReleased(after, 'after');
     assert.deepEqual(judgement.unjudgedKeys(), ['first', 'second', 'after']);
@@ -108,9 +112,40 @@ describe('the judgement of the plain generator', () => {
     const judgement = started();
     judgement.keyReleased(judgement.keyMade(), 'one');
     for (let i = 0; i < 2; i++) {
-      judgement.sampleDrawn(1);
+      judgement.sampleDrawn(at(1));
       judgement.judged(false);
     }
     assert.deepEqual(judgement.unjudgedKeys(), ['one']);
+  });
+
+  it('keeps the keys before a failure in the list when the next sample passes, until one passes after that', () => {
+    const judgement = started();
+    const judge = (passed: boolean) => {
+      judgement.sampleDrawn(at(1));
+      judgement.judged(passed);
+    };
+    const [first, late] = makeKeys(judgement, 2);
+    judgement.keyReleased(first, 'first');
+    judge(false);
+    judge(true);
+    judgement.keyReleased(late, 'late');
+    assert.deepEqual(judgement.unjudgedKeys(), ['first', 'late']);
+    judge(false);
+    judge(true);
+    assert.deepEqual(judgement.unjudgedKeys(), ['first', 'late'], 'a failure came in between');
+    judgement.keyReleased(judgement.keyMade(), 'third');
+    judge(true);
+    assert.deepEqual(judgement.unjudgedKeys(), []);
+  });
+
+  it('takes a sample for as old as the clock says that shows more', () => {
+    const suspended = { monotonicMs: 1, wallMs: TEN_MINUTES };
+    const setBack = { monotonicMs: TEN_MINUTES, wallMs: -TEN_MINUTES };
+    for (const now of [suspended, setBack]) {
+      const judgement = started();
+      assert.deepEqual([judgement.isDue(now), judgement.mustWait(now)], [true, true]);
+    }
+    const recent = { monotonicMs: 1, wallMs: -TEN_MINUTES };
+    assert.equal(started().mustWait(recent), false);
   });
 });

@@ -24,7 +24,12 @@ class FakeWorker extends EventEmitter {
   finish(): Uint8Array {
     const key = Buffer.alloc(32, 7);
     const counts = { streams: 1, streamsPassed: 1 };
-    const reply = { result: { kind: 'generated', generated: { key } }, counts, status: STATUS };
+    const reply = {
+      result: { kind: 'generated', generated: { key } },
+      counts,
+      status: STATUS,
+      failedVerdicts: [],
+    };
     this.emit('message', reply as unknown as SuiteReply);
     return key;
   }
@@ -33,7 +38,7 @@ class FakeWorker extends EventEmitter {
 function makePool() {
   const worker = new FakeWorker();
   const latch = Latch.forThreads(2);
-  const pool = new SuitePool(latch);
+  const pool = new SuitePool(latch, ({ test }) => assert.fail(test));
   pool.add(worker as unknown as Worker, STATUS);
   const submit = (account: string, abandoned: () => boolean = present) =>
     pool.submit({ order: {} } as unknown as SuiteJob, account, abandoned);

@@ -31,6 +31,7 @@ export async function startKeyService(
     suiteWorkers: 1,
     clock: systemClock,
     onLatch: ({ detail }) => assert.fail(detail),
+    onFailedVerdict: ({ test }) => assert.fail(test),
     onUnjudgedKeys: () => assert.fail('unjudged keys'),
     onSourceEvent: assert.fail,
     onFatal: assert.fail,

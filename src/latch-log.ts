@@ -1,0 +1,34 @@
+/** What the log says when key generation has stopped: why, and which keys are in doubt. */
+import type { Logger } from 'pino';
+import { formatTimestamp } from './clock.ts';
+import type { Defect, LatchCause, ReleasedKeys } from './keys/index.ts';
+
+/** Key ids named in one line: about 5 kB. */
+const KEY_IDS_A_LINE = 100;
+
+/** These show a defect that no sample has shown. So no sample vouches for a key. */
+const UNSEEN_BY_SAMPLES: ReadonlySet<LatchCause> = new Set([
+  'self_test',
+  'key_test',
+  'repeated_key',
+]);
+
+export function logLatch(logger: Logger, defect: Defect, { keys, sinceMs }: ReleasedKeys): void {
+  const suspect = UNSEEN_BY_SAMPLES.has(defect.cause) && {
+    suspect: `all keys of this process since ${formatTimestamp(sinceMs)}`,
+    keys,
+  };
+  logger.error({ ...defect, ...suspect }, 'key generation has stopped');
+}
+
+/** Names every key, in lines of bounded size. There is one line at least, so that an empty list is a statement. */
+export function logUnjudgedKeys(logger: Logger, keyIds: readonly string[]): void {
+  const parts = Math.max(1, Math.ceil(keyIds.length / KEY_IDS_A_LINE));
+  for (let part = 1; part <= parts; part++) {
+    const line = keyIds.slice((part - 1) * KEY_IDS_A_LINE, part * KEY_IDS_A_LINE);
+    logger.error(
+      { part, parts, keyIds: line },
+      'plain keys released since their generator was last judged good',
+    );
+  }
+}

@@ -1,0 +1,49 @@
+/** What the log says of keys in doubt after a latch. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type Logger, pino } from 'pino';
+import type { LatchCause } from '../src/keys/index.ts';
+import { logLatch, logUnjudgedKeys } from '../src/latch-log.ts';
+
+/** The lines that `write` logs. */
+function linesOf(write: (logger: Logger) => void) {
+  const lines: string[] = [];
+  write(pino({ base: null }, { write: (line) => lines.push(line) }));
+  return lines.map((line) => JSON.parse(line));
+}
+
+describe('the log after a latch', () => {
+  it('calls all keys since the start suspect if no sample showed the defect', () => {
+    const released = { keys: 7, sinceMs: Date.UTC(2026, 10, 22) };
+    const suspectOf = (cause: LatchCause) => {
+      const defect = { cause, test: 'staged', detail: 'staged' };
+      const [line] = linesOf((logger) => logLatch(logger, defect, released));
+      assert.equal(line.cause, cause);
+      return [line.suspect, line.keys];
+    };
+    const all = ['all keys of this process since 2026-11-22T00:00:00.000+00:00', 7];
+    for (const cause of ['self_test', 'key_test', 'repeated_key'] as const) {
+      assert.deepEqual(suspectOf(cause), all, cause);
+    }
+    for (const cause of ['gate', 'screen'] as const) {
+      assert.deepEqual(suspectOf(cause), [undefined, undefined], cause);
+    }
+  });
+
+  it('names each key once, in lines of 100', () => {
+    const keyIds = Array.from({ length: 201 }, (_, i) => `phm_${i}`);
+    const lines = linesOf((logger) => logUnjudgedKeys(logger, keyIds));
+    assert.deepEqual(
+      lines.flatMap((line) => line.keyIds),
+      keyIds,
+    );
+    assert.deepEqual(
+      lines.map(({ part, parts }) => [part, parts]),
+      [
+        [1, 3],
+        [2, 3],
+        [3, 3],
+      ],
+    );
+  });
+});
