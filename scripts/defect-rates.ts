@@ -1,21 +1,27 @@
 /**
  * What becomes of broken generators: the table of test/keys/defects.ts, measured.
  *
- *     node scripts/defect-rates.ts runs [validated keys] [plain keys]   keys released of so many
- *     node scripts/defect-rates.ts rates [seeds]                        samples that fail the gate
- *     node scripts/defect-rates.ts modulation [seeds]                   the same of broken modulations
+ *     node scripts/defect-rates.ts runs [validated keys] [plain keys] [row]   keys released of so many
+ *     node scripts/defect-rates.ts rates [seeds] [row]                        samples that fail the gate
+ *     node scripts/defect-rates.ts modulation [seeds]                         the same of broken modulations
  *
  * `runs` asks a generator with each defect for keys, under each modulation, with validation and
  * without, with the defect from the start and from later on. `rates` judges one sample of 2^20 bits
- * of each defect for each of the seeds 1, 2, 3, …; `modulation` does so for defects of the modulation
- * over a sound carrier. All figures but the duration are the same in every run.
+ * of each defect for each of the seeds 1, 2, 3, …: the sample of a stream, and where it differs the one between keys.
+ * `modulation` does so for defects of the modulation over a sound carrier. With `row`, only the defects whose name
+ * begins so. All figures but the duration are the same in every run.
  */
 
 import { MODULATION_TYPES } from '../src/modulation/index.ts';
 import { judgeSecondLevel, PValueTally } from '../src/sts/index.ts';
 import { type DefectRun, type Released, runDefect } from '../test/keys/defect-run.ts';
-import { judgeModulation, judgeSample, type Sighting } from '../test/keys/defect-sample.ts';
-import { DEFECTS, SOUND } from '../test/keys/defects.ts';
+import {
+  judgeModulation,
+  judgeSample,
+  type SampleKind,
+  type Sighting,
+} from '../test/keys/defect-sample.ts';
+import { DEFECTS, type Defect, SOUND } from '../test/keys/defects.ts';
 import { MODULATION_DEFECTS } from '../test/keys/modulation-defects.ts';
 
 const SEED = 1;
@@ -31,7 +37,7 @@ function cell({ keys, ready, latched }: Released, validate: boolean): string {
   return latched === null ? released : `${released}: ${latched.cause}`;
 }
 
-async function printRuns(validatedKeys: number, plainKeys: number): Promise<void> {
+async function printRuns(validatedKeys: number, plainKeys: number, row: string): Promise<void> {
   const variants: Pick<DefectRun, 'validate' | 'soundKeys' | 'keys'>[] = [
     { validate: true, soundKeys: null, keys: validatedKeys },
     { validate: true, soundKeys: SOUND_KEYS.validated, keys: validatedKeys },
@@ -47,7 +53,7 @@ async function printRuns(validatedKeys: number, plainKeys: number): Promise<void
     '| Defect | Modulation | validated, from start | validated, later | plain, from start | plain, later |',
   );
   print('|---|---|---|---|---|---|');
-  for (const defect of DEFECTS) {
+  for (const defect of DEFECTS.filter(({ name }) => name.startsWith(row))) {
     for (const modulation of MODULATION_TYPES) {
       const cells: string[] = [];
       for (const variant of variants) {
@@ -59,21 +65,26 @@ async function printRuns(validatedKeys: number, plainKeys: number): Promise<void
   }
 }
 
-function printRates(seeds: number): void {
+function printRates(seeds: number, row: string): void {
   print(
     `Samples of 2^20 bits before modulation, seeds 1 to ${seeds}; the second level of all of them.`,
   );
   print('');
   print(
-    '| Defect | expected | failed the gate | smallest p in most | median p of the gate | largest | second level |',
+    '| Defect | sample | expected | failed the gate | smallest p in most | median p of the gate | largest | second level |',
   );
-  print('|---|---|---|---|---|---|---|');
-  for (const defect of [...DEFECTS, SOUND]) {
-    const sightings = eachSeed(seeds, (seed) => judgeSample(defect, seed));
-    print(
-      `| ${[defect.name, defect.sight, ...rateCells(sightings), secondLevel(sightings)].join(' | ')} |`,
-    );
+  print('|---|---|---|---|---|---|---|---|');
+  for (const defect of [...DEFECTS, SOUND].filter(({ name }) => name.startsWith(row))) {
+    printRate(defect, 'stream', seeds);
+    if (defect.plain) printRate(defect, 'between keys', seeds);
   }
+}
+
+function printRate(defect: Defect, kind: SampleKind, seeds: number): void {
+  const { name, sight, plain = sight } = defect;
+  const sightings = eachSeed(seeds, (seed) => judgeSample(defect, seed, kind));
+  const figures = [...rateCells(sightings), secondLevel(sightings)];
+  print(`| ${[name, kind, kind === 'stream' ? sight : plain, ...figures].join(' | ')} |`);
 }
 
 function printModulation(seeds: number): void {
@@ -125,11 +136,13 @@ function mostFrequent(names: readonly string[]): string {
   return 2 * count > names.length ? `${name} (${count})` : 'any';
 }
 
-const [mode, ...counts] = process.argv.slice(2);
-const [first, second] = counts.map(Number);
+const [mode, ...given] = process.argv.slice(2);
+const counts = given.filter((one) => /^\d+$/.test(one)).map(Number);
+const row = given.find((one) => !/^\d+$/.test(one)) ?? '';
+const [first, second] = counts;
 const started = performance.now();
-if (mode === 'runs') await printRuns(first ?? 40, second ?? 10_000);
-else if (mode === 'rates') printRates(first ?? 100);
+if (mode === 'runs') await printRuns(first ?? 40, second ?? 10_000, row);
+else if (mode === 'rates') printRates(first ?? 100, row);
 else if (mode === 'modulation') printModulation(first ?? 100);
 else throw new TypeError(`"mode" expected runs, rates or modulation, got ${mode}`);
 print('');

@@ -11,17 +11,22 @@ export class BrokenDrbg implements BitGenerator {
   readonly #drbg: CtrDrbg;
   readonly #alter: Alter;
   readonly #reseeding: Defect['reseeding'];
-  /** Share of the reseeds after which the output is broken, until the next one. */
+  readonly #request: Defect['request'];
   readonly #share: number;
   readonly #chance: Noise;
+  /** Whether the output since the last reseed is broken. */
   #hit: boolean;
+  /** Requests since then. */
+  #requests = 0;
 
-  constructor({ breaks, reseeding }: Defect, seed: number, broken: boolean, share = 1) {
+  constructor(defect: Defect, seed: number, broken: boolean) {
+    const { breaks, reseeding, request, share = 1 } = defect;
     this.broken = broken;
     const noise = new Noise(seed, 'drbg');
     this.#drbg = CtrDrbg.instantiate({ entropyInput: noise.bytes(32), nonce: noise.bytes(16) });
     this.#alter = breaks?.(seed) ?? (() => {});
     this.#reseeding = reseeding;
+    this.#request = request;
     this.#share = share;
     this.#chance = new Noise(seed, 'share');
     this.#hit = share === 1;
@@ -29,14 +34,20 @@ export class BrokenDrbg implements BitGenerator {
 
   reseed(entropyInput: Uint8Array): void {
     this.#hit = this.#chance.bit(this.#share) === 1;
+    this.#requests = 0;
     if (!this.broken || this.#reseeding === undefined) this.#drbg.reseed(entropyInput);
     else if (this.#reseeding === 'constant') this.#drbg.reseed(Buffer.alloc(48));
   }
 
   generate(lengthBytes: number): Buffer {
     const output = this.#drbg.generate(lengthBytes);
-    if (this.broken && this.#hit) this.#alter(output);
+    this.#requests += 1;
+    if (this.broken && this.#hit && this.#isMeant()) this.#alter(output);
     return output;
+  }
+
+  #isMeant(): boolean {
+    return this.#request === undefined || this.#request === this.#requests;
   }
 
   destroy(): void {

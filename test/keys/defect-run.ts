@@ -8,7 +8,7 @@ import { Generator } from '../../src/keys/generator.ts';
 import { KeyWorker } from '../../src/keys/key-worker.ts';
 import type { Defect as LatchReason } from '../../src/keys/latch.ts';
 import type { KeyTask, KeyTaskResult } from '../../src/keys/messages.ts';
-import type { KeyOrder } from '../../src/keys/order.ts';
+import type { KeyOrder, SecurityLevel } from '../../src/keys/order.ts';
 import { PlainGenerator } from '../../src/keys/plain-generator.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import type { CommitOutcome, LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
@@ -27,8 +27,8 @@ export interface DefectRun {
   readonly soundKeys: number | null;
   /** Keys asked for once it has begun. */
   readonly keys: number;
-  /** Share of the reseeds after which it shows; all unless given. */
-  readonly share?: number;
+  /** Length of the keys; 256 unless given. */
+  readonly level?: SecurityLevel;
   /** Plain keys between two samples; that of the service unless given. */
   readonly interval?: number;
 }
@@ -50,11 +50,11 @@ const REQUESTER = { accountId: 'a', apiKeyId: 'k', atMs: Date.UTC(2026, 10, 22) 
 const REPEATED_KEY = { cause: 'repeated_key', test: 'commitment', detail: 'staged' } as const;
 
 export async function runDefect(run: DefectRun): Promise<Released> {
-  const { defect, seed, soundKeys, keys, validate, modulation } = run;
-  const drbg = new BrokenDrbg(defect, seed, soundKeys === null, run.share);
+  const { defect, seed, soundKeys, keys, validate, modulation, level = 256 } = run;
+  const drbg = new BrokenDrbg(defect, seed, soundKeys === null);
   const generator = new Generator(parts({ drbg }));
   generator.takeScreen();
-  const wish = order({ validate, modulation });
+  const wish = order({ validate, modulation, securityLevel: level });
   const release = validate ? validated(generator, wish) : plain(generator, wish, run.interval);
   if (soundKeys !== null) await release(soundKeys);
   drbg.broken = true;

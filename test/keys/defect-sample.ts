@@ -1,5 +1,6 @@
 /** One sample of a broken generator, or of a broken modulation, before its tests and nothing around it. */
 import { judgeStream } from '../../src/keys/evidence.ts';
+import { Generator } from '../../src/keys/generator.ts';
 import { Modulator, PHASES_BYTES } from '../../src/modulation/index.ts';
 import {
   gate,
@@ -10,10 +11,14 @@ import {
 } from '../../src/sts/index.ts';
 import { BrokenDrbg } from './broken-drbg.ts';
 import type { Defect } from './defects.ts';
+import { parts } from './fakes.ts';
 import type { ModulationDefect } from './modulation-defects.ts';
 import { Noise } from './weak-sources.ts';
 
-const REQUEST_BYTES = 65_536;
+/** Of the keys whose streams are sampled: 256 bits. */
+const KEY_BYTES = 32;
+
+const CARRIER_BYTES = 131_072;
 
 export interface Sighting {
   readonly passed: boolean;
@@ -24,12 +29,21 @@ export interface Sighting {
   readonly report: PValueReport;
 }
 
-/** The whole suite on 2^20 bits of two requests after a reseed, as the service takes them. */
-export function judgeSample(defect: Defect, seed: number): Sighting {
-  const drbg = new BrokenDrbg(defect, seed, true);
-  drbg.reseed(Buffer.alloc(48, 1));
-  const sample = Buffer.concat([drbg.generate(REQUEST_BYTES), drbg.generate(REQUEST_BYTES)]);
+/** The sample of a stream, or the one between keys: each as the service draws it. */
+export type SampleKind = 'stream' | 'between keys';
+
+/** The whole suite on a sample of 2^20 bits. */
+export function judgeSample(defect: Defect, seed: number, kind: SampleKind = 'stream'): Sighting {
+  const generator = new Generator(parts({ drbg: new BrokenDrbg(defect, seed, true) }));
+  const sample = kind === 'stream' ? streamSample(generator) : generator.takeSample();
+  if (!sample) throw new Error(`no sample: ${generator.latched?.cause}`);
   return toSighting(runPackedSuite(sample));
+}
+
+function streamSample(generator: Generator): Buffer {
+  generator.reseed('os');
+  generator.request(PHASES_BYTES);
+  return generator.requestSample(KEY_BYTES);
 }
 
 /**
@@ -41,7 +55,7 @@ export function judgeModulation(
   seed: number,
 ): { readonly quick: Sighting; readonly whole: Sighting } {
   const noise = new Noise(seed, 'modulation');
-  const carrier = noise.bytes(2 * REQUEST_BYTES);
+  const carrier = noise.bytes(CARRIER_BYTES);
   const modulated = new Modulator('phase', noise.bytes(PHASES_BYTES)).modulate(carrier, 0);
   breaks(modulated, carrier);
   const { passed, gate: verdict, carrier: report } = judgeStream(carrier, modulated);

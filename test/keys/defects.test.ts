@@ -13,7 +13,7 @@ import { MODULATION_DEFECTS } from './modulation-defects.ts';
 const SEED = 1;
 const INTERVAL = 48;
 
-const REPRESENTATIVE = ['blocks-twice', 'markov-0.45', 'line-ends'];
+const REPRESENTATIVE = ['blocks-twice', 'markov-0.45', 'line-ends', 'fixed-head-16'];
 
 const rows = DEFECTS.filter(({ name }) => REPRESENTATIVE.includes(name));
 
@@ -40,9 +40,9 @@ describe('broken generators', () => {
   }
 
   it('are found when 5 % of the reseeds are broken, within 300 verdicts of the gate', async () => {
-    const defect = DEFECTS.find(({ name }) => name === 'markov-0.45') ?? assert.fail();
+    const defect = DEFECTS.find(({ name }) => name === 'some-reseeds-parity') ?? assert.fail();
     for (const validate of [true, false]) {
-      const staged = { defect, seed: SEED, modulation: 'phase', validate, share: 0.05 } as const;
+      const staged = { defect, seed: SEED, modulation: 'phase', validate } as const;
       const keys = validate ? 300 : 300 * INTERVAL;
       const run = { ...staged, soundKeys: 1, keys, interval: INTERVAL };
       const released = await runDefect(run);
@@ -78,6 +78,20 @@ describe('broken generators', () => {
       assert.ok(defect.sight === 'none' && defect.because, name);
     }
   });
+});
+
+describe('requests that are broken by their place after a reseed', () => {
+  for (const defect of DEFECTS.filter(({ request }) => request)) {
+    it(`are shown by the sample between keys alone: ${defect.name}`, async () => {
+      assert.equal(judgeSample(defect, SEED).passed, true);
+      assert.equal(judgeSample(defect, SEED, 'between keys').passed, false);
+      const staged = { defect, seed: SEED, modulation: 'phase', soundKeys: 1 } as const;
+      const plain = { ...staged, validate: false, keys: 4 * INTERVAL, interval: INTERVAL };
+      assert.equal((await runDefect(plain)).latched?.cause, 'gate');
+      const validated = await runDefect({ ...staged, validate: true, keys: 2 });
+      assert.deepEqual([validated.keys, validated.latched], [2, null]);
+    });
+  }
 });
 
 describe('broken modulations over a sound carrier', () => {

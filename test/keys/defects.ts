@@ -24,30 +24,41 @@ import {
 /**
  * `sample`: the suite finds it in one sample of 2^20 bits, or two samples in a row.
  * `rate`: it is near the limit of one sample; the page gives how often it is found.
+ * `tally`: few samples show it, and the third failure within some 1,000 verdicts latches.
  * `key`: no sample shows it, but the exact tests of each key and its carrier do.
  * `repeat`: no sample shows it, but a key returns, and the ledger refuses a repeated key.
  * `chance`: no sample shows it, and the exact tests of each key find it some time or other.
  * `none`: no statistical test of the output can find it, or none of this suite does.
  */
-export type Sight = 'sample' | 'rate' | 'key' | 'repeat' | 'chance' | 'none';
+export type Sight = 'sample' | 'rate' | 'tally' | 'key' | 'repeat' | 'chance' | 'none';
 
 export interface Defect {
   readonly name: string;
   /** What the generator does. */
   readonly does: string;
+  /** By the sample of a stream, so for validated keys; for plain ones too unless `plain` is given. */
   readonly sight: Sight;
+  /** By the sample between keys, so for plain keys, where it is measured apart. */
+  readonly plain?: Sight;
   /** Why a sample does not show it; null where one does. */
   readonly because: string | null;
   /** What becomes of the output of each request. */
   readonly breaks?: (seed: number) => Alter;
   /** What becomes of reseeding. */
   readonly reseeding?: 'skipped' | 'constant';
+  /** Of the requests after a reseed the only one that it breaks; all unless given. */
+  readonly request?: 1 | 2;
+  /** Share of the reseeds after which it breaks the output until the next one; all unless given. */
+  readonly share?: number;
 }
 
 const BLOCK_BYTES = 16;
 
 /** A key takes requests of at most 32 bytes, the phases of a stream one of 64. */
 const PHASES_BYTES = 64;
+
+/** A key of 256 bits is one request of this length. */
+const KEY_BYTES = 32;
 
 /** Sends each group of `size` bytes twice: the second half of a request's output is never sent. */
 function twice(size: number): Alter {
@@ -94,6 +105,11 @@ const masked = (mask: (byte: number, index: number) => number) => (): Alter => (
 
 /** One bit in each `every` bytes is always zero. */
 const stuck = (every: number) => masked((byte, i) => (i % every === 0 ? byte & 0x7f : byte));
+
+function evenParity(byte: number): number {
+  const folded = byte ^ (byte >> 4);
+  return byte ^ ((0x6996 >> (folded & 15)) & 1);
+}
 
 /** A text conversion: the output as other software made it, cut to the length asked for. */
 function converted(convert: (sound: Buffer) => Buffer): (seed: number) => Alter {
@@ -143,7 +159,22 @@ function lastBlockTwice(output: Buffer): void {
   if (at >= BLOCK_BYTES) output.copy(output, at, at - BLOCK_BYTES, at);
 }
 
-/** Key requests are all zero; phases and samples are sound. */
+/** The two halves of a request of 32 bytes are equal: a key of 256 bits has 128 bits at most. */
+function halvesEqual(output: Buffer): void {
+  if (output.length === KEY_BYTES) output.copy(output, BLOCK_BYTES, 0, BLOCK_BYTES);
+}
+
+/** Requests of at most `longest` bytes begin with the same bytes. */
+function fixedHead(headBytes: number, longest = Infinity): (seed: number) => Alter {
+  return (seed) => {
+    const head = new Noise(seed, 'head').bytes(headBytes);
+    return (output) => {
+      if (output.length <= longest) head.copy(output);
+    };
+  };
+}
+
+/** Key requests are all zero; longer ones are sound. */
 function keyZeros(output: Buffer): void {
   if (output.length < PHASES_BYTES) output.fill(0);
 }
@@ -186,6 +217,25 @@ export const DEFECTS: readonly Defect[] = [
     () => (output) => {
       output.copy(output, output.length >> 1, 0, output.length >> 1);
     },
+  ),
+  // Heads of requests, of which keys consist.
+  row(
+    'fixed-head-16',
+    'every request begins with the same 16 bytes',
+    'sample',
+    fixedHead(BLOCK_BYTES),
+  ),
+  row(
+    'fixed-head-24',
+    'every request of at most 64 bytes begins with the same 24 bytes',
+    'sample',
+    fixedHead(24, PHASES_BYTES),
+  ),
+  row(
+    'key-zeros',
+    'the requests that keys are cut from are all zero, longer ones are sound',
+    'sample',
+    () => keyZeros,
   ),
   // Dependence of neighbours.
   row(
@@ -242,15 +292,7 @@ export const DEFECTS: readonly Defect[] = [
     'sample',
     masked((byte, i) => (byte & 0x7f) | ((i & 1) << 7)),
   ),
-  row(
-    'parity',
-    'each byte has even parity',
-    'sample',
-    masked((byte) => {
-      const folded = byte ^ (byte >> 4);
-      return byte ^ ((0x6996 >> (folded & 15)) & 1);
-    }),
-  ),
+  row('parity', 'each byte has even parity', 'sample', masked(evenParity)),
   // Conversions that software gets wrong.
   row(
     'hex-text',
@@ -314,7 +356,16 @@ export const DEFECTS: readonly Defect[] = [
       'last-block-twice',
       'the last 16-byte block of a request is the block before it',
       () => lastBlockTwice,
-      'Two repeated blocks among 8,192 leave no trace in any count. A 256-bit key then has two equal halves, and 1 in 530,000 such keys fails an exact test.',
+      '50 repeated blocks among 8,192 are too few for one sample. A 256-bit key then has two equal halves, and 1 in 530,000 such keys fails an exact test.',
+    ),
+    sight: 'chance',
+  },
+  {
+    ...blind(
+      'halves-equal',
+      'the two halves of a request of 32 bytes are equal',
+      () => halvesEqual,
+      '48 repeated blocks among 8,192 are too few for one sample. 1 in 530,000 such keys fails an exact test.',
     ),
     sight: 'chance',
   },
@@ -346,7 +397,7 @@ export const DEFECTS: readonly Defect[] = [
     'rc4',
     'RC4 with a new key for each request',
     freshRc4,
-    'Its strong biases are in the first bytes of a request, and a sample is only two requests.',
+    'Its strong biases are in the first bytes of a request. A sample has some fifty requests, too few to show them.',
   ),
   blind(
     'known-seed',
@@ -390,14 +441,59 @@ export const DEFECTS: readonly Defect[] = [
     ),
     sight: 'repeat',
   },
+  // What the sample of a stream and the sample between keys show apart.
   {
     ...blind(
-      'key-zeros',
-      'the requests that keys are cut from are all zero, longer ones are sound',
-      () => keyZeros,
-      'The sample is sound. The exact tests look at the bits that each key is cut from.',
+      'second-request-head',
+      'the second request after a reseed begins with the same 16 bytes: that of a plain key',
+      fixedHead(BLOCK_BYTES),
+      'The sample of a stream begins with one such request. A validated key is cut from a later one, which is sound.',
     ),
-    sight: 'key',
+    plain: 'sample',
+    request: 2,
+  },
+  {
+    ...blind(
+      'first-request-head',
+      'the first request after a reseed begins with the same 16 bytes: phases, and the second half of a 384-bit key',
+      fixedHead(BLOCK_BYTES),
+      'The sample of a stream begins after the phases. Only the sample between keys has such requests.',
+    ),
+    plain: 'sample',
+    request: 1,
+  },
+  {
+    ...blind(
+      'some-reseeds-5%',
+      'after 5 % of the reseeds, every byte is sent twice',
+      () => twice(1),
+      'A sample of a stream shows it in 5 % of the streams, and no key is cut from those. Of the plain keys that it breaks, 46 % fail an exact test.',
+    ),
+    sight: 'tally',
+    plain: 'tally',
+    share: 0.05,
+  },
+  {
+    ...blind(
+      'some-reseeds-1%',
+      'after 1 % of the reseeds, every byte is sent twice',
+      () => twice(1),
+      'The same, in 1 % of the streams.',
+    ),
+    sight: 'tally',
+    plain: 'tally',
+    share: 0.01,
+  },
+  {
+    ...blind(
+      'some-reseeds-parity',
+      'after 5 % of the reseeds, each byte has even parity',
+      masked(evenParity),
+      'The same, in 5 % of the streams. No exact test of a plain key shows it, and a sample between keys is mostly the output of one reseed.',
+    ),
+    sight: 'tally',
+    plain: 'tally',
+    share: 0.05,
   },
 ];
 

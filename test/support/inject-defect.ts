@@ -25,9 +25,9 @@ export function defectUrl(defect: string, when: string | null = null): string {
 }
 
 function startAlter(): Alter {
-  const breaks = DEFECTS.find(({ name }) => name === query.get('defect'))?.breaks;
-  if (breaks) return breaks(SEED);
-  throw new TypeError(`"defect" expected one of the output, got ${query.get('defect')}`);
+  const defect = DEFECTS.find(({ name }) => name === query.get('defect'));
+  if (defect?.breaks && !defect.request && !defect.share) return defect.breaks(SEED);
+  throw new TypeError(`"defect" expected one of all requests, got ${query.get('defect')}`);
 }
 
 function alterOf(generator: Generator): Alter {
