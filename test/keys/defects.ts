@@ -25,12 +25,11 @@ import {
  * `sample`: the suite finds it in one sample of 2^20 bits, or two samples in a row.
  * `rate`: it is near the limit of one sample; the page gives how often it is found.
  * `tally`: few samples show it, and the third failure within some 1,000 verdicts latches.
- * `key`: no sample shows it, but the exact tests of each key and its carrier do.
  * `repeat`: no sample shows it, but a key returns, and the ledger refuses a repeated key.
  * `chance`: no sample shows it, and the exact tests of each key find it some time or other.
  * `none`: no statistical test of the output can find it, or none of this suite does.
  */
-export type Sight = 'sample' | 'rate' | 'tally' | 'key' | 'repeat' | 'chance' | 'none';
+export type Sight = 'sample' | 'rate' | 'tally' | 'repeat' | 'chance' | 'none';
 
 export interface Defect {
   readonly name: string;

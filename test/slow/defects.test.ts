@@ -19,7 +19,6 @@ const INTERVAL = 256;
 /** How many keys of a row may be released before the latch, or Infinity if it need not fall. */
 const VALIDATED: Record<Sight, number> = {
   sample: 0,
-  key: 0,
   rate: 40,
   tally: 1_000,
   repeat: Infinity,
@@ -28,7 +27,6 @@ const VALIDATED: Record<Sight, number> = {
 };
 const PLAIN: Record<Sight, number> = {
   sample: INTERVAL,
-  key: 0,
   rate: 40 * INTERVAL,
   tally: 400 * INTERVAL,
   repeat: Infinity,
