@@ -50,7 +50,7 @@ export function writeJson({ out }: CliContext, value: unknown): void {
 export function writeTable({ out }: CliContext, heading: string[], rows: string[][]): void {
   const lines = [heading, ...rows];
   const widths = heading.map((_, column) =>
-    Math.max(...lines.map((line) => line[column]?.length ?? 0)),
+    lines.reduce((width, line) => Math.max(width, line[column]?.length ?? 0), 0),
   );
   for (const line of lines) {
     const cells = line.map((cell, column) => cell.padEnd(widths[column] ?? 0));

@@ -5,6 +5,7 @@ import { DAY_MS } from '../ledger/index.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, requireConfig, writeJson } from './context.ts';
 import { addBackupCommands } from './ledger-backup.ts';
+import { addFindCommand } from './ledger-find.ts';
 import { parseCount } from './parse-count.ts';
 import { withStore, withStoreToRead } from './store.ts';
 
@@ -15,7 +16,9 @@ interface PruneOptions {
 }
 
 export function addLedgerCommands(program: Command, context: CliContext): void {
-  const ledger = program.command('ledger').description('back up, restore and prune the ledger');
+  const ledger = program
+    .command('ledger')
+    .description('back up, restore, search and prune the ledger');
   ledger
     .command('prune')
     .description('remove rows of old keys, for good; servers may run meanwhile')
@@ -23,6 +26,7 @@ export function addLedgerCommands(program: Command, context: CliContext): void {
     .option('--dry-run', 'count what would go, and remove nothing')
     .option('--json', 'write the result as JSON')
     .action((options) => prune(context, options));
+  addFindCommand(ledger, context);
   addBackupCommands(ledger, context);
 }
 

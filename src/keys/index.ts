@@ -4,6 +4,7 @@
  */
 export { sampleStream } from './generate.ts';
 export { Generator, SAMPLE_BITS } from './generator.ts';
+export { parseKeyId } from './key-id.ts';
 export { type Defect, type FailedVerdict, LATCH_TESTS, type LatchCause } from './latch.ts';
 export type { LedgerStatus } from './ledger-watch.ts';
 export {

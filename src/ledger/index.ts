@@ -26,6 +26,7 @@ export type {
   MeteredRequest,
   Principal,
   PruneReport,
+  RecordedKey,
   Retirement,
   SecretCheck,
   StreamCounts,

@@ -46,6 +46,7 @@ import type {
   MeteredRequest,
   PruneOrder,
   PruneReport,
+  RecordedKey,
   ValidatedKey,
 } from './store.ts';
 import { unavailable } from './unavailable.ts';
@@ -124,6 +125,18 @@ interface Decision {
 
 /** A row with the fingerprint in this place, from 1. */
 type AskedRow = Candidate & { readonly position: number };
+
+/** Rows with each of the key ids. Exported for its tests, which look at its plan. */
+export const RECORDED_KEYS = `
+  SELECT position, found.*
+  FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (key_id, position)
+  CROSS JOIN LATERAL (
+    SELECT ledger.account_id AS "accountId", accounts.name AS "accountName",
+      ledger.api_key_id AS "apiKeyId", ledger.created_ms AS "createdMs",
+      ledger.security_level AS "securityLevel", ledger.modulation AS modulation,
+      ledger.gate_p IS NOT NULL AS validated
+    FROM ledger LEFT JOIN accounts ON accounts.account_id = ledger.account_id
+    WHERE ledger.key_id = asked.key_id LIMIT 1) AS found`;
 
 /** Rows with each of the fingerprints, which lead the index. Exported for its tests, which look at its plan. */
 export const CANDIDATES = `
@@ -237,6 +250,14 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
       keyIds.map(toBuffer),
     );
     return rows.map(({ found }) => found === true);
+  }
+
+  async findKeys(keyIds: readonly Uint8Array[]): Promise<(RecordedKey | null)[]> {
+    const rows = await this.connection.all(RECORDED_KEYS, keyIds.map(toBuffer));
+    const found = new Map(
+      rows.map(({ position, ...key }) => [position, key as unknown as RecordedKey]),
+    );
+    return keyIds.map((_, i) => found.get(i + 1) ?? null);
   }
 
   async findCommitments(queries: readonly CommitmentQuery[]): Promise<(number | null)[]> {

@@ -27,6 +27,7 @@ import type {
   MeteredRequest,
   PruneOrder,
   PruneReport,
+  RecordedKey,
   ValidatedKey,
 } from './store.ts';
 import { unavailable } from './unavailable.ts';
@@ -211,6 +212,10 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
     return this.connection.guarded(() => keyIds.map((keyId) => this.#hasRow(keyId)));
   }
 
+  async findKeys(keyIds: readonly Uint8Array[]): Promise<(RecordedKey | null)[]> {
+    return this.connection.guarded(() => keyIds.map((keyId) => this.#findKey(keyId)));
+  }
+
   async findCommitments(queries: readonly CommitmentQuery[]): Promise<(number | null)[]> {
     return this.connection.guarded(() =>
       queries.map((query) => rowMadeMs(query, this.#candidates(query))),
@@ -219,6 +224,19 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
 
   #hasRow(keyId: Uint8Array): boolean {
     return this.connection.get('SELECT 1 FROM ledger WHERE key_id = ?', keyId) !== undefined;
+  }
+
+  #findKey(keyId: Uint8Array): RecordedKey | null {
+    const row = this.connection.get(
+      `SELECT ledger.account_id AS accountId, accounts.name AS accountName,
+         ledger.api_key_id AS apiKeyId, ledger.created_ms AS createdMs,
+         ledger.security_level AS securityLevel, ledger.modulation AS modulation,
+         ledger.gate_p IS NOT NULL AS validated
+       FROM ledger LEFT JOIN accounts ON accounts.account_id = ledger.account_id
+       WHERE ledger.key_id = ?`,
+      keyId,
+    );
+    return row ? { ...(row as unknown as RecordedKey), validated: row.validated === 1 } : null;
   }
 
   /** By the whole commitment, which is about to be written anyway: rows that share its fingerprint hide nothing here. */

@@ -114,6 +114,19 @@ export interface ValidatedKey {
   readonly pValues: Uint8Array;
 }
 
+/** What an operator may ask of one recorded key. */
+export interface RecordedKey {
+  readonly accountId: string;
+  /** Null when the ledger has no such account. */
+  readonly accountName: string | null;
+  readonly apiKeyId: string;
+  readonly createdMs: number;
+  readonly securityLevel: number;
+  readonly modulation: string;
+  /** Whether it was generated with statistical validation. */
+  readonly validated: boolean;
+}
+
 export interface CommitmentQuery {
   readonly version: number;
   readonly digest: Uint8Array;
@@ -206,6 +219,8 @@ export interface LedgerStore extends AccountStore {
   ): Promise<CommitOutcome[]>;
   /** Which of these key ids have a row. */
   lookup(keyIds: readonly Uint8Array[]): Promise<boolean[]>;
+  /** Whose these keys are, and what they are, in their order; null without a row. */
+  findKeys(keyIds: readonly Uint8Array[]): Promise<(RecordedKey | null)[]>;
   /**
    * When the first rows of these commitments were made, of any account, by their key ids; null without a row. The
    * database is told the fingerprints alone. Of a fingerprint with more than `MAX_CANDIDATES` rows it may give any so many.

@@ -32,6 +32,7 @@ const READING = [
   ['account', 'list'],
   ['key', 'list'],
   ['ledger', 'prune', '--older-than', '1', '--dry-run'],
+  ['ledger', 'find', 'phm_1'],
 ];
 
 /** Everything that works on a store which has to be there. */

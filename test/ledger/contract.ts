@@ -175,6 +175,40 @@ export function ledgerContract(
       );
     });
 
+    it('tells whose the keys of ids are, in the order of the question', async () => {
+      const [one, other] = [await account('enterprise'), await account('enterprise')];
+      const pValues = new Uint8Array(8);
+      const validated = { definition: 2, gateP: 0.5, testsPassed: 15, totalTests: 15, pValues };
+      const plain = makeRow({ securityLevel: 128, modulation: 'none', createdMs: NOW - 5 });
+      const judged = makeRow({ validation: validated });
+      await store.commit([keyRequest(one, plain), keyRequest(other, judged)], []);
+      const ofPlain = {
+        accountId: one,
+        accountName: one,
+        apiKeyId: `key_${one}`,
+        createdMs: NOW - 5,
+        securityLevel: 128,
+        modulation: 'none',
+        validated: false,
+      };
+      const ofJudged = {
+        ...ofPlain,
+        accountId: other,
+        accountName: other,
+        apiKeyId: `key_${other}`,
+        createdMs: NOW,
+        securityLevel: 256,
+        modulation: 'phase',
+        validated: true,
+      };
+      const found = await store.findKeys([judged.keyId, makeKeyId(), plain.keyId, judged.keyId]);
+      assert.deepEqual(
+        found.map((key) => key && { ...key }),
+        [ofJudged, null, ofPlain, ofJudged],
+      );
+      assert.deepEqual(await store.findKeys([]), []);
+    });
+
     it('finds a commitment among rows with its fingerprint, each with its own version and time', async () => {
       const id = await account('enterprise');
       const made = makeRow({ secretVersion: 2, keyId: makeKeyId(NOW - 7) });
