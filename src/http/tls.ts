@@ -2,6 +2,7 @@
  * What the listener offers with a certificate: TLS 1.3 (RFC 8446), two cipher suites of 256-bit keys, and
  * hybrid key exchange (draft-ietf-tls-ecdhe-mlkem) before elliptic curves alone.
  */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { Config } from '../config/index.ts';
@@ -37,10 +38,7 @@ export function loadTls({
 }: NonNullable<Config['tls']>): TlsOptions {
   const cert = readPem('PHM_TLS_CERT_FILE', certFile);
   const key = readPem('PHM_TLS_KEY_FILE', keyFile);
-  tryContext(
-    { cert, key },
-    'PHM_TLS_CERT_FILE and PHM_TLS_KEY_FILE do not make a certificate with its key',
-  );
+  requirePair(cert, key);
   requireGroups(requireHybrid ? HYBRID_GROUPS : [...HYBRID_GROUPS, ...CLASSICAL_GROUPS]);
   return {
     cert,
@@ -79,12 +77,20 @@ export function requireGroups(groups: readonly string[]): void {
   );
 }
 
-function tryContext(options: SecureContextOptions, problem: string): void {
+/**
+ * Throws `SetupError` unless OpenSSL takes both and the key is that of the first certificate. OpenSSL itself
+ * compares them only where their types are the same; a pair of two types serves no client.
+ */
+function requirePair(cert: string, key: string): void {
+  const problem = 'PHM_TLS_CERT_FILE and PHM_TLS_KEY_FILE do not make a certificate with its key';
+  let belongTogether: boolean;
   try {
-    createSecureContext(options);
+    createSecureContext({ cert, key });
+    belongTogether = new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
   } catch (cause) {
     throw new SetupError(`${problem}: ${(cause as Error).message}`, { cause });
   }
+  if (!belongTogether) throw new SetupError(`${problem}: the key is that of another certificate`);
 }
 
 function readPem(variable: string, path: string): string {

@@ -1,8 +1,8 @@
 /** With a certificate the listener speaks TLS 1.3 alone, and a hybrid key exchange first: read on the wire. */
 import assert from 'node:assert/strict';
-import { constants } from 'node:crypto';
+import { constants, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:https';
 import { type AddressInfo, connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
@@ -318,6 +318,45 @@ describe('a listener that requires hybrid key exchange', () => {
     assert.equal(resumed.seen.serverHellos[0]?.isResumed, true);
     const { seen } = await shakeHands(tap, { session, ecdhCurve: 'X25519' });
     assert.deepEqual([seen.serverHellos, seen.alerts], [[], [ALERTS.handshakeFailure]]);
+  });
+});
+
+describe('a certificate and its key', () => {
+  const load = (certificate: string, key: string) =>
+    loadTls({ certFile: certificate, keyFile: key, requireHybrid: false });
+
+  it('are refused unless they belong together, also where their types differ', () => {
+    const keys = {
+      ec: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+      rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }),
+      ed25519: generateKeyPairSync('ed25519'),
+    };
+    for (const [type, { privateKey }] of Object.entries(keys)) {
+      const foreign = join(folder, `${type}.pem`);
+      writeFileSync(foreign, privateKey.export({ type: 'pkcs8', format: 'pem' }));
+      assert.throws(
+        () => load(certFile, foreign),
+        (error) =>
+          error instanceof SetupError &&
+          /do not make a certificate with its key/.test(error.message),
+        type,
+      );
+    }
+  });
+
+  it('are taken with certificates behind the first one, and with parameters before the key', () => {
+    const [chain, other, key] = ['chain.pem', 'other.pem', 'other-key.pem'].map((name) =>
+      join(folder, name),
+    );
+    makeCertificate(other, key);
+    writeFileSync(chain, readFileSync(certFile, 'utf8') + readFileSync(other, 'utf8'));
+    assert.doesNotThrow(() => load(chain, keyFile));
+    assert.throws(() => load(chain, key), SetupError);
+    // What `openssl ecparam -genkey` writes.
+    const parameters =
+      '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n';
+    writeFileSync(key, parameters + readFileSync(keyFile, 'utf8'));
+    assert.doesNotThrow(() => load(certFile, key));
   });
 });
 
