@@ -76,6 +76,12 @@ function definitions({ load, readiness, isDraining, lostLogLines }: ServerState)
     },
     {
       type: 'gauge',
+      name: 'phm_master_secret_retired',
+      help: '1 while the version of the master secret that keys would be made under is retired',
+      read: () => one(readiness().secret === 'retired'),
+    },
+    {
+      type: 'gauge',
       name: 'phm_entropy_ready',
       help: '1 while the process is not latched and the sources that are needed deliver',
       read: () => one(readiness().entropy),

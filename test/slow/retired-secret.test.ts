@@ -131,8 +131,9 @@ describe('a master secret that leaked', () => {
     assert.equal((await phm('secret reinstate 1')).code, 0);
     await refused('secret reinstate 1', /version 1 is not retired/);
     assert.deepEqual(await judged(forged), [true, 'passed', undefined], 'it decides alone again');
-    await restart(OLD_VERSION);
+    await restart({ ...OLD_VERSION, PHM_METRICS_PORT: '0' });
     await made();
+    assert.match(await server.scrape(), /^phm_master_secret_retired 0$/m);
     assert.equal((await phm('secret retire 1')).code, 0);
     const secretCheck = async () => (await server.request('/readyz')).body.checks.master_secret;
     await until('the server is not ready', async () => (await secretCheck()) === 'retired');
@@ -143,6 +144,7 @@ describe('a master secret that leaked', () => {
       assert.match(body.detail, /version of the master secret .* is retired/);
       assert.equal(headers.get('retry-after'), '5');
     }
+    assert.match(await server.scrape(), /^phm_master_secret_retired 1$/m);
     assert.deepEqual(await judged(old), [true, 'passed', 'record_found'], 'validate goes on');
     await logged(/"level":50,.*makes keys under is retired/);
     assert.equal((await phm('secret reinstate 1')).code, 0);

@@ -171,6 +171,34 @@ describe('metrics in this process', () => {
     assert.equal(sampleOf(page, event), 0);
   });
 
+  it('tell a retired version of the master secret from one that is missing', async () => {
+    for (const [secret, complete, retired] of [
+      ['ok', 1, 0],
+      ['incomplete', 0, 0],
+      ['retired', 1, 1],
+    ] as const) {
+      const metrics = await open();
+      const ready = secret === 'ok';
+      metrics.watch({
+        load: () => ({ queues: [], generators: 1, reseeds: 0 }),
+        readiness: () => ({
+          ready,
+          entropy: true,
+          latched: null,
+          ledger: true,
+          secret,
+          sources: [],
+        }),
+        isDraining: () => false,
+        lostLogLines: () => 0,
+      });
+      const page = await metrics.expose();
+      assert.equal(sampleOf(page, 'phm_master_secret_complete'), complete, secret);
+      assert.equal(sampleOf(page, 'phm_master_secret_retired'), retired, secret);
+      assert.equal(sampleOf(page, 'phm_ledger_up'), 1, secret);
+    }
+  });
+
   it('take seconds from milliseconds', async () => {
     const metrics = await open();
     metrics.committed(1_500, false);
