@@ -160,7 +160,10 @@ async function startService({
   onFatal,
 }: StartOptions): Promise<{ service: KeyService; demoApiKey: string | null }> {
   const location = storeLocation(config);
-  if (config.migrate === 'auto') await migrateStore(location);
+  if (location.kind === 'sqlite' || config.migrate === 'auto') {
+    const { from, to } = await migrateStore(location);
+    if (from > 0 && from < to) logger.info({ from, to }, 'the schema was brought up to date');
+  }
   const store = await openStore(location, MONTHLY_QUOTAS, (message) => logger.warn(message));
   let secret: MasterSecret;
   let demoApiKey: string | null;

@@ -32,10 +32,16 @@ export function addAccountCommands(program: Command, context: CliContext): void 
     .action((options) => list(context, options));
   account
     .command('set-plan <account>')
-    .addArgument(new Argument('<plan>', 'plan').choices(PLAN_NAMES))
+    .addArgument(new Argument('<plan>', 'plan').choices(PLAN_NAMES).argParser(parsePlan))
     .description('move an account to another plan')
     .option('--json', 'write the result as JSON')
     .action((accountId, plan, options) => setPlan(context, accountId, plan, options));
+}
+
+function parsePlan(text: string): PlanName {
+  const plan = PLAN_NAMES.find((name) => name === text);
+  if (plan) return plan;
+  throw new CommandError(`PLAN expected one of ${PLAN_NAMES.join(', ')}, got ${text}`, 2);
 }
 
 async function create(

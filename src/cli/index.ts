@@ -15,7 +15,7 @@ import { CommandError } from './command-error.ts';
 import { addCompletionCommand } from './completion.ts';
 import { type CliContext, requireConfig } from './context.ts';
 import { addKeyCommands } from './key.ts';
-import { commandLine } from './launcher.ts';
+import { asStarted } from './launcher.ts';
 import { addLedgerCommands } from './ledger.ts';
 import { addMigrateCommand } from './migrate.ts';
 import { addMoveCommands } from './move.ts';
@@ -118,13 +118,6 @@ function withoutApiKeys(message: string): string {
 function printable(message: string): string {
   return withoutApiKeys(message).replace(/\p{Cc}/gu, (character) =>
     character === '\n' ? character : `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
-}
-
-/** Messages end lines with commands, as in `run: phm …`; they are shown as this user starts them. */
-function asStarted(message: string, context: CliContext): string {
-  return message.replace(/(?<=: )phm ([a-z]+)(?=[a-z -]*$)/gm, (_, command: string) =>
-    commandLine(context, command),
   );
 }
 

@@ -3,6 +3,11 @@ import { relative } from 'node:path';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+interface Started {
+  readonly env: Environment;
+  readonly launcher: string;
+}
+
 /** What `bin/phm` sets to the name it was called by. */
 const CALLED_AS = '_PHM';
 
@@ -28,16 +33,20 @@ export function findLauncher(
 }
 
 /** A whole command line for this program that works on the store that this one works on. */
-export function commandLine(
-  { env, launcher }: { readonly env: Environment; readonly launcher: string },
-  command: string,
-): string {
+export function commandLine({ env, launcher }: Started, command: string): string {
   const name = STORE_VARIABLES.find((variable) => env[variable]);
   const elsewhere = CLIENT_COMMANDS.includes(command.split(' ', 1)[0] ?? '');
   // An address in the environment decides. It may hold a password, so it is not repeated.
   const setting =
     name && !elsewhere && !env.PHM_DATABASE_URL ? `${name}=${quote(env[name] ?? '')} ` : '';
   return `${setting}${launcher} ${command}`;
+}
+
+/** Messages end lines with commands, as in `run: phm …`; they are shown as this user starts them. */
+export function asStarted(message: string, context: Started): string {
+  return message.replace(/(?<=: )phm ([a-z]+)(?=[a-z -]*$)/gm, (_, command: string) =>
+    commandLine(context, command),
+  );
 }
 
 /** Quotes a word for a shell if it has to be quoted. */

@@ -11,7 +11,7 @@ import {
   importLedger,
   type MoveReport,
   openMovableStore,
-  openStore,
+  openStoreToChange,
   openStoreToRead,
   writeNewFile,
 } from '../ledger/index.ts';
@@ -102,8 +102,8 @@ async function runImport(
   if (!init) requireMasterSecret(context, config);
   const source = file === STANDARD_STREAM ? process.stdin : await openFile(file);
   const report = await untilInterrupted(async (signal) => {
-    // Makes the schema of an embedded store, and refuses one in PostgreSQL that is not there.
-    await (await openStore(location, MONTHLY_QUOTAS)).close();
+    // Makes the schema of a new embedded store, and refuses an older one, and one in PostgreSQL that is not there.
+    await (await openStoreToChange(location, MONTHLY_QUOTAS)).close();
     const store = await openMovableStore(location);
     const chunks = chunksOf(addAbortSignal(signal, source), file);
     return importLedger(store, chunks, PLAN_NAMES, signal);

@@ -71,13 +71,17 @@ export function retirementJson(retirement: Retirement | null): {
 function parseVersion(text: string): number {
   const version = /^[1-9][0-9]{0,4}$/.test(text) ? Number(text) : Number.NaN;
   if (version <= MAX_VERSION) return version;
-  throw new InvalidArgumentError(`use a whole number from 1 to ${MAX_VERSION}.`);
+  throw new CommandError(
+    `VERSION expected a whole number from 1 to ${MAX_VERSION}, got ${text}`,
+    2,
+  );
 }
 
 const TIME_FORM = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
 /** Reads a day, which begins at midnight UTC, or a time with its offset. */
-function parseTime(text: string): number {
+function parseTime(text: string, given?: number): number {
+  if (given !== undefined) throw new CommandError('--compromised-since is given twice', 2);
   const day = TIME_FORM.exec(text)?.[1];
   const epochMs = Date.parse(text);
   // The engine takes February 30 for March 2.
@@ -206,6 +210,14 @@ function refuseToLoosen(
   );
 }
 
+/** A server that makes keys under the version learns of it by its check of every two seconds. */
+function lateKeys(version: number): string {
+  return (
+    `A server that still runs under version ${version} may hand out keys for about two seconds more. They are not ` +
+    'valid: replace them.\n'
+  );
+}
+
 /** What was done, what follows from it, and how to take it back. */
 function describe(
   context: CliContext,
@@ -222,6 +234,7 @@ function describe(
     'until it is restarted with another version.\n' +
     `A key of version ${version} is valid only with its row in the ledger${rows}. Keys whose rows were pruned can no ` +
     'longer be confirmed.\n' +
+    (since === null ? '' : lateKeys(version)) +
     `To take it back: ${commandLine(context, `secret reinstate ${version}`)}\n`
   );
 }

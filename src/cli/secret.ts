@@ -3,7 +3,12 @@ import type { Command } from 'commander';
 import { wipe } from '../bytes.ts';
 import { formatTimestamp } from '../clock.ts';
 import type { MasterSecretOrigin } from '../config/index.ts';
-import { createMasterSecret, readMasterSecret, rotateMasterSecret } from '../keys/index.ts';
+import {
+  createMasterSecret,
+  foreignSecretProblem,
+  readMasterSecret,
+  rotateMasterSecret,
+} from '../keys/index.ts';
 import { Keyring, newMasterSecret } from '../proof/index.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, requireConfig, writeJson, writeTable } from './context.ts';
@@ -96,7 +101,9 @@ async function list(context: CliContext, options: { json?: boolean }): Promise<v
     check: keyring.checkValue(version).subarray(0, 8).toString('hex'),
     ...(checks && retirementJson(checks.get(version)?.retirement ?? null)),
   }));
+  const problem = checks ? foreignSecretProblem(keyring, checks) : null;
   keyring.destroy();
+  if (problem !== null) context.err(`warning: ${problem}\n`);
   if (options.json) {
     writeJson(context, { versions: rows, listed_at: formatTimestamp(Date.now()) });
     return;

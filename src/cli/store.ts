@@ -1,6 +1,6 @@
 /**
  * The store that a command works on. Each command says which one that is, on standard error. A command that
- * reads makes nothing. None works on a data directory that belongs to no server, because the servers do not
+ * reads makes nothing, and none but `phm migrate` changes the schema. None works on a data directory that belongs to no server, because the servers do not
  * know what is in it.
  */
 import { statSync } from 'node:fs';
@@ -12,13 +12,13 @@ import { AppError, SetupError } from '../errors.ts';
 import { checkMasterSecret, loadMasterSecret } from '../keys/index.ts';
 import {
   type LedgerStore,
-  openStore,
+  openStoreToChange,
   openStoreToRead,
   type StoreLocation,
 } from '../ledger/index.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, requireConfig, storeLocation } from './context.ts';
-import { commandLine } from './launcher.ts';
+import { asStarted, commandLine } from './launcher.ts';
 import { describeOtherServer } from './other-server.ts';
 
 /** What a command does with the store: only reads it, changes it, or may also make its database. */
@@ -53,7 +53,7 @@ export async function withInitializedStore<T>(context: CliContext, work: Work<T>
     throw new CommandError('--init is for a data directory, and the ledger is in PostgreSQL', 2);
   }
   tellStore(context, location);
-  const store = await openStore(location, MONTHLY_QUOTAS);
+  const store = await openStoreToChange(location, MONTHLY_QUOTAS);
   try {
     if ((await store.secretChecks()).size === 0) await registerSecret(config, store);
     await noteOtherServer(context, config);
@@ -77,7 +77,7 @@ async function withServersStore<T>(context: CliContext, use: Use, work: Work<T>)
   const location = storeLocation(config);
   tellStore(context, location);
   const belongsToServer = await requireLedger(context, config, use);
-  const open = use === 'read' ? openStoreToRead : openStore;
+  const open = use === 'read' ? openStoreToRead : openStoreToChange;
   const store = await open(location, MONTHLY_QUOTAS);
   try {
     if (!belongsToServer && (await store.secretChecks()).size === 0) {
@@ -107,7 +107,7 @@ export async function readStoreIfAny<T>(
     return await work(store).finally(() => store.close());
   } catch (error) {
     if (!(error instanceof SetupError || error instanceof AppError)) throw error;
-    context.err(`warning: the ledger cannot be read: ${error.message}\n`);
+    context.err(`warning: the ledger cannot be read: ${asStarted(error.message, context)}\n`);
     return undefined;
   }
 }

@@ -10,6 +10,7 @@ export type { LedgerStatus } from './ledger-watch.ts';
 export {
   checkMasterSecret,
   createMasterSecret,
+  foreignSecretProblem,
   loadMasterSecret,
   readMasterSecret,
   rotateMasterSecret,

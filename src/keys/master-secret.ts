@@ -208,21 +208,27 @@ function refuseUnfit(keyring: Keyring, registered: ReadonlyMap<number, SecretChe
 }
 
 function refuseForeign(keyring: Keyring, registered: ReadonlyMap<number, SecretCheck>): void {
+  const problem = foreignSecretProblem(keyring, registered);
+  if (problem !== null) throw new SetupError(problem);
+}
+
+/** Why the keyring is not of this database, in a sentence that ends with what to do; null if it may be. */
+export function foreignSecretProblem(
+  keyring: Keyring,
+  registered: ReadonlyMap<number, SecretCheck>,
+): string | null {
   const fix = 'restore the secret file, or PHM_MASTER_KEY, that belongs to this database';
   const [lacked] = lackedVersions(keyring, registered);
   if (lacked !== undefined) {
-    throw new SetupError(
-      `keys were made under version ${lacked} of the master secret, which the secret at hand lacks: ${fix}`,
-    );
+    return `keys were made under version ${lacked} of the master secret, which the secret at hand lacks: ${fix}`;
   }
   for (const [version, { checkValue }] of registered) {
     if (!keyring.versions.includes(version)) continue;
     if (!timingSafeEqual(keyring.checkValue(version), checkValue)) {
-      throw new SetupError(
-        `version ${version} of the master secret is not the one this database was made with: ${fix}`,
-      );
+      return `version ${version} of the master secret is not the one this database was made with: ${fix}`;
     }
   }
+  return null;
 }
 
 /**

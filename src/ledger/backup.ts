@@ -54,13 +54,23 @@ export async function copyDatabase(
       signal.throwIfAborted();
       if (error instanceof SetupError || (error as NodeJS.ErrnoException).syscall) throw error;
       throw new SetupError(
-        `cannot copy ${from} to ${to}: ${(error as Error).message}; run this as the user of the server, ` +
-          'who can write beside both files',
+        `cannot copy ${from} to ${to}: ${(error as Error).message}${isForbidden(error) ? AS_SERVER : ''}`,
       );
     } finally {
       for (const side of SIDE_FILES) rmSync(temporary + side, { force: true });
     }
   });
+}
+
+const AS_SERVER = '; run this as the user of the server, who can write beside both files';
+
+/** What SQLite says of files that this user may not open or write: PERM, READONLY, CANTOPEN. */
+const FORBIDDEN = [3, 8, 14];
+
+function isForbidden(error: unknown): boolean {
+  const { errcode } = error as { errcode?: number };
+  // The low byte is the code, the others refine it.
+  return errcode !== undefined && FORBIDDEN.includes(errcode & 0xff);
 }
 
 type Contents = Pick<CopyReport, 'schema' | 'rows'>;

@@ -10,7 +10,13 @@ export { importLedger } from './move/import.ts';
 export { openMovableStore } from './move/store.ts';
 export type { RowCounts } from './move/tables.ts';
 export { writeNewFile } from './new-file.ts';
-export { migrateStore, openStore, openStoreToRead, type StoreLocation } from './open.ts';
+export {
+  migrateStore,
+  openStore,
+  openStoreToChange,
+  openStoreToRead,
+  type StoreLocation,
+} from './open.ts';
 export type { PeriodSums, SeriesQuery } from './series.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite.ts';
 export type {

@@ -1,7 +1,7 @@
 /** Opens the store that the configuration names. */
 import type { SchemaChange } from './migrations.ts';
 import { openSqliteStore } from './sqlite.ts';
-import { migrateDatabase } from './sqlite-schema.ts';
+import { migrateDatabase, refuseOlderSchema } from './sqlite-schema.ts';
 import type { LedgerStore } from './store.ts';
 
 /** Where the ledger is kept. */
@@ -24,6 +24,19 @@ export async function openStore(
   // The driver is loaded by those who use it only.
   const { openPostgresStore } = await import('./postgres.ts');
   return openPostgresStore({ url: location.url, quotas, warn });
+}
+
+/**
+ * Opens the store for a command that changes it, or makes it where there is none. Refuses the schema of an earlier
+ * release: servers of that release may be running, and could not start again. `quotas` are as for `openStore`.
+ * Throws `SetupError`.
+ */
+export async function openStoreToChange(
+  location: StoreLocation,
+  quotas: Readonly<Record<string, number | null>>,
+): Promise<LedgerStore> {
+  if (location.kind === 'sqlite') refuseOlderSchema(location.path);
+  return openStore(location, quotas);
 }
 
 /**

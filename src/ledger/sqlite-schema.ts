@@ -34,9 +34,15 @@ export function openDatabase(path: string): DatabaseSync {
  * starts in this moment writes to its log, not to the file.
  */
 export function openToRead(path: string): DatabaseSync {
-  const url = pathToFileURL(path);
-  url.search = existsSync(`${path}-wal`) ? 'mode=ro' : 'mode=ro&immutable=1';
-  return openExisting(path, url, true);
+  return openReadOnly(path, assertCurrent);
+}
+
+/**
+ * Throws `SetupError` when the database holds the ledger of an earlier release, or cannot be read. A file that is
+ * missing or empty passes.
+ */
+export function refuseOlderSchema(path: string): void {
+  if (existsSync(path)) openReadOnly(path, assertNotOlder).close();
 }
 
 /**
@@ -46,13 +52,31 @@ export function openToRead(path: string): DatabaseSync {
 export function openSnapshot(path: string): DatabaseSync {
   const url = pathToFileURL(path);
   url.search = 'mode=rw';
-  return openExisting(path, url, false);
+  return openExisting(path, url, { readOnly: false, check: assertCurrent });
 }
 
-function openExisting(path: string, url: URL, readOnly: boolean): DatabaseSync {
+/** Throws `SetupError` unless the schema will do. */
+type SchemaCheck = (database: DatabaseSync, path: string) => void;
+
+function openReadOnly(path: string, check: SchemaCheck): DatabaseSync {
+  const url = pathToFileURL(path);
+  url.search = existsSync(`${path}-wal`) ? 'mode=ro' : 'mode=ro&immutable=1';
+  return openExisting(path, url, { readOnly: true, check });
+}
+
+function openExisting(
+  path: string,
+  url: URL,
+  { readOnly, check }: { readOnly: boolean; check: SchemaCheck },
+): DatabaseSync {
   try {
     const database = new DatabaseSync(url, { timeout: BUSY_TIMEOUT_MS, readOnly });
-    assertCurrent(database, path);
+    try {
+      check(database, path);
+    } catch (error) {
+      database.close();
+      throw error;
+    }
     return database;
   } catch (cause) {
     if (cause instanceof SetupError) throw cause;
@@ -66,16 +90,25 @@ function openExisting(path: string, url: URL, readOnly: boolean): DatabaseSync {
 
 /** Throws `SetupError` unless the schema is the one this program knows. */
 function assertCurrent(database: DatabaseSync, path: string): void {
+  if (schemaVersion(database) === 0) throw new SetupError(`${path} holds no ledger`);
+  assertNotOlder(database, path);
+  assertNotNewer(database, path);
+}
+
+function assertNotOlder(database: DatabaseSync, path: string): void {
   const newest = newestVersion(readMigrations('sqlite'));
   const found = schemaVersion(database);
-  if (found === newest) return;
-  if (found > newest) throw newerSchema(path, found, newest);
+  if (found === 0 || found >= newest) return;
   throw new SetupError(
-    found === 0
-      ? `${path} holds no ledger`
-      : `the database ${path} has schema version ${found}, and this program needs ${newest}. Start ` +
-          'the server of this release, or run: phm migrate',
+    `the database ${path} has schema version ${found}, and this program needs ${newest}. Start ` +
+      'the server of this release, or run: phm migrate',
   );
+}
+
+function assertNotNewer(database: DatabaseSync, path: string): void {
+  const newest = newestVersion(readMigrations('sqlite'));
+  const found = schemaVersion(database);
+  if (found > newest) throw newerSchema(path, found, newest);
 }
 
 function newerSchema(path: string, found: number, newest: number): SetupError {

@@ -109,6 +109,7 @@ describe('phm', () => {
         /research, professional, enterprise/,
       ],
       [['account', 'create', '--name', ' ', '--plan', 'research'], /--name/],
+      [['account', 'set-plan', 'x', 'gold'], /^phm: PLAN expected one of research, .*, got gold$/m],
       [['key', 'issue'], /--account/],
       [['serve', '--port', '1'], /unknown option/],
       [['assess', 'x', '--bits', 'many'], /--bits/],

@@ -31,7 +31,8 @@ describe('phm secret retire', () => {
     const tomorrow = new Date(Date.now() + DAY_MS).toISOString();
     const wrong: [string[], number, RegExp][] = [
       [[], 2, /missing required argument 'version'/],
-      [['65536'], 2, /whole number from 1 to 65535/],
+      [['65536'], 2, /^phm: VERSION expected a whole number from 1 to 65535, got 65536$/m],
+      [['1', SINCE, '2026-01-01', SINCE, '2026-02-01'], 2, /--compromised-since is given twice/],
       [['1', SINCE, '2026-02-30'], 2, /a day, as/],
       [['1', SINCE, '2026-11-20T14:00'], 2, /a time with its offset/],
       [['1', SINCE, tomorrow], 2, /in the future/],
@@ -59,13 +60,20 @@ describe('phm secret retire', () => {
     assert.equal(first.compromised_since, null);
     const second = await retire(SINCE, '2026-01-31T12:30+01:00');
     assert.deepEqual(second, { ...first, compromised_since: '2026-01-31T11:30:00.000+00:00' });
+    const again = await runPhm(['secret', 'retire', '1', SINCE, '2026-01-31T11:30Z'], dataDir);
+    assert.match(again.stderr, /still runs under version 1 may hand out keys .* replace them\.$/m);
     assert.deepEqual(await retire(), second);
     const later = await runPhm(['secret', 'retire', '1', SINCE, '2026-02-01'], dataDir);
     assert.equal(later.code, 1);
     assert.match(later.stderr, /secret reinstate 1 && .* secret retire 1 --compromised-since 2026/);
     assert.equal((await retirement())?.compromisedMs, Date.UTC(2026, 0, 31, 11, 30));
 
-    const { stdout } = await runPhm(['secret', 'list'], dataDir);
+    const { stdout, stderr } = await runPhm(['secret', 'list'], dataDir);
+    // The test has registered another version 2 than the one in the file.
+    assert.match(
+      stderr,
+      /^warning: version 2 of the master secret is not the one this database was made with: /m,
+    );
     assert.match(stdout, /^1 +verify-only +[0-9a-f]{16} +20.* 2026-01-31T11:30:00\.000\+00:00$/m);
     assert.match(stdout, /^2 +current +[0-9a-f]{16} +- +-$/m);
   });

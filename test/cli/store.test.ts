@@ -35,14 +35,19 @@ const READING = [
   ['ledger', 'find', 'phm_1'],
 ];
 
-/** Everything that works on a store which has to be there. */
-const ALL = [
-  ...READING,
+/** Commands that change the store, or would if they found what they name. */
+const CHANGING = [
   CREATE,
   ['account', 'set-plan', 'acct_1', 'research'],
   ['key', 'issue', '--account', 'acct_1'],
   ['key', 'revoke', 'key_1'],
   ['ledger', 'prune', '--older-than', '1'],
+];
+
+/** Everything that works on a store which has to be there. */
+const ALL = [
+  ...READING,
+  ...CHANGING,
   ['ledger', 'backup', 'copy.db'],
   ['migrate'],
   ['export', 'out.ndjson'],
@@ -268,21 +273,43 @@ describe('a command that only reads', () => {
     assert.equal((await phm(['export', 'out.ndjson'])).code, 0);
     assert.deepEqual(readdirSync('data').sort(), ['master.key', 'phm.db']);
   });
+});
 
-  it('migrates no schema of an older release', async () => {
+describe('the schema of an older release', () => {
+  const REFUSAL =
+    /has schema version 2, and this program needs \d+\. .*, or run: bin\/phm migrate\n/;
+  let before: string[];
+  beforeEach(async () => {
     await phm([...CREATE, '--init']);
     const database = new DatabaseSync('data/phm.db');
     database.exec('PRAGMA user_version = 2');
     database.close();
-    const before = listing('data');
-    for (const args of [...READING, ['export', 'out.ndjson']]) {
+    before = listing('data');
+  });
+
+  it('is refused by all commands but migrate, and left as it is', async () => {
+    writeFileSync('export.ndjson', '');
+    const commands = [
+      ...READING,
+      ...CHANGING,
+      [...CREATE, '--init'],
+      ['secret', 'retire', '1'],
+      ['secret', 'reinstate', '1'],
+      ['export', 'out.ndjson'],
+      ['import', 'export.ndjson'],
+    ];
+    for (const args of commands) {
       const { code, stderr } = await phm(args);
-      assert.deepEqual([code, listing('data')], [1, before]);
-      assert.match(
-        stderr,
-        /has schema version 2, and this program needs \d+\. .*, or run: bin\/phm migrate\n$/,
-      );
+      assert.deepEqual([code, listing('data')], [1, before], args.join(' '));
+      assert.match(stderr, REFUSAL);
     }
+  });
+
+  it('is named by secret list, which lists the secret all the same', async () => {
+    const { code, stdout, stderr } = await phm(['secret', 'list']);
+    assert.deepEqual([code, listing('data')], [0, before]);
+    assert.match(stderr, REFUSAL);
+    assert.match(stdout, /^1 +current +[0-9a-f]{16} +\? +\?$/m);
   });
 });
 
