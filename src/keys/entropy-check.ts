@@ -8,6 +8,7 @@
  * failures (constant, alternating, repeating with a period that divides a distance); it says nothing
  * about how the key was made.
  */
+import { timingSafeEqual } from 'node:crypto';
 import { popcount32 } from '../bytes.ts';
 
 /**
@@ -23,6 +24,26 @@ export const KEY_TESTS: readonly string[] = [
   'ones',
   ...DISTANCES_BITS.map((d) => `disagreements-${d}`),
 ];
+
+/** The name of the look for blocks that return. */
+export const REPEATED_BLOCK = 'repeated-block';
+
+const BLOCK_BYTES = 16;
+
+/** Where a block may begin: halves of 24 bytes are whole and half blocks. */
+const BLOCK_STEP_BYTES = 8;
+
+/**
+ * Whether 16 bytes of a carrier return within it. AES in counter mode gives no block twice, and after a reseed chance
+ * gives one with a probability below 2^-124. A counter that stands still gives nothing else.
+ */
+export function repeatsBlock(carrier: Uint8Array): boolean {
+  const blocks: Uint8Array[] = [];
+  for (let at = 0; at + BLOCK_BYTES <= carrier.length; at += BLOCK_STEP_BYTES) {
+    blocks.push(carrier.subarray(at, at + BLOCK_BYTES));
+  }
+  return blocks.some((one, i) => blocks.slice(i + 1).some((other) => timingSafeEqual(one, other)));
+}
 
 /** One count and the range in which it passes. */
 export interface EntropyStatistic {

@@ -13,7 +13,7 @@ import { creditOfKey } from '../entropy/index.ts';
 import type { AppError } from '../errors.ts';
 import { type ModulationType, Modulator, PHASES_BYTES } from '../modulation/index.ts';
 import type { Keyring } from '../proof/index.ts';
-import { entropyCheck } from './entropy-check.ts';
+import { entropyCheck, REPEATED_BLOCK, repeatsBlock } from './entropy-check.ts';
 import { type Judgement, judgeStream } from './evidence.ts';
 import { type Credit, type Generator, latchedError, SAMPLE_BITS } from './generator.ts';
 import { type Defect, gateDefect } from './latch.ts';
@@ -160,8 +160,8 @@ function judgeSample(
 }
 
 /**
- * Cuts the key from the stream. Its carrier and the key itself go through six exact binomial tests each,
- * since modulation hides a broken carrier. A sound generator fails with a probability below 2^-49: a
+ * Cuts the key from the stream. No block of its carrier may return. The carrier and the key itself go through
+ * six exact binomial tests each, since modulation hides a broken carrier. A sound generator fails with a probability below 2^-49: a
  * defect is likelier, so a failure latches. The stream ends here, also when its generator fails half way.
  */
 function cutKey(generator: Generator, order: KeyOrder, stream: Stream): CutKey {
@@ -171,7 +171,7 @@ function cutKey(generator: Generator, order: KeyOrder, stream: Stream): CutKey {
     const { carrier: drawn, ...cut } = drawCarrier(generator, order, credit);
     carrier = drawn;
     const key = modulator.modulate(carrier, nextWord);
-    const test = failedKeyTest(carrier) ?? failedKeyTest(key);
+    const test = failedCarrierTest(carrier) ?? failedKeyTest(key);
     if (test) {
       wipe(key);
       const detail = 'a key failed one of the exact tests that every key must pass';
@@ -182,6 +182,11 @@ function cutKey(generator: Generator, order: KeyOrder, stream: Stream): CutKey {
     if (carrier) wipe(carrier);
     modulator.destroy();
   }
+}
+
+/** The name of the first exact test that a carrier fails, or of the look at its blocks, which is for carriers alone: modulated ones may return. */
+function failedCarrierTest(carrier: Uint8Array): string | undefined {
+  return failedKeyTest(carrier) ?? (repeatsBlock(carrier) ? REPEATED_BLOCK : undefined);
 }
 
 /** The name of the first exact test that the bytes fail. */

@@ -52,8 +52,8 @@ const SHORT_REQUESTS = 48;
  */
 const SAMPLED_KEYS = 32;
 
-/** Reseeds after which `takeScreenIfDue` runs self-tests and screen anew. */
-const SCREEN_INTERVAL = 4_096;
+/** Reseeds after which a sample of a suite worker's generator is due. */
+const SAMPLE_INTERVAL = 4_096;
 
 /**
  * Least min-entropy a bit that a screened sample may show. An honest sample falls below with a
@@ -296,9 +296,9 @@ export class Generator {
     if (sample) wipe(sample);
   }
 
-  /** The same, if there were 4,096 reseeds since the last sample. For a generator whose streams are all judged. */
-  takeScreenIfDue(): void {
-    if (this.#reseedsSinceScreen >= SCREEN_INTERVAL) this.takeScreen();
+  /** Whether there were 4,096 reseeds since the last sample: a generator whose streams are all judged is due for one. */
+  get isSampleDue(): boolean {
+    return this.#reseedsSinceScreen >= SAMPLE_INTERVAL;
   }
 
   /** Another thread may latch while the sample is being drawn. */

@@ -8,7 +8,7 @@
 import { DRBG_SELF_TESTS } from '../drbg/index.ts';
 import { MODULATION_SELF_TESTS } from '../modulation/index.ts';
 import { type Gate, TEST_NAMES } from '../sts/index.ts';
-import { KEY_TESTS } from './entropy-check.ts';
+import { KEY_TESTS, REPEATED_BLOCK } from './entropy-check.ts';
 import { FailureTally } from './failure-tally.ts';
 import { STREAM_NAMES, type StreamName } from './p-values.ts';
 import { SUITE_SELF_TEST } from './suite-self-test.ts';
@@ -22,7 +22,7 @@ export const LATCH_TESTS = {
   /** A sample of 2^20 bits is biased (SP 800-90B §6.3.1). */
   screen: ['min_entropy'],
   /** A key failed one of the exact tests that every key must pass. */
-  key_test: KEY_TESTS,
+  key_test: [...KEY_TESTS, REPEATED_BLOCK],
   /** The ledger already holds the commitment of a new key. */
   repeated_key: ['commitment'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
@@ -116,7 +116,7 @@ export function describeDefect({ cause, test, detail }: Defect): string {
 export type Judged =
   | 'streams of validated keys'
   | 'samples of the generator of plain keys'
-  | 'start-up streams';
+  | 'streams of suite workers between keys';
 
 /** A failure of the gate, for the log. */
 export interface FailedVerdict {

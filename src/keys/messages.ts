@@ -214,7 +214,7 @@ export type WorkerReady =
   | {
       readonly kind: 'ready';
       readonly status: GeneratorStatus;
-      /** Of start-up streams. */
+      /** Of the streams that were judged at the start. */
       readonly failedVerdicts: readonly FailedVerdict[];
     }
   | WorkerUnable;

@@ -31,20 +31,25 @@ function require(results: readonly SelfTestResult[]): void {
   if (failed.length > 0) throw new Error(`self-test failed: ${failed.join(', ')}`);
 }
 
-/** Streams tried before a start-up failure counts: one alone may be chance. */
-const START_UP_STREAMS = 2;
+/** Streams tried before a failure latches: one alone may be chance. */
+const MAX_STREAMS = 2;
 
-/** Runs the suite on the generator's bare carrier and latches the process when two streams in a row fail. */
+const JUDGED = 'streams of suite workers between keys';
+
+/**
+ * Runs the suite on streams of a suite worker's generator from which no key is cut, at the start and later on, and latches
+ * the process when two in a row fail. They begin as keys without a sample of their own do: so do second halves of 384 bits.
+ */
 export function screenLiveCarrier(generator: Generator): void {
   for (let attempt = 1; ; attempt++) {
     const sample = generator.takeSample();
     if (!sample) return;
     const judged = gate(runPackedSuite(sample));
     wipe(sample);
-    generator.judged(judged, 'start-up streams');
+    generator.judged(judged, JUDGED);
     if (judged.verdict === 'PASS') return;
-    if (attempt === START_UP_STREAMS) {
-      generator.latch(gateDefect(judged, 'start-up streams'));
+    if (attempt === MAX_STREAMS) {
+      generator.latch(gateDefect(judged, JUDGED));
       return;
     }
   }

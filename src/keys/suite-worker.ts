@@ -43,7 +43,7 @@ function answer(
   const counts: StreamTally = { streams: 0, streamsPassed: 0 };
   let result: SuiteReply['result'];
   try {
-    generator.takeScreenIfDue();
+    if (generator.isSampleDue) screenLiveCarrier(generator);
     const generated = generateKey(generator, keyring, job.order, counts);
     result = { kind: 'generated', generated };
   } catch (error) {

@@ -13,7 +13,7 @@ import { MODULATION_DEFECTS } from './modulation-defects.ts';
 const SEED = 1;
 const INTERVAL = 48;
 
-const REPRESENTATIVE = ['blocks-twice', 'markov-0.45', 'line-ends', 'fixed-head-16'];
+const REPRESENTATIVE = ['parity', 'markov-0.45', 'line-ends', 'fixed-head-16'];
 
 const rows = DEFECTS.filter(({ name }) => REPRESENTATIVE.includes(name));
 

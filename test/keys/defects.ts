@@ -26,10 +26,10 @@ import {
  * `rate`: it is near the limit of one sample; the page gives how often it is found.
  * `tally`: few samples show it, and the third failure within some 1,000 verdicts latches.
  * `repeat`: no sample shows it, but a key returns, and the ledger refuses a repeated key.
- * `chance`: no sample shows it, and the exact tests of each key find it some time or other.
+ * `key`: no sample shows it, and the look at the blocks of each key's carrier finds it at once.
  * `none`: no statistical test of the output can find it, or none of this suite does.
  */
-export type Sight = 'sample' | 'rate' | 'tally' | 'repeat' | 'chance' | 'none';
+export type Sight = 'sample' | 'rate' | 'tally' | 'repeat' | 'key' | 'none';
 
 export interface Defect {
   readonly name: string;
@@ -355,18 +355,18 @@ export const DEFECTS: readonly Defect[] = [
       'last-block-twice',
       'the last 16-byte block of a request is the block before it',
       () => lastBlockTwice,
-      '50 repeated blocks among 8,192 are too few for one sample. A 256-bit key then has two equal halves, and 1 in 530,000 such keys fails an exact test.',
+      '50 repeated blocks among 8,192 are too few for one sample. No block may return in the carrier of a key.',
     ),
-    sight: 'chance',
+    sight: 'key',
   },
   {
     ...blind(
       'halves-equal',
       'the two halves of a request of 32 bytes are equal',
       () => halvesEqual,
-      '48 repeated blocks among 8,192 are too few for one sample. 1 in 530,000 such keys fails an exact test.',
+      '48 repeated blocks among 8,192 are too few for one sample. No block may return in the carrier of a key.',
     ),
-    sight: 'chance',
+    sight: 'key',
   },
   blind(
     'mt19937',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createCipheriv } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type EntropyStatistic, entropyCheck } from '../../src/keys/entropy-check.ts';
+import { type EntropyStatistic, entropyCheck, repeatsBlock } from '../../src/keys/entropy-check.ts';
 
 const DISTANCES = [0, 1, 8, 16, 32, 64];
 
@@ -161,5 +161,30 @@ describe('the entropy check', () => {
       message: '"key" expected Uint8Array of length 16, 32 or 48, got length=24',
     });
     assert.throws(() => entropyCheck('00' as never), TypeError);
+  });
+});
+
+describe('the look for blocks that return', () => {
+  const sound = createCipheriv('aes-256-ctr', Buffer.alloc(32, 2), Buffer.alloc(16)).update(
+    Buffer.alloc(48),
+  );
+
+  it('finds 16 bytes at any two places a block can begin, and none in sound carriers', () => {
+    for (const length of [16, 32, 48]) {
+      assert.equal(repeatsBlock(sound.subarray(0, length)), false);
+      for (let from = 0; from + 16 <= length; from += 8) {
+        for (let to = from + 16; to + 16 <= length; to += 8) {
+          const carrier = Buffer.from(sound.subarray(0, length));
+          carrier.copy(carrier, to, from, from + 16);
+          assert.equal(repeatsBlock(carrier), true, `${length}: ${from} at ${to}`);
+          carrier[to] ^= 1;
+          assert.equal(repeatsBlock(carrier), false);
+        }
+      }
+    }
+  });
+
+  it('finds equal halves of 384 bits', () => {
+    assert.equal(repeatsBlock(Buffer.concat([sound.subarray(0, 24), sound.subarray(0, 24)])), true);
   });
 });

@@ -316,18 +316,19 @@ describe('generate with a defective generator', () => {
     assert.throws(() => generateKey(generator, keyring, order(), tally()), unavailable);
   });
 
-  it('takes its screen anew after 4,096 reseeds, and latches on a bias that came later', () => {
+  it('is due for a sample after 4,096 reseeds, and latches on a bias that came later', () => {
     const drbg = new RecordingDrbg((output, reseeds) => {
       if (reseeds > SCREEN_RESEEDS + 4_096) bias(output);
     });
     const generator = fakeGenerator(drbg);
     const sampled = () => drbg.requests.filter((length) => length === 65_536).length;
     for (let i = 0; i < 4_096; i++) {
-      generator.takeScreenIfDue();
+      assert.equal(generator.isSampleDue, false);
       generator.reseed('os');
     }
     assert.equal(sampled(), 1);
-    generator.takeScreenIfDue();
+    assert.equal(generator.isSampleDue, true);
+    screenLiveCarrier(generator);
     assert.equal(sampled(), 2);
     assert.match(generator.latched?.detail ?? '', /screened sample/);
   });
@@ -344,10 +345,11 @@ describe('generate with a defective generator', () => {
     generator.takeScreen();
     for (let i = 0; i < 4_096; i++) generator.reseed('os');
     fails = true;
-    assert.throws(() => generator.takeScreenIfDue(), unavailable);
+    assert.throws(() => generator.takeScreen(), unavailable);
     fails = false;
     assert.deepEqual(drbg.requests, SCREEN_REQUESTS);
-    generator.takeScreenIfDue();
+    assert.equal(generator.isSampleDue, true);
+    generator.takeScreen();
     assert.deepEqual(drbg.requests, [...SCREEN_REQUESTS, ...SCREEN_REQUESTS]);
   });
 
@@ -436,6 +438,26 @@ describe('generate with a defective generator', () => {
     }
   });
 
+  it('latches on a block that returns within a carrier, whatever modulation hides it', () => {
+    for (const modulation of MODULATION_TYPES) {
+      for (const securityLevel of [256, 384] as const) {
+        // A block of 256 bits twice; for 384 bits the same half after each reseed.
+        let half: Buffer | undefined;
+        const drbg = new RecordingDrbg((output, reseeds) => {
+          if (reseeds <= SCREEN_RESEEDS || output.length > 32) return;
+          if (output.length === 32) output.copy(output, 16, 0, 16);
+          half ??= Buffer.from(output);
+          if (output.length === 24) output.set(half);
+        });
+        const generator = fakeGenerator(drbg);
+        const wish = order({ modulation, securityLevel });
+        assert.throws(() => generateKey(generator, keyring, wish, tally()), unavailable);
+        const { cause, test } = generator.latched ?? {};
+        assert.deepEqual([cause, test], ['key_test', 'repeated-block']);
+      }
+    }
+  });
+
   it('latches on a key that fails the exact tests over a sound carrier', (t) => {
     t.mock.method(Modulator.prototype, 'modulate', (carrier: Buffer) =>
       Buffer.alloc(carrier.length),
@@ -465,7 +487,7 @@ describe('generate with a defective generator', () => {
     assert.equal(once.latched, null);
     const twice = fakeGenerator(failing(SCREEN_RESEEDS + 1, 3 * SCREEN_RESEEDS));
     screenLiveCarrier(twice);
-    assert.match(twice.latched?.detail ?? '', /start-up streams/);
+    assert.match(twice.latched?.detail ?? '', /streams of suite workers/);
   });
 
   it('stays latched, and the worker alive, when its first sample was biased already', () => {
