@@ -92,7 +92,7 @@ function parseTime(text: string, given?: number): number {
   }
   if (epochMs < 0) throw new InvalidArgumentError('use a time from 1970 on.');
   if (epochMs > Date.now()) {
-    throw new InvalidArgumentError('this time is in the future, and rows are not made yet.');
+    throw new InvalidArgumentError('TIME is in the future.');
   }
   return epochMs;
 }
@@ -204,7 +204,7 @@ function refuseToLoosen(
   throw new CommandError(
     `version ${version} is retired as compromised since ${formatTimestamp(compromisedMs)}; a later time would let ` +
       'more rows count\n' +
-      `To do that all the same: ${commandLine(context, `secret reinstate ${version}`)} && ${commandLine(context, again)}\n` +
+      `To do it anyway: ${commandLine(context, `secret reinstate ${version}`)} && ${commandLine(context, again)}\n` +
       `Between the two, proofs under version ${version} decide alone.`,
     1,
   );

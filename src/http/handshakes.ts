@@ -26,7 +26,7 @@ const FAILURES: Readonly<Record<string, HandshakeFailure>> = {
 /** There is no proxy before a handshake, and no header yet. */
 const peerAddress = clientAddress([]);
 
-/** Has failed handshakes of a listener with TLS counted and logged. */
+/** Counts and logs the handshakes that fail at a listener with TLS. */
 export function watchHandshakes({ server }: FastifyInstance, context: HandshakeContext): void {
   if (!(server instanceof Server)) return;
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {

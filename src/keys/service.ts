@@ -367,7 +367,7 @@ export class KeyService {
     };
   }
 
-  /** Has a suite worker judge a sample of the key worker's generator. */
+  /** Sends a sample of the key worker's generator to a suite worker, and the verdict back. */
   async #judge(keyWorker: Worker, sample: Uint8Array<ArrayBuffer>): Promise<void> {
     const gate = await this.#pool.judge(sample);
     keyWorker.postMessage({ gate } satisfies KeyWorkerMessage);

@@ -96,7 +96,7 @@ export class SuitePool {
     });
   }
 
-  /** Has the next free worker judge a sample, before all jobs, and wipe it. The sample is transferred. */
+  /** Sends a sample to the next free worker, before all jobs. The worker judges and wipes it: it is transferred. */
   judge(sample: Uint8Array<ArrayBuffer>): Promise<Gate> {
     return new Promise((resolve) => {
       this.#judging.push({ sample, resolve });

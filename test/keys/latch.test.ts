@@ -4,7 +4,13 @@ import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { Generator } from '../../src/keys/generator.ts';
-import { type Defect, describeDefect, Latch } from '../../src/keys/latch.ts';
+import {
+  type Defect,
+  describeDefect,
+  gateDefect,
+  Latch,
+  tallyDefect,
+} from '../../src/keys/latch.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import { parts, RecordingDrbg, STAGED } from './fakes.ts';
 
@@ -33,6 +39,19 @@ describe('the latch', () => {
     assert.deepEqual(await told, STAGED);
     assert.deepEqual(latch.read(), STAGED);
     assert.equal(describeDefect(STAGED), 'gate, rank: staged');
+  });
+
+  it('says where the gate failed, but not of samples that are never modulated', () => {
+    const failed = (report: number) =>
+      ({ p: 0, verdict: 'FAIL', tests: 17, weakest: { report, test: 'runs' } }) as const;
+    const [plain, validated] = [
+      'samples of the generator of plain keys',
+      'streams of validated keys',
+    ] as const;
+    assert.equal(gateDefect(failed(0), plain).detail, `two ${plain} in a row failed the gate`);
+    assert.match(gateDefect(failed(0), validated).detail, /, the second one before modulation$/);
+    assert.match(tallyDefect(failed(0), plain).detail, /: samples of .* plain keys$/);
+    assert.match(tallyDefect(failed(1), validated).detail, /: streams .*, after modulation$/);
   });
 
   it('keeps the first reason', () => {
