@@ -204,6 +204,16 @@ describe('layers', () => {
     assert.match(relative(folder, getCompileCacheDir() ?? ''), /^v\d[^/]*$/);
   });
 
+  it('lets main.ts alone await at its top', () => {
+    const awaiting = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .filter((file) =>
+        /^(?![ /]|.*\basync\b).*\bawait\b/m.test(readFileSync(join(SRC, file), 'utf8')),
+      );
+    // V8 aborts the process when a thread is ended while its modules do.
+    assert.deepEqual(awaiting, ['main.ts']);
+  });
+
   it('lets the client in sdk/ import nothing from outside', () => {
     const sdk = resolve(SRC, '../sdk/src');
     const outside = readdirSync(sdk).flatMap((file) =>

@@ -28,4 +28,4 @@ async function main({ settings, memory }: NoiseWorkerData): Promise<void> {
   pump.start();
 }
 
-await main(workerData as NoiseWorkerData);
+void main(workerData as NoiseWorkerData);

@@ -70,4 +70,4 @@ async function main(): Promise<void> {
   }
 }
 
-if (process.argv[1] === import.meta.filename) await main();
+if (process.argv[1] === import.meta.filename) void main();

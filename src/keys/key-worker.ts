@@ -495,4 +495,4 @@ async function main(data: KeyWorkerData): Promise<void> {
   }
 }
 
-if (parentPort) await main(workerData as KeyWorkerData);
+if (parentPort) void main(workerData as KeyWorkerData);

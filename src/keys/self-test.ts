@@ -11,12 +11,12 @@ import type { Generator } from './generator.ts';
 import { gateDefect } from './latch.ts';
 import { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
 
-/** Known-answer tests of DRBG, modulation and proof. */
+/** Known-answer tests of DRBG, modulation and proof. Throws `KernelsError` when the kernels have not been built. */
 export function runSelfTests(): SelfTestResult[] {
   return [...drbgSelfTest(), ...modulationSelfTest(), ...proofSelfTest()];
 }
 
-/** Throws when a known-answer test fails: nothing may be generated then. */
+/** Throws when a known-answer test fails or cannot run: nothing may be generated then. */
 export function requireSelfTests(): void {
   require(runSelfTests());
 }

@@ -64,4 +64,4 @@ async function main({ store: location }: StatisticsWorkerData): Promise<void> {
   }
 }
 
-await main(workerData as StatisticsWorkerData);
+void main(workerData as StatisticsWorkerData);

@@ -13,7 +13,10 @@ export interface ReadyWorker {
   readonly failedVerdicts: readonly FailedVerdict[];
 }
 
-/** The name is the thread's in the operating system's lists. */
+/**
+ * The name is the thread's in the operating system's lists. No module of a thread may await at its top: V8 aborts
+ * the process when it ends a thread while such a module does.
+ */
 export function spawn(name: string, file: string, workerData: unknown): Worker {
   const url = new URL(file, import.meta.url);
   return new Worker(url, { name, workerData, env: COMPILE_CACHE_ENVIRONMENT });
