@@ -65,7 +65,7 @@ export function PValuePlot({ values, alpha }: PValuePlotProps) {
   const x = (q: number) => MARGIN.left + q * innerWidth;
   const y = (p: number) => MARGIN.top + (1 - Math.min(1, Math.max(0, p))) * innerHeight;
   const below = values.filter(({ p }) => p < alpha).length;
-  const summary = `${n} p-values sorted from ${pValue(values[0]?.p ?? 0)} to ${pValue(values[n - 1]?.p ?? 1)}; ${below} below ${alpha}, ${(n * alpha).toFixed(1)} to be expected; at most ${largestGap(values).toFixed(2)} away from an even spread.`;
+  const summary = `${n} p-values sorted from ${pValue(values[0]?.p ?? 0)} to ${pValue(values[n - 1]?.p ?? 1)}; ${below} of them below ${alpha} before correction, ${(n * alpha).toFixed(1)} to be expected; at most ${largestGap(values).toFixed(2)} away from an even spread.`;
 
   const follow = (event: PointerEvent) => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
@@ -110,7 +110,7 @@ export function PValuePlot({ values, alpha }: PValuePlotProps) {
       <p class="readout note">
         {pointed
           ? `${pointed.name}: p = ${pValue(pointed.p)}`
-          : `${below} of ${n} below ${alpha}; ${(n * alpha).toFixed(1)} are to be expected.`}
+          : `Before correction ${below} of ${n} p-values are below ${alpha}; ${(n * alpha).toFixed(1)} are to be expected.`}
       </p>
     </div>
   );

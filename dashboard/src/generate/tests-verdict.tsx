@@ -5,13 +5,16 @@ import { saveJson } from '../download.ts';
 import { count, pValue } from '../format.ts';
 import { testText } from '../tests.ts';
 
+/** Tests of the modulation in the gate of a modulated key. */
+const MODULATION_TESTS = 4;
+
 interface TestsVerdictProps {
   readonly answer: GeneratedKey;
   readonly report: NistReport;
 }
 
 export function TestsVerdict({ answer, report }: TestsVerdictProps) {
-  const { tests_passed: passed, total_tests: total, gate } = report;
+  const { tests_passed: passed, total_tests: total, gate, modulation_tests: ofModulation } = report;
   const { key: _key, hash_proof: _proof, ...filed } = answer;
   return (
     <section class="panel verdict good" aria-labelledby="tests-title">
@@ -26,6 +29,12 @@ export function TestsVerdict({ answer, report }: TestsVerdictProps) {
         The tests judge the generator’s output before modulation. {findingsText(passed, total)} The
         key is cut from the bits after these {count(report.bits)}.
       </p>
+      {ofModulation.length === 0 && (
+        <p>
+          This key has no modulation. So its {MODULATION_TESTS} tests were left out, and the gate
+          has {gate.tests} tests in place of {gate.tests + MODULATION_TESTS}.
+        </p>
+      )}
       <p>
         <strong>What this does not prove:</strong> that the key cannot be guessed. A generator whose
         seed is known passes all of these tests; they find gross defects.
@@ -68,9 +77,10 @@ function findingsText(passed: number, total: number): string {
     total < 15
       ? ' The two random excursions tests do not apply to this sample, as to more than one in three sound ones.'
       : '';
-  if (passed === total) return `No test of it fell below 1\u00a0%.${skipped}`;
-  const below = total - passed === 1 ? 'One test fell' : `${total - passed} tests fell`;
-  return `${below} below 1\u00a0%. That happens to about one sound sample in eight, and this key is no worse for it: do not choose keys by their test results.${skipped}`;
+  if (passed === total) return `No corrected p-value is below 1\u00a0%.${skipped}`;
+  const below = total - passed;
+  const words = below === 1 ? 'One corrected p-value is' : `${below} corrected p-values are`;
+  return `${words} below 1\u00a0%. That happens to about one sound sample in eight, and this key is no worse for it: do not choose keys by their test results.${skipped}`;
 }
 
 /** They restate the figures above and come together, whenever the tests ran. */

@@ -88,6 +88,11 @@ def test_refuses_arguments_of_calls_before_anything_is_sent(answered: Answered) 
         phm.validate("ff", hash_proof=number)
     with pytest.raises(ValueError, match="^timeout must"):
         phm.generate(256, timeout=0)
+    listed: Any = ["nist_report"]
+    with pytest.raises(TypeError, match="^include must be a string, got list$"):
+        phm.generate(256, enable_nist_validation=True, include=listed)
+    with pytest.raises(TypeError, match="^include must be a string, got list$"):
+        phm.randomness(include=listed)
     generated: Any = phm.generate(256)
     with pytest.raises(TypeError, match="^key must be a string, got GeneratedKey$"):
         phm.validate(generated)

@@ -18,6 +18,7 @@ from .options import (
     check_bool,
     check_hook,
     check_http_client,
+    check_include,
     check_request_id,
     check_retries,
     check_seconds,
@@ -198,6 +199,7 @@ class PhmClient:
             request_id: See the class.
             timeout: See the class.
         """
+        check_include(include)
         body = _given(
             security_level=security_level,
             enable_nist_validation=enable_nist_validation or None,
@@ -263,6 +265,7 @@ class PhmClient:
 
         ``include="p_values"`` adds the p-values themselves to each row.
         """
+        check_include(include)
         query = {"keys": keys, "include": include}
         return self._get("/api/v2/metrics/randomness", Randomness, query, request_id, timeout)
 

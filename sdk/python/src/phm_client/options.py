@@ -60,6 +60,12 @@ def check_text(name: str, value: object) -> None:
         raise TypeError(f"{name} must be a string, got {type(value).__name__}")
 
 
+def check_include(value: object) -> None:
+    """Raise TypeError for a list, which the service's own interface takes."""
+    if value is not None:
+        check_text("include", value)
+
+
 def check_hook(name: str, value: object) -> None:
     """Raise TypeError for what cannot be called."""
     if value is not None and not callable(value):
