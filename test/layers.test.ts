@@ -227,7 +227,7 @@ describe('layers', () => {
   it('loads the server for `serve` alone, and what checks remote answers for remote sources alone', () => {
     assert.deepEqual(packagesLoadedBy('main.ts'), []);
     assert.deepEqual(packagesLoadedBy('cli/index.ts'), ['commander']);
-    assert.deepEqual(packagesLoadedBy('keys/key-worker.ts'), []);
+    assert.deepEqual(packagesLoadedBy('keys/key-thread.ts'), []);
     assert.deepEqual(packagesLoadedBy('keys/suite-worker.ts'), []);
     assert.deepEqual(packagesLoadedBy('entropy/restarted-source.ts'), []);
     assert.ok(packagesLoadedBy('serve.ts').includes('fastify'));

@@ -6,50 +6,37 @@
  * database elsewhere commits one batch, the next is made ready. Samples of its generator are judged by
  * a suite worker; commits of plain keys, and their answers, wait for the verdict where `plain-judgement.ts` says so.
  */
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { MONTHLY_QUOTAS, quotaMonth } from '../accounts/index.ts';
+import { quotaMonth } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import {
-  type CommitOutcome,
-  type LedgerRow,
-  type LedgerStore,
-  type MeteredRequest,
-  openStore,
-  type StoreLocation,
-  type StreamCounts,
+import type {
+  CommitOutcome,
+  LedgerRow,
+  LedgerStore,
+  MeteredRequest,
+  StreamCounts,
 } from '../ledger/index.ts';
-import type { Keyring, MasterSecret } from '../proof/index.ts';
-import type { Gate } from '../sts/index.ts';
+import type { Keyring } from '../proof/index.ts';
 import { BatchLookup } from './batch-lookup.ts';
 import { generateKey } from './generate.ts';
-import { Generator, type GeneratorSources, latchedError } from './generator.ts';
+import { latchedError } from './generator.ts';
 import { formatKeyId, newKeyId } from './key-id.ts';
 import { KnownRetirements } from './known-retirements.ts';
-import { type Defect, Latch } from './latch.ts';
-import { takeSecret } from './master-secret.ts';
+import type { Defect } from './latch.ts';
 import {
   type CommitTimes,
-  type FailureOfGate,
   type KeyBatch,
   type KeyBatchReply,
   type KeyTask,
   type KeyTaskResult,
-  type KeyWorkerMessage,
   type LedgerReport,
   type Requester,
   type RetiredVersion,
-  type RetirementsRead,
-  type SampleToJudge,
-  type SampleVerdict,
   toFailure,
-  type UnjudgedKeys,
-  type WorkerReady,
 } from './messages.ts';
 import type { KeyOrder, RecordedKey } from './order.ts';
-import { PlainGenerator } from './plain-generator.ts';
-import { requireSelfTests } from './self-test.ts';
+import type { PlainGenerator } from './plain-generator.ts';
 import {
   concludeExamination,
   type Examination,
@@ -58,14 +45,6 @@ import {
   type Retirements,
   type ValidationVerdict,
 } from './validate.ts';
-
-export interface KeyWorkerData {
-  readonly store: StoreLocation;
-  readonly sources: GeneratorSources;
-  readonly secret: MasterSecret;
-  /** Memory of the `Latch`. */
-  readonly latch: SharedArrayBuffer;
-}
 
 /** A metered task on its way through the transaction. */
 interface Draft {
@@ -410,89 +389,3 @@ function ledgerRow(
     validation: generated.evidence,
   };
 }
-
-/** The suite, which a suite worker runs. One sample is out at a time. */
-class RemoteSuite {
-  readonly #port: MessagePort;
-  #resolve: ((gate: Gate) => void) | undefined;
-
-  constructor(port: MessagePort) {
-    this.#port = port;
-  }
-
-  judge(sample: Uint8Array<ArrayBuffer>): Promise<Gate> {
-    return new Promise((resolve) => {
-      this.#resolve = resolve;
-      this.#port.postMessage({ sample } satisfies SampleToJudge, [sample.buffer]);
-    });
-  }
-
-  settle({ gate }: SampleVerdict): void {
-    this.#resolve?.(gate);
-  }
-}
-
-/** Keys among the results travel by transfer. */
-function transferList(reply: KeyBatchReply): ArrayBuffer[] {
-  return reply.results.flatMap((result) =>
-    result.kind === 'generated' ? [result.generated.key.buffer as ArrayBuffer] : [],
-  );
-}
-
-async function main(data: KeyWorkerData): Promise<void> {
-  const port = parentPort;
-  if (!port) throw new Error('the key worker runs as a worker thread only');
-  try {
-    requireSelfTests();
-    const keyring = takeSecret(data.secret);
-    const store = await openStore(data.store, MONTHLY_QUOTAS);
-    const latch = new Latch(data.latch);
-    const generator = Generator.start(data.sources, latch, {
-      onFailedVerdict: (failedVerdict) =>
-        port.postMessage({ failedVerdict } satisfies FailureOfGate),
-    });
-    const suite = new RemoteSuite(port);
-    const plain = new PlainGenerator(generator, (sample) => suite.judge(sample));
-    const worker = new KeyWorker(plain, keyring, store, (retiredVersions) =>
-      port.postMessage({ retiredVersions } satisfies RetirementsRead),
-    );
-    void latch.whenSet().then(() => {
-      const unjudgedKeys = plain.unjudgedKeys();
-      port.postMessage({ unjudgedKeys } satisfies UnjudgedKeys);
-    });
-    const underWay = new Set<Promise<void>>();
-    port.on('message', (message: KeyWorkerMessage) => {
-      if (message === 'check') {
-        // Beside the batches: the answer must not be held up by one, nor hold one up.
-        void worker.checkLedger().then((report) => port.postMessage(report));
-        return;
-      }
-      if (message !== 'close' && 'gate' in message) {
-        suite.settle(message);
-        return;
-      }
-      if (message !== 'close') {
-        const answering = worker
-          .run(message)
-          .then((reply) => port.postMessage(reply, transferList(reply)));
-        underWay.add(answering);
-        void answering.then(() => underWay.delete(answering));
-        return;
-      }
-      Promise.all(underWay).then(async () => {
-        generator.close();
-        keyring.destroy();
-        await store.close();
-        port.close();
-      });
-    });
-    const status = generator.status();
-    port.postMessage({ kind: 'ready', status, failedVerdicts: [] } satisfies WorkerReady);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    port.postMessage({ kind: 'unable', message } satisfies WorkerReady);
-    port.close();
-  }
-}
-
-if (parentPort) void main(workerData as KeyWorkerData);

@@ -23,7 +23,7 @@ import type {
 import type { MasterSecret } from '../proof/index.ts';
 import { ApiKeyCache } from './api-key-cache.ts';
 import { type GeneratorStatus, latchedError } from './generator.ts';
-import type { KeyWorkerData } from './key-worker.ts';
+import type { KeyWorkerData } from './key-thread.ts';
 import { type Defect, type FailedVerdict, Latch } from './latch.ts';
 import { type LedgerStatus, LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
 import {
@@ -162,7 +162,7 @@ export class KeyService {
     const keyWorkerData: KeyWorkerData = { store, sources, secret, latch: latch.memory };
     const suiteWorkerData: SuiteWorkerData = { sources, secret, latch: latch.memory };
     const workers = [
-      spawn('phm-keys', './key-worker.ts', keyWorkerData),
+      spawn('phm-keys', './key-thread.ts', keyWorkerData),
       ...Array.from({ length: options.suiteWorkers }, () =>
         spawn('phm-suite', './suite-worker.ts', suiteWorkerData),
       ),

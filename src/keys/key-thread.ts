@@ -1,0 +1,116 @@
+/** The thread of the key worker: what it starts with, and the messages that it takes and sends. */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { MONTHLY_QUOTAS } from '../accounts/index.ts';
+import { openStore, type StoreLocation } from '../ledger/index.ts';
+import type { MasterSecret } from '../proof/index.ts';
+import type { Gate } from '../sts/index.ts';
+import { Generator, type GeneratorSources } from './generator.ts';
+import { KeyWorker } from './key-worker.ts';
+import { Latch } from './latch.ts';
+import { takeSecret } from './master-secret.ts';
+import type {
+  FailureOfGate,
+  KeyBatchReply,
+  KeyWorkerMessage,
+  RetirementsRead,
+  SampleToJudge,
+  SampleVerdict,
+  UnjudgedKeys,
+  WorkerReady,
+} from './messages.ts';
+import { PlainGenerator } from './plain-generator.ts';
+import { requireSelfTests } from './self-test.ts';
+
+export interface KeyWorkerData {
+  readonly store: StoreLocation;
+  readonly sources: GeneratorSources;
+  readonly secret: MasterSecret;
+  /** Memory of the `Latch`. */
+  readonly latch: SharedArrayBuffer;
+}
+
+/** The suite, which a suite worker runs. One sample is out at a time. */
+class RemoteSuite {
+  readonly #port: MessagePort;
+  #resolve: ((gate: Gate) => void) | undefined;
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+  }
+
+  judge(sample: Uint8Array<ArrayBuffer>): Promise<Gate> {
+    return new Promise((resolve) => {
+      this.#resolve = resolve;
+      this.#port.postMessage({ sample } satisfies SampleToJudge, [sample.buffer]);
+    });
+  }
+
+  settle({ gate }: SampleVerdict): void {
+    this.#resolve?.(gate);
+  }
+}
+
+/** Keys among the results travel by transfer. */
+function transferList(reply: KeyBatchReply): ArrayBuffer[] {
+  return reply.results.flatMap((result) =>
+    result.kind === 'generated' ? [result.generated.key.buffer as ArrayBuffer] : [],
+  );
+}
+
+async function main(data: KeyWorkerData): Promise<void> {
+  const port = parentPort;
+  if (!port) throw new Error('the key worker runs as a worker thread only');
+  try {
+    requireSelfTests();
+    const keyring = takeSecret(data.secret);
+    const store = await openStore(data.store, MONTHLY_QUOTAS);
+    const latch = new Latch(data.latch);
+    const generator = Generator.start(data.sources, latch, {
+      onFailedVerdict: (failedVerdict) =>
+        port.postMessage({ failedVerdict } satisfies FailureOfGate),
+    });
+    const suite = new RemoteSuite(port);
+    const plain = new PlainGenerator(generator, (sample) => suite.judge(sample));
+    const worker = new KeyWorker(plain, keyring, store, (retiredVersions) =>
+      port.postMessage({ retiredVersions } satisfies RetirementsRead),
+    );
+    void latch.whenSet().then(() => {
+      const unjudgedKeys = plain.unjudgedKeys();
+      port.postMessage({ unjudgedKeys } satisfies UnjudgedKeys);
+    });
+    const underWay = new Set<Promise<void>>();
+    port.on('message', (message: KeyWorkerMessage) => {
+      if (message === 'check') {
+        // Beside the batches: the answer must not be held up by one, nor hold one up.
+        void worker.checkLedger().then((report) => port.postMessage(report));
+        return;
+      }
+      if (message !== 'close' && 'gate' in message) {
+        suite.settle(message);
+        return;
+      }
+      if (message !== 'close') {
+        const answering = worker
+          .run(message)
+          .then((reply) => port.postMessage(reply, transferList(reply)));
+        underWay.add(answering);
+        void answering.then(() => underWay.delete(answering));
+        return;
+      }
+      Promise.all(underWay).then(async () => {
+        generator.close();
+        keyring.destroy();
+        await store.close();
+        port.close();
+      });
+    });
+    const status = generator.status();
+    port.postMessage({ kind: 'ready', status, failedVerdicts: [] } satisfies WorkerReady);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    port.postMessage({ kind: 'unable', message } satisfies WorkerReady);
+    port.close();
+  }
+}
+
+void main(workerData as KeyWorkerData);
