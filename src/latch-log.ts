@@ -1,4 +1,4 @@
-/** What the log says when key generation has stopped: why, and which keys are in doubt. */
+/** What the log says when key generation has stopped, and which keys are in doubt; and when the suite does not answer. */
 import type { Logger } from 'pino';
 import { formatTimestamp } from './clock.ts';
 import type { Defect, LatchCause, ReleasedKeys } from './keys/index.ts';
@@ -31,4 +31,11 @@ export function logUnjudgedKeys(logger: Logger, keyIds: readonly string[]): void
       'plain keys released since their generator was last judged good',
     );
   }
+}
+
+/** `isLate`: a sample of the generator of plain keys has been out for too long; else its verdict has come after all. */
+export function logSuite(logger: Logger, isLate: boolean): void {
+  if (isLate)
+    logger.error('the suite does not answer: the generator of plain keys cannot be judged');
+  else logger.info('the suite answers again');
 }

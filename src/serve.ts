@@ -34,7 +34,7 @@ import {
   readMasterSecret,
   type ServiceSources,
 } from './keys/index.ts';
-import { logLatch, logUnjudgedKeys } from './latch-log.ts';
+import { logLatch, logSuite, logUnjudgedKeys } from './latch-log.ts';
 import { type LedgerStore, Maintenance, migrateStore, openStore } from './ledger/index.ts';
 import { logLedger } from './ledger-log.ts';
 import { prettyLines } from './log-pretty.ts';
@@ -196,6 +196,8 @@ async function startService({
       onLatch: (defect, released) => logLatch(logger, defect, released),
       onFailedVerdict: (verdict) => logger.warn({ ...verdict }, 'statistical gate: failed'),
       onUnjudgedKeys: (keyIds) => logUnjudgedKeys(logger, keyIds),
+      onSuiteLate: (isLate) => logSuite(logger, isLate),
+      onUnjudgedEnd: (reason) => logger.warn({ reason }, 'the last plain keys could not be judged'),
       ...(metrics && { observer: metrics }),
       onSourceEvent: (source, event) => {
         const { kind, detail } = event;

@@ -35,7 +35,7 @@ const CHECKS: Readonly<Record<string, readonly [title: string, text: string]>> =
   ],
   generator: [
     'Generators',
-    'One in each thread that makes keys. They are tested while they run. If one fails, all of them release nothing more until a restart.',
+    'One in each thread that makes keys. They are tested while they run. If one fails, all of them release nothing more until a restart. While one cannot be judged, its keys wait.',
   ],
   ledger: [
     'Ledger',

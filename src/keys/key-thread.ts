@@ -13,6 +13,7 @@ import type {
   KeyBatchReply,
   KeyWorkerMessage,
   RetirementsRead,
+  SampleJudged,
   SampleToJudge,
   SampleVerdict,
   UnjudgedKeys,
@@ -32,21 +33,20 @@ export interface KeyWorkerData {
 /** The suite, which a suite worker runs. One sample is out at a time. */
 class RemoteSuite {
   readonly #port: MessagePort;
-  #resolve: ((gate: Gate) => void) | undefined;
+  #answer: ((gate: Gate) => void) | undefined;
 
   constructor(port: MessagePort) {
     this.#port = port;
   }
 
-  judge(sample: Uint8Array<ArrayBuffer>): Promise<Gate> {
-    return new Promise((resolve) => {
-      this.#resolve = resolve;
-      this.#port.postMessage({ sample } satisfies SampleToJudge, [sample.buffer]);
-    });
+  judge(sample: Uint8Array<ArrayBuffer>, answer: (gate: Gate) => void): void {
+    this.#answer = answer;
+    this.#port.postMessage({ sample } satisfies SampleToJudge, [sample.buffer]);
   }
 
   settle({ gate }: SampleVerdict): void {
-    this.#resolve?.(gate);
+    this.#answer?.(gate);
+    this.#port.postMessage({ judged: true } satisfies SampleJudged);
   }
 }
 
@@ -70,17 +70,20 @@ async function main(data: KeyWorkerData): Promise<void> {
         port.postMessage({ failedVerdict } satisfies FailureOfGate),
     });
     const suite = new RemoteSuite(port);
-    const plain = new PlainGenerator(generator, (sample) => suite.judge(sample));
+    const plain = new PlainGenerator(generator, (sample, answer) => suite.judge(sample, answer));
     const worker = new KeyWorker(plain, keyring, store, (retiredVersions) =>
       port.postMessage({ retiredVersions } satisfies RetirementsRead),
     );
-    void latch.whenSet().then(() => {
+    // Not before the main thread listens, which it does when it sends its first message.
+    port.once('message', async () => {
+      await latch.whenSet();
       const unjudgedKeys = plain.unjudgedKeys();
       port.postMessage({ unjudgedKeys } satisfies UnjudgedKeys);
     });
     const underWay = new Set<Promise<void>>();
     port.on('message', (message: KeyWorkerMessage) => {
       if (message === 'check') {
+        plain.refresh();
         // Beside the batches: the answer must not be held up by one, nor hold one up.
         void worker.checkLedger().then((report) => port.postMessage(report));
         return;

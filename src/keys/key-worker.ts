@@ -4,7 +4,8 @@
  * It takes work in batches. A batch's keys are made first, then one transaction records them all;
  * only after that commit are they posted back. A key whose row was refused is wiped here. While a
  * database elsewhere commits one batch, the next is made ready. Samples of its generator are judged by
- * a suite worker; commits of plain keys, and their answers, wait for the verdict where `plain-judgement.ts` says so.
+ * a suite worker. Where `plain-judgement.ts` has plain keys wait for the verdict, they are not made: their tasks go
+ * back unmade, and everything else goes on.
  */
 import { quotaMonth } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
@@ -20,7 +21,7 @@ import type {
 import type { Keyring } from '../proof/index.ts';
 import { BatchLookup } from './batch-lookup.ts';
 import { generateKey } from './generate.ts';
-import { latchedError } from './generator.ts';
+import { entropyUnavailable, latchedError } from './generator.ts';
 import { formatKeyId, newKeyId } from './key-id.ts';
 import { KnownRetirements } from './known-retirements.ts';
 import type { Defect } from './latch.ts';
@@ -84,6 +85,11 @@ const RETIRED_RETRY_SECONDS = 5;
 
 const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
 
+const UNJUDGED: KeyTaskResult = { kind: 'unjudged' };
+
+const FAILED_MEANWHILE =
+  'a sample of the generator of plain keys failed, or was not judged in time';
+
 const REPEATED_KEY: Defect = {
   cause: 'repeated_key',
   test: 'commitment',
@@ -118,13 +124,11 @@ export class KeyWorker {
     const lookups = new BatchLookup(this.#store, this.#keyring);
     const preparing = Promise.all(batch.tasks.map((task) => this.#prepare(task, lookups)));
     const committing = this.#turn.then(async () => {
-      const prepared = this.#dropRetired(await this.#admit(await preparing));
-      const drafts = prepared.filter(isDraft);
-      return { prepared, drafts, ...(await this.#commit(drafts, batch)) };
+      const prepared = this.#dropRetired(this.#admit(await preparing));
+      return { prepared, ...(await this.#commit(prepared.filter(isDraft), batch)) };
     });
     this.#turn = committing;
-    const { prepared, drafts, failuresRecorded, commit, ...committed } = await committing;
-    const outcomes = await this.#release(drafts, committed.outcomes);
+    const { prepared, outcomes, failuresRecorded, commit } = await committing;
     let next = 0;
     // Reads at once, not in turn: a database that hangs would let them wait for each other.
     const results: KeyTaskResult[] = await Promise.all(
@@ -135,27 +139,26 @@ export class KeyWorker {
     );
     return {
       id: batch.id,
-      results,
+      results: this.#release(results),
       failuresRecorded,
       commit,
       status: this.#plain.generator.status(),
+      awaitsVerdict: this.#plain.awaitsVerdict,
     };
   }
 
   /**
-   * Waits until the plain keys of a batch may be released, and drops those that may not. A latch drops all new keys:
-   * any thread may have found a defect after they were made. Requests without a new key go on.
+   * Drops new keys that may not be released any more: any thread may have found a defect after they were made, or a
+   * sample has failed. In the second case plain keys are made anew after the verdict on the next one.
    */
-  async #admit(prepared: readonly Prepared[]): Promise<Prepared[]> {
-    const isPlain = prepared.some((one) => isDraft(one) && one.isPlainKey);
-    const unjudged = isPlain ? await this.#whyUnjudged() : undefined;
+  #admit(prepared: readonly Prepared[]): Prepared[] {
     const { latched } = this.#plain.generator;
+    const mayRelease = this.#plain.mayRelease();
     return prepared.map((one) => {
       if (!isDraft(one) || !one.request.key) return one;
-      const error = latched ? latchedError(latched) : one.isPlainKey ? unjudged : undefined;
-      if (error === undefined) return one;
+      if (!latched && (mayRelease || !one.isPlainKey)) return one;
       one.discard();
-      return { kind: 'failed', failure: toFailure(error) };
+      return latched ? { kind: 'failed', failure: toFailure(latchedError(latched)) } : UNJUDGED;
     });
   }
 
@@ -170,33 +173,19 @@ export class KeyWorker {
   }
 
   /**
-   * Waits once more before plain keys are answered: a sample may have failed during a commit of seconds. Keys that
-   * may not be released are wiped here; their rows stand.
+   * Wipes plain keys that may not leave: a sample may have failed during a commit of seconds. Their rows stand, so
+   * they are not made anew, and they do not wait, because the answers of the whole batch would wait with them.
    */
-  async #release(
-    drafts: readonly Draft[],
-    outcomes: readonly KeyTaskResult[],
-  ): Promise<readonly KeyTaskResult[]> {
-    if (!outcomes.some(({ kind }) => kind === 'generated')) return outcomes;
-    const unjudged = await this.#whyUnjudged();
-    if (unjudged === undefined) return outcomes;
-    const failed: KeyTaskResult = { kind: 'failed', failure: toFailure(unjudged) };
-    return outcomes.map((outcome, i) => {
-      if (outcome.kind !== 'generated') return outcome;
-      drafts[i].discard();
+  #release(results: readonly KeyTaskResult[]): readonly KeyTaskResult[] {
+    const { latched } = this.#plain.generator;
+    if (!latched && this.#plain.mayRelease()) return results;
+    const error = latched ? latchedError(latched) : entropyUnavailable(FAILED_MEANWHILE);
+    const failed: KeyTaskResult = { kind: 'failed', failure: toFailure(error) };
+    return results.map((result) => {
+      if (result.kind !== 'generated') return result;
+      wipe(result.generated.key);
       return failed;
     });
-  }
-
-  /** Waits for the judgement of the plain keys made so far. Returns why they may not be released, if so. */
-  async #whyUnjudged(): Promise<unknown> {
-    try {
-      await this.#plain.whenJudged();
-    } catch (error) {
-      return error;
-    }
-    const { latched } = this.#plain.generator;
-    return latched ? latchedError(latched) : undefined;
   }
 
   /**
@@ -259,8 +248,8 @@ export class KeyWorker {
         case 'metrics':
           return { read: () => this.#metrics(task.accountId, task.sinceMs) };
         case 'judge':
-          await this.#plain.whenJudged();
-          return { kind: 'judged' };
+          if (task.isLast) this.#plain.end();
+          return this.#plain.isJudged() ? { kind: 'judged' } : UNJUDGED;
         case 'probe':
           this.#plain.generator.probe();
           return { kind: 'probed' };
@@ -283,10 +272,12 @@ export class KeyWorker {
     }
   }
 
-  #generate(requester: Requester, order: KeyOrder): Draft {
-    const { key: generated, number } = this.#plain.make((generator) =>
+  #generate(requester: Requester, order: KeyOrder): Draft | KeyTaskResult {
+    const made = this.#plain.make((generator) =>
       generateKey(generator, this.#keyring, order, { ...NO_STREAMS }),
     );
+    if (!made) return UNJUDGED;
+    const { key: generated, number } = made;
     const { commitment: _, ...released } = generated;
     const newId = newKeyId();
     const keyId = formatKeyId(newId);

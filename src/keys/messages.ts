@@ -46,8 +46,11 @@ export type KeyTask =
       readonly proof: string | undefined;
     }
   | { readonly kind: 'metrics'; readonly accountId: string; readonly sinceMs: number }
-  /** Wait until the generator of plain keys is judged: keys may be released then, or never. */
-  | { readonly kind: 'judge' }
+  /**
+   * Have the generator of plain keys judged: keys may be released then, or never. With `isLast` no key follows, and
+   * those released are to be vouched for.
+   */
+  | { readonly kind: 'judge'; readonly isLast: boolean }
   /** Draw from the sources, so that one that failed can show that it works again. */
   | { readonly kind: 'probe' }
   | {
@@ -71,6 +74,8 @@ export type KeyTaskResult =
   | { readonly kind: 'principals'; readonly principals: readonly (Principal | undefined)[] }
   | { readonly kind: 'probed' }
   | { readonly kind: 'judged' }
+  /** Not done: it has to wait for a verdict on the generator of plain keys, and must be sent again. */
+  | { readonly kind: 'unjudged' }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** An `AppError` as a message. */
@@ -95,6 +100,8 @@ export interface KeyBatchReply {
   /** The batch's transaction; null when there was nothing to commit. */
   readonly commit: CommitTimes | null;
   readonly status: GeneratorStatus;
+  /** Whether plain keys wait for a verdict. `SampleJudged` follows then. */
+  readonly awaitsVerdict: boolean;
 }
 
 /** When a transaction began and ended, on the monotonic clock that all threads share. */
@@ -113,6 +120,7 @@ export type KeyWorkerReply =
   | LedgerReport
   | RetirementsRead
   | SampleToJudge
+  | SampleJudged
   | FailureOfGate
   | UnjudgedKeys;
 
@@ -123,6 +131,11 @@ export interface SampleToJudge {
 
 export interface SampleVerdict {
   readonly gate: Gate;
+}
+
+/** The key worker has taken note of a verdict. */
+export interface SampleJudged {
+  readonly judged: true;
 }
 
 /** A sample failed the gate. */

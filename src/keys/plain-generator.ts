@@ -8,8 +8,8 @@ import type { Generator } from './generator.ts';
 import { gateDefect } from './latch.ts';
 import { PlainJudgement } from './plain-judgement.ts';
 
-/** Runs the whole suite on a sample before modulation, and wipes it. MUST resolve. */
-export type Judge = (sample: Uint8Array<ArrayBuffer>) => Promise<Gate>;
+/** Runs the whole suite on a sample before modulation, wipes it, and answers once. */
+export type Judge = (sample: Uint8Array<ArrayBuffer>, answer: (gate: Gate) => void) => void;
 
 const SAMPLES = 'samples of the generator of plain keys';
 
@@ -24,8 +24,6 @@ export class PlainGenerator {
   readonly #judge: Judge;
   readonly #now: () => Instant;
   readonly #judgement: PlainJudgement;
-  /** Settles when the sample that is out has been judged. */
-  #verdict: Promise<void> = Promise.resolve();
 
   constructor(generator: Generator, judge: Judge, options: PlainGeneratorOptions = {}) {
     this.generator = generator;
@@ -35,24 +33,49 @@ export class PlainGenerator {
   }
 
   /**
-   * Makes a key by `make`, and draws a sample before it if one is due. Returns the key and its number. Throws what
-   * `make` throws, and `entropy_unavailable` if the sample cannot be drawn.
+   * Makes a key by `make`, and draws a sample before it if one is due. Returns the key and its number, or null if no
+   * key may be made before a verdict. Throws what `make` throws, and `entropy_unavailable` if the sample cannot be drawn.
    */
-  make<Key>(make: (generator: Generator) => Key): { readonly key: Key; readonly number: number } {
-    this.#drawIfDue();
+  make<Key>(
+    make: (generator: Generator) => Key,
+  ): { readonly key: Key; readonly number: number } | null {
+    if (!this.isJudged()) return null;
     const key = make(this.generator);
     return { key, number: this.#judgement.keyMade() };
   }
 
   /**
-   * Resolves when the keys made so far may be released, or the process has latched. Rejects with
-   * `entropy_unavailable` if the sample that they wait for cannot be drawn.
+   * Whether keys may be made now; so it is, too, when none will be, because the process has latched. Draws a sample
+   * if one is due. Throws `entropy_unavailable` if that cannot be done.
    */
-  async whenJudged(): Promise<void> {
-    while (!this.generator.latched && this.#judgement.mustWait(this.#now())) {
+  isJudged(): boolean {
+    this.#drawIfDue();
+    return this.generator.latched !== null || !this.#judgement.mustWait(this.#now());
+  }
+
+  /** Whether keys that were made may be released now. */
+  mayRelease(): boolean {
+    return this.#judgement.mayRelease(this.#now());
+  }
+
+  /** Whether keys wait for the verdict on a sample that is out. */
+  get awaitsVerdict(): boolean {
+    const { isOut } = this.#judgement;
+    return isOut && !this.generator.latched && this.#judgement.mustWait(this.#now());
+  }
+
+  /** Draws a sample if one is due, so that the next key need not wait. To be called now and then. */
+  refresh(): void {
+    try {
       this.#drawIfDue();
-      await this.#verdict;
+    } catch {
+      // Without entropy there is no sample. The next key tries again.
     }
+  }
+
+  /** No key follows. `isJudged` is true then when those released are vouched for. */
+  end(): void {
+    this.#judgement.end();
   }
 
   /** To be told of each key whose row is durable, with its number. */
@@ -71,7 +94,7 @@ export class PlainGenerator {
     const sample = this.generator.takeSample();
     if (!sample) return;
     this.#judgement.sampleDrawn(now);
-    this.#verdict = this.#judge(sample).then((gate) => this.#settle(gate));
+    this.#judge(sample, (gate) => this.#settle(gate));
   }
 
   #settle(gate: Gate): void {
@@ -80,11 +103,7 @@ export class PlainGenerator {
     if (consequence === 'latch') {
       this.generator.latch(gateDefect(gate, SAMPLES));
     } else if (consequence === 'second_sample') {
-      try {
-        this.#drawIfDue();
-      } catch {
-        // Without entropy there is no sample. The next key, or the commit that waits, tries again.
-      }
+      this.refresh();
     }
   }
 }

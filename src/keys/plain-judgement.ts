@@ -3,8 +3,8 @@
  * the suite are in `plain-generator.ts`.
  *
  * A plain key has no evidence of its own. So samples of its generator are judged by the whole suite: before the
- * first key, after every N keys, and when the last good sample is ten minutes old. Keys are released while a
- * sample is judged, unless a sample has failed, the next one is due already, or the last good one is too old.
+ * first key, after every N keys, and when the last good sample is nine minutes old. Keys are released while a
+ * sample is judged, unless a sample has failed, the next one is due already, or the last good one is ten minutes old.
  */
 import { elapsedMs, type Instant } from '../clock.ts';
 
@@ -15,6 +15,9 @@ export const JUDGEMENT_INTERVAL = 8_192;
 
 /** How old the last good sample may be when a key is released. */
 const MAX_AGE_MS = 600_000;
+
+/** The age at which the next one is due: early, so that no key has to wait for its verdict. */
+const REFRESH_AGE_MS = 540_000;
 
 /** A sample, by the number of keys made before it, and the time it was drawn. */
 interface Sample {
@@ -34,6 +37,8 @@ export class PlainJudgement {
   #out: Sample | null = null;
   /** The last one failed, and none has passed since. */
   #failed = false;
+  /** No key follows. */
+  #ended = false;
   /** Keys up to this number are vouched for: by a sample that passed, and none failed between it and the good one before. */
   #vouched = 0;
   #released: { readonly number: number; readonly keyId: string }[] = [];
@@ -42,17 +47,32 @@ export class PlainJudgement {
     this.#interval = interval;
   }
 
-  /** Whether a sample is to be drawn before the next key is made or released. */
+  /** Whether a sample is to be drawn before the next key is made. */
   isDue(now: Instant): boolean {
     if (this.#out) return false;
-    if (!this.#good || this.#failed || isOld(this.#good, now)) return true;
-    return this.#isUsedUp(this.#good);
+    if (!this.#good || this.#failed || elapsedMs(this.#good.at, now) >= REFRESH_AGE_MS) return true;
+    return this.#isUsedUp(this.#good) || this.#owesLast();
   }
 
-  /** Whether no key may be released now. */
+  /** Whether a sample is being judged. */
+  get isOut(): boolean {
+    return this.#out !== null;
+  }
+
+  /** Whether no key may be made now. */
   mustWait(now: Instant): boolean {
-    if (!this.#good || this.#failed || isOld(this.#good, now)) return true;
+    if (!this.mayRelease(now) || this.#owesLast()) return true;
     return this.#out !== null && this.#isUsedUp(this.#out);
+  }
+
+  /** Whether keys that were made may be released now. */
+  mayRelease(now: Instant): boolean {
+    return this.#good !== null && !this.#failed && elapsedMs(this.#good.at, now) < MAX_AGE_MS;
+  }
+
+  /** No key follows: a last sample is due if a key was released that none vouches for. */
+  end(): void {
+    this.#ended = true;
   }
 
   /** A sample has been drawn, after all keys made so far. */
@@ -100,11 +120,11 @@ export class PlainJudgement {
     this.#released = this.#released.filter(({ number }) => number > made);
   }
 
+  #owesLast(): boolean {
+    return this.#ended && this.#released.length > 0;
+  }
+
   #isUsedUp({ made }: Sample): boolean {
     return this.#made - made >= this.#interval;
   }
-}
-
-function isOld({ at }: Sample, now: Instant): boolean {
-  return elapsedMs(at, now) >= MAX_AGE_MS;
 }

@@ -6,8 +6,9 @@ import { isCurrentRetired, type LedgerStatus } from './ledger-watch.ts';
 export interface Readiness {
   /** All of the following. */
   readonly ready: boolean;
-  /** Keys can be made: the sources that are needed deliver, and the process is not latched. */
+  /** Keys can be made: the sources that are needed deliver, and the generators are in service. */
   readonly entropy: boolean;
+  readonly generator: GeneratorWord;
   /** Why all generators have ended; null while they are in service. */
   readonly latched: Defect | null;
   /** They can be recorded. */
@@ -22,24 +23,30 @@ export interface Readiness {
  */
 export type SecretWord = 'ok' | 'incomplete' | 'retired';
 
+/** `unjudged`: the suite does not answer for a sample of the generator of plain keys. */
+export type GeneratorWord = 'ok' | 'latched' | 'unjudged';
+
 /** What is known at the moment. */
 interface Knowledge {
   readonly sources: readonly SourceStatus[];
   /** Sources without which no key is made; others cost their own requests only. */
   readonly needed: readonly SourceName[];
   readonly latched: Defect | null;
+  /** A sample of the generator of plain keys has been out for too long. */
+  readonly isSuiteLate: boolean;
   readonly ledger: LedgerStatus;
 }
 
 export function judgeReadiness(known: Knowledge): Readiness {
   const { sources, needed, latched } = known;
+  const generator = latched ? 'latched' : known.isSuiteLate ? 'unjudged' : 'ok';
   const entropy =
-    latched === null &&
+    generator === 'ok' &&
     needed.every((name) => sources.some((source) => source.name === name && source.healthy));
   const ledger = known.ledger.failure === null;
   const secret = judgeSecret(known.ledger);
   const ready = entropy && ledger && secret === 'ok';
-  return { ready, entropy, latched, ledger, secret, sources };
+  return { ready, entropy, generator, latched, ledger, secret, sources };
 }
 
 function judgeSecret(ledger: LedgerStatus): SecretWord {

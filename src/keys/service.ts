@@ -4,7 +4,6 @@
  * It lives on the main thread and does no work of its own: plain keys, validations and every write
  * go to the key worker, validated keys to a suite worker first.
  */
-import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { isExhausted, quotaMonth } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
@@ -23,13 +22,12 @@ import type {
 import type { MasterSecret } from '../proof/index.ts';
 import { ApiKeyCache } from './api-key-cache.ts';
 import { type GeneratorStatus, latchedError } from './generator.ts';
+import { JudgementWatch } from './judgement-watch.ts';
 import type { KeyWorkerData } from './key-thread.ts';
 import { type Defect, type FailedVerdict, Latch } from './latch.ts';
 import { type LedgerStatus, LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
 import {
   type KeyTask,
-  type KeyTaskResult,
-  type KeyWorkerMessage,
   type KeyWorkerReply,
   type Requester,
   toError,
@@ -37,7 +35,7 @@ import {
 } from './messages.ts';
 import type { KeyObserver, ServiceLoad, StageListener } from './observer.ts';
 import type { GeneratedKey, GenerateOutcome, KeyOrder } from './order.ts';
-import { KeyQueue } from './queue.ts';
+import { KeyQueue, type SettledResult, suiteLateError } from './queue.ts';
 import type { RandomnessQuery } from './randomness.ts';
 import { judgeReadiness, type Readiness } from './readiness.ts';
 import { mergeStatuses, openBackground, type ServiceSources } from './sources.ts';
@@ -46,7 +44,7 @@ import type { StatisticsWorkerData } from './statistics-worker.ts';
 import { SuitePool } from './suite-pool.ts';
 import type { SuiteWorkerData } from './suite-worker.ts';
 import { parseKey, type ValidateOutcome } from './validate.ts';
-import { type ReadyWorker, spawn, whenReady, whenUp } from './workers.ts';
+import { end, type ReadyWorker, spawn, whenReady, whenUp } from './workers.ts';
 
 export interface KeyServiceOptions {
   readonly store: StoreLocation;
@@ -60,6 +58,10 @@ export interface KeyServiceOptions {
   readonly onFailedVerdict: (verdict: FailedVerdict) => void;
   /** Told after a latch which plain keys were released that no good judgement of their generator vouches for, for the log. */
   readonly onUnjudgedKeys: (keyIds: readonly string[]) => void;
+  /** Told when the suite does not answer for a sample of the generator of plain keys, and when it does again, for the log. */
+  readonly onSuiteLate: (isLate: boolean) => void;
+  /** Told at the end why the last plain keys could not be judged, for the log. */
+  readonly onUnjudgedEnd: (reason: string) => void;
   /** Told what happens to sources that are read in the background, for the log. */
   readonly onSourceEvent: (name: SourceName, event: SourceEvent) => void;
   /** Told when the ledger fails or works again, or a version of the master secret is missing, retired or reinstated. */
@@ -78,6 +80,9 @@ export interface ReleasedKeys {
   readonly sinceMs: number;
 }
 
+/** How long a thread may take to end that has nothing to finish but the work on one key. */
+const END_LIMIT_MS = 2_000;
+
 const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
 
 export class KeyService {
@@ -87,6 +92,7 @@ export class KeyService {
   readonly #queue: KeyQueue;
   readonly #ledger: LedgerWatch;
   readonly #pool: SuitePool;
+  readonly #judgements: JudgementWatch;
   readonly #statistics: Statistics;
   readonly #apiKeys: ApiKeyCache;
   readonly #background: readonly BackgroundSource[];
@@ -109,6 +115,7 @@ export class KeyService {
     this.#startMs = options.clock.nowMs();
     void latch.whenSet().then((defect) => {
       options.onLatch(defect, { keys: this.#released, sinceMs: this.#startMs });
+      this.#queue.resume();
     });
     for (const verdict of ready.flatMap(({ failedVerdicts }) => failedVerdicts)) {
       options.onFailedVerdict(verdict);
@@ -126,9 +133,9 @@ export class KeyService {
     this.#pool = new SuitePool(latch, options.onFailedVerdict, observer);
     this.#statistics = new Statistics(statisticsWorker, observer);
     for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);
+    this.#judgements = new JudgementWatch(keyWorker.worker, this.#pool, options.onSuiteLate);
     keyWorker.worker.on('message', (message: KeyWorkerReply) => {
-      if ('sample' in message) void this.#judge(keyWorker.worker, message.sample);
-      else if ('failedVerdict' in message) options.onFailedVerdict(message.failedVerdict);
+      if ('failedVerdict' in message) options.onFailedVerdict(message.failedVerdict);
       else if ('unjudgedKeys' in message) options.onUnjudgedKeys(message.unjudgedKeys);
     });
     this.#apiKeys = new ApiKeyCache((keyHashes) => this.#lookUpPrincipals(keyHashes), observer);
@@ -142,14 +149,12 @@ export class KeyService {
   static async start(options: KeyServiceOptions): Promise<KeyService> {
     const service = await KeyService.#open(options);
     try {
-      await service.#submit({ kind: 'judge' });
+      await service.#submit({ kind: 'judge', isLast: false });
       return service;
     } catch (cause) {
       await service.close();
-      const reason = cause instanceof AppError ? cause.details.reason : undefined;
-      throw new SetupError(`the generator of plain keys cannot be judged: ${reason ?? 'unknown'}`, {
-        cause,
-      });
+      const reason = reasonOf(cause);
+      throw new SetupError(`the generator of plain keys cannot be judged: ${reason}`, { cause });
     }
   }
 
@@ -338,6 +343,7 @@ export class KeyService {
       sources: this.sourceStatuses(),
       needed: ['os', this.#options.sources.default],
       latched: this.#latch.read(),
+      isSuiteLate: this.#judgements.isLate,
       ledger: this.#ledger.status(),
     });
     if (!readiness.entropy) this.#probe();
@@ -367,22 +373,27 @@ export class KeyService {
     };
   }
 
-  /** Sends a sample of the key worker's generator to a suite worker, and the verdict back. */
-  async #judge(keyWorker: Worker, sample: Uint8Array<ArrayBuffer>): Promise<void> {
-    const gate = await this.#pool.judge(sample);
-    keyWorker.postMessage({ gate } satisfies KeyWorkerMessage);
-  }
-
-  /** Ends the workers after what they have begun. The caller has stopped submitting. */
+  /**
+   * Has the last plain keys judged, and ends the workers after what they have begun. The caller has stopped
+   * submitting.
+   */
   async close(): Promise<void> {
     this.#ledger.stop();
     await this.#queue.flushFailures();
+    if (this.#released > 0) await this.#judgeLast();
     this.#closing = true;
     const [keyWorker, ...others] = this.#workers;
-    // First: a batch of its may wait for a verdict of a suite worker.
-    await end(keyWorker);
-    await Promise.all(others.map(end));
+    await Promise.all([end(keyWorker), ...others.map((worker) => end(worker, END_LIMIT_MS))]);
     await Promise.all(this.#background.map((source) => source.close()));
+  }
+
+  async #judgeLast(): Promise<void> {
+    try {
+      if (this.#judgements.isLate) throw suiteLateError();
+      await this.#submit({ kind: 'judge', isLast: true });
+    } catch (error) {
+      this.#options.onUnjudgedEnd(reasonOf(error));
+    }
   }
 
   #generatorStatuses(): GeneratorStatus[] {
@@ -425,7 +436,7 @@ export class KeyService {
     task: KeyTask,
     abandoned?: () => boolean,
     onStage?: StageListener,
-  ): Promise<Exclude<KeyTaskResult, { kind: 'failed' }>> {
+  ): Promise<Exclude<SettledResult, { kind: 'failed' }>> {
     const result = await this.#queue.submit(task, abandoned, onStage);
     if (result.kind === 'failed') throw toError(result.failure);
     if ('usage' in result && 'requester' in task) {
@@ -443,10 +454,8 @@ export class KeyService {
   }
 }
 
-async function end(worker: Worker): Promise<void> {
-  const exit = once(worker, 'exit');
-  worker.postMessage('close');
-  await exit;
+function reasonOf(error: unknown): string {
+  return (error instanceof AppError && error.details.reason) || 'unknown';
 }
 
 function isServerError(error: unknown): boolean {

@@ -37,3 +37,15 @@ export async function whenUp<T extends WorkerUp>(worker: Worker): Promise<T & { 
   if (message.kind === 'unable') throw new SetupError(message.message);
   return message as T & { kind: 'ready' };
 }
+
+/** Ends a worker after what it has begun, and terminates one that does not end in time. */
+export async function end(worker: Worker, limitMs = Number.POSITIVE_INFINITY): Promise<void> {
+  const exit = once(worker, 'exit');
+  worker.postMessage('close');
+  const timer =
+    limitMs === Number.POSITIVE_INFINITY
+      ? undefined
+      : setTimeout(() => void worker.terminate(), limitMs);
+  await exit;
+  clearTimeout(timer);
+}

@@ -83,7 +83,7 @@ function definitions({ load, readiness, isDraining, lostLogLines }: ServerState)
     {
       type: 'gauge',
       name: 'phm_entropy_ready',
-      help: '1 while the process is not latched and the sources that are needed deliver',
+      help: '1 while the sources that are needed deliver and the generators are in service',
       read: () => one(readiness().entropy),
     },
     ...loadMetrics(load),

@@ -7,6 +7,8 @@ import { brokenOutput } from '../support/broken-output.ts';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
 
 const VALIDATED = { security_level: 256, enable_nist_validation: true, modulation_type: 'none' };
+/** What every latch writes to the log, in any order. */
+const LOGGED = ['"key generation has stopped"', '"plain keys released since'];
 
 describe('a server whose suite worker proves defective', () => {
   const dataDir = makeDataDir();
@@ -23,6 +25,7 @@ describe('a server whose suite worker proves defective', () => {
     writeFileSync(file, '');
     const { status, body } = await server.generate(VALIDATED);
     assert.deepEqual([status, body.code], [503, 'entropy_unavailable']);
+    await server.logged(...LOGGED);
   });
   after(async () => {
     await server?.stop();
@@ -94,6 +97,7 @@ describe('a server whose key worker is defective from the start', () => {
       assert.deepEqual([answer.status, answer.body.code], [503, 'entropy_unavailable']);
     }
     assert.equal((await server.request('/livez')).status, 200);
+    await server.logged(...LOGGED);
     assert.match(server.log, /two samples of the generator of plain keys in a row failed/);
     const failed = server.log.match(/"judged":"samples of the generator of plain keys"/g);
     assert.equal(failed?.length, 2);

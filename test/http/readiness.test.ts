@@ -18,6 +18,7 @@ const SOURCE = {
 const WELL: Readiness = {
   ready: true,
   entropy: true,
+  generator: 'ok',
   latched: null,
   ledger: true,
   secret: 'ok',
@@ -57,7 +58,7 @@ describe('/readyz', () => {
     ],
     [
       'the latch',
-      { entropy: false, latched: STAGED },
+      { entropy: false, generator: 'latched', latched: STAGED },
       { entropy: 'unavailable', generator: 'latched' },
     ],
     ['the ledger', { ledger: false }, { ledger: 'unavailable' }],
@@ -78,7 +79,13 @@ describe('/readyz', () => {
 
   it('says which cause and which test latched the process, and no more', async () => {
     assert.equal((await ask(WELL)).latch, undefined);
-    const { latch } = await ask({ ...WELL, ready: false, entropy: false, latched: STAGED });
+    const { latch } = await ask({
+      ...WELL,
+      ready: false,
+      entropy: false,
+      generator: 'latched',
+      latched: STAGED,
+    });
     assert.deepEqual(latch, { cause: 'gate', test: 'rank' });
   });
 

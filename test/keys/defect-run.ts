@@ -9,7 +9,7 @@ import { KeyWorker } from '../../src/keys/key-worker.ts';
 import type { Defect as LatchReason } from '../../src/keys/latch.ts';
 import type { KeyTask, KeyTaskResult } from '../../src/keys/messages.ts';
 import type { KeyOrder, SecurityLevel } from '../../src/keys/order.ts';
-import { PlainGenerator } from '../../src/keys/plain-generator.ts';
+import { type Judge, PlainGenerator } from '../../src/keys/plain-generator.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import type { CommitOutcome, LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
 import type { ModulationType } from '../../src/modulation/index.ts';
@@ -100,7 +100,9 @@ function releaseValidated(generator: Generator, wish: KeyOrder, ledger: Commitme
 
 /** The key worker, whose samples are judged in this thread. */
 function plain(generator: Generator, wish: KeyOrder, interval: number | undefined): Release {
-  const judge = async (sample: Uint8Array) => gate(runPackedSuite(sample));
+  const judge: Judge = (sample, answer) => {
+    queueMicrotask(() => answer(gate(runPackedSuite(sample))));
+  };
   const judged = new PlainGenerator(generator, judge, interval === undefined ? {} : { interval });
   const worker = new KeyWorker(judged, keyring, ledgerOf(new Commitments()));
   const task: KeyTask = { kind: 'generate', requester: REQUESTER, order: wish };
@@ -117,6 +119,8 @@ function plain(generator: Generator, wish: KeyOrder, interval: number | undefine
 
 function wasReleased(result: KeyTaskResult, generator: Generator): boolean {
   if (result.kind === 'generated') return true;
+  // Another one is asked for, after the verdict.
+  if (result.kind === 'unjudged') return false;
   if (result.kind === 'failed' && generator.latched) return false;
   throw new Error(`a key was neither released nor refused by the latch: ${result.kind}`);
 }

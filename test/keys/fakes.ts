@@ -134,7 +134,7 @@ export function verdict(passed: boolean): Gate {
 
 /** The generator of a key worker whose samples all pass. */
 export function fakePlainGenerator(generator: Generator): PlainGenerator {
-  return new PlainGenerator(generator, async () => verdict(true));
+  return new PlainGenerator(generator, (_, answer) => answer(verdict(true)));
 }
 
 /** What a service needs to be told that uses the operating system's source only. */

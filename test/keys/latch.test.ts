@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { Generator } from '../../src/keys/generator.ts';
 import {
@@ -16,15 +17,24 @@ import { parts, RecordingDrbg, STAGED } from './fakes.ts';
 
 const LATCH = new URL('../../src/keys/latch.ts', import.meta.url).href;
 
-/** Sets the latch in another thread. */
-async function setElsewhere(latch: Latch, defect: Defect): Promise<void> {
+/** Sets the latch in as many other threads, each of which waits until all of them are ready to. */
+async function setElsewhere(latch: Latch, ...defects: Defect[]): Promise<void> {
   const code = `
     import { workerData } from 'node:worker_threads';
     const { Latch } = await import(workerData.module);
-    new Latch(workerData.memory).set(workerData.defect);`;
+    const latch = new Latch(workerData.memory);
+    const missing = new Int32Array(workerData.barrier);
+    Atomics.sub(missing, 0, 1);
+    while (Atomics.load(missing, 0) > 0);
+    latch.set(workerData.defect);`;
   const url = new URL(`data:text/javascript,${encodeURIComponent(code)}`);
-  const workerData = { module: LATCH, memory: latch.memory, defect };
-  await once(new Worker(url, { workerData }), 'exit');
+  const barrier = new SharedArrayBuffer(4);
+  new Int32Array(barrier)[0] = defects.length;
+  const exits = defects.map((defect) => {
+    const workerData = { module: LATCH, memory: latch.memory, barrier, defect };
+    return once(new Worker(url, { workerData }), 'exit');
+  });
+  await Promise.all(exits);
 }
 
 describe('the latch', () => {
@@ -75,9 +85,9 @@ describe('the latch', () => {
     const threads = 4;
     const latch = Latch.forThreads(threads);
     const defects = Array.from({ length: threads }, (_, i) => ({ ...STAGED, detail: `of ${i}` }));
-    await Promise.all(defects.map((defect) => setElsewhere(latch, defect)));
-    const first = latch.read();
-    assert.ok(defects.some(({ detail }) => detail === first?.detail));
+    await setElsewhere(latch, ...defects);
+    const first = latch.read() ?? assert.fail();
+    assert.ok(defects.some((defect) => isDeepStrictEqual(defect, first)));
   });
 
   it('lets a thread that is starting go on when another one latches meanwhile', () => {

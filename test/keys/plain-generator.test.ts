@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { entropyUnavailable, Generator } from '../../src/keys/generator.ts';
 import { KeyWorker } from '../../src/keys/key-worker.ts';
 import type { KeyBatchReply, KeyTask } from '../../src/keys/messages.ts';
-import { PlainGenerator } from '../../src/keys/plain-generator.ts';
+import { type Judge, PlainGenerator } from '../../src/keys/plain-generator.ts';
 import type { LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
 import type { Keyring } from '../../src/proof/index.ts';
 import { type Gate, gate, runPackedSuite } from '../../src/sts/index.ts';
@@ -14,6 +14,8 @@ import { fakeSource, keyring, order, parts, RecordingDrbg, verdict } from './fak
 const SAMPLE_BYTES = 131_072;
 const requester = { accountId: 'a', apiKeyId: 'k', atMs: 0 };
 const generate: KeyTask = { kind: 'generate', requester, order: order() };
+const judge: KeyTask = { kind: 'judge', isLast: false };
+const judgeLast: KeyTask = { kind: 'judge', isLast: true };
 const validate: KeyTask = { kind: 'validate', requester, key: undefined, proof: undefined };
 
 /** A key worker, the samples that it hands out, and the commits that reach its store. */
@@ -30,11 +32,10 @@ function makeWorker({ interval = 3, os = fakeSource('os', 256), drbg = new Recor
   const samples: { readonly bytes: Uint8Array; readonly answer: (gate: Gate) => void }[] = [];
   const clock = { nowMs: 0 };
   const generator = new Generator(parts({ os, drbg }));
-  const plain = new PlainGenerator(
-    generator,
-    (bytes) => new Promise((answer) => samples.push({ bytes, answer })),
-    { interval, now: () => ({ monotonicMs: clock.nowMs, wallMs: clock.nowMs }) },
-  );
+  const plain = new PlainGenerator(generator, (bytes, answer) => samples.push({ bytes, answer }), {
+    interval,
+    now: () => ({ monotonicMs: clock.nowMs, wallMs: clock.nowMs }),
+  });
   const keys: Uint8Array[] = [];
   const spy = {
     makeProof: (key: Uint8Array) => {
@@ -49,9 +50,9 @@ function makeWorker({ interval = 3, os = fakeSource('os', 256), drbg = new Recor
     worker.run({ id: ++id, tasks, failures: [] });
   /** The first sample passes, as at the start of a service. */
   const start = async () => {
-    const judged = run({ kind: 'judge' });
+    assert.deepEqual(kinds(await run(judge)), ['unjudged']);
     samples.shift()?.answer(verdict(true));
-    assert.equal((await judged).results[0]?.kind, 'judged');
+    assert.deepEqual(kinds(await run(judge)), ['judged']);
   };
   return { run, start, samples, commits, database, keys, clock, generator, plain, drbg };
 }
@@ -62,17 +63,18 @@ const kinds = ({ results }: KeyBatchReply) => results.map(({ kind }) => kind);
 const settle = () => setImmediate();
 
 describe('plain keys', () => {
-  it('are not committed before a first sample has passed', async () => {
-    const { run, samples, commits } = makeWorker();
-    const reply = run(generate);
-    await settle();
-    assert.deepEqual([samples.length, commits], [1, []]);
+  it('are not made before a first sample has passed', async () => {
+    const { run, samples, commits, keys } = makeWorker();
+    const early = await run(generate);
+    assert.deepEqual([kinds(early), early.awaitsVerdict], [['unjudged'], true]);
+    assert.deepEqual([samples.length, commits, keys], [1, [], []]);
     assert.equal(samples[0]?.bytes.length, SAMPLE_BYTES);
     samples[0]?.answer(verdict(true));
-    assert.deepEqual(kinds(await reply), ['generated']);
+    const reply = await run(generate);
+    assert.deepEqual([kinds(reply), reply.awaitsVerdict], [['generated'], false]);
   });
 
-  it('are committed while a sample is judged, until the next one is due', async () => {
+  it('are made while a sample is judged, until the next one is due', async () => {
     const { run, start, samples, commits } = makeWorker({ interval: 3 });
     await start();
     await run(generate, generate, generate);
@@ -80,45 +82,77 @@ describe('plain keys', () => {
     // The sample is drawn before the fourth key; three may follow it.
     await run(generate, generate);
     assert.equal(samples.length, 1);
-    const held = run(generate, generate);
-    await settle();
-    assert.deepEqual(commits, [3, 2]);
+    const held = await run(generate, generate);
+    assert.deepEqual([kinds(held), held.awaitsVerdict], [['generated', 'unjudged'], true]);
+    assert.deepEqual(commits, [3, 2, 1]);
     samples.shift()?.answer(verdict(true));
-    assert.deepEqual(kinds(await held), ['generated', 'generated']);
-    assert.equal(samples.length, 0);
-    await run(generate);
+    assert.deepEqual(kinds(await run(generate)), ['generated']);
     assert.equal(samples.length, 1, 'the next one was due');
   });
 
-  it('wait for a second sample after a failure; validations do not', async () => {
+  it('wait for a second sample after a failure; validations of the same batch do not', async () => {
     const { run, start, samples, commits } = makeWorker({ interval: 2 });
     await start();
     await run(generate, generate);
     await run(generate);
     samples.shift()?.answer(verdict(false));
-    await settle();
     assert.equal(samples.length, 1, 'the second sample is drawn at once');
-    assert.deepEqual(kinds(await run(validate)), ['validated']);
-    const held = run(generate, validate);
-    await settle();
+    assert.deepEqual(kinds(await run(generate, validate)), ['unjudged', 'validated']);
     assert.deepEqual(commits, [2, 1, 1]);
     samples.shift()?.answer(verdict(true));
-    assert.deepEqual(kinds(await held), ['generated', 'validated']);
+    assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
-  it('are dropped and wiped when the second sample fails as well, and the process latches', async () => {
+  it('are wiped, and made anew later, when a sample fails while they wait for a commit before theirs', async () => {
+    const { run, start, samples, commits, database, keys } = makeWorker({ interval: 2 });
+    await start();
+    await run(generate, generate);
+    await run(generate);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    database.answers = promise;
+    const before = run(validate);
+    const held = run(generate, validate);
+    await settle();
+    assert.equal(keys.length, 4);
+    samples.shift()?.answer(verdict(false));
+    resolve();
+    assert.deepEqual(kinds(await before), ['validated']);
+    assert.deepEqual(kinds(await held), ['unjudged', 'validated']);
+    assert.deepEqual(commits, [2, 1, 1, 1]);
+    assert.ok(keys.at(-1)?.every((byte) => byte === 0));
+    samples.shift()?.answer(verdict(true));
+    assert.deepEqual(kinds(await run(generate)), ['generated']);
+  });
+
+  it('are wiped when a sample fails during their commit; no answer of the batch waits', async () => {
+    const { run, start, samples, database, keys } = makeWorker({ interval: 2 });
+    await start();
+    await run(generate, generate);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    database.answers = promise;
+    const reply = run(generate, validate);
+    await settle();
+    samples.shift()?.answer(verdict(false));
+    resolve();
+    const { results } = await reply;
+    assert.ok(results[0]?.kind === 'failed');
+    assert.equal(results[0].failure.code, 'entropy_unavailable');
+    assert.equal(results[1]?.kind, 'validated');
+    assert.ok(keys.at(-1)?.every((byte) => byte === 0));
+  });
+
+  it('end when the second sample fails as well: the process latches', async () => {
     const { run, start, samples, commits, generator, plain, drbg } = makeWorker({ interval: 2 });
     await start();
     const released = [...(await run(generate, generate)).results, ...(await run(generate)).results];
     samples.shift()?.answer(verdict(false));
-    await settle();
-    const held = run(generate, validate);
-    await settle();
     samples.shift()?.answer(verdict(false));
-    const { results } = await held;
+    const reply = await run(generate, validate);
+    const { results } = reply;
     assert.ok(results[0]?.kind === 'failed');
     assert.equal(results[0].failure.code, 'entropy_unavailable');
     assert.equal(results[1]?.kind, 'validated');
+    assert.equal(reply.awaitsVerdict, false);
     assert.deepEqual(commits, [2, 1, 1], 'the validation alone was committed');
     const { cause, test, detail } = generator.latched ?? assert.fail();
     assert.deepEqual([cause, test], ['gate', 'rank']);
@@ -129,62 +163,93 @@ describe('plain keys', () => {
     assert.deepEqual(plain.unjudgedKeys(), ids);
   });
 
-  it('wait for a new sample when the last good one is ten minutes old', async () => {
-    const { run, start, samples, commits, clock } = makeWorker({ interval: 100 });
+  it('go on from nine minutes after the last good sample, while the next one is judged', async () => {
+    const { run, start, samples, clock } = makeWorker({ interval: 100 });
     await start();
-    clock.nowMs = 599_999;
+    clock.nowMs = 539_999;
     await run(generate);
     assert.equal(samples.length, 0);
+    clock.nowMs = 540_000;
+    assert.deepEqual(kinds(await run(generate)), ['generated']);
+    assert.equal(samples.length, 1);
     clock.nowMs = 600_000;
-    const held = run(generate);
-    await settle();
-    assert.deepEqual([samples.length, commits], [1, [1]]);
+    assert.deepEqual(kinds(await run(generate, validate)), ['unjudged', 'validated']);
     samples.shift()?.answer(verdict(true));
-    assert.deepEqual(kinds(await held), ['generated']);
+    assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
-  it('are judged anew when they were made in time and the ledger held them up', async () => {
+  it('need not wait on a server that was idle: the samples go on', async () => {
+    const { run, start, samples, clock, plain } = makeWorker({ interval: 100 });
+    await start();
+    plain.refresh();
+    assert.equal(samples.length, 0);
+    for (let minutes = 9; minutes < 60; minutes += 9) {
+      clock.nowMs = minutes * 60_000;
+      plain.refresh();
+      samples.shift()?.answer(verdict(true));
+    }
+    clock.nowMs += 539_999;
+    assert.deepEqual(kinds(await run(generate)), ['generated']);
+    assert.equal(samples.length, 0);
+  });
+
+  it('wait for a new sample when none was judged for ten minutes', async () => {
+    const { run, start, samples, clock } = makeWorker({ interval: 100 });
+    await start();
+    clock.nowMs = 600_000;
+    assert.deepEqual(kinds(await run(generate)), ['unjudged']);
+    samples.shift()?.answer(verdict(true));
+    assert.deepEqual(kinds(await run(generate)), ['generated']);
+  });
+
+  it('are made anew when they were made in time and the ledger held them up', async () => {
     const { run, start, samples, commits, clock } = makeWorker({ interval: 100 });
     await start();
-    clock.nowMs = 599_999;
+    clock.nowMs = 539_999;
     const held = run(generate);
     clock.nowMs = 600_000;
-    await settle();
-    assert.deepEqual([samples.length, commits], [1, []]);
+    const reply = await held;
+    // No sample is out, so the task is to be sent again at once.
+    assert.deepEqual([kinds(reply), reply.awaitsVerdict], [['unjudged'], false]);
+    assert.deepEqual([samples.length, commits], [0, []]);
+    assert.deepEqual(kinds(await run(generate)), ['unjudged']);
     samples.shift()?.answer(verdict(true));
-    assert.deepEqual(kinds(await held), ['generated']);
+    assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
-  it('wait before their answer as well, when a sample fails during their commit', async () => {
-    for (const passes of [true, false]) {
-      const { run, start, samples, database, keys } = makeWorker({ interval: 2 });
-      await start();
-      await run(generate, generate);
-      const { promise, resolve } = Promise.withResolvers<void>();
-      database.answers = promise;
-      const held = run(generate, validate);
-      await settle();
-      samples.shift()?.answer(verdict(false));
-      await settle();
-      resolve();
-      await settle();
-      assert.equal(samples.length, 1);
-      let answered = false;
-      void held.then(() => {
-        answered = true;
-      });
-      await settle();
-      assert.equal(answered, false);
+  it('are judged a last time at the end, if any was released since the last good sample', async () => {
+    const { run, start, samples, plain } = makeWorker({ interval: 100 });
+    await start();
+    await run(generate, generate);
+    const reply = await run(judgeLast);
+    assert.deepEqual([kinds(reply), reply.awaitsVerdict], [['unjudged'], true]);
+    samples.shift()?.answer(verdict(true));
+    assert.deepEqual(kinds(await run(judgeLast)), ['judged']);
+    assert.deepEqual([samples.length, plain.unjudgedKeys()], [0, []]);
+  });
+
+  it('are vouched for at the end by two good samples in a row after a failure', async () => {
+    const { run, start, samples, plain } = makeWorker({ interval: 100 });
+    await start();
+    await run(generate);
+    for (const passes of [false, true, true]) {
+      assert.deepEqual(kinds(await run(judgeLast)), ['unjudged']);
       samples.shift()?.answer(verdict(passes));
-      const { results } = await held;
-      assert.equal(results[0]?.kind, passes ? 'generated' : 'failed');
-      assert.equal(results[1]?.kind, 'validated');
-      assert.equal(
-        keys.at(-1)?.every((byte) => byte === 0),
-        !passes,
-        'wiped, if it is dropped',
-      );
     }
+    assert.deepEqual(kinds(await run(judgeLast)), ['judged']);
+    assert.deepEqual(plain.unjudgedKeys(), []);
+  });
+
+  it('are named when the samples at the end fail', async () => {
+    const { run, start, samples, plain, generator } = makeWorker({ interval: 100 });
+    await start();
+    const [released] = (await run(generate)).results;
+    assert.ok(released?.kind === 'generated');
+    await run(judgeLast);
+    for (let i = 0; i < 2; i++) samples.shift()?.answer(verdict(false));
+    assert.deepEqual(kinds(await run(judgeLast)), ['judged']);
+    assert.equal(generator.latched?.cause, 'gate');
+    assert.deepEqual(plain.unjudgedKeys(), [released.keyId]);
   });
 
   it('fail while no sample can be drawn, and recover', async () => {
@@ -194,22 +259,19 @@ describe('plain keys', () => {
       if (fails) throw entropyUnavailable('staged');
       return { bytes: Buffer.alloc(48, 1), creditBits: 256, isSeparate: false, jobId: null };
     };
-    const { run, start, samples, clock, generator } = makeWorker({ os: { ...os, draw } });
+    const { run, start, samples, clock, generator, plain } = makeWorker({ os: { ...os, draw } });
     await start();
-    const late = run(generate);
     clock.nowMs = 600_000;
     fails = true;
-    for (const reply of [late, run(generate)]) {
-      const [result] = (await reply).results;
-      assert.ok(result?.kind === 'failed');
-      assert.equal(result.failure.code, 'entropy_unavailable');
-    }
-    assert.equal(generator.latched, null);
+    plain.refresh();
+    const [result] = (await run(generate)).results;
+    assert.ok(result?.kind === 'failed');
+    assert.equal(result.failure.code, 'entropy_unavailable');
+    assert.deepEqual([samples.length, generator.latched], [0, null]);
     fails = false;
-    const recovered = run(generate);
-    await settle();
+    plain.refresh();
     samples.shift()?.answer(verdict(true));
-    assert.deepEqual(kinds(await recovered), ['generated']);
+    assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
   it('of a generator that repeats each byte end within one interval, by the suite itself', async () => {
@@ -218,13 +280,15 @@ describe('plain keys', () => {
       if (broken) for (let i = 1; i < output.length; i += 2) output[i] = output[i - 1];
     });
     const generator = new Generator(parts({ drbg }));
-    const suite = async (sample: Uint8Array) => gate(runPackedSuite(sample));
+    const suite: Judge = (sample, answer) => answer(gate(runPackedSuite(sample)));
     const plain = new PlainGenerator(generator, suite, { interval: 5 });
-    await plain.whenJudged();
+    assert.ok(plain.isJudged());
     broken = true;
-    for (let i = 0; i <= 5; i++) plain.make((one) => one.reseed('os'));
-    while (!generator.latched) await settle();
-    assert.equal(generator.latched.cause, 'gate');
-    assert.throws(() => plain.make((one) => one.reseed('os')), { code: 'entropy_unavailable' });
+    const make = () => plain.make((one) => one.reseed('os'));
+    for (let i = 0; i < 5; i++) assert.ok(make());
+    // The sixth key draws a sample, which fails, and so does the second one.
+    assert.throws(make, { code: 'entropy_unavailable' });
+    assert.equal(generator.latched?.cause, 'gate');
+    assert.throws(make, { code: 'entropy_unavailable' });
   });
 });

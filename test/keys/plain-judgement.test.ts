@@ -5,6 +5,7 @@ import type { Instant } from '../../src/clock.ts';
 import { PlainJudgement } from '../../src/keys/plain-judgement.ts';
 
 const INTERVAL = 10;
+const NINE_MINUTES = 540_000;
 const TEN_MINUTES = 600_000;
 
 /** By both clocks. */
@@ -59,14 +60,27 @@ describe('the judgement of the plain generator', () => {
     assert.deepEqual(stateOf(judgement), [true, false]);
   });
 
-  it('is due, and keys wait, ten minutes after the last good sample was drawn', () => {
+  it('is due nine minutes after the last good sample was drawn, and keys wait from ten', () => {
     const judgement = started();
+    assert.deepEqual(stateOf(judgement, NINE_MINUTES - 1), [false, false]);
+    assert.deepEqual(stateOf(judgement, NINE_MINUTES), [true, false]);
+    judgement.sampleDrawn(at(NINE_MINUTES));
     assert.deepEqual(stateOf(judgement, TEN_MINUTES - 1), [false, false]);
-    assert.deepEqual(stateOf(judgement, TEN_MINUTES), [true, true]);
-    judgement.sampleDrawn(at(TEN_MINUTES));
     assert.deepEqual(stateOf(judgement, TEN_MINUTES), [false, true]);
+    assert.equal(judgement.mayRelease(at(TEN_MINUTES)), false);
     judgement.judged(true);
-    assert.deepEqual(stateOf(judgement, 2 * TEN_MINUTES - 1), [false, false]);
+    assert.deepEqual(stateOf(judgement, 2 * NINE_MINUTES - 1), [false, false]);
+    assert.equal(judgement.mayRelease(at(NINE_MINUTES + TEN_MINUTES)), false);
+  });
+
+  it('lets keys leave that were made while they might be', () => {
+    const judgement = started();
+    makeKeys(judgement, INTERVAL);
+    judgement.sampleDrawn(at(1));
+    makeKeys(judgement, INTERVAL);
+    assert.deepEqual([judgement.mustWait(at(1)), judgement.mayRelease(at(1))], [true, true]);
+    judgement.judged(false);
+    assert.equal(judgement.mayRelease(at(1)), false);
   });
 
   it('asks for a second sample after a failure, for which keys wait', () => {

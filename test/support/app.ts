@@ -12,6 +12,7 @@ const USAGE = { month: 0, used: 0, quota: null };
 export const READY: ReturnType<KeyService['checkReadiness']> = {
   ready: true,
   entropy: true,
+  generator: 'ok',
   latched: null,
   ledger: true,
   secret: 'ok',

@@ -33,6 +33,8 @@ export async function startKeyService(
     onLatch: ({ detail }) => assert.fail(detail),
     onFailedVerdict: ({ test }) => assert.fail(test),
     onUnjudgedKeys: () => assert.fail('unjudged keys'),
+    onSuiteLate: () => assert.fail('no verdict'),
+    onUnjudgedEnd: assert.fail,
     onSourceEvent: assert.fail,
     onFatal: assert.fail,
   });

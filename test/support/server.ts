@@ -129,6 +129,13 @@ export class Server {
     return this.#log();
   }
 
+  /** Resolves once the log holds these texts. */
+  async logged(...texts: readonly string[]): Promise<void> {
+    const { stderr } = this.#child;
+    if (!stderr) throw new Error('the log of this server goes elsewhere');
+    while (!texts.every((text) => this.log.includes(text))) await once(stderr, 'data');
+  }
+
   get pid(): number {
     return this.#child.pid ?? 0;
   }

@@ -184,6 +184,7 @@ describe('metrics in this process', () => {
         readiness: () => ({
           ready,
           entropy: true,
+          generator: 'ok',
           latched: null,
           ledger: true,
           secret,

@@ -55,7 +55,7 @@ function alive({ clock }: RouteContext): Health {
 
 /** Ready while keys can be made and recorded and the process is not on its way out. */
 function readiness({ service, clock, isDraining }: RouteContext): Health {
-  const { ready, entropy, latched, ledger, secret, sources } = service.checkReadiness();
+  const { ready, entropy, generator, latched, ledger, secret, sources } = service.checkReadiness();
   const status = isDraining() ? 'draining' : ready ? 'ok' : 'unavailable';
   const bySource = sources.map(({ name, healthy }) => [`entropy:${name}`, word(healthy)]);
   return {
@@ -64,7 +64,7 @@ function readiness({ service, clock, isDraining }: RouteContext): Health {
     checks: {
       entropy: word(entropy),
       ...Object.fromEntries(bySource),
-      generator: latched ? 'latched' : 'ok',
+      generator,
       ledger: word(ledger),
       master_secret: secret,
       accepting: isDraining() ? 'no' : 'yes',

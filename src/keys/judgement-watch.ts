@@ -1,0 +1,46 @@
+/**
+ * Has suite workers judge the samples of the key worker's generator, from the main thread, and notices when no
+ * verdict comes.
+ */
+import type { Worker } from 'node:worker_threads';
+import type { KeyWorkerMessage, KeyWorkerReply } from './messages.ts';
+import type { SuitePool } from './suite-pool.ts';
+
+/** A verdict takes milliseconds. After so long the suite does not answer. */
+const LATE_AFTER_MS = 10_000;
+
+export class JudgementWatch {
+  readonly #worker: Worker;
+  readonly #pool: Pick<SuitePool, 'judge'>;
+  readonly #onLate: (isLate: boolean) => void;
+  #isLate = false;
+
+  /** `onLate` is told when a sample has been out for too long, and when its verdict has come after all. */
+  constructor(worker: Worker, pool: Pick<SuitePool, 'judge'>, onLate: (isLate: boolean) => void) {
+    this.#worker = worker;
+    this.#pool = pool;
+    this.#onLate = onLate;
+    worker.on('message', (message: KeyWorkerReply) => {
+      if ('sample' in message) void this.#judge(message.sample);
+    });
+  }
+
+  /** Whether a sample has been out for too long. */
+  get isLate(): boolean {
+    return this.#isLate;
+  }
+
+  /** One sample is out at a time. */
+  async #judge(sample: Uint8Array<ArrayBuffer>): Promise<void> {
+    const timer = setTimeout(() => this.#note(true), LATE_AFTER_MS).unref();
+    const gate = await this.#pool.judge(sample);
+    clearTimeout(timer);
+    if (this.#isLate) this.#note(false);
+    this.#worker.postMessage({ gate } satisfies KeyWorkerMessage);
+  }
+
+  #note(isLate: boolean): void {
+    this.#isLate = isLate;
+    this.#onLate(isLate);
+  }
+}

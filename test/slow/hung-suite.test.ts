@@ -1,0 +1,54 @@
+/** A suite that does not answer for a sample of the generator of plain keys: waits are bounded, and readiness sees it. */
+import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { slowJudge } from '../support/slow-judge.ts';
+
+const PLAIN = { security_level: 256 };
+
+/** A server whose plain keys wait for a verdict that does not come. */
+async function startHung(t: TestContext) {
+  const dataDir = makeDataDir();
+  t.after(() => removeDataDir(dataDir));
+  const file = join(dataDir, 'hung');
+  const server = await Server.start(dataDir, slowJudge(file));
+  const { body } = await server.generate(PLAIN);
+  writeFileSync(file, '');
+  assert.equal((await server.generate(PLAIN)).status, 200);
+  return { server, file, key: body.key as string };
+}
+
+describe('a suite that does not answer', { timeout: 120_000 }, () => {
+  it('costs plain keys and readiness until it answers', async (t) => {
+    const { server, file, key } = await startHung(t);
+    const held = server.generate(PLAIN);
+    assert.equal((await server.validate({ key })).body.valid, true);
+    const { status, body, headers } = await held;
+    assert.deepEqual([status, body.code], [503, 'entropy_unavailable']);
+    assert.equal(headers.get('retry-after'), '5');
+    await server.logged('the suite does not answer');
+    const ready = await server.request('/readyz');
+    assert.equal(ready.status, 503);
+    assert.equal(ready.body.checks.generator, 'unjudged');
+    assert.equal(ready.body.checks.ledger, 'ok');
+    assert.equal((await server.metrics()).status, 200);
+    rmSync(file);
+    await server.logged('the suite answers again');
+    assert.equal((await server.request('/readyz')).status, 200);
+    assert.equal((await server.generate(PLAIN)).status, 200);
+    assert.equal(await server.stop(), 0);
+  });
+
+  it('does not keep the server from ending, which says that keys were not judged', async (t) => {
+    const { server, key } = await startHung(t);
+    const held = server.generate(PLAIN);
+    // The key is asked for once a later request is answered.
+    assert.equal((await server.validate({ key })).status, 200);
+    const stopped = server.stop();
+    assert.equal((await held).body.code, 'entropy_unavailable');
+    assert.equal(await stopped, 0);
+    assert.match(server.log, /"reason":"the suite does not answer","msg":"the last plain keys/);
+  });
+});

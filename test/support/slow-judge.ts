@@ -1,0 +1,55 @@
+/**
+ * Loaded into a server by `--import` (`slowJudge`). Each plain key uses up a whole interval between two samples of its
+ * generator. While the file named exists, a suite worker that is given a sample hangs, deaf to everything.
+ */
+import { existsSync } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import threads, {
+  isMainThread,
+  parentPort,
+  threadName,
+  type WorkerOptions,
+} from 'node:worker_threads';
+import { JUDGEMENT_INTERVAL, PlainJudgement } from '../../src/keys/plain-judgement.ts';
+
+/** The environment of a server whose suite hangs over samples while `file` exists. */
+export function slowJudge(file: string): { readonly NODE_OPTIONS: string } {
+  const url = pathToFileURL(import.meta.filename);
+  url.search = new URLSearchParams({ file }).toString();
+  return { NODE_OPTIONS: `--import=${url.href}` };
+}
+
+const POLL_MS = 10;
+
+const file = new URL(import.meta.url).searchParams.get('file');
+if (file !== null && isMainThread) {
+  // The service gives its threads an environment without NODE_OPTIONS.
+  threads.Worker = class extends threads.Worker {
+    constructor(url: string | URL, options: WorkerOptions) {
+      super(url, { ...options, execArgv: [`--import=${import.meta.url}`] });
+    }
+  };
+  syncBuiltinESMExports();
+} else if (file !== null && threadName === 'phm-keys') {
+  useUpIntervals();
+} else if (file !== null && threadName === 'phm-suite') {
+  hangWhile(() => existsSync(file));
+}
+
+function useUpIntervals(): void {
+  const { keyMade } = PlainJudgement.prototype;
+  PlainJudgement.prototype.keyMade = function () {
+    for (let i = 1; i < JUDGEMENT_INTERVAL; i++) keyMade.call(this);
+    return keyMade.call(this);
+  };
+}
+
+function hangWhile(isHung: () => boolean): void {
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  // Before the thread's own listener.
+  parentPort?.on('message', (message: object | string) => {
+    if (typeof message === 'string' || !('sample' in message)) return;
+    while (isHung()) Atomics.wait(cell, 0, 0, POLL_MS);
+  });
+}
