@@ -56,11 +56,13 @@ export function bannerText(announcement: Announcement): string {
     ...(demoApiKey ? [['Demo API key', demoApiKey]] : []),
   ].map(([name = '', value = '']) => `  ${name.padEnd(15)}${paint('cyan', value, color)}\n`);
   const about = aboutKeys(announcement);
+  // Before 3.5 OpenSSL has no hybrid groups.
+  const how = requiresHybrid ? '; curl needs OpenSSL 3.5 or newer' : ', from another terminal';
   return `
 ${bold(`PHM key service ${PROJECT_VERSION}`)}
 
 ${rows.join('')}${about}
-  A 256-bit key with its 15 statistical tests, from another terminal:
+  A 256-bit key with its 15 statistical tests${how}:
 
     curl -s ${address}/api/v2/generate \\
       -H 'X-API-Key: ${demoApiKey ?? '<API_KEY>'}' \\

@@ -27,6 +27,7 @@ describe('the banner', () => {
     assert.match(text, /Metrics +http:\/\/127\.0\.0\.1:9464\/metrics\n/);
     assert.match(text, /Demo API key +phmsk_demo_/);
     assert.match(text, /Service +http:\S+:8080 {2}for clients with post-quantum TLS\n/);
+    assert.match(text, /curl needs OpenSSL 3\.5 or newer:\n\n +curl -s http/);
     const nothing = {
       dashboard: false,
       requiresHybrid: false,
@@ -34,7 +35,7 @@ describe('the banner', () => {
       demoApiKey: null,
     };
     const bare = bannerText({ ...ALL, ...nothing });
-    assert.doesNotMatch(bare, /Dashboard|TLS|Metrics|phmsk_demo/);
+    assert.doesNotMatch(bare, /Dashboard|TLS|OpenSSL|Metrics|phmsk_demo/);
     assert.match(bare, /account create .*\n.*key issue --account/);
     assert.match(bare, /X-API-Key: <API_KEY>/);
   });

@@ -98,6 +98,7 @@ describe('configuration', () => {
       problems({ ...tls, PHM_TLS_REQUIRE_HYBRID: 'yes' }),
       /PHM_TLS_REQUIRE_HYBRID is "yes": use one of on, off/,
     );
+    assert.doesNotMatch(problems({ PHM_TLS_REQUIRE_HYBRID: 'yes' }), /is on|certificate/);
   });
 
   it('wants one origin of the master secret and never repeats it', () => {
@@ -244,6 +245,10 @@ describe('configuration', () => {
     assert.ok(result.ok);
     assert.equal(result.warnings.length, 1);
     assert.match(result.warnings[0] ?? '', /PHM_PROT is not a variable/);
+    const misspelt = { PHM_TLS_CERT: 'c.pem', PHM_TLS_REQUIRE_HYBRID: 'on' };
+    const refused = readConfig(misspelt, CONTEXT);
+    assert.equal(refused.ok, false);
+    assert.match(refused.warnings[0] ?? '', /PHM_TLS_CERT is not a variable/);
   });
 
   it('wants the settings of every source that is enabled, and names them', () => {

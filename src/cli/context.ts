@@ -26,11 +26,11 @@ export interface CliContext {
 export function requireConfig({ env, err }: CliContext, serves = false): Config {
   const cores = availableParallelism();
   const result = readConfig(env, { cores, knownSources: SOURCE_NAMES, serves });
+  for (const warning of result.warnings) err(`warning: ${warning}\n`);
   if (!result.ok) {
     const list = result.problems.map((problem) => `  ${problem}\n`).join('');
     throw new CommandError(`the configuration is not valid:\n${list.trimEnd()}`, 2);
   }
-  for (const warning of result.warnings) err(`warning: ${warning}\n`);
   return result.config;
 }
 

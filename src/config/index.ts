@@ -90,9 +90,11 @@ export interface ConfigContext {
   readonly serves: boolean;
 }
 
-export type ConfigResult =
-  | { readonly ok: true; readonly config: Config; readonly warnings: readonly string[] }
-  | { readonly ok: false; readonly problems: readonly string[] };
+/** Warnings come with problems too: a misspelt variable is often what is missing. */
+export type ConfigResult = { readonly warnings: readonly string[] } & (
+  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: false; readonly problems: readonly string[] }
+);
 
 const MAX_WORKERS = 64;
 const MAX_DRAIN_SECONDS = 300;
@@ -155,9 +157,8 @@ export function readConfig(
     logLevel: reader.choice('PHM_LOG_LEVEL', LOG_LEVELS),
     logFormat: reader.choice('PHM_LOG_FORMAT', LOG_FORMATS),
   };
-  return problems.length === 0
-    ? { ok: true, config, warnings: unknownVariables(env) }
-    : { ok: false, problems };
+  const warnings = unknownVariables(env);
+  return problems.length === 0 ? { ok: true, config, warnings } : { ok: false, problems, warnings };
 }
 
 function readMetrics(reader: Reader): Config['metrics'] {

@@ -95,8 +95,10 @@ export class Reader {
     }
   }
 
+  /** A value that is neither counts as off: no further problem may rest on a flag that is not set. */
   flag(name: Variable): boolean {
-    return this.choice(name, ['on', 'off']) === 'on';
+    this.choice(name, ['on', 'off']);
+    return this.text(name) === 'on';
   }
 }
 

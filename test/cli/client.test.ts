@@ -430,6 +430,10 @@ describe('the client commands', () => {
         const { code, stdout, stderr } = await phm(['generate'], { PHM_URL: proxy.address });
         assert.deepEqual([code, stdout], [1, '']);
         assert.match(stderr, words);
+        assert.equal(
+          /\nIf the server has a certificate, .* https:/.test(stderr),
+          /connection/.test(stderr),
+        );
         assert.match(stderr, /\nA key may have been made and counted\. Nobody has it: .*\n$/);
       }
       const { stderr } = await phm(['generate'], { PHM_URL: proxy.address });

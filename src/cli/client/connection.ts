@@ -56,6 +56,7 @@ const DEMO_ORIGIN = 'the demo key';
 /** One service with one API key. */
 export class Connection {
   readonly #phm: PhmClient;
+  readonly #isCleartext: boolean;
   readonly #origin: string;
   /** What leads to the server of this environment; empty where an address is given. */
   readonly #otherAddress: () => string;
@@ -67,6 +68,7 @@ export class Connection {
     const { text, origin } = findApiKey(result.config, context);
     this.#origin = origin;
     this.#otherAddress = () => (result.config.isDefault ? otherAddress(context) : '');
+    this.#isCleartext = URL.parse(result.config.url)?.protocol === 'http:';
     this.#phm = makeClient(result.config.url, text, origin);
   }
 
@@ -98,6 +100,10 @@ export class Connection {
         ? 'Its certificate is not trusted here: name its authority in NODE_EXTRA_CA_CERTS, or check the address.'
         : 'Name another address with --url or PHM_URL, or start the server: phm serve';
       return sentences([error.message, this.#otherAddress(), fix]);
+    }
+    // So ends a request in clear to a listener with TLS.
+    if (this.#isCleartext && /\((?:UND_ERR_SOCKET|ECONNRESET)\)/.test(error.message)) {
+      return `${error.message}\nIf the server has a certificate, its address begins with https: set it with --url or PHM_URL.`;
     }
     return inOwnWords(error.message);
   }
