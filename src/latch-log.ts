@@ -21,13 +21,21 @@ export function logLatch(logger: Logger, defect: Defect, { keys, sinceMs }: Rele
   logger.error({ ...defect, ...suspect }, 'key generation has stopped');
 }
 
-/** Names every key, in lines of bounded size. There is one line at least, so that an empty list is a statement. */
-export function logUnjudgedKeys(logger: Logger, keyIds: readonly string[]): void {
+/**
+ * Names every key, in lines of bounded size. There is one line at least, so that an empty list is a statement.
+ * `lastGoodMs` is when the last sample was drawn that vouches for keys; null if there was none.
+ */
+export function logUnjudgedKeys(
+  logger: Logger,
+  keyIds: readonly string[],
+  lastGoodMs: number | null,
+): void {
+  const lastGoodAt = lastGoodMs === null ? null : formatTimestamp(lastGoodMs);
   const parts = Math.max(1, Math.ceil(keyIds.length / KEY_IDS_A_LINE));
   for (let part = 1; part <= parts; part++) {
     const line = keyIds.slice((part - 1) * KEY_IDS_A_LINE, part * KEY_IDS_A_LINE);
     logger.error(
-      { part, parts, keyIds: line },
+      { part, parts, lastGoodAt, keyIds: line },
       'plain keys released since their generator was last judged good',
     );
   }

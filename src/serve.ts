@@ -195,7 +195,7 @@ async function startService({
       clock: systemClock,
       onLatch: (defect, released) => logLatch(logger, defect, released),
       onFailedVerdict: (verdict) => logger.warn({ ...verdict }, 'statistical gate: failed'),
-      onUnjudgedKeys: (keyIds) => logUnjudgedKeys(logger, keyIds),
+      onUnjudgedKeys: (keyIds, lastGoodMs) => logUnjudgedKeys(logger, keyIds, lastGoodMs),
       onSuiteLate: (isLate) => logSuite(logger, isLate),
       onUnjudgedEnd: (reason) => logger.warn({ reason }, 'the last plain keys could not be judged'),
       ...(metrics && { observer: metrics }),

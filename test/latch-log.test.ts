@@ -32,18 +32,17 @@ describe('the log after a latch', () => {
 
   it('names each key once, in lines of 100', () => {
     const keyIds = Array.from({ length: 201 }, (_, i) => `phm_${i}`);
-    const lines = linesOf((logger) => logUnjudgedKeys(logger, keyIds));
+    const lastGoodMs = Date.UTC(2026, 10, 22, 12, 30);
+    const lines = linesOf((logger) => logUnjudgedKeys(logger, keyIds, lastGoodMs));
     assert.deepEqual(
       lines.flatMap((line) => line.keyIds),
       keyIds,
     );
     assert.deepEqual(
-      lines.map(({ part, parts }) => [part, parts]),
-      [
-        [1, 3],
-        [2, 3],
-        [3, 3],
-      ],
+      lines.map(({ part, parts, lastGoodAt }) => [part, parts, lastGoodAt]),
+      [1, 2, 3].map((part) => [part, 3, '2026-11-22T12:30:00.000+00:00']),
     );
+    const [none] = linesOf((logger) => logUnjudgedKeys(logger, [], null));
+    assert.deepEqual([none.lastGoodAt, none.keyIds], [null, []]);
   });
 });

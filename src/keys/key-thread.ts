@@ -77,8 +77,9 @@ async function main(data: KeyWorkerData): Promise<void> {
     // Not before the main thread listens, which it does when it sends its first message.
     port.once('message', async () => {
       await latch.whenSet();
+      const { lastGoodMs } = plain;
       const unjudgedKeys = plain.unjudgedKeys();
-      port.postMessage({ unjudgedKeys } satisfies UnjudgedKeys);
+      port.postMessage({ unjudgedKeys, lastGoodMs } satisfies UnjudgedKeys);
     });
     const underWay = new Set<Promise<void>>();
     port.on('message', (message: KeyWorkerMessage) => {

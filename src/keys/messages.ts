@@ -146,6 +146,8 @@ export interface FailureOfGate {
 /** After a latch: plain keys released that no good judgement of their generator vouches for. */
 export interface UnjudgedKeys {
   readonly unjudgedKeys: readonly string[];
+  /** When the last sample was drawn that vouches for keys; null before the first. */
+  readonly lastGoodMs: number | null;
 }
 
 /** A version of the master secret that an operator has retired. */

@@ -78,7 +78,7 @@ export class PlainGenerator {
     this.#judgement.end();
   }
 
-  /** To be told of each key whose row is durable, with its number. */
+  /** The row of a key is durable. MUST be called for each, with the number of the key. */
   keyReleased(number: number, keyId: string): void {
     this.#judgement.keyReleased(number, keyId);
   }
@@ -86,6 +86,11 @@ export class PlainGenerator {
   /** Keys released that no good judgement vouches for. */
   unjudgedKeys(): string[] {
     return this.#judgement.unjudgedKeys();
+  }
+
+  /** When the last sample was drawn that vouches for keys, by the wall clock; null before the first. */
+  get lastGoodMs(): number | null {
+    return this.#judgement.lastGoodMs;
   }
 
   #drawIfDue(): void {

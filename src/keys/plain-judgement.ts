@@ -41,6 +41,8 @@ export class PlainJudgement {
   #ended = false;
   /** Keys up to this number are vouched for: by a sample that passed, and none failed between it and the good one before. */
   #vouched = 0;
+  /** When the sample was drawn that vouches for them. */
+  #vouchedMs: number | null = null;
   #released: { readonly number: number; readonly keyId: string }[] = [];
 
   constructor(interval = JUDGEMENT_INTERVAL) {
@@ -94,7 +96,7 @@ export class PlainJudgement {
       return isSecond ? 'latch' : 'second_sample';
     }
     this.#good = sample;
-    if (!this.#failed) this.#vouchFor(sample.made);
+    if (!this.#failed) this.#vouchFor(sample);
     this.#failed = false;
     return 'none';
   }
@@ -115,8 +117,14 @@ export class PlainJudgement {
     return this.#released.map(({ keyId }) => keyId);
   }
 
-  #vouchFor(made: number): void {
+  /** When the last sample was drawn that vouches for keys, by the wall clock; null before the first. */
+  get lastGoodMs(): number | null {
+    return this.#vouchedMs;
+  }
+
+  #vouchFor({ made, at }: Sample): void {
     this.#vouched = made;
+    this.#vouchedMs = at.wallMs;
     this.#released = this.#released.filter(({ number }) => number > made);
   }
 

@@ -57,7 +57,7 @@ export interface KeyServiceOptions {
   /** Told of each failure of the gate, for the log. */
   readonly onFailedVerdict: (verdict: FailedVerdict) => void;
   /** Told after a latch which plain keys were released that no good judgement of their generator vouches for, for the log. */
-  readonly onUnjudgedKeys: (keyIds: readonly string[]) => void;
+  readonly onUnjudgedKeys: (keyIds: readonly string[], lastGoodMs: number | null) => void;
   /** Told when the suite does not answer for a sample of the generator of plain keys, and when it does again, for the log. */
   readonly onSuiteLate: (isLate: boolean) => void;
   /** Told at the end why the last plain keys could not be judged, for the log. */
@@ -136,7 +136,9 @@ export class KeyService {
     this.#judgements = new JudgementWatch(keyWorker.worker, this.#pool, options.onSuiteLate);
     keyWorker.worker.on('message', (message: KeyWorkerReply) => {
       if ('failedVerdict' in message) options.onFailedVerdict(message.failedVerdict);
-      else if ('unjudgedKeys' in message) options.onUnjudgedKeys(message.unjudgedKeys);
+      else if ('unjudgedKeys' in message) {
+        options.onUnjudgedKeys(message.unjudgedKeys, message.lastGoodMs);
+      }
     });
     this.#apiKeys = new ApiKeyCache((keyHashes) => this.#lookUpPrincipals(keyHashes), observer);
     for (const worker of this.#workers) this.#watch(worker);

@@ -101,6 +101,6 @@ describe('a server whose key worker is defective from the start', () => {
     assert.match(server.log, /two samples of the generator of plain keys in a row failed/);
     const failed = server.log.match(/"judged":"samples of the generator of plain keys"/g);
     assert.equal(failed?.length, 2);
-    assert.match(server.log, /"part":1,"parts":1,"keyIds":\[\]/);
+    assert.match(server.log, /"part":1,"parts":1,"lastGoodAt":null,"keyIds":\[\]/);
   });
 });

@@ -152,6 +152,20 @@ describe('the judgement of the plain generator', () => {
     assert.deepEqual(judgement.unjudgedKeys(), []);
   });
 
+  it('tells when the last sample was drawn that vouches for keys', () => {
+    const judgement = new PlainJudgement();
+    const judge = (atMs: number, passed: boolean) => {
+      judgement.sampleDrawn({ monotonicMs: atMs, wallMs: 1_000 + atMs });
+      judgement.judged(passed);
+      return judgement.lastGoodMs;
+    };
+    assert.equal(judgement.lastGoodMs, null);
+    assert.equal(judge(1, true), 1_001);
+    assert.equal(judge(2, false), 1_001);
+    assert.equal(judge(3, true), 1_001, 'a failure came before');
+    assert.equal(judge(4, true), 1_004);
+  });
+
   it('takes a sample for as old as the clock says that shows more', () => {
     const suspended = { monotonicMs: 1, wallMs: TEN_MINUTES };
     const setBack = { monotonicMs: TEN_MINUTES, wallMs: -TEN_MINUTES };

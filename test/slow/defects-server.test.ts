@@ -149,6 +149,10 @@ describe('a server with a broken generator', () => {
         broken.server,
         'plain keys released since their generator was last judged good',
       );
+      for (const { lastGoodAt, time } of lines) {
+        const ageMs = Number(time) - Date.parse(String(lastGoodAt));
+        assert.ok(ageMs > 0 && ageMs < 600_000, `${lastGoodAt}`);
+      }
       const named = new Set(lines.flatMap(({ keyIds }) => keyIds));
       assert.deepEqual(
         answered.filter((keyId) => !named.has(keyId)),
