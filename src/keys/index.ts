@@ -35,7 +35,8 @@ export {
 export { STREAM_NAMES, STREAM_TESTS, type StreamName } from './p-values.ts';
 export type { Readiness } from './readiness.ts';
 export { requireSelfTests, runSelfTests } from './self-test.ts';
-export { KeyService, type KeyServiceOptions, type ReleasedKeys } from './service.ts';
+export { KeyService } from './service.ts';
+export type { KeyServiceOptions, ReleasedKeys } from './service-options.ts';
 export type { ServiceSources } from './sources.ts';
 export { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
 export {

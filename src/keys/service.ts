@@ -7,25 +7,22 @@
 import type { Worker } from 'node:worker_threads';
 import { isExhausted, quotaMonth } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
-import { type Clock, monotonicMs } from '../clock.ts';
-import type { BackgroundSource, SourceEvent, SourceName, SourceStatus } from '../entropy/index.ts';
+import { monotonicMs } from '../clock.ts';
+import type { BackgroundSource, SourceStatus } from '../entropy/index.ts';
 import { AppError, ERRORS, SetupError } from '../errors.ts';
 import type {
   AccountMetrics,
   PeriodSums,
   Principal,
   SeriesQuery,
-  StoreLocation,
   StreamCounts,
   Usage,
 } from '../ledger/index.ts';
-import type { MasterSecret } from '../proof/index.ts';
 import { ApiKeyCache } from './api-key-cache.ts';
 import { type GeneratorStatus, latchedError } from './generator.ts';
 import { JudgementWatch } from './judgement-watch.ts';
-import type { KeyWorkerData } from './key-thread.ts';
-import { type Defect, type FailedVerdict, Latch } from './latch.ts';
-import { type LedgerStatus, LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
+import type { Latch } from './latch.ts';
+import { LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
 import {
   type KeyTask,
   type KeyWorkerReply,
@@ -33,52 +30,18 @@ import {
   toError,
   unexpected,
 } from './messages.ts';
-import type { KeyObserver, ServiceLoad, StageListener } from './observer.ts';
+import type { ServiceLoad, StageListener } from './observer.ts';
 import type { GeneratedKey, GenerateOutcome, KeyOrder } from './order.ts';
 import { KeyQueue, type SettledResult, suiteLateError } from './queue.ts';
 import type { RandomnessQuery } from './randomness.ts';
 import { judgeReadiness, type Readiness } from './readiness.ts';
-import { mergeStatuses, openBackground, type ServiceSources } from './sources.ts';
+import type { KeyServiceOptions } from './service-options.ts';
+import { mergeStatuses } from './sources.ts';
 import { Statistics } from './statistics.ts';
-import type { StatisticsWorkerData } from './statistics-worker.ts';
 import { SuitePool } from './suite-pool.ts';
-import type { SuiteWorkerData } from './suite-worker.ts';
+import { startThreads, type Threads } from './threads.ts';
 import { parseKey, type ValidateOutcome } from './validate.ts';
-import { end, type ReadyWorker, spawn, whenReady, whenUp } from './workers.ts';
-
-export interface KeyServiceOptions {
-  readonly store: StoreLocation;
-  readonly sources: ServiceSources;
-  readonly secret: MasterSecret;
-  readonly suiteWorkers: number;
-  readonly clock: Clock;
-  /** Told once why the process has latched, and which keys it released before, for the log. */
-  readonly onLatch: (defect: Defect, released: ReleasedKeys) => void;
-  /** Told of each failure of the gate, for the log. */
-  readonly onFailedVerdict: (verdict: FailedVerdict) => void;
-  /** Told after a latch which plain keys were released that no good judgement of their generator vouches for, for the log. */
-  readonly onUnjudgedKeys: (keyIds: readonly string[], lastGoodMs: number | null) => void;
-  /** Told when the suite does not answer for a sample of the generator of plain keys, and when it does again, for the log. */
-  readonly onSuiteLate: (isLate: boolean) => void;
-  /** Told at the end why the last plain keys could not be judged, for the log. */
-  readonly onUnjudgedEnd: (reason: string) => void;
-  /** Told what happens to sources that are read in the background, for the log. */
-  readonly onSourceEvent: (name: SourceName, event: SourceEvent) => void;
-  /** Told when the ledger fails or works again, or a version of the master secret is missing, retired or reinstated. */
-  readonly onLedgerChange: (status: LedgerStatus, before: LedgerStatus) => void;
-  /** Told once that there are API keys that the operator has issued, within two seconds of the first. */
-  readonly onOwnApiKeys?: () => void;
-  /** Told what is worth counting and timing. */
-  readonly observer?: KeyObserver;
-  /** Told when a worker has died: nothing can be vouched for, the process must end. */
-  readonly onFatal: (error: Error) => void;
-}
-
-/** All keys of this process, plain and validated. */
-export interface ReleasedKeys {
-  readonly keys: number;
-  readonly sinceMs: number;
-}
+import { end } from './workers.ts';
 
 /** How long a thread may take to end that has nothing to finish but the work on one key. */
 const END_LIMIT_MS = 2_000;
@@ -104,10 +67,7 @@ export class KeyService {
 
   private constructor(
     options: KeyServiceOptions,
-    latch: Latch,
-    background: readonly BackgroundSource[],
-    ready: readonly ReadyWorker[],
-    statisticsWorker: Worker,
+    { latch, background, ready, statisticsWorker }: Threads,
   ) {
     const [keyWorker, ...suiteWorkers] = ready;
     this.#options = options;
@@ -149,7 +109,7 @@ export class KeyService {
    * has been judged. Throws `SetupError`.
    */
   static async start(options: KeyServiceOptions): Promise<KeyService> {
-    const service = await KeyService.#open(options);
+    const service = new KeyService(options, await startThreads(options));
     try {
       await service.#submit({ kind: 'judge', isLast: false });
       return service;
@@ -157,35 +117,6 @@ export class KeyService {
       await service.close();
       const reason = reasonOf(cause);
       throw new SetupError(`the generator of plain keys cannot be judged: ${reason}`, { cause });
-    }
-  }
-
-  static async #open(options: KeyServiceOptions): Promise<KeyService> {
-    const { store, secret } = options;
-    const background = await openBackground(options.sources, options.onSourceEvent);
-    const { names, mix } = options.sources;
-    const sources = { names, mix, pools: background.map(({ pool }) => pool) };
-    const latch = Latch.forThreads(1 + options.suiteWorkers);
-    const keyWorkerData: KeyWorkerData = { store, sources, secret, latch: latch.memory };
-    const suiteWorkerData: SuiteWorkerData = { sources, secret, latch: latch.memory };
-    const workers = [
-      spawn('phm-keys', './key-thread.ts', keyWorkerData),
-      ...Array.from({ length: options.suiteWorkers }, () =>
-        spawn('phm-suite', './suite-worker.ts', suiteWorkerData),
-      ),
-    ];
-    const statisticsData: StatisticsWorkerData = { store };
-    const statisticsWorker = spawn('phm-stats', './statistics-worker.ts', statisticsData);
-    try {
-      const [ready] = await Promise.all([
-        Promise.all(workers.map(whenReady)),
-        whenUp(statisticsWorker),
-      ]);
-      return new KeyService(options, latch, background, ready, statisticsWorker);
-    } catch (error) {
-      await Promise.all([...workers, statisticsWorker].map((worker) => worker.terminate()));
-      await Promise.all(background.map((source) => source.close()));
-      throw error;
     }
   }
 
