@@ -3,11 +3,20 @@
  * verdict comes.
  */
 import type { Worker } from 'node:worker_threads';
+import { AppError } from '../errors.ts';
 import type { KeyWorkerMessage, KeyWorkerReply } from './messages.ts';
 import type { SuitePool } from './suite-pool.ts';
 
 /** A verdict takes milliseconds. After so long the suite does not answer. */
-const LATE_AFTER_MS = 10_000;
+export const SUITE_LIMIT_MS = 10_000;
+
+/** Seconds a client should wait then. */
+const RETRY_AFTER_SECONDS = 5;
+
+export function suiteLateError(): AppError {
+  const reason = 'the suite does not answer';
+  return new AppError('entropy_unavailable', { reason, retryAfterSeconds: RETRY_AFTER_SECONDS });
+}
 
 export class JudgementWatch {
   readonly #worker: Worker;
@@ -32,7 +41,7 @@ export class JudgementWatch {
 
   /** One sample is out at a time. */
   async #judge(sample: Uint8Array<ArrayBuffer>): Promise<void> {
-    const timer = setTimeout(() => this.#note(true), LATE_AFTER_MS).unref();
+    const timer = setTimeout(() => this.#note(true), SUITE_LIMIT_MS).unref();
     const gate = await this.#pool.judge(sample);
     clearTimeout(timer);
     if (this.#isLate) this.#note(false);

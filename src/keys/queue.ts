@@ -10,6 +10,7 @@ import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { FailedRequest } from '../ledger/index.ts';
 import type { GeneratorStatus } from './generator.ts';
+import { suiteLateError } from './judgement-watch.ts';
 import type {
   KeyBatch,
   KeyBatchReply,
@@ -28,7 +29,7 @@ const MAX_HELD = MAX_WAITING / 2;
 /** How long a task may wait. */
 const MAX_WAIT_MS = 10_000;
 
-/** Seconds a client should wait when the ledger or the suite hangs. */
+/** Seconds a client should wait when the ledger hangs. */
 const RETRY_AFTER_SECONDS = 5;
 
 /** Tasks of one batch: bounds the time that a transaction holds the write lock. */
@@ -233,12 +234,6 @@ function rejectOld(tasks: Waiting[], endMs: number, error: () => AppError): void
 function workerStalled(): AppError {
   const reason = `the key worker has taken nothing for ${MAX_WAIT_MS / 1000} s`;
   return new AppError('ledger_unavailable', { reason, retryAfterSeconds: RETRY_AFTER_SECONDS });
-}
-
-/** The suite does not judge the generator of plain keys. */
-export function suiteLateError(): AppError {
-  const reason = 'the suite does not answer';
-  return new AppError('entropy_unavailable', { reason, retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
 function isWanted({ abandoned, reject }: Waiting): boolean {

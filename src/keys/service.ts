@@ -20,7 +20,7 @@ import type {
 } from '../ledger/index.ts';
 import { ApiKeyCache } from './api-key-cache.ts';
 import { type GeneratorStatus, latchedError } from './generator.ts';
-import { JudgementWatch } from './judgement-watch.ts';
+import { JudgementWatch, suiteLateError } from './judgement-watch.ts';
 import type { Latch } from './latch.ts';
 import { LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
 import {
@@ -32,7 +32,7 @@ import {
 } from './messages.ts';
 import type { ServiceLoad, StageListener } from './observer.ts';
 import type { GeneratedKey, GenerateOutcome, KeyOrder } from './order.ts';
-import { KeyQueue, type SettledResult, suiteLateError } from './queue.ts';
+import { KeyQueue, type SettledResult } from './queue.ts';
 import type { RandomnessQuery } from './randomness.ts';
 import { judgeReadiness, type Readiness } from './readiness.ts';
 import type { KeyServiceOptions } from './service-options.ts';

@@ -4,6 +4,7 @@ import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { Gate } from '../sts/index.ts';
 import { type GeneratorStatus, latchedError } from './generator.ts';
+import { SUITE_LIMIT_MS, suiteLateError } from './judgement-watch.ts';
 import type { Defect, FailedVerdict, Latch } from './latch.ts';
 import type { SampleVerdict, SuiteJob, SuiteProbeReply, SuiteReply } from './messages.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
@@ -27,6 +28,8 @@ interface Waiting {
   readonly onStage: StageListener | undefined;
   readonly resolve: (reply: SuiteReply) => void;
   readonly reject: (error: AppError) => void;
+  /** Ends its wait. */
+  readonly timer: NodeJS.Timeout;
 }
 
 /** A sample of the generator of plain keys. */
@@ -91,7 +94,8 @@ export class SuitePool {
     }
     return new Promise((resolve, reject) => {
       const sinceMs = monotonicMs();
-      this.#waiting.push({ job, accountId, sinceMs, abandoned, onStage, resolve, reject });
+      const timer = setTimeout(() => this.#expire(timer), SUITE_LIMIT_MS).unref();
+      this.#waiting.push({ job, accountId, sinceMs, abandoned, onStage, resolve, reject, timer });
       this.#dispatch();
     });
   }
@@ -133,6 +137,7 @@ export class SuitePool {
       }
       const next = this.#nextWanted();
       if (!next) return;
+      clearTimeout(next.timer);
       const sentMs = monotonicMs();
       member.current = { waiting: next, sentMs };
       this.#observer?.waited('suite', sentMs - next.sinceMs);
@@ -154,6 +159,14 @@ export class SuitePool {
         this.#waiting.push(one);
       }
     }
+  }
+
+  /** Two seconds of work stand before a job at most. After ten the workers hang, or have no core. */
+  #expire(timer: NodeJS.Timeout): void {
+    const place = this.#waiting.findIndex((one) => one.timer === timer);
+    if (place === -1) return;
+    const [{ reject }] = this.#waiting.splice(place, 1);
+    reject(suiteLateError());
   }
 
   #refuseWaiting(defect: Defect): void {

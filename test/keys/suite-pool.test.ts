@@ -60,6 +60,21 @@ describe('suite pool', () => {
     await second;
   });
 
+  it('refuses a job that waits for ten seconds, and takes its answer from a worker that hung', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const { worker, submit, pool } = makePool();
+    const underWay = submit('a');
+    const refused = assert.rejects(submit('a'), isCode('entropy_unavailable'));
+    test.mock.timers.tick(9_999);
+    assert.equal(pool.load.waiting, 1);
+    test.mock.timers.tick(1);
+    await refused;
+    assert.equal(pool.load.waiting, 0);
+    worker.finish();
+    await underWay;
+    assert.equal(worker.jobs.length, 1);
+  });
+
   it('lets an account hold half of the places, and others the rest', async () => {
     const { submit } = makePool();
     for (let i = 0; i < 1 + HALF_OF_THE_QUEUE; i++) void submit('a');
