@@ -104,3 +104,17 @@ describe('a server whose key worker is defective from the start', () => {
     assert.match(server.log, /"part":1,"parts":1,"lastGoodAt":null,"keyIds":\[\]/);
   });
 });
+
+describe('a server whose key worker proves defective at its end', () => {
+  it('names the keys that it released since the last good sample', async (t) => {
+    const dataDir = makeDataDir();
+    t.after(() => removeDataDir(dataDir));
+    const file = join(dataDir, 'broken');
+    const server = await Server.start(dataDir, brokenOutput('phm-keys', file));
+    const { body } = await server.generate({ security_level: 256 });
+    writeFileSync(file, '');
+    assert.equal(await server.stop(), 0);
+    assert.match(server.log, /"key generation has stopped"/);
+    assert.ok(server.log.includes(`"keyIds":["${body.key_id}"]`));
+  });
+});
