@@ -6,7 +6,7 @@ import { wipe } from '../bytes.ts';
 import { drbgSelfTest } from '../drbg/index.ts';
 import { modulationSelfTest } from '../modulation/index.ts';
 import { proofSelfTest } from '../proof/index.ts';
-import { gate, runPackedSuite } from '../sts/index.ts';
+import { type Gate, gate, runPackedSuite } from '../sts/index.ts';
 import type { Generator } from './generator.ts';
 import { gateDefect } from './latch.ts';
 import { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
@@ -44,13 +44,21 @@ export function screenLiveCarrier(generator: Generator): void {
   for (let attempt = 1; ; attempt++) {
     const sample = generator.takeSample();
     if (!sample) return;
-    const judged = gate(runPackedSuite(sample));
-    wipe(sample);
+    const judged = judgeSample(sample);
     generator.judged(judged, JUDGED);
     if (judged.verdict === 'PASS') return;
     if (attempt === MAX_STREAMS) {
       generator.latch(gateDefect(judged, JUDGED));
       return;
     }
+  }
+}
+
+/** The sample is wiped, whatever happens. */
+function judgeSample(sample: Uint8Array): Gate {
+  try {
+    return gate(runPackedSuite(sample));
+  } finally {
+    wipe(sample);
   }
 }
