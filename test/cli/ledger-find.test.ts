@@ -4,32 +4,16 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { runCli } from '../../src/cli/index.ts';
 import { formatKeyId, parseKeyId } from '../../src/keys/key-id.ts';
 import { openSqliteStore } from '../../src/ledger/index.ts';
 import { keyRequest, makeKeyId, makeRow, NOW } from '../ledger/contract.ts';
-import { type CommandResult, MAIN, makeDataDir, removeDataDir } from '../support/server.ts';
+import { runCommand } from '../support/run-command.ts';
+import { MAIN, makeDataDir, removeDataDir } from '../support/server.ts';
 
 const dataDir = makeDataDir();
 const env = { PHM_DATA_DIR: dataDir, PHM_PORT: '0' };
 
-async function phm(...args: string[]): Promise<CommandResult> {
-  let [stdout, stderr] = ['', ''];
-  const code = await runCli(args, {
-    env,
-    launcher: 'bin/phm',
-    out: (text) => {
-      stdout += text;
-    },
-    outBytes: () => Promise.reject(new Error('no bytes are written')),
-    outputIsShared: () => false,
-    err: (text) => {
-      stderr += text;
-    },
-    serve: () => Promise.reject(new Error('no server was asked for')),
-  });
-  return { code, stdout, stderr };
-}
+const phm = (...args: string[]) => runCommand(args, env);
 
 /** More than the command asks the ledger for at once, of two accounts in turn. */
 const OWNERS = ['acct_a', 'acct_b'];

@@ -13,10 +13,9 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { runCli } from '../../src/cli/index.ts';
 import { openSqliteStore } from '../../src/ledger/index.ts';
+import { runCommand as phm } from '../support/run-command.ts';
 import {
-  type CommandResult,
   DEMO_KEY,
   type Environment,
   MAIN,
@@ -52,25 +51,6 @@ const ALL = [
   ['migrate'],
   ['export', 'out.ndjson'],
 ];
-
-/** The command line in this process. No server is looked for unless `PHM_PORT` says where. */
-async function phm(args: readonly string[], env: Environment = {}): Promise<CommandResult> {
-  let [stdout, stderr] = ['', ''];
-  const code = await runCli(args, {
-    env: { PHM_PORT: '0', ...env },
-    launcher: 'bin/phm',
-    out: (text) => {
-      stdout += text;
-    },
-    outBytes: () => Promise.reject(new Error('no bytes are written')),
-    outputIsShared: () => false,
-    err: (text) => {
-      stderr += text;
-    },
-    serve: () => Promise.reject(new Error('no server was asked for')),
-  });
-  return { code, stdout, stderr };
-}
 
 /** Every file of a folder with its size and the time of its last change. */
 function listing(folder: string): string[] {

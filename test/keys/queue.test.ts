@@ -235,7 +235,7 @@ describe('key queue while plain keys wait for a verdict', () => {
     assert.equal(worker.batches.length, 0);
   });
 
-  it('does not send them again when nobody waits for them any more', async () => {
+  it('drops them when their clients have gone', async () => {
     const { worker, queue } = makeQueue();
     const { outcomes, submit } = outcomesOf(queue);
     let gone = false;
