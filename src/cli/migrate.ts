@@ -17,8 +17,16 @@ async function run(context: CliContext, options: { json?: boolean }): Promise<vo
   const location = storeLocation(config);
   tellStore(context, location);
   await requireLedger(context, config, 'make');
-  const { from, to } = await migrateStore(location);
-  if (options.json) writeJson(context, { store: location.kind, from, to });
-  else if (from === to) context.err(`The schema is at version ${to}: nothing to do.\n`);
-  else context.err(`The schema went from version ${from} to ${to}.\n`);
+  const { from, to, program } = await migrateStore(location);
+  if (options.json) writeJson(context, { store: location.kind, from, to, program });
+  else context.err(describe(from, to, program));
+}
+
+function describe(from: number, to: number, program: number): string {
+  if (from < to) return `The schema went from version ${from} to ${to}.\n`;
+  if (to === program) return `The schema is at version ${to}: nothing to do.\n`;
+  return (
+    `The schema is at version ${to}: a newer release has migrated it. This program knows version ${program} and works ` +
+    'with it: nothing to do.\n'
+  );
 }

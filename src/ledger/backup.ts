@@ -7,10 +7,10 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { SetupError } from '../errors.ts';
-import { newestVersion, readMigrations } from './migrations.ts';
 import { countRows } from './move/sqlite.ts';
 import type { RowCounts } from './move/tables.ts';
 import { writeNewFile } from './new-file.ts';
+import { isNewerDatabase, readSchema } from './sqlite-schema.ts';
 
 export interface CopyReport {
   readonly bytes: number;
@@ -101,15 +101,10 @@ function checkCopy(path: string): Contents {
   }
 }
 
-/** Schema and rows. Throws `SetupError` when this is not a ledger that this program can read. */
+/** Schema and rows. Throws `SetupError` when this is not a ledger that this program can work with. */
 function readContents(database: DatabaseSync, path: string): Contents {
-  const schema = Number(database.prepare('PRAGMA user_version').get()?.user_version);
-  const newest = newestVersion(readMigrations('sqlite'));
-  if (schema > newest) {
-    throw new SetupError(
-      `${path} has schema version ${schema}, newer than this program's ${newest}; use the newer release`,
-    );
-  }
+  isNewerDatabase(database, path);
+  const { version: schema } = readSchema(database);
   if (schema === 0) throw new SetupError(`${path} holds no ledger`);
   return { schema, rows: countRows(database) };
 }

@@ -1,5 +1,6 @@
 /** The numbered changes of a schema: one file each, never changed once released. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { SetupError } from '../errors.ts';
 
 export interface Migration {
   readonly version: number;
@@ -10,11 +11,73 @@ export interface Migration {
 export interface SchemaChange {
   readonly from: number;
   readonly to: number;
+  /** The newest version that this program knows. It is below `to` when a newer release has made the schema. */
+  readonly program: number;
 }
+
+/** What a database says about its schema. */
+export interface SchemaState {
+  /** 0: there is none. */
+  readonly version: number;
+  /** The version of the oldest programs that can work with it; null when the database does not say. */
+  readonly oldestProgram: number | null;
+}
+
+/** From this version on migrations name their oldest programs, and programs read that. */
+const FIRST_WITH_OLDEST_PROGRAM = 6;
+
+const OLDEST_PROGRAM = /^-- oldest-program: ([1-9]\d*)\n/;
 
 /** The version that a list of migrations leads to. */
 export function newestVersion(migrations: readonly Migration[]): number {
   return migrations.at(-1)?.version ?? 0;
+}
+
+/**
+ * The version of the oldest programs that can work with the schema after the migration `version`: none of the migrations
+ * up to it may need newer ones. A migration that names none needs its own. Null for schemas that do not keep it.
+ */
+export function oldestProgram(migrations: readonly Migration[], version: number): number | null {
+  if (version < FIRST_WITH_OLDEST_PROGRAM) return null;
+  const applied = migrations.filter((one) => one.version <= version);
+  return Math.max(
+    ...applied.map((one) => Number(OLDEST_PROGRAM.exec(one.sql)?.[1] ?? one.version)),
+  );
+}
+
+/**
+ * True when a newer release has made the schema and programs of the version `newest` can work with it. Throws
+ * `SetupError` when they cannot. `subject` names the database in the message.
+ */
+export function isNewerSchema(subject: string, schema: SchemaState, newest: number): boolean {
+  const { version, oldestProgram } = schema;
+  if (version <= newest) return false;
+  if (oldestProgram !== null && oldestProgram <= newest) return true;
+  const needs = oldestProgram === null ? '' : `, and needs programs of version ${oldestProgram}`;
+  throw new SetupError(
+    `${subject} has schema version ${version}, newer than this program's ${newest}${needs}; ` +
+      'start the newer release instead',
+  );
+}
+
+/**
+ * Throws `SetupError` when a newer release has made the schema, whether or not this program can work with it: an export
+ * would leave out tables and columns that this program does not know.
+ */
+export function refuseNewerExport({ version }: SchemaState, newest: number): void {
+  if (version <= newest) return;
+  throw new SetupError(
+    `the database has schema version ${version}, newer than this program's ${newest}: an export by this program could ` +
+      'leave out what the newer release has recorded; export with the newer release',
+  );
+}
+
+/** What an operator should know about a server that works with a newer schema. */
+export function newerSchemaWarning(version: number, migrations: readonly Migration[]): string {
+  return (
+    `a newer release has brought the schema to version ${version}; this program knows ` +
+    `${newestVersion(migrations)} and works with it`
+  );
 }
 
 /** The migrations of one kind of store, oldest first. */

@@ -20,7 +20,7 @@ export async function openStore(
   quotas: Readonly<Record<string, number | null>>,
   warn: (message: string) => void = () => {},
 ): Promise<LedgerStore> {
-  if (location.kind === 'sqlite') return openSqliteStore({ path: location.path, quotas });
+  if (location.kind === 'sqlite') return openSqliteStore({ path: location.path, quotas, warn });
   // The driver is loaded by those who use it only.
   const { openPostgresStore } = await import('./postgres.ts');
   return openPostgresStore({ url: location.url, quotas, warn });

@@ -2,7 +2,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { SetupError } from '../errors.ts';
-import { type Migration, newestVersion, type SchemaChange } from './migrations.ts';
+import {
+  isNewerSchema,
+  type Migration,
+  newestVersion,
+  oldestProgram,
+  type SchemaChange,
+  type SchemaState,
+} from './migrations.ts';
 import { isConflict, isLockTimeout } from './postgres-connection.ts';
 
 /** PostgreSQL 15. */
@@ -19,35 +26,44 @@ const LOCK_TIMEOUT_MS = 1_000;
 const PAUSE_MS = 2_000;
 const MAX_ATTEMPTS = 100;
 
+/** How messages name the database; its address may hold a password. */
+const SUBJECT = 'the database';
+
 /**
- * Applies the missing migrations, each in a transaction of its own; programs that do it at once take
- * turns. Throws `SetupError` when the schema is newer than these migrations, or a lock is not to be had.
+ * Applies the missing migrations, each in a transaction of its own. Programs that do so at once take turns. A newer
+ * schema that this program can work with stays as it is. Throws `SetupError` when the program cannot work with the
+ * schema, or a lock is not to be had.
  */
 export async function migrate(
   client: pg.ClientBase,
   migrations: readonly Migration[],
 ): Promise<SchemaChange> {
-  const newest = newestVersion(migrations);
-  let version = await schemaVersion(client);
+  const program = newestVersion(migrations);
   let from: number | undefined;
-  while (version !== newest) {
-    refuseNewer(version, newest);
+  for (;;) {
+    const schema = await readSchema(client);
+    const { version } = schema;
+    if (version === program || isNewerSchema(SUBJECT, schema, program)) {
+      return { from: from ?? version, to: version, program };
+    }
     const step = await applyNext(client, migrations);
     from ??= step.from;
-    version = step.to;
   }
-  return { from: from ?? newest, to: newest };
 }
 
-/** Throws `SetupError` when the schema is not the one of these migrations. */
+/**
+ * Throws `SetupError` when the schema is not the one of these migrations, nor a newer one that their program can work
+ * with. Returns the version of such a newer schema.
+ */
 export async function requireSchema(
   client: pg.ClientBase,
   migrations: readonly Migration[],
-): Promise<void> {
+): Promise<number | null> {
   const newest = newestVersion(migrations);
-  const version = await schemaVersion(client);
-  refuseNewer(version, newest);
-  if (version === newest) return;
+  const schema = await readSchema(client);
+  const { version } = schema;
+  if (isNewerSchema(SUBJECT, schema, newest)) return version;
+  if (version === newest) return null;
   const found = version === 0 ? 'has no ledger yet' : `has schema version ${version}`;
   throw new SetupError(
     `the database ${found}, and this program needs version ${newest}. Start the server ` +
@@ -55,19 +71,11 @@ export async function requireSchema(
   );
 }
 
-function refuseNewer(version: number, newest: number): void {
-  if (version <= newest) return;
-  throw new SetupError(
-    `the database has schema version ${version}, newer than this program's ${newest}; ` +
-      'start the newer release instead',
-  );
-}
+/** The versions before and after one attempt. */
+type Step = Pick<SchemaChange, 'from' | 'to'>;
 
 /** Applies the first missing migration, with as many attempts as its locks take. */
-async function applyNext(
-  client: pg.ClientBase,
-  migrations: readonly Migration[],
-): Promise<SchemaChange> {
+async function applyNext(client: pg.ClientBase, migrations: readonly Migration[]): Promise<Step> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await attemptNext(client, migrations);
@@ -85,22 +93,14 @@ async function applyNext(
   }
 }
 
-async function attemptNext(
-  client: pg.ClientBase,
-  migrations: readonly Migration[],
-): Promise<SchemaChange> {
+async function attemptNext(client: pg.ClientBase, migrations: readonly Migration[]): Promise<Step> {
   await client.query('BEGIN');
   try {
     await client.query(`SET LOCAL lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await client.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-    const from = await schemaVersion(client);
+    const { version: from } = await readSchema(client);
     const next = migrations.find(({ version }) => version > from);
-    if (next) {
-      await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
-      await client.query(next.sql);
-      await client.query('DELETE FROM schema_version');
-      await client.query('INSERT INTO schema_version (version) VALUES ($1)', [next.version]);
-    }
+    if (next) await apply(client, migrations, next);
     await client.query('COMMIT');
     return { from, to: next?.version ?? from };
   } catch (error) {
@@ -109,14 +109,33 @@ async function attemptNext(
   }
 }
 
-async function schemaVersion(client: pg.ClientBase): Promise<number> {
+async function apply(
+  client: pg.ClientBase,
+  migrations: readonly Migration[],
+  { version, sql }: Migration,
+): Promise<void> {
+  await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)');
+  await client.query(sql);
+  await client.query('DELETE FROM schema_version');
+  await client.query('INSERT INTO schema_version (version) VALUES ($1)', [version]);
+  const oldest = oldestProgram(migrations, version);
+  if (oldest !== null)
+    await client.query('UPDATE schema_version SET oldest_program = $1', [oldest]);
+}
+
+/** The schema that a connection sees. */
+export async function readSchema(client: pg.ClientBase): Promise<SchemaState> {
   // Not to_regclass, which within one transaction goes on missing a table that another one has made.
   const table = await client.query(
     `SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version'`,
   );
-  if (table.rowCount === 0) return 0;
-  const found = await client.query('SELECT max(version) AS version FROM schema_version');
-  return Number(found.rows[0]?.version ?? 0);
+  if (table.rowCount === 0) return { version: 0, oldestProgram: null };
+  // As JSON: up to the fifth schema there is no such column.
+  const found = await client.query(
+    `SELECT version, (to_jsonb(schema_version) ->> 'oldest_program')::integer AS "oldestProgram"
+     FROM schema_version ORDER BY version DESC LIMIT 1`,
+  );
+  return found.rows[0] ?? { version: 0, oldestProgram: null };
 }
 
 /** Throws `SetupError` when the server is too old. */

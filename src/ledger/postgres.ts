@@ -16,7 +16,12 @@ import { monotonicMs } from '../clock.ts';
 import { SetupError } from '../errors.ts';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from './commitments.ts';
 import { latencyBucket } from './latency.ts';
-import { type Migration, readMigrations, type SchemaChange } from './migrations.ts';
+import {
+  type Migration,
+  newerSchemaWarning,
+  readMigrations,
+  type SchemaChange,
+} from './migrations.ts';
 import { PostgresAccountStore } from './postgres-accounts.ts';
 import {
   isConflict,
@@ -66,7 +71,7 @@ export interface PostgresStoreOptions {
 const FSYNC_WARNING =
   'the PostgreSQL server runs with fsync off: a crash of its machine loses keys that were answered';
 
-/** Connects. Throws `SetupError` when the database cannot be used, or its schema is another one. */
+/** Connects. Throws `SetupError` when the database cannot be used, or this program cannot work with its schema. */
 export async function openPostgresStore({
   url,
   quotas,
@@ -75,7 +80,8 @@ export async function openPostgresStore({
 }: PostgresStoreOptions): Promise<LedgerStore> {
   const connection = await PostgresConnection.open(url, async (client) => {
     await requireServer(client);
-    await requireSchema(client, migrations);
+    const newer = await requireSchema(client, migrations);
+    if (newer !== null) warn(newerSchemaWarning(newer, migrations));
     if (await losesCommits(client)) warn(FSYNC_WARNING);
   });
   return new PostgresStore(connection, quotas, url);

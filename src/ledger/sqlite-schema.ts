@@ -5,7 +5,15 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { SetupError } from '../errors.ts';
 import { makeDirectory } from '../make-directory.ts';
-import { newestVersion, readMigrations, type SchemaChange } from './migrations.ts';
+import {
+  isNewerSchema,
+  type Migration,
+  newestVersion,
+  oldestProgram,
+  readMigrations,
+  type SchemaChange,
+  type SchemaState,
+} from './migrations.ts';
 
 /** How long a writer waits for another process's transaction before it gives up. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -19,22 +27,22 @@ const CHECKPOINT_PAGES = 8_000;
 /**
  * Opens (and creates) the database file and brings its schema up to date. WAL with `synchronous=FULL`
  * syncs the log at every commit, so a committed transaction survives power loss, not only a crash of the
- * process. Throws `SetupError` when the file cannot be opened or holds a newer schema.
+ * process. Throws `SetupError` when the file cannot be opened or holds a schema that this program cannot work with.
  */
 export function openDatabase(path: string): DatabaseSync {
-  return openMigrated(path).database;
+  return openMigrated(path, readMigrations('sqlite')).database;
 }
 
 /**
  * Opens an existing database to read it, and leaves nothing behind. Throws `SetupError` when it cannot be
- * read, or when its schema is not this program's.
+ * read, or when this program cannot work with its schema.
  *
  * A connection that only reads a WAL database makes the log and its index where they are missing, and does not
  * remove them. Where no server has the database open there is no log, and `immutable` makes none. A server that
  * starts in this moment writes to its log, not to the file.
  */
 export function openToRead(path: string): DatabaseSync {
-  return openReadOnly(path, assertCurrent);
+  return openReadOnly(path, assertUsable);
 }
 
 /**
@@ -52,7 +60,7 @@ export function refuseOlderSchema(path: string): void {
 export function openSnapshot(path: string): DatabaseSync {
   const url = pathToFileURL(path);
   url.search = 'mode=rw';
-  return openExisting(path, url, { readOnly: false, check: assertCurrent });
+  return openExisting(path, url, { readOnly: false, check: assertUsable });
 }
 
 /** Throws `SetupError` unless the schema will do. */
@@ -88,11 +96,11 @@ function openExisting(
   }
 }
 
-/** Throws `SetupError` unless the schema is the one this program knows. */
-function assertCurrent(database: DatabaseSync, path: string): void {
+/** Throws `SetupError` unless this program can work with the schema. */
+function assertUsable(database: DatabaseSync, path: string): void {
   if (schemaVersion(database) === 0) throw new SetupError(`${path} holds no ledger`);
   assertNotOlder(database, path);
-  assertNotNewer(database, path);
+  isNewerDatabase(database, path);
 }
 
 function assertNotOlder(database: DatabaseSync, path: string): void {
@@ -105,27 +113,29 @@ function assertNotOlder(database: DatabaseSync, path: string): void {
   );
 }
 
-function assertNotNewer(database: DatabaseSync, path: string): void {
-  const newest = newestVersion(readMigrations('sqlite'));
-  const found = schemaVersion(database);
-  if (found > newest) throw newerSchema(path, found, newest);
-}
-
-function newerSchema(path: string, found: number, newest: number): SetupError {
-  return new SetupError(
-    `the database ${path} has schema version ${found}, newer than this program's ${newest}; ` +
-      'start the newer release instead',
-  );
+/** True when a newer release has made the schema and this program can work with it. Throws `SetupError` when it cannot. */
+export function isNewerDatabase(
+  database: DatabaseSync,
+  path: string,
+  migrations: readonly Migration[] = readMigrations('sqlite'),
+): boolean {
+  return isNewerSchema(`the database ${path}`, readSchema(database), newestVersion(migrations));
 }
 
 /** Brings the schema up to date and says from which version to which. Throws like `openDatabase`. */
-export function migrateDatabase(path: string): SchemaChange {
-  const { database, change } = openMigrated(path);
+export function migrateDatabase(
+  path: string,
+  migrations: readonly Migration[] = readMigrations('sqlite'),
+): SchemaChange {
+  const { database, change } = openMigrated(path, migrations);
   database.close();
   return change;
 }
 
-function openMigrated(path: string): { database: DatabaseSync; change: SchemaChange } {
+function openMigrated(
+  path: string,
+  migrations: readonly Migration[],
+): { database: DatabaseSync; change: SchemaChange } {
   try {
     makeDirectory(dirname(path));
     const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
@@ -133,7 +143,7 @@ function openMigrated(path: string): { database: DatabaseSync; change: SchemaCha
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;' +
         `PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
     );
-    return { database, change: migrate(database, path) };
+    return { database, change: migrate(database, path, migrations) };
   } catch (cause) {
     if (cause instanceof SetupError) throw cause;
     throw new SetupError(
@@ -144,25 +154,53 @@ function openMigrated(path: string): { database: DatabaseSync; change: SchemaCha
   }
 }
 
-/** Applies the missing migrations in one transaction; two processes at once take turns. */
-function migrate(database: DatabaseSync, path: string): SchemaChange {
-  const migrations = readMigrations('sqlite');
-  const newest = newestVersion(migrations);
-  if (schemaVersion(database) === newest) return { from: newest, to: newest };
+/**
+ * Applies the missing migrations in one transaction; two processes at once take turns. A newer schema that this program
+ * can work with stays as it is.
+ */
+function migrate(
+  database: DatabaseSync,
+  path: string,
+  migrations: readonly Migration[],
+): SchemaChange {
+  const program = newestVersion(migrations);
+  const found = schemaVersion(database);
+  if (found === program || isNewerDatabase(database, path, migrations)) {
+    return { from: found, to: found, program };
+  }
   database.exec('BEGIN IMMEDIATE');
   try {
-    const current = schemaVersion(database);
-    if (current > newest) throw newerSchema(path, current, newest);
-    for (const migration of migrations) {
-      if (migration.version > current) database.exec(migration.sql);
-    }
-    database.exec(`PRAGMA user_version = ${newest}`);
+    const from = schemaVersion(database);
+    const to = isNewerDatabase(database, path, migrations) ? from : program;
+    const missing = migrations.filter(({ version }) => version > from);
+    for (const { sql } of missing) database.exec(sql);
+    if (missing.length > 0) writeVersion(database, program, oldestProgram(migrations, program));
     database.exec('COMMIT');
-    return { from: current, to: newest };
+    return { from, to, program };
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }
+}
+
+function writeVersion(database: DatabaseSync, version: number, oldest: number | null): void {
+  database.exec(`PRAGMA user_version = ${version}`);
+  if (oldest === null) return;
+  database.exec('DELETE FROM schema_version');
+  database
+    .prepare('INSERT INTO schema_version (version, oldest_program) VALUES (?, ?)')
+    .run(version, oldest);
+}
+
+/** The schema that a connection sees. A row of another version was not written by a migration, and says nothing. */
+export function readSchema(database: DatabaseSync): SchemaState {
+  const version = schemaVersion(database);
+  const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_version'";
+  if (!database.prepare(table).get()) return { version, oldestProgram: null };
+  const row = database
+    .prepare('SELECT oldest_program AS oldest FROM schema_version WHERE version = ?')
+    .get(version);
+  return { version, oldestProgram: row ? Number(row.oldest) : null };
 }
 
 function schemaVersion(database: DatabaseSync): number {

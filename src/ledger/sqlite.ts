@@ -6,6 +6,7 @@
  */
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from './commitments.ts';
 import { formatCounts } from './latency.ts';
+import { newerSchemaWarning, newestVersion, readMigrations } from './migrations.ts';
 import { HOUR_MS, MINUTE_MS, Rollup, splitPeriod } from './rollup.ts';
 import {
   type PeriodSums,
@@ -39,6 +40,8 @@ export interface SqliteStoreOptions {
   readonly quotas: Readonly<Record<string, number | null>>;
   /** Makes and changes nothing: neither the file, nor its schema, nor a log beside it. */
   readonly readOnly?: boolean;
+  /** Told what an operator should know of the database. */
+  readonly warn?: (message: string) => void;
 }
 
 /** Rows with a fingerprint. Exported for its tests, which look at its plan. */
@@ -46,8 +49,17 @@ export const CANDIDATES = `SELECT key_id AS keyId, commitment, secret_version AS
   FROM ledger WHERE fingerprint = ? LIMIT ${MAX_CANDIDATES}`;
 
 /** Opens the store. Throws `SetupError` when the file cannot be used. */
-export function openSqliteStore({ path, quotas, readOnly }: SqliteStoreOptions): LedgerStore {
-  return new SqliteStore(new SqliteConnection(path, { readOnly: readOnly ?? false }), quotas);
+export function openSqliteStore({
+  path,
+  quotas,
+  readOnly = false,
+  warn = () => {},
+}: SqliteStoreOptions): LedgerStore {
+  const connection = new SqliteConnection(path, { readOnly });
+  const version = Number(connection.get('PRAGMA user_version')?.user_version);
+  const migrations = readMigrations('sqlite');
+  if (version > newestVersion(migrations)) warn(newerSchemaWarning(version, migrations));
+  return new SqliteStore(connection, quotas);
 }
 
 /** Exported for its tests, which put a failing connection below it. */

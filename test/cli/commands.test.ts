@@ -204,7 +204,12 @@ describe('phm migrate and phm ledger', () => {
       await phmJson(['secret', 'new'], folder);
       const { from, to, store } = await phmJson(['migrate'], folder);
       assert.deepEqual({ from, store }, { from: 0, store: 'sqlite' });
-      assert.deepEqual(await phmJson(['migrate'], folder), { store: 'sqlite', from: to, to });
+      assert.deepEqual(await phmJson(['migrate'], folder), {
+        store: 'sqlite',
+        from: to,
+        to,
+        program: to,
+      });
       const prune = ['ledger', 'prune'];
       const nothing = { dry_run: true, rows: 0, minute_sums: 0, partitions: [] };
       const [asked, configured, unknown, tooLong] = await Promise.all([

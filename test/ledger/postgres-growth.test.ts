@@ -1,8 +1,14 @@
 /** The ledger in PostgreSQL over months and releases: partitions, pruning, migrations, plans. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type LedgerStore, Maintenance, type PruneReport } from '../../src/ledger/index.ts';
+import {
+  exportLedger,
+  type LedgerStore,
+  Maintenance,
+  type PruneReport,
+} from '../../src/ledger/index.ts';
 import { type Migration, readMigrations } from '../../src/ledger/migrations.ts';
+import { MovablePostgres } from '../../src/ledger/move/postgres.ts';
 import {
   CANDIDATES,
   migratePostgres,
@@ -232,7 +238,8 @@ const NEXT: Migration[] = [
   ...readMigrations('postgres'),
   {
     version: 900,
-    sql: `ALTER TABLE ledger ADD COLUMN tomorrow text;
+    sql: `-- oldest-program: 6
+      ALTER TABLE ledger ADD COLUMN tomorrow text;
       CREATE TABLE tomorrow (id integer PRIMARY KEY);
       CREATE FUNCTION tomorrow() RETURNS integer LANGUAGE sql AS 'SELECT 1'`,
   },
@@ -248,20 +255,30 @@ describe('PostgreSQL migrations', when, () => {
     assert.ok(changes.some(({ from }) => from === 0));
     const versions = await postgres.query('together', 'SELECT version FROM schema_version');
     assert.deepEqual(versions, [{ version }]);
-    assert.deepEqual(await migratePostgres(url), { from: version, to: version });
+    assert.deepEqual(await migratePostgres(url), { from: version, to: version, program: version });
     await (await open(url)).close();
   });
 
-  it('of a newer release refuse this program, and so does an older schema', async () => {
+  it('that are missing refuse a program, and so do those of a newer release that need a newer one', async () => {
     const url = await postgres.createLedger('newer');
-    await assert.rejects(open(url, NEXT), {
+    const needy = [
+      ...readMigrations('postgres'),
+      { version: 900, sql: '-- oldest-program: 900\nCREATE TABLE tomorrow (id integer)' },
+      { version: 901, sql: '-- oldest-program: 6\nCREATE TABLE later (id integer)' },
+    ];
+    await assert.rejects(open(url, needy), {
       name: 'SetupError',
-      message: /needs version 900\. .*PHM_MIGRATE=auto, or run: phm migrate$/,
+      message: /needs version 901\. .*PHM_MIGRATE=auto, or run: phm migrate$/,
     });
-    await migratePostgres(url, NEXT);
-    const refusal = { name: 'SetupError', message: /schema version 900, newer/ };
+    await migratePostgres(url, needy);
+    const refusal = {
+      name: 'SetupError',
+      message:
+        /schema version 901, newer than this program's \d+, and needs programs of version 900;/,
+    };
     await assert.rejects(open(url), refusal);
     await assert.rejects(migratePostgres(url), refusal);
+    await (await open(url, needy)).close();
   });
 
   it('run beside servers of the release before, which go on with those of the next', async () => {
@@ -289,6 +306,7 @@ describe('PostgreSQL migrations', when, () => {
     assert.deepEqual(await migratePostgres(url, NEXT), {
       from: readMigrations('postgres').at(-1)?.version,
       to: 900,
+      program: 900,
     });
     const next = await open(url, NEXT);
     loads.push(load(next), load(old));
@@ -302,8 +320,39 @@ describe('PostgreSQL migrations', when, () => {
     );
     assert.deepEqual(books, { rows: committed.length, used: committed.length });
     await Promise.all([old.close(), next.close()]);
+    await startsAgain(url, id);
   });
 });
+
+/** A program that does not know the newest schema opens, uses and keeps it, and exports nothing of it. */
+async function startsAgain(url: string, accountId: string): Promise<void> {
+  const program = readMigrations('postgres').at(-1)?.version;
+  assert.deepEqual(await migratePostgres(url), { from: 900, to: 900, program });
+  const warnings: string[] = [];
+  const again = await openPostgresStore({
+    url,
+    quotas: QUOTAS,
+    warn: (text) => warnings.push(text),
+  });
+  assert.match(
+    warnings[0] ?? '',
+    /^a newer release has brought the schema to version 900; .* works with it$/,
+  );
+  assert.equal((await again.commit([keyRequest(accountId)], []))[0]?.kind, 'committed');
+  await again.maintain(NOW);
+  await again.prune({ beforeMs: NOW - 400 * DAY_MS, nowMs: NOW, dryRun: false });
+  await again.close();
+  const exported = exportLedger(
+    new MovablePostgres(url),
+    NOW,
+    async () => {},
+    new AbortController().signal,
+  );
+  await assert.rejects(exported, {
+    name: 'SetupError',
+    message: /; export with the newer release$/,
+  });
+}
 
 /** Commits a key as a server of the second schema does. */
 async function commitAsBefore(database: string, turn: number, atMs: number): Promise<void> {
@@ -354,7 +403,8 @@ describe('PostgreSQL with a server of the second schema', when, () => {
     const minuteMs = 60_000;
     const startMs = Math.floor(NOW / minuteMs) * minuteMs;
     await commitAsBefore(database, 1, startMs);
-    assert.deepEqual(await migratePostgres(url), { from: 2, to: migrations.at(-1)?.version });
+    const to = migrations.at(-1)?.version;
+    assert.deepEqual(await migratePostgres(url), { from: 2, to, program: to });
     const store = await open(url);
     await commitAsBefore(database, 2, startMs + minuteMs);
     for (const minute of [1, 2]) {

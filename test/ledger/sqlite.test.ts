@@ -6,14 +6,18 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { after, describe, it, mock } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import {
+  copyDatabase,
+  exportLedger,
   type LedgerStore,
   Maintenance,
   openSqliteStore,
   type PruneReport,
 } from '../../src/ledger/index.ts';
 import { readMigrations } from '../../src/ledger/migrations.ts';
+import { MovableSqlite } from '../../src/ledger/move/sqlite.ts';
 import { CANDIDATES, SqliteStore } from '../../src/ledger/sqlite.ts';
 import { SqliteConnection } from '../../src/ledger/sqlite-connection.ts';
+import { migrateDatabase } from '../../src/ledger/sqlite-schema.ts';
 import { keyRequest, ledgerContract, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
 import { statisticsContract, validatedAt } from './statistics-contract.ts';
 
@@ -39,6 +43,12 @@ function tap(seen: (parameters: readonly unknown[]) => void): () => void {
     for (const method of methods) method.mock.restore();
   };
 }
+
+/** What a later release could bring: it adds, and changes nothing that this one uses. */
+const COMPATIBLE = `-- oldest-program: 6
+  ALTER TABLE ledger ADD COLUMN tomorrow TEXT; CREATE TABLE tomorrow (id INTEGER)`;
+
+const NEVER = new AbortController().signal;
 
 ledgerContract(
   'SQLite',
@@ -274,19 +284,56 @@ describe('SQLite store over months and releases', () => {
     await store.close();
   });
 
-  it('goes on while the next release adds to the schema, and is not opened again after it', async () => {
+  it('goes on while the next release adds to the schema, and starts again after it', async () => {
     const path = join(directory, 'rolling.db');
     const store = open('rolling.db');
     const id = await addEnterprise(store);
     await store.commit([keyRequest(id)], []);
-    const next = new DatabaseSync(path);
-    next.exec(
-      'BEGIN; ALTER TABLE ledger ADD COLUMN tomorrow TEXT; CREATE TABLE tomorrow (id INTEGER); PRAGMA user_version = 900; COMMIT',
-    );
-    next.close();
+    const { to: from } = migrateDatabase(path);
+    const next = [...readMigrations('sqlite'), { version: 900, sql: COMPATIBLE }];
+    assert.deepEqual(migrateDatabase(path, next), { from, to: 900, program: 900 });
     assert.equal((await store.commit([keyRequest(id)], []))[0]?.kind, 'committed');
     await store.close();
-    assert.throws(() => open('rolling.db'), { name: 'SetupError', message: /900, newer/ });
+    const warnings: string[] = [];
+    const again = openSqliteStore({ path, quotas: QUOTAS, warn: (text) => warnings.push(text) });
+    assert.equal((await again.commit([keyRequest(id)], []))[0]?.kind, 'committed');
+    await again.close();
+    assert.deepEqual(warnings, [
+      `a newer release has brought the schema to version 900; this program knows ${from} and works with it`,
+    ]);
+    assert.deepEqual(migrateDatabase(path), { from: 900, to: 900, program: from });
+    await openSqliteStore({ path, quotas: QUOTAS, readOnly: true }).close();
+    await assert.rejects(
+      exportLedger(new MovableSqlite(path), NOW, async () => {}, NEVER),
+      {
+        name: 'SetupError',
+        message: /schema version 900, .*; export with the newer release$/,
+      },
+    );
+    const copy = await copyDatabase(path, join(directory, 'rolled.db'), NEVER);
+    assert.deepEqual([copy.schema, copy.rows.ledger], [900, 3]);
+  });
+
+  it('is refused once any migration needs a newer program, and changes nothing then', async () => {
+    const path = join(directory, 'incompatible.db');
+    const { to } = migrateDatabase(path);
+    const next = [
+      ...readMigrations('sqlite'),
+      { version: 900, sql: '-- oldest-program: 900\nCREATE TABLE tomorrow (id INTEGER)' },
+      { version: 901, sql: '-- oldest-program: 6\nCREATE TABLE later (id INTEGER)' },
+    ];
+    migrateDatabase(path, next);
+    const refusal = {
+      name: 'SetupError',
+      message: new RegExp(
+        `version 901, newer than this program's ${to}, and needs programs of version 900;`,
+      ),
+    };
+    assert.throws(() => open('incompatible.db'), refusal);
+    assert.throws(() => migrateDatabase(path), refusal);
+    assert.throws(() => openSqliteStore({ path, quotas: QUOTAS, readOnly: true }), refusal);
+    await assert.rejects(copyDatabase(path, join(directory, 'refused.db'), NEVER), refusal);
+    assert.deepEqual(migrateDatabase(path, next), { from: 901, to: 901, program: 901 });
   });
 
   it('takes on a database of the release before, whose sums have no latencies and whose rows no p-values', async () => {

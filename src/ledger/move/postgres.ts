@@ -1,6 +1,8 @@
 /** PostgreSQL's part in a move, on one connection that may take long: a cursor, or one transaction. */
 import pg from 'pg';
 import { SetupError } from '../../errors.ts';
+import { newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
+import { readSchema } from '../postgres-schema.ts';
 import { keyIdMs } from '../validated-keys.ts';
 import type { EmptyStore, MovableStore, Rows, Snapshot } from './store.ts';
 import {
@@ -52,6 +54,7 @@ export class MovablePostgres implements MovableStore {
   dump<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
     return this.#connected(async (client) => {
       await query(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+      refuseNewerExport(await readSchema(client), newestVersion(readMigrations('postgres')));
       return work({
         counts: () => countRows(client),
         rows: (table) => readRows(client, table),

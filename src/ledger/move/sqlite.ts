@@ -1,7 +1,8 @@
 /** The embedded store's part in a move: a read transaction, or one write transaction on an empty file. */
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { SetupError } from '../../errors.ts';
-import { openDatabase, openSnapshot } from '../sqlite-schema.ts';
+import { newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
+import { openDatabase, openSnapshot, readSchema } from '../sqlite-schema.ts';
 import type { EmptyStore, MovableStore, Rows, Snapshot } from './store.ts';
 import {
   accountColumn,
@@ -27,12 +28,13 @@ export class MovableSqlite implements MovableStore {
 
   /** In WAL mode a reader sees one state and holds no writer up. */
   dump<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
-    return this.#transaction(openSnapshot, 'BEGIN', (database) =>
-      work({
+    return this.#transaction(openSnapshot, 'BEGIN', (database) => {
+      refuseNewerExport(readSchema(database), newestVersion(readMigrations('sqlite')));
+      return work({
         counts: async () => guarded(() => countRows(database)),
         rows: (table) => readRows(database, table),
-      }),
-    );
+      });
+    });
   }
 
   load<T>(work: (store: EmptyStore) => Promise<T>): Promise<T> {

@@ -23,6 +23,7 @@ export interface EmptyStore {
 }
 
 export interface MovableStore {
+  /** Rejects with `SetupError` before `work` when a newer release has made the schema. */
   dump<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   /**
    * Commits what `work` has inserted when it resolves, and nothing when it rejects. Other writers wait
