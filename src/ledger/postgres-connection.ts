@@ -2,6 +2,7 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { SetupError } from '../errors.ts';
+import { CONFIRMED_COMMITS, confirmed, UnconfirmedError } from './postgres-confirmation.ts';
 import { unavailable } from './unavailable.ts';
 
 /** Reads at a time. Commits have a connection of their own, so that no flood of reads holds them up. */
@@ -30,12 +31,10 @@ export const MAINTENANCE_LIMITS: Limits = { lockMs: 500, statementMs: 0, answerM
 const READ_ONLY = '25006';
 
 /**
- * What a session must be set to. A role or a database may have other defaults: with synchronous
- * commit off, a committed row would not survive a crash of the server. No sequential scans: plans are
+ * What a session must be set to, whatever the defaults of its role or database. No sequential scans: plans are
  * kept, and must not be those that suit an empty ledger.
  */
-const sessionSettings = ({ statementMs, lockMs }: Limits) => `
-  SET synchronous_commit = on;
+const sessionSettings = ({ statementMs, lockMs }: Limits) => `${CONFIRMED_COMMITS}
   SET default_transaction_isolation = 'read committed';
   SET enable_seqscan = off;
   SET statement_timeout = ${statementMs};
@@ -92,9 +91,13 @@ export class PostgresConnection {
     return this.#run(this.#readers, sql, values);
   }
 
-  /** The same on the connection that is kept for commits. */
-  commit(sql: string, values: readonly unknown[]): Promise<pg.QueryResult<Row>> {
-    return this.#run(this.#writer, sql, values);
+  /**
+   * Runs one statement on the connection that is kept for commits, and resolves when its commit is confirmed:
+   * by the synchronous standbys too, if there are any. Otherwise it rejects; `answerMs` bounds the wait for the
+   * answer where less than the usual time is left.
+   */
+  commit(sql: string, values: readonly unknown[], answerMs?: number): Promise<pg.QueryResult<Row>> {
+    return this.#commit(this.#writer, sql, values, answerMs);
   }
 
   async all(sql: string, ...values: unknown[]): Promise<Row[]> {
@@ -105,9 +108,18 @@ export class PostgresConnection {
     return (await this.all(sql, ...values))[0];
   }
 
-  /** Runs a statement that changes one row or none; true when it changed one. */
+  /**
+   * Runs a statement that changes one row or none; true when it changed one, and that is confirmed. When it fails
+   * and may have been done all the same, the cause is an `UnconfirmedError`.
+   */
   async changes(sql: string, ...values: unknown[]): Promise<boolean> {
-    return (await this.guarded(() => this.run(sql, values))).rowCount === 1;
+    const change = this.#commit(this.#readers, sql, values).catch((error) => {
+      const isSettled = isRefusal(error) || error instanceof NotSentError;
+      throw isSettled || error instanceof UnconfirmedError
+        ? error
+        : new UnconfirmedError(error.message);
+    });
+    return (await this.guarded(() => change)).rowCount === 1;
   }
 
   /** Runs `work`, turning every failure of the database into `ledger_unavailable`. */
@@ -125,9 +137,25 @@ export class PostgresConnection {
   }
 
   #run(pool: pg.Pool, text: string, values: readonly unknown[]): Promise<pg.QueryResult<Row>> {
+    const statement = this.#statement(text, values);
+    return this.#with(pool, (client) => client.query<Row>(statement));
+  }
+
+  #commit(
+    pool: pg.Pool,
+    text: string,
+    values: readonly unknown[],
+    answerMs?: number,
+  ): Promise<pg.QueryResult<Row>> {
+    // Zero and undefined leave the time to the session. The driver's types do not know the option here.
+    const statement = { ...this.#statement(text, values), query_timeout: answerMs };
+    return this.#with(pool, (client) => confirmed(client, () => client.query<Row>(statement)));
+  }
+
+  #statement(text: string, values: readonly unknown[]): pg.QueryConfig {
     const name = this.#names.get(text) ?? `phm_${this.#names.size}`;
     this.#names.set(text, name);
-    return this.#with(pool, (client) => client.query<Row>({ name, text, values: [...values] }));
+    return { name, text, values: [...values] };
   }
 
   /**
@@ -222,6 +250,7 @@ function stateOf(error: unknown): string {
 
 /** What to do about a database that could not be opened. */
 function remedy(cause: unknown): string {
+  if (cause instanceof UnconfirmedError) return 'look at its standbys, then try again';
   const { code = '', message } = cause as NodeJS.ErrnoException;
   if (message.includes('client password must be')) {
     return 'it asks for a password, and the address has none';

@@ -10,6 +10,7 @@ import {
   type SchemaChange,
   type SchemaState,
 } from './migrations.ts';
+import { confirmed } from './postgres-confirmation.ts';
 import { isConflict, isLockTimeout } from './postgres-connection.ts';
 
 /** PostgreSQL 15. */
@@ -101,7 +102,7 @@ async function attemptNext(client: pg.ClientBase, migrations: readonly Migration
     const { version: from } = await readSchema(client);
     const next = migrations.find(({ version }) => version > from);
     if (next) await apply(client, migrations, next);
-    await client.query('COMMIT');
+    await confirmed(client, () => client.query('COMMIT'));
     return { from, to: next?.version ?? from };
   } catch (error) {
     await client.query('ROLLBACK');

@@ -8,7 +8,8 @@
  * own that holds the number of its latest batch, moved in the batch's transaction. To resolve a batch
  * is to move that number without it: either it has moved already, then the batch is committed and the
  * row says what was decided; or it moves now, and the batch can never be committed any more, even if
- * it is still on its way to the server.
+ * it is still on its way to the server. A batch that is found committed is answered only when the
+ * commit of that question was confirmed, by the synchronous standbys too.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -112,8 +113,9 @@ export async function migratePostgres(
 /** Attempts at a batch that loses against those of other servers. */
 const MAX_ATTEMPTS = 5;
 
-/** How long a batch of unknown outcome is asked after, and how often. */
+/** How long a batch of unknown outcome is asked after, how long an attempt at that may take, and how often. */
 const RESOLVE_LIMIT_MS = 10_000;
+const ATTEMPT_LIMIT_MS = 8_000;
 const RESOLVE_PAUSE_MS = 100;
 
 /** What `commit_batch_3` decided: usage before the batch, and which keys were repeated. */
@@ -221,30 +223,34 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
   }
 
   /**
-   * Finds out what became of a batch, on a new connection: the one that failed is given up. What a transaction of PostgreSQL has made
-   * visible is on disk, so a batch that is found committed may be answered. While the batch is still
-   * being committed, its row is locked and the question waits.
+   * Finds out what became of a batch, on a new connection: the one that failed is given up. While the batch is
+   * still being committed, its row is locked and the question waits.
    */
   async #resolve(turn: number, cause: unknown): Promise<Decision> {
     const deadline = monotonicMs() + RESOLVE_LIMIT_MS;
-    for (;;) {
-      const decision = await this.#giveUpOrRead(turn).catch(() => undefined);
+    for (let leftMs = RESOLVE_LIMIT_MS; leftMs > 0; leftMs = deadline - monotonicMs()) {
+      const decision = await this.#giveUpOrConfirm(turn, leftMs).catch(() => undefined);
       if (decision) return decision;
-      if (decision === null || monotonicMs() > deadline) throw cause;
+      if (decision === null) break;
       await delay(RESOLVE_PAUSE_MS);
     }
+    throw cause;
   }
 
-  /** The decision of a committed batch; null for one that is not, and never will be. */
-  async #giveUpOrRead(turn: number): Promise<Decision | null> {
-    const givenUp = await this.connection.commit(
-      'UPDATE writers SET turn = $2, decision = NULL WHERE writer_id = $1 AND turn < $2',
-      [this.#writerId, turn],
-    );
-    if (givenUp.rowCount === 1) return null;
+  /**
+   * The decision of a committed batch; null for one that is not, and never will be.
+   *
+   * That a batch can be seen proves no more than that it is on this server's disk: the wait for the standbys may
+   * have been cut short. Writing its row again is a later commit on the same server. Standbys get the log in order,
+   * so those that confirm this commit have the batch. A read would prove nothing, nor would another statement after
+   * this one, which may reach another server.
+   */
+  async #giveUpOrConfirm(turn: number, leftMs: number): Promise<Decision | null> {
     const { rows } = await this.connection.commit(
-      'SELECT decision FROM writers WHERE writer_id = $1 AND turn = $2',
+      `UPDATE writers SET turn = $2, decision = CASE WHEN turn = $2 THEN decision END
+       WHERE writer_id = $1 AND turn <= $2 RETURNING decision`,
       [this.#writerId, turn],
+      Math.min(ATTEMPT_LIMIT_MS, leftMs),
     );
     return (rows[0]?.decision as Decision | undefined) ?? null;
   }

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { after, before, describe, it, mock } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it, mock } from 'node:test';
 import pg from 'pg';
 import { AppError } from '../../src/errors.ts';
 import {
@@ -17,6 +17,7 @@ import {
 } from '../../src/ledger/index.ts';
 import { readMigrations } from '../../src/ledger/migrations.ts';
 import { openPostgresStore } from '../../src/ledger/postgres.ts';
+import { isOfCommit } from '../../src/ledger/postgres-confirmation.ts';
 import { noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
 import { WayToServer } from '../support/way.ts';
 import { keyRequest, ledgerContract, MONTH, makeRow, NOW, QUOTAS } from './contract.ts';
@@ -406,6 +407,115 @@ describe('PostgreSQL store whose answer to a batch is lost', when, () => {
   });
 });
 
+describe('PostgreSQL store whose synchronous standby is away', when, () => {
+  type Cut = 'pg_cancel_backend' | 'pg_terminate_backend';
+  let store: LedgerStore;
+  let id: string;
+  let seen = '-infinity';
+
+  before(async () => {
+    store = await open(await postgres.createLedger('away'));
+    id = await addAccount(store, 'enterprise');
+    const record = { apiKeyId: 'key_away', accountId: id, hint: 'h', createdMs: NOW };
+    await store.addApiKey({ ...record, revokedMs: null }, Buffer.alloc(32, 1));
+    await postgres.createLedger('away_import');
+    await store.commit([], []);
+  });
+  beforeEach(async () => {
+    await setStandbys('missing');
+    // Commits wait from the moment on that a process of the server's own has read the setting.
+    const client = await postgres.connect('away');
+    for (let waits = false; !waits; ) {
+      const commit = client.query("SELECT pg_logical_emit_message(true, '', '')");
+      waits = await cutWait('pg_cancel_backend', commit);
+      await commit;
+    }
+    await client.end();
+  });
+  afterEach(() => setStandbys(''));
+  after(() => store.close());
+
+  async function setStandbys(names: string): Promise<void> {
+    await postgres.query('away', `ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+    await postgres.query('away', 'SELECT pg_reload_conf()');
+  }
+
+  /** Resolves when another commit waits for the standby; with undefined when `work` is over without one. */
+  async function nextWait(work: Promise<unknown>): Promise<number | undefined> {
+    let isOver = false;
+    const note = () => {
+      isOver = true;
+    };
+    work.then(note, note);
+    while (!isOver) {
+      const [waiter] = await postgres.query(
+        'away',
+        `SELECT pid, query_start::text AS began FROM pg_stat_activity
+         WHERE wait_event = 'SyncRep' AND query_start > '${seen}'`,
+      );
+      if (!waiter) continue;
+      seen = String(waiter.began);
+      return Number(waiter.pid);
+    }
+    return undefined;
+  }
+
+  /** Cuts the wait of the next commit short; false when `work` is over without one. */
+  async function cutWait(how: Cut, work: Promise<unknown>): Promise<boolean> {
+    const pid = await nextWait(work);
+    if (pid === undefined) return false;
+    await postgres.query('away', `SELECT ${how}(${pid})`);
+    return true;
+  }
+
+  for (const how of ['pg_cancel_backend', 'pg_terminate_backend'] as const) {
+    it(`answers a batch only when a later commit is confirmed (${how})`, async () => {
+      const row = makeRow();
+      const commit = store.commit([keyRequest(id, row)], []);
+      assert.ok(await cutWait(how, commit), 'the batch waits');
+      assert.ok(await cutWait(how, commit), 'the question waits');
+      assert.deepEqual(await store.lookup([row.keyId]), [true], 'the batch can be seen');
+      assert.ok(await nextWait(commit), 'the next question waits');
+      await setStandbys('');
+      assert.equal((await commit)[0]?.kind, 'committed');
+      assert.deepEqual(new Set(Object.values(await readBooks('away'))).size, 1);
+    });
+
+    it(`says that a change may have been done, and does it again (${how})`, async () => {
+      const revoke = store.revokeApiKey('key_away', NOW);
+      const refused = assert.rejects(revoke, (error: AppError) => {
+        assert.match((error.cause as Error).message, /may have been done/);
+        return isUnavailable(error);
+      });
+      assert.ok(await cutWait(how, revoke), 'the change waits');
+      await refused;
+      await setStandbys('');
+      assert.equal(await store.revokeApiKey('key_away', NOW), true);
+    });
+  }
+
+  it('does not report an import as done', async () => {
+    const chunks: Uint8Array[] = [];
+    const put = async (bytes: Uint8Array) => {
+      chunks.push(bytes);
+    };
+    const { signal } = new AbortController();
+    const from = await openMovableStore({ kind: 'postgres', url: postgres.url('away') });
+    await exportLedger(from, NOW, put, signal);
+    const to = await openMovableStore({ kind: 'postgres', url: postgres.url('away_import') });
+    const moved = importLedger(to, Readable.from(chunks), Object.keys(QUOTAS), signal);
+    const refused = assert.rejects(moved, /may have been done.*look whether it holds the accounts/);
+    assert.ok(await cutWait('pg_cancel_backend', moved), 'the import waits');
+    await refused;
+  });
+
+  it('takes each warning for one of the commit, unless transaction ids run out', () => {
+    assert.equal(isOfCommit({ file: 'syncrep.c' }), true);
+    assert.equal(isOfCommit({}), true);
+    assert.equal(isOfCommit({ file: 'varsup.c' }), false);
+  });
+});
+
 describe('PostgreSQL schema', when, () => {
   it('takes the secrets of an older release as used, also those registered afterwards', async () => {
     const url = await postgres.createDatabase('older');
@@ -466,6 +576,23 @@ describe('PostgreSQL schema', when, () => {
     const connection = await PostgresConnection.open(`${url}?options=-csynchronous_commit%3Doff`);
     assert.deepEqual(await connection.all('SHOW synchronous_commit'), [
       { synchronous_commit: 'on' },
+    ]);
+    await connection.close();
+  });
+
+  it('keeps the stronger level that waits until standbys show a commit, and lets warnings through', async () => {
+    const url = await postgres.createLedger('stronger');
+    await postgres.query(
+      'postgres',
+      'ALTER DATABASE stronger SET synchronous_commit = remote_apply;' +
+        'ALTER DATABASE stronger SET client_min_messages = error',
+    );
+    const { PostgresConnection } = await import('../../src/ledger/postgres-connection.ts');
+    const connection = await PostgresConnection.open(url);
+    const settings = `SELECT current_setting('synchronous_commit') AS commits,
+      current_setting('client_min_messages') AS messages`;
+    assert.deepEqual(await connection.all(settings), [
+      { commits: 'remote_apply', messages: 'warning' },
     ]);
     await connection.close();
   });

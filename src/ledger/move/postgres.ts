@@ -2,6 +2,7 @@
 import pg from 'pg';
 import { SetupError } from '../../errors.ts';
 import { newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
+import { CONFIRMED_COMMITS, confirmed } from '../postgres-confirmation.ts';
 import { readSchema } from '../postgres-schema.ts';
 import { keyIdMs } from '../validated-keys.ts';
 import type { EmptyStore, MovableStore, Rows, Snapshot } from './store.ts';
@@ -26,8 +27,7 @@ const MAX_MONTHS = 1_200;
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /** A move lasts as long as it lasts, but waits for no lock of another's long work. */
-const SESSION = `
-  SET synchronous_commit = on;
+const SESSION = `${CONFIRMED_COMMITS}
   SET statement_timeout = 0;
   SET idle_in_transaction_session_timeout = 0;
   SET lock_timeout = '10s'`;
@@ -105,7 +105,7 @@ export class MovablePostgres implements MovableStore {
 
 async function commit(client: pg.Client): Promise<void> {
   try {
-    await client.query('COMMIT');
+    await confirmed(client, () => client.query('COMMIT'));
   } catch (cause) {
     throw new SetupError(
       `the database failed while it committed: ${(cause as Error).message}; before you try again, ` +
