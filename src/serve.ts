@@ -36,10 +36,12 @@ import {
 } from './keys/index.ts';
 import { logLatch, logSuite, logUnjudgedKeys } from './latch-log.ts';
 import { type LedgerStore, Maintenance, migrateStore, openStore } from './ledger/index.ts';
+import { checkDatabase, watchIntegrity } from './ledger-integrity.ts';
 import { logLedger } from './ledger-log.ts';
 import { prettyLines } from './log-pretty.ts';
 import { LogWriter } from './log-writer.ts';
 import type { MasterSecret } from './proof/index.ts';
+import { secretExposures } from './secret-exposure.ts';
 import { MetricsServer, openMetrics, openTracing, type ServiceMetrics } from './telemetry/index.ts';
 
 /** How long requests under way may take to finish once the listener has closed. */
@@ -79,6 +81,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const metrics = await countFor(config);
   const lifecycle = { draining: false, demoKeysEnded: false };
   const started = { config, logger, metrics, demoPolicy, lifecycle, onFatal };
+  const start = await checkDatabase(storeLocation(config));
   const { service, demoApiKey } = await startService(started);
   const tracing = await openTracing(env, logger);
   const app = await buildApp({
@@ -124,9 +127,12 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     color,
   });
   const maintenance = startMaintenance(config, logger, metrics);
+  const location = storeLocation(config);
+  const integrity = watchIntegrity({ location, start, logger, metrics, service });
   const signal = await ended;
   lifecycle.draining = true;
   logger.info({ signal }, 'draining');
+  integrity?.stop();
   await Promise.all([
     drain(app, service, logger, signal === 'SIGTERM' ? config.drainSeconds * 1000 : 0),
     maintenance.stop(),
@@ -174,6 +180,7 @@ async function startService({
     await checkMasterSecret(store, secret, Date.now());
     const versions = secret.versions.map(({ version }) => version);
     logger.info({ versions, current: secret.currentVersion }, 'master secret');
+    for (const exposure of secretExposures(config.masterSecret)) logger.warn(exposure);
     await store.maintain(Date.now()).catch(({ message, cause }: Error) => {
       const reason = cause instanceof Error ? cause.message : message;
       logger.warn({ reason }, 'the upkeep of the ledger failed');

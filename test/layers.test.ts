@@ -20,6 +20,8 @@ const RANKS: Record<string, number> = {
   banner: 5,
   'latch-log': 5,
   'ledger-log': 5,
+  'ledger-integrity': 5,
+  'secret-exposure': 5,
   'log-writer': 0,
   'log-pretty': 0,
   'make-directory': 0,

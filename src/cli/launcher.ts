@@ -44,7 +44,7 @@ export function commandLine({ env, launcher }: Started, command: string): string
 
 /** Messages end lines with commands, as in `run: phm …`; they are shown as this user starts them. */
 export function asStarted(message: string, context: Started): string {
-  return message.replace(/(?<=: )phm ([a-z]+)(?=[a-z -]*$)/gm, (_, command: string) =>
+  return message.replace(/(?<=: )phm ([a-z]+)(?=[a-zA-Z -]*$)/gm, (_, command: string) =>
     commandLine(context, command),
   );
 }

@@ -14,6 +14,7 @@ import {
   type LedgerStore,
   openStoreToChange,
   openStoreToRead,
+  refuseLostDatabase,
   type StoreLocation,
 } from '../ledger/index.ts';
 import { CommandError } from './command-error.ts';
@@ -136,6 +137,7 @@ export async function requireLedger(
   const location = storeLocation(config);
   if (location.kind === 'postgres') return true;
   const hasSecret = isThere(join(config.dataDir, 'master.key'));
+  if (use === 'make') refuseLostDatabase(location.path);
   if (isThere(location.path) || (use === 'make' && hasSecret)) return hasSecret;
   throw await refusal(
     context,

@@ -89,6 +89,10 @@ async function main(data: KeyWorkerData): Promise<void> {
         void worker.checkLedger().then((report) => port.postMessage(report));
         return;
       }
+      if (message !== 'close' && 'damage' in message) {
+        worker.condemn(message.damage);
+        return;
+      }
       if (message !== 'close' && 'gate' in message) {
         suite.settle(message);
         return;

@@ -83,6 +83,9 @@ const LACKED_RETRY_SECONDS = 5;
 /** The same, for a server whose version makes keys, or this one with another version. */
 const RETIRED_RETRY_SECONDS = 5;
 
+/** The same, for a server whose database is sound: on this one an operator must restore a backup. */
+const DAMAGED_RETRY_SECONDS = 5;
+
 const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
 
 const UNJUDGED: KeyTaskResult = { kind: 'unjudged' };
@@ -105,6 +108,8 @@ export class KeyWorker {
   #turn: Promise<unknown> = Promise.resolve();
   /** Once it is true it stays so, and is not asked for any more. */
   #ownApiKeys = false;
+  /** Set for good once a check has found the ledger damaged. */
+  #damage: AppError | null = null;
 
   /** `onRetirements` is told what is read of retirements, when it is not what was read before. */
   constructor(
@@ -117,6 +122,14 @@ export class KeyWorker {
     this.#keyring = keyring;
     this.#store = store;
     this.#retirements = new KnownRetirements(keyring.currentVersion, onRetirements);
+  }
+
+  /** Refuses all that needs the ledger from the next batch on. A commit that is under way ends as it would have. */
+  condemn(damage: string): void {
+    this.#damage = new AppError('ledger_unavailable', {
+      cause: new Error(damage),
+      retryAfterSeconds: DAMAGED_RETRY_SECONDS,
+    });
   }
 
   /** Works through a batch. Never rejects: what fails, fails in its own task's result. */
@@ -194,6 +207,7 @@ export class KeyWorker {
    */
   async checkLedger(): Promise<LedgerReport> {
     try {
+      this.#requireSound();
       await this.#store.commit([], []);
       const lookups = new BatchLookup(this.#store, this.#keyring);
       const lackedVersions = await lookups.lackedVersions();
@@ -206,6 +220,10 @@ export class KeyWorker {
     }
   }
 
+  #requireSound(): void {
+    if (this.#damage) throw this.#damage;
+  }
+
   /** Commits the drafts in one transaction and settles each. */
   async #commit(drafts: readonly Draft[], { failures }: KeyBatch): Promise<Committed> {
     if (drafts.length === 0 && failures.length === 0) {
@@ -213,6 +231,7 @@ export class KeyWorker {
     }
     const startMs = monotonicMs();
     try {
+      this.#requireSound();
       const committed = await this.#store.commit(
         drafts.map(({ request }) => request),
         failures,
@@ -254,6 +273,7 @@ export class KeyWorker {
           this.#plain.generator.probe();
           return { kind: 'probed' };
         case 'authenticate':
+          this.#requireSound();
           return {
             kind: 'principals',
             principals: await this.#store.authenticate(task.keyHashes, task.month),
@@ -266,6 +286,7 @@ export class KeyWorker {
 
   async #metrics(accountId: string, sinceMs: number): Promise<KeyTaskResult> {
     try {
+      this.#requireSound();
       return { kind: 'metrics', metrics: await this.#store.metrics(accountId, sinceMs) };
     } catch (error) {
       return { kind: 'failed', failure: toFailure(error) };

@@ -111,8 +111,13 @@ export interface CommitTimes {
   readonly succeeded: boolean;
 }
 
-/** What the main thread sends to the key worker: work, a verdict, a question about the ledger, or the end. */
-export type KeyWorkerMessage = KeyBatch | SampleVerdict | 'check' | 'close';
+/** What the main thread sends to the key worker: work, a verdict, a question about the ledger, its end, or the end. */
+export type KeyWorkerMessage = KeyBatch | SampleVerdict | LedgerCondemned | 'check' | 'close';
+
+/** A check has found the ledger damaged: nothing may be read from it or recorded in it any more. */
+export interface LedgerCondemned {
+  readonly damage: string;
+}
 
 /** What the key worker sends once it is ready. */
 export type KeyWorkerReply =

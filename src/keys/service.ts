@@ -25,6 +25,7 @@ import type { Latch } from './latch.ts';
 import { LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
 import {
   type KeyTask,
+  type KeyWorkerMessage,
   type KeyWorkerReply,
   type Requester,
   toError,
@@ -289,6 +290,11 @@ export class KeyService {
    */
   sourceStatuses(): SourceStatus[] {
     return mergeStatuses(this.#generatorStatuses(), this.#background);
+  }
+
+  /** Serves nothing from the ledger any more, because a check has found it damaged. */
+  condemnLedger(damage: string): void {
+    this.#workers[0]?.postMessage({ damage } satisfies KeyWorkerMessage);
   }
 
   /** What waits, and how the generators are, as of the workers' last replies. */

@@ -10,6 +10,7 @@ import { SetupError } from '../errors.ts';
 import { countRows } from './move/sqlite.ts';
 import type { RowCounts } from './move/tables.ts';
 import { writeNewFile } from './new-file.ts';
+import { SIDE_FILES } from './sqlite-damage.ts';
 import { isNewerDatabase, readSchema } from './sqlite-schema.ts';
 
 export interface CopyReport {
@@ -20,9 +21,6 @@ export interface CopyReport {
 
 /** Pages between two looks at the signal: 4 MB. */
 const STEP_PAGES = 1_000;
-
-/** What SQLite keeps beside a database, and would apply to any file of that name. */
-const SIDE_FILES = ['-wal', '-shm', '-journal'];
 
 /**
  * Copies a database, which may be in use, to a new file, mode 0600: one state between two transactions,

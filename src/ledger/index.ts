@@ -3,6 +3,7 @@
  * Standard: none; the guarantees are in `store.ts` and `docs/ledger.md`.
  */
 export { type CopyReport, copyDatabase } from './backup.ts';
+export { checkAtStart, IntegrityWatch, type StartCheck } from './integrity.ts';
 export { type LatencyCounts, latencyPercentileUs } from './latency.ts';
 export { DAY_MS, Maintenance } from './maintenance.ts';
 export { exportLedger, type MoveReport } from './move/export.ts';
@@ -19,6 +20,8 @@ export {
 } from './open.ts';
 export type { PeriodSums, SeriesQuery } from './series.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite.ts';
+export type { CheckReport } from './sqlite-check.ts';
+export { refuseLostDatabase } from './sqlite-damage.ts';
 export type {
   Account,
   AccountMetrics,

@@ -3,6 +3,7 @@ import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { addCounts, formatCounts, parseCounts } from './latency.ts';
+import { damagedDatabase, isDamage } from './sqlite-damage.ts';
 import { openDatabase, openToRead } from './sqlite-schema.ts';
 import { unavailable } from './unavailable.ts';
 
@@ -18,6 +19,8 @@ export class SqliteConnection {
   #database: DatabaseSync;
   /** The file's number on its disk, by which a removed or replaced database is told. */
   readonly #inode: number;
+  /** Set for good once SQLite has found the file damaged: what it says of a row proves nothing any more. */
+  #damage: Error | null = null;
 
   /** Opens the file, which must exist to be only read. Throws `SetupError` when it cannot be used. */
   constructor(path: string, { readOnly = false }: { readOnly?: boolean } = {}) {
@@ -30,11 +33,11 @@ export class SqliteConnection {
   /** Takes the write lock. */
   begin(): void {
     this.#assertSameFile();
-    this.#open().exec('BEGIN IMMEDIATE');
+    this.#noting(() => this.#open().exec('BEGIN IMMEDIATE'));
   }
 
   commit(): void {
-    this.#database.exec('COMMIT');
+    this.#noting(() => this.#database.exec('COMMIT'));
   }
 
   rollBack(): void {
@@ -52,16 +55,16 @@ export class SqliteConnection {
   }
 
   get(sql: string, ...values: SQLInputValue[]): Row | undefined {
-    return this.#statement(sql).get(...values);
+    return this.#noting(() => this.#statement(sql).get(...values));
   }
 
   all(sql: string, ...values: SQLInputValue[]): Row[] {
-    return this.#statement(sql).all(...values);
+    return this.#noting(() => this.#statement(sql).all(...values));
   }
 
   /** Runs a statement and returns how many rows it changed. */
   run(sql: string, ...values: SQLInputValue[]): number {
-    return Number(this.#statement(sql).run(...values).changes);
+    return Number(this.#noting(() => this.#statement(sql).run(...values)).changes);
   }
 
   /** Runs a statement that changes one row or none; true when it changed one. */
@@ -75,6 +78,18 @@ export class SqliteConnection {
       return work();
     } catch (error) {
       throw unavailable(error);
+    }
+  }
+
+  /** Runs a call of SQLite. After one that found damage, each throws what that one threw. */
+  #noting<T>(call: () => T): T {
+    if (this.#damage) throw this.#damage;
+    try {
+      return call();
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      this.#damage = damagedDatabase(this.#path, (error as Error).message);
+      throw this.#damage;
     }
   }
 

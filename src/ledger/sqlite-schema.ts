@@ -14,6 +14,7 @@ import {
   type SchemaChange,
   type SchemaState,
 } from './migrations.ts';
+import { openingFailure, requireWritable } from './sqlite-damage.ts';
 
 /** How long a writer waits for another process's transaction before it gives up. */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -88,11 +89,10 @@ function openExisting(
     return database;
   } catch (cause) {
     if (cause instanceof SetupError) throw cause;
-    throw new SetupError(
-      `cannot read the database ${path}: ${(cause as Error).message}; check PHM_DATA_DIR, and run this ` +
-        'as the user of the server',
-      { cause },
-    );
+    throw openingFailure(path, cause, {
+      verb: 'read',
+      remedy: 'check PHM_DATA_DIR, and run this as the user of the server',
+    });
   }
 }
 
@@ -138,6 +138,7 @@ function openMigrated(
 ): { database: DatabaseSync; change: SchemaChange } {
   try {
     makeDirectory(dirname(path));
+    requireWritable(path);
     const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
     database.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;' +
@@ -146,11 +147,12 @@ function openMigrated(
     return { database, change: migrate(database, path, migrations) };
   } catch (cause) {
     if (cause instanceof SetupError) throw cause;
-    throw new SetupError(
-      `cannot open the database ${path}: ${(cause as Error).message}; check that PHM_DATA_DIR names ` +
-        'a directory this user can write to, on a disk with free space, and run this as the user of the server',
-      { cause },
-    );
+    throw openingFailure(path, cause, {
+      verb: 'open',
+      remedy:
+        'check that PHM_DATA_DIR names a directory this user can write to, on a disk with free space, and run this ' +
+        'as the user of the server',
+    });
   }
 }
 

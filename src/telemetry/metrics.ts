@@ -89,6 +89,7 @@ export class ServiceMetrics implements KeyObserver {
   readonly #plainJudgements: Counter<'result'>;
   readonly #sourceEvents: Counter<'source' | 'kind'>;
   readonly #upkeepFailures: Counter;
+  readonly #damageFound: Counter;
   readonly #addressRefusals: Counter;
   readonly #handshakeFailures: Counter<'reason'>;
   readonly #logLinesLeftOut: Counter;
@@ -177,6 +178,11 @@ export class ServiceMetrics implements KeyObserver {
       name: 'phm_ledger_upkeep_failures_total',
       help: 'Failures of the daily upkeep of the ledger',
     });
+    this.#damageFound = new Counter({
+      registers,
+      name: 'phm_ledger_damage_found_total',
+      help: 'Checks of a running server that found its SQLite database damaged',
+    });
     this.#addressRefusals = new Counter({
       registers,
       name: 'phm_address_refusals_total',
@@ -254,6 +260,11 @@ export class ServiceMetrics implements KeyObserver {
 
   upkeepFailed(): void {
     this.#upkeepFailures.inc();
+  }
+
+  /** A check has found the database damaged. */
+  damageFound(): void {
+    this.#damageFound.inc();
   }
 
   keyGenerated({ securityLevel, source, modulation, validate }: KeyOrder): void {

@@ -379,8 +379,10 @@ describe('docs/operations.md', () => {
       'src/http/app.ts',
       'src/http/handshakes.ts',
       'src/latch-log.ts',
+      'src/ledger-integrity.ts',
       'src/ledger-log.ts',
       'src/log-writer.ts',
+      'src/secret-exposure.ts',
       'src/ledger/postgres.ts',
       'src/telemetry/tracing.ts',
     ];

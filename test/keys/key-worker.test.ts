@@ -149,6 +149,31 @@ describe('key worker', () => {
     assert.ok(shown.every((key) => key.every((byte) => byte === 0)));
   });
 
+  it('releases, reads and reports nothing of a ledger that a check has found damaged', async () => {
+    let commits = 0;
+    const ledger = store((requests) => {
+      commits += 1;
+      return requests.map(() => ({ kind: 'committed', usage }));
+    });
+    const drbg = new RecordingDrbg();
+    const worker = new KeyWorker(fakePlainGenerator(fakeGenerator(drbg)), keyring, ledger);
+    worker.condemn('the database is damaged');
+    const lookup: KeyTask = { kind: 'authenticate', keyHashes: [Buffer.alloc(32)], month: 1 };
+    const metrics: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
+    const { results } = await worker.run(
+      batch(generateTask, recordTask, validateTask, lookup, metrics),
+    );
+    const reason = 'the database is damaged';
+    const failure = { code: 'ledger_unavailable', retryAfterSeconds: 5, reason };
+    assert.deepEqual(
+      results,
+      results.map(() => ({ kind: 'failed', failure })),
+    );
+    assert.equal(results.length, 5);
+    assert.equal((await worker.checkLedger()).failure, reason);
+    assert.equal(commits, 0);
+  });
+
   it('wipes a key that is refused for quota or repeats another', async () => {
     for (const kind of ['quota_exceeded', 'repeated_key'] as const) {
       const { spy, shown } = spyingKeyring();

@@ -1,0 +1,50 @@
+/** The checks of the embedded database as a server makes them: at its start, then once a day. */
+import type { Logger } from 'pino';
+import type { KeyService } from './keys/index.ts';
+import {
+  type CheckReport,
+  checkAtStart,
+  IntegrityWatch,
+  type StartCheck,
+  type StoreLocation,
+} from './ledger/index.ts';
+import type { ServiceMetrics } from './telemetry/index.ts';
+
+/** Checks the embedded database before it is used; null with PostgreSQL. Throws `SetupError` when it is damaged. */
+export async function checkDatabase(location: StoreLocation): Promise<StartCheck | null> {
+  return location.kind === 'sqlite' ? checkAtStart(location.path) : null;
+}
+
+interface WatchOptions {
+  readonly location: StoreLocation;
+  readonly start: StartCheck | null;
+  readonly logger: Logger;
+  readonly metrics: ServiceMetrics | null;
+  readonly service: KeyService;
+}
+
+/** Logs the check of the start, checks the embedded database once a day, and ends its use when it is damaged. Null with PostgreSQL. */
+export function watchIntegrity(options: WatchOptions): IntegrityWatch | null {
+  const { location, start, logger, metrics, service } = options;
+  if (location.kind !== 'sqlite') return null;
+  const { report = null, pending = null } = start ?? {};
+  if (report) logReport(logger, report);
+  if (pending) logger.warn('the database is still being checked: the start goes on');
+  return new IntegrityWatch({
+    path: location.path,
+    pending,
+    onReport: (report) => logReport(logger, report),
+    onDamage: (damage) => {
+      metrics?.damageFound();
+      service.condemnLedger(damage);
+    },
+  });
+}
+
+function logReport(logger: Logger, { result, check, bytes, ms }: CheckReport): void {
+  const details = { check, bytes, ms };
+  if (result.kind === 'sound') logger.info(details, 'the database was checked');
+  else if (result.kind === 'damaged') {
+    logger.error({ ...details, found: result.found }, 'the database is damaged');
+  } else logger.warn({ ...details, reason: result.reason }, 'the database could not be checked');
+}

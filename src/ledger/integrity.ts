@@ -1,0 +1,107 @@
+/**
+ * Looks for damage in the embedded database: before the first key of a server, and once a day while it runs. A
+ * damaged ledger cannot promise that a record is durable, nor that a key is unknown, so the server serves nothing
+ * from it.
+ */
+import { existsSync } from 'node:fs';
+import { type CheckKind, type CheckReport, type RunningCheck, startCheck } from './sqlite-check.ts';
+import { damagedDatabase, refuseLostDatabase, requireWritable } from './sqlite-damage.ts';
+import { findWalDamage } from './sqlite-wal.ts';
+
+/** How long a start waits for its check: enough for some gigabytes. */
+export const START_LIMIT_MS = 10_000;
+
+/** What is known of the database when the server goes on with its start. */
+export interface StartCheck {
+  /** Null without a database, and while the check is under way. */
+  readonly report: CheckReport | null;
+  /** The check that takes longer than the start waits; `IntegrityWatch` takes it over. */
+  readonly pending: RunningCheck | null;
+}
+
+/**
+ * Checks the database before a server uses it, for at most `limitMs`. No connection of this process may be open. Throws
+ * `SetupError` when the database is damaged, lost, or cannot be written.
+ */
+export async function checkAtStart(path: string, limitMs = START_LIMIT_MS): Promise<StartCheck> {
+  refuseLostDatabase(path);
+  if (!existsSync(path)) return { report: null, pending: null };
+  requireWritable(path);
+  const inLog = findWalDamage(`${path}-wal`);
+  if (inLog !== null) throw damagedDatabase(path, inLog);
+  const running = startCheck(path, 'quick_check', { mayBlock: true });
+  const report = await within(running.report, limitMs);
+  if (report === null) return { report, pending: running };
+  if (report.result.kind === 'damaged') throw damagedDatabase(path, report.result.found);
+  return { report, pending: null };
+}
+
+async function within<T>(promise: Promise<T>, limitMs: number): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), limitMs);
+  });
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+export interface IntegrityOptions {
+  readonly path: string;
+  /** The check that the start did not wait for. */
+  readonly pending: RunningCheck | null;
+  /** Told what each check found, for the log. */
+  readonly onReport: (report: CheckReport) => void;
+  /** Told once, in one line, that the database is damaged: it MUST NOT be used any more. */
+  readonly onDamage: (message: string) => void;
+  /** Milliseconds to the first full check; left out: a minute, after what a start has to do. */
+  readonly firstMs?: number;
+}
+
+const FIRST_MS = 60_000;
+const EVERY_MS = 86_400_000;
+const AFTER_FAILURE_MS = 3_600_000;
+
+/** Checks the whole database once a day, in a process of its own. */
+export class IntegrityWatch {
+  readonly #options: IntegrityOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #running: RunningCheck | null;
+  #stopped = false;
+
+  constructor(options: IntegrityOptions) {
+    this.#options = options;
+    this.#running = options.pending;
+    if (options.pending) void this.#settle(options.pending);
+    else this.#plan(options.firstMs ?? FIRST_MS);
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+    this.#running?.stop();
+  }
+
+  #plan(afterMs: number): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => this.#begin('integrity_check'), afterMs);
+    this.#timer.unref();
+  }
+
+  #begin(check: CheckKind): void {
+    this.#running = startCheck(this.#options.path, check);
+    void this.#settle(this.#running);
+  }
+
+  async #settle({ report }: RunningCheck): Promise<void> {
+    const { path, onReport, onDamage, firstMs = FIRST_MS } = this.#options;
+    const done = await report;
+    this.#running = null;
+    if (this.#stopped) return;
+    onReport(done);
+    if (done.result.kind === 'damaged') {
+      onDamage(damagedDatabase(path, done.result.found).message);
+      return;
+    }
+    if (done.result.kind === 'failed') this.#plan(AFTER_FAILURE_MS);
+    else this.#plan(done.check === 'quick_check' ? firstMs : EVERY_MS);
+  }
+}

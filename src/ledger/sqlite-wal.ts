@@ -1,0 +1,127 @@
+/**
+ * Looks for damage in SQLite's write-ahead log, which SQLite itself does not report: recovery takes the frames up to
+ * the first whose checksum is wrong, and forgets all later ones. After a crash that is right for a transaction
+ * whose sync had not ended. Commits are synced one by one, so at most one can be so unfinished: if two or more
+ * follow the wrong frame, rows that were durable would be lost.
+ *
+ * Format: "WAL-mode File Format", https://www.sqlite.org/walformat.html.
+ */
+import { closeSync, openSync, readSync } from 'node:fs';
+
+const HEADER_BYTES = 32;
+const FRAME_HEADER_BYTES = 24;
+
+/** The last bit of the magic number tells the byte order of checksums. */
+const MAGIC = 0x377f0682;
+
+/** Frames that are read at once. */
+const CHUNK_FRAMES = 256;
+
+/** Commits that may follow the first wrong frame: the one whose sync was under way. */
+const UNFINISHED_COMMITS = 1;
+
+/** A running checksum: two sums of 32 bits over pairs of words. */
+interface Checksum {
+  first: number;
+  second: number;
+}
+
+/** What is wrong with the log, in one line; null when nothing is, or there is none. */
+export function findWalDamage(walPath: string): string | null {
+  const file = openIfAny(walPath);
+  if (file === null) return null;
+  try {
+    for (;;) {
+      const before = readAt(file, 0, HEADER_BYTES);
+      const found = examine(file, before);
+      // A server that begins the log anew meanwhile writes another header first.
+      if (found === null || readAt(file, 0, HEADER_BYTES).equals(before)) return found;
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+function examine(file: number, header: Buffer): string | null {
+  if (header.every((byte) => byte === 0)) return null;
+  const magic = header.length < HEADER_BYTES ? 0 : header.readUInt32BE(0);
+  const pageBytes = magic === 0 ? 0 : header.readUInt32BE(8);
+  const sum = { first: 0, second: 0 };
+  if ((magic & ~1) >>> 0 === MAGIC) addWords(sum, header.subarray(0, 24), magic === MAGIC);
+  if (!isSum(header, 24, sum) || !isPageSize(pageBytes)) {
+    return readAt(file, HEADER_BYTES, 1).length === 0 ? null : 'the header of its log is damaged';
+  }
+  return examineFrames(file, header, pageBytes, sum);
+}
+
+function examineFrames(
+  file: number,
+  header: Buffer,
+  pageBytes: number,
+  sum: Checksum,
+): string | null {
+  const littleEndian = header.readUInt32BE(0) === MAGIC;
+  const salts = header.subarray(16, 24);
+  const frameBytes = FRAME_HEADER_BYTES + pageBytes;
+  let wrong: number | null = null;
+  let commitsAfter = 0;
+  let number = 0;
+  for (let at = HEADER_BYTES; ; at += CHUNK_FRAMES * frameBytes) {
+    const chunk = readAt(file, at, CHUNK_FRAMES * frameBytes);
+    for (let i = 0; i + frameBytes <= chunk.length; i += frameBytes) {
+      number += 1;
+      const frame = chunk.subarray(i, i + frameBytes);
+      const isOfThisLog = frame.subarray(8, 16).equals(salts);
+      if (wrong === null) {
+        addWords(sum, frame.subarray(0, 8), littleEndian);
+        addWords(sum, frame.subarray(FRAME_HEADER_BYTES), littleEndian);
+        if (!isOfThisLog || !isSum(frame, 16, sum)) wrong = number;
+      }
+      // A frame that ends a transaction holds the size of the database.
+      if (wrong !== null && isOfThisLog && frame.readUInt32BE(4) !== 0) commitsAfter += 1;
+    }
+    if (chunk.length < CHUNK_FRAMES * frameBytes) break;
+  }
+  if (wrong === null || commitsAfter <= UNFINISHED_COMMITS) return null;
+  return `its log is damaged at frame ${wrong}, and ${commitsAfter} committed transactions stand in it or after it`;
+}
+
+function addWords(sum: Checksum, bytes: Uint8Array, littleEndian: boolean): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let { first, second } = sum;
+  for (let i = 0; i < bytes.length; i += 8) {
+    first = (first + view.getUint32(i, littleEndian) + second) >>> 0;
+    second = (second + view.getUint32(i + 4, littleEndian) + first) >>> 0;
+  }
+  sum.first = first;
+  sum.second = second;
+}
+
+function isSum(bytes: Buffer, at: number, { first, second }: Checksum): boolean {
+  if (bytes.length < at + 8) return false;
+  return bytes.readUInt32BE(at) === first && bytes.readUInt32BE(at + 4) === second;
+}
+
+function isPageSize(bytes: number): boolean {
+  return bytes >= 512 && bytes <= 65_536 && (bytes & (bytes - 1)) === 0;
+}
+
+function openIfAny(path: string): number | null {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** The bytes at a place of the file, fewer at its end. */
+function readAt(file: number, position: number, length: number): Buffer {
+  const bytes = Buffer.alloc(length);
+  let read = 0;
+  for (;;) {
+    const more = readSync(file, bytes, read, length - read, position + read);
+    read += more;
+    if (more === 0 || read === length) return bytes.subarray(0, read);
+  }
+}

@@ -1,0 +1,58 @@
+/** Who else can read the file of the master secret, or replace it. */
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { MasterSecretOrigin } from './config/index.ts';
+
+const GROUP_READS = 0o040;
+const GROUP_WRITES = 0o020;
+const OTHERS_READ = 0o004;
+const OTHERS_WRITE = 0o002;
+const STICKY = 0o1000;
+
+/**
+ * Warnings for the log, none if only the owner can read and replace the file. A file that the operator names may be
+ * readable by its group: Kubernetes mounts secrets so. Windows keeps rights in another form, and has none here.
+ */
+export function secretExposures(origin: MasterSecretOrigin): string[] {
+  if (origin.kind === 'environment' || process.platform === 'win32') return [];
+  const { path } = origin;
+  const mode = modeOf(path);
+  const directory = modeOf(dirname(path));
+  if (mode === undefined || directory === undefined) return [];
+  const readers = whoOf(mode, origin.kind === 'managed' ? GROUP_READS : 0, OTHERS_READ);
+  const writers = whoOf(mode, GROUP_WRITES, OTHERS_WRITE);
+  // In a directory with this bit, only owners replace files.
+  const movers = directory & STICKY ? null : whoOf(directory, 0, OTHERS_WRITE);
+  return [
+    ...(readers
+      ? [
+          `${readers} can read the master secret ${path} (mode ${octal(mode)}), and make proofs for keys that were ` +
+            `never made here. Run chmod 600 ${path}, and rotate the secret if anyone may have read it`,
+        ]
+      : []),
+    ...(writers
+      ? [
+          `${writers} can change the master secret ${path} (mode ${octal(mode)}): run chmod 600 ${path}`,
+        ]
+      : []),
+    ...(movers
+      ? [
+          `${movers} can replace files in ${dirname(path)} (mode ${octal(directory)}), the master secret among ` +
+            `them: run chmod 700 ${dirname(path)}`,
+        ]
+      : []),
+  ];
+}
+
+function whoOf(mode: number, group: number, others: number): string | null {
+  if (mode & others) return 'every user of this machine';
+  return mode & group ? 'the group of its file' : null;
+}
+
+function octal(mode: number): string {
+  return (mode & 0o7777).toString(8).padStart(4, '0');
+}
+
+function modeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mode;
+}

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { AppError } from '../../src/errors.ts';
+import { checkAtStart, IntegrityWatch } from '../../src/ledger/integrity.ts';
+import { openSqliteStore } from '../../src/ledger/sqlite.ts';
+import { startCheck } from '../../src/ledger/sqlite-check.ts';
+import { secretExposures } from '../../src/secret-exposure.ts';
+import { runPhm } from '../support/server.ts';
+import { keyRequest, QUOTAS } from './contract.ts';
+import { fillStore } from './filled-store.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'phm-damage-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const PAGE = 4096;
+let made = 0;
+
+/** A filled database in a directory of its own. */
+async function filled(): Promise<string> {
+  const path = join(newDirectory(), 'phm.db');
+  const store = openSqliteStore({ path, quotas: QUOTAS });
+  await fillStore(store, 600);
+  await store.close();
+  return path;
+}
+
+/** The same as a killed server leaves it: most of it in the log. */
+async function filledWithLog(): Promise<string> {
+  const path = join(newDirectory(), 'live.db');
+  const store = openSqliteStore({ path, quotas: QUOTAS });
+  await fillStore(store, 600);
+  for (let i = 0; i < 20; i++) await store.commit([keyRequest('acct_a')], []);
+  const copy = join(newDirectory(), 'phm.db');
+  copyFileSync(path, copy);
+  copyFileSync(`${path}-wal`, `${copy}-wal`);
+  await store.close();
+  return copy;
+}
+
+function newDirectory(): string {
+  const directory = join(folder, String(made++));
+  mkdirSync(directory);
+  return directory;
+}
+
+function overwrite(path: string, at: number, bytes: Uint8Array): void {
+  const file = openSync(path, 'r+');
+  writeSync(file, bytes, 0, bytes.length, at);
+  closeSync(file);
+}
+
+const WAY_BACK = /phm ledger restore FILE$/;
+
+async function refusal(path: string): Promise<string> {
+  try {
+    await checkAtStart(path);
+  } catch (error) {
+    assert.equal((error as Error).name, 'SetupError', String((error as Error).stack));
+    return (error as Error).message;
+  }
+  assert.fail('the database was taken');
+}
+
+describe('a database at the start of a server', () => {
+  it('is taken when it is sound, also with the log of a killed server', async () => {
+    const { report, pending } = await checkAtStart(await filled());
+    assert.deepEqual([report?.result, pending], [{ kind: 'sound' }, null]);
+    assert.equal(report?.check, 'quick_check');
+    const killed = await filledWithLog();
+    assert.equal((await checkAtStart(killed)).report?.result.kind, 'sound');
+  });
+
+  it('is refused when pages are damaged, with what was found and the way back', async () => {
+    const path = await filled();
+    overwrite(path, 4 * PAGE, Buffer.alloc(3 * PAGE, 0x5a));
+    const message = await refusal(path);
+    assert.match(message, /phm\.db is damaged: [^\n]+/);
+    assert.match(message, WAY_BACK);
+  });
+
+  it('is refused when it was cut off', async () => {
+    const path = await filled();
+    truncateSync(path, 5 * PAGE);
+    assert.match(await refusal(path), /is damaged: /);
+  });
+
+  it('is refused when it is no database, without words about rights', async () => {
+    const path = join(newDirectory(), 'phm.db');
+    writeFileSync(path, 'text '.repeat(1_000));
+    const message = await refusal(path);
+    assert.match(message, /is damaged: file is not a database/);
+    assert.match(message, WAY_BACK);
+    assert.throws(
+      () => openSqliteStore({ path, quotas: QUOTAS }),
+      (error: Error) => {
+        assert.match(error.message, /file is not a database/);
+        assert.doesNotMatch(error.message, /PHM_DATA_DIR|free space/);
+        return WAY_BACK.test(error.message);
+      },
+    );
+  });
+
+  it('is refused when its log is damaged and SQLite would forget durable rows', async () => {
+    const path = await filledWithLog();
+    const log = `${path}-wal`;
+    // In the first frame's page, after the headers of log and frame.
+    overwrite(log, 32 + 24 + 100, Buffer.alloc(8, 0xa5));
+    const before = readFileSync(log);
+    assert.match(await refusal(path), /log is damaged at frame 1, and \d+ committed transactions/);
+    assert.deepEqual(readFileSync(log), before, 'the log stays as it is');
+  });
+
+  it('is taken when only the last transaction of its log is unfinished', async () => {
+    const path = await filledWithLog();
+    const { size } = statSync(`${path}-wal`);
+    overwrite(`${path}-wal`, size - 10, randomBytes(10));
+    assert.equal((await checkAtStart(path)).report?.result.kind, 'sound');
+  });
+
+  it('is refused when it is empty or gone where a server has been, and made anew elsewhere', async () => {
+    const emptied = join(newDirectory(), 'phm.db');
+    writeFileSync(emptied, '');
+    await checkAtStart(emptied);
+    writeFileSync(join(emptied, '../master.key'), '5a'.repeat(32));
+    assert.match(await refusal(emptied), /phm\.db is empty, and .*master\.key shows/);
+    assert.equal(statSync(emptied).size, 0);
+    rmSync(emptied);
+    // The operator puts the secret there before the first start.
+    assert.deepEqual(await checkAtStart(emptied), { report: null, pending: null });
+    writeFileSync(join(emptied, '../directory.id'), 'ab'.repeat(16));
+    assert.match(await refusal(emptied), /there is no database .*directory\.id shows/);
+    assert.equal(existsSync(emptied), false);
+  });
+
+  it('is checked further while the server runs when the check takes longer than a start waits', async () => {
+    const path = await filled();
+    const running = startCheck(path, 'quick_check');
+    const reports: string[] = [];
+    await new Promise<void>((done) => {
+      const watch = new IntegrityWatch({
+        path,
+        pending: running,
+        firstMs: 0,
+        onReport: ({ check, result }) => {
+          reports.push(`${check} ${result.kind}`);
+          if (reports.length === 1) overwrite(path, 4 * PAGE, Buffer.alloc(3 * PAGE, 0x5a));
+        },
+        onDamage: (message) => {
+          assert.match(message, WAY_BACK);
+          watch.stop();
+          done();
+        },
+      });
+    });
+    assert.deepEqual(reports, ['quick_check sound', 'integrity_check damaged']);
+  });
+
+  it('ends the start with code 1 and the way back, and leaves the files as they are', async () => {
+    const path = await filled();
+    overwrite(path, 4 * PAGE, Buffer.alloc(3 * PAGE, 0x5a));
+    const before = readFileSync(path);
+    const { code, stderr } = await runPhm(['serve'], join(path, '..'));
+    assert.equal(code, 1);
+    assert.match(stderr, /^phm: the database .*phm\.db is damaged: .*ledger restore FILE$/m);
+    assert.deepEqual(readFileSync(path), before);
+  });
+
+  it('names the file that cannot be written', {
+    skip: process.getuid?.() === 0 ? 'root may write everything' : process.platform === 'win32',
+  }, async () => {
+    const path = await filled();
+    chmodSync(path, 0o400);
+    assert.match(await refusal(path), /phm\.db is read-only for this user/);
+    assert.equal(existsSync(`${path}-shm`), false, 'no file with its mode is left beside it');
+    chmodSync(path, 0o600);
+    writeFileSync(`${path}-shm`, '', { mode: 0o400 });
+    assert.match(await refusal(path), /phm\.db-shm is read-only.* A start while phm\.db was/s);
+  });
+});
+
+describe('damage that a statement finds', () => {
+  it('ends the use of the store for good', async () => {
+    const path = await filled();
+    const store = openSqliteStore({ path, quotas: QUOTAS });
+    const { size } = statSync(path);
+    const sound = readFileSync(path);
+    overwrite(path, PAGE, Buffer.alloc(size - PAGE, 0x5a));
+    const isRefused = (error: unknown) =>
+      error instanceof AppError &&
+      error.code === 'ledger_unavailable' &&
+      /is damaged: .*ledger restore FILE$/s.test(String((error.cause as Error).message));
+    await assert.rejects(store.commit([keyRequest('acct_a')], []), isRefused);
+    overwrite(path, 0, sound);
+    await assert.rejects(store.commit([keyRequest('acct_a')], []), isRefused);
+    await assert.rejects(store.lookup([Buffer.alloc(16)]), isRefused);
+    await store.close();
+  });
+});
+
+describe('the file of the master secret', { skip: process.platform === 'win32' }, () => {
+  it('is warned of when others can read, change or replace it', () => {
+    const directory = newDirectory();
+    const path = join(directory, 'master.key');
+    writeFileSync(path, '');
+    const warnings = (fileMode: number, directoryMode: number, kind: 'managed' | 'file') => {
+      chmodSync(path, fileMode);
+      chmodSync(directory, directoryMode);
+      return secretExposures({ kind, path }).map((text) =>
+        /^(.*?) can (\w+)/.exec(text)?.slice(1).join(': '),
+      );
+    };
+    const everyone = 'every user of this machine';
+    const group = 'the group of its file';
+    assert.deepEqual(warnings(0o600, 0o700, 'managed'), []);
+    assert.deepEqual(warnings(0o644, 0o755, 'managed'), [`${everyone}: read`]);
+    assert.deepEqual(warnings(0o640, 0o750, 'managed'), [`${group}: read`]);
+    assert.deepEqual(warnings(0o440, 0o1777, 'file'), [], 'as Kubernetes mounts it');
+    assert.deepEqual(warnings(0o444, 0o755, 'file'), [`${everyone}: read`]);
+    assert.deepEqual(warnings(0o660, 0o777, 'managed'), [
+      `${group}: read`,
+      `${group}: change`,
+      `${everyone}: replace`,
+    ]);
+    assert.deepEqual(secretExposures({ kind: 'environment', text: '' }), []);
+  });
+});
