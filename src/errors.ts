@@ -107,7 +107,7 @@ export const ERRORS = {
   },
   overloaded: {
     status: 503,
-    title: 'The service has more work than it can queue',
+    title: 'The service cannot take more work at present',
     remedy: 'The service is busy. Try again in {wait}.',
   },
 } as const satisfies Record<string, { status: number; title: string; remedy: string }>;

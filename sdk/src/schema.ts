@@ -994,7 +994,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service has more work than it can queue; entropy_unavailable: The random bit generator cannot vouch for its output */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; entropy_unavailable: The random bit generator cannot vouch for its output */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1166,7 +1166,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service has more work than it can queue */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1310,7 +1310,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service has more work than it can queue */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1456,7 +1456,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service has more work than it can queue */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1602,7 +1602,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service has more work than it can queue */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

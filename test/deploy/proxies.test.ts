@@ -4,6 +4,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ENVIRONMENT } from '../../src/config/index.ts';
+import { AppError } from '../../src/errors.ts';
+import { problemBody } from '../../src/http/problem.ts';
 import { deployFiles, ROOT, readText } from './files.ts';
 
 /** How each proxy is told to pass requests on, and to set a header. */
@@ -66,6 +68,36 @@ describe('an example of a reverse proxy', () => {
     ]) {
       assert.match(readText(path), /Forwarded "";|header_up -Forwarded|del-header Forwarded/, path);
     }
+  });
+
+  it('answers by itself as the service does', () => {
+    const found = new Map<string, string[]>();
+    for (const where of deployFiles().filter((path) => !path.endsWith('.md'))) {
+      const text = readText(where);
+      for (const [document] of text.matchAll(
+        /\{\s*"success": ?false[\s\S]*?"timestamp": ?"[\s\S]*?"\s*\}(?=\s|[`'])/g,
+      )) {
+        const body = JSON.parse(document.replace(/\{\{.*?\}\}/, 'now'));
+        const own = problemBody(new AppError(body.code), { requestId: body.request_id, nowMs: 0 });
+        const { detail, timestamp } = body;
+        assert.deepEqual(body, { ...own, detail, timestamp }, where);
+        found.set(where, [...(found.get(where) ?? []), body.code]);
+      }
+    }
+    const codes = [...found].map(([where, all]) => [where, all.sort()]);
+    const broken = ['ledger_unavailable', 'overloaded'];
+    const refused = ['headers_too_large', 'internal_error', 'malformed_request'];
+    assert.deepEqual(Object.fromEntries(codes), {
+      'deploy/caddy/Caddyfile': broken,
+      'deploy/compose/errors/408.json': ['request_timeout'],
+      'deploy/compose/errors/429.json': ['rate_limited'],
+      'deploy/compose/errors/500.json': ['internal_error'],
+      'deploy/compose/errors/503.json': ['overloaded'],
+      'deploy/compose/errors/lost.json': ['ledger_unavailable'],
+      'deploy/nginx/phm.conf': [
+        ...[...broken, ...refused, 'payload_too_large', 'unsupported_transfer_encoding'].sort(),
+      ],
+    });
   });
 
   it('beside which demo keys are off wherever deploy/ sets variables', () => {

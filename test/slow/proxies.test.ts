@@ -1,70 +1,25 @@
-/** The examples of nginx and HAProxy themselves, in front of a server that admits demo keys in direct requests. */
+/** The examples of nginx, HAProxy and Caddy themselves, in front of a server that admits demo keys in direct requests. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { makeCertificate } from '../support/certificate.ts';
 import { freePort } from '../support/free-port.ts';
+import { PROXIES, RunningProxy } from '../support/proxies.ts';
 import { DEMO_KEY, Server } from '../support/server.ts';
 import { makeAccount, sqliteIn } from '../support/unknown-keys.ts';
 
-const DEPLOY = resolve(import.meta.dirname, '../../deploy');
-
-/** The program, where it is installed. */
-const find = (name: string) =>
-  [name, `/usr/sbin/${name}`].find((path) => spawnSync(path, ['-v']).status === 0);
-
-interface Setting {
-  readonly folder: string;
-  readonly port: number;
-  /** Host and port of the server. */
-  readonly server: string;
-  readonly certificate: string;
-}
-
-function startHaproxy(program: string, { port, server, certificate }: Setting): ChildProcess {
-  const [BIND, CERTIFICATE] = [`127.0.0.1:${port}`, certificate];
-  return spawn(program, ['-db', '-f', join(DEPLOY, 'compose/haproxy.cfg')], {
-    env: { PATH: process.env.PATH, BIND, CERTIFICATE, REPLICA_A: server, REPLICA_B: server },
-  });
-}
-
-/** The example has addresses and paths of a machine: those alone are replaced. */
-function startNginx(program: string, { folder, port, server, certificate }: Setting): ChildProcess {
-  const example = readFileSync(join(DEPLOY, 'nginx/phm.conf'), 'utf8')
-    .replace('server 127.0.0.1:8080;', `server ${server};`)
-    .replace('listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`)
-    .replace('/etc/phm/tls.crt', certificate)
-    .replace('/etc/phm/tls.key', `${certificate}.key`);
-  const prefix = join(folder, 'nginx');
-  mkdirSync(prefix);
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((name) => `${name}_temp_path ${name};`)
-    .join('\n');
-  writeFileSync(
-    join(prefix, 'nginx.conf'),
-    `daemon off; master_process off; pid pid; error_log stderr;\nevents {}\nhttp {\naccess_log off;\n${temporary}\n${example}}\n`,
-  );
-  return spawn(program, ['-p', prefix, '-c', 'nginx.conf', '-e', 'stderr']);
-}
-
-for (const { name, start } of [
-  { name: 'haproxy', start: startHaproxy },
-  { name: 'nginx', start: startNginx },
-]) {
-  const program = find(name);
+for (const example of PROXIES) {
+  const { name, program } = example;
   describe(`the example of ${name}`, { skip: !program && `${name} is not installed here` }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'proxy-'));
     const certificate = join(folder, 'tls.crt');
     let server: Server;
-    let proxy: ChildProcess;
+    let proxy: RunningProxy;
     let port: number;
-    let proxyLog = '';
 
     /** A GET through the proxy, by a client that claims to be on the server's machine. */
     const ask = async (apiKey: string) => {
@@ -88,19 +43,11 @@ for (const { name, start } of [
       server = await Server.start(join(folder, 'data'), { PHM_TRUST_PROXY: 'loopback' });
       port = await freePort();
       const { host } = new URL(server.address);
-      proxy = start(program ?? '', { folder, port, server: host, certificate });
-      for (const stream of [proxy.stdout, proxy.stderr]) {
-        stream?.on('data', (chunk) => {
-          proxyLog += chunk;
-        });
-      }
-      while (!(await ask('mistyped').catch(() => null))) {
-        assert.equal(proxy.exitCode, null, `the proxy has ended:\n${proxyLog}`);
-        await sleep(50);
-      }
+      const setting = { folder: join(folder, 'proxy'), port, server: host, certificate };
+      proxy = await RunningProxy.start(example, setting);
     });
     after(async () => {
-      if (proxy?.exitCode === null && proxy.kill('SIGKILL')) await once(proxy, 'exit');
+      await proxy?.stop();
       await server?.stop('SIGKILL');
       rmSync(folder, { recursive: true, force: true });
     });
