@@ -4,12 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, chownSync, mkdirSync, rmSync } from 'node:fs';
+import { chownSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type pg from 'pg';
 import { type Account, addAccounts, queryPostgres, querySqlite } from '../support/books.ts';
+import { fillDisk, mountDisk, noMount } from '../support/faults/disk.ts';
 import { Load } from '../support/mixed-load.ts';
 import { FLOOD, flood, type Outage, outlive } from '../support/outage.ts';
 import { noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
@@ -17,36 +18,11 @@ import { until } from '../support/replicas.ts';
 import { makeDataDir, removeDataDir, runPhm, Server } from '../support/server.ts';
 import { WayToServer } from '../support/way.ts';
 
-const MEBIBYTE = 2 ** 20;
-
 /** No answer may take longer, whatever fails: see the table. A busy machine adds to it. */
 const LONGEST_MS = 75_000;
 
 /** A process that is told to end does so within notice and drain. */
 const LONGEST_END_MS = 35_000;
-
-const noMount =
-  process.platform === 'linux' && process.getuid?.() === 0
-    ? false
-    : 'a small disk is made with mount, which only root may do';
-
-/** A small disk of its own; the returned function takes it away. */
-function mountDisk(directory: string, size: string): () => void {
-  mkdirSync(directory, { recursive: true });
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'phm-test', directory]);
-  return () => execFileSync('umount', ['-l', directory]);
-}
-
-/** Fills what is left of a disk, to the last byte. */
-function fillDisk(ballast: string): void {
-  for (let block = MEBIBYTE; block >= 1; block /= 2) {
-    try {
-      for (;;) appendFileSync(ballast, Buffer.alloc(block, 1));
-    } catch (error) {
-      assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
-    }
-  }
-}
 
 async function measure(test: TestContext, outage: Outage, load: Load): Promise<void> {
   const longestMs = await outlive(outage, load);

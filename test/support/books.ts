@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { apiKeyHint, hashApiKey, MONTHLY_QUOTAS, newApiKey } from '../../src/accounts/index.ts';
 import { openStore, type StoreLocation } from '../../src/ledger/index.ts';
-import type { Load } from './mixed-load.ts';
+import type { Load, Released } from './mixed-load.ts';
 import type { Postgres } from './postgres.ts';
 
 export interface Account {
@@ -80,6 +80,21 @@ export interface AccountBooks {
   readonly rows: number;
 }
 
+/** What the clients of a service know: keys they were given, and what they sent and got by account. */
+export type Known = Pick<Load, 'released' | 'tallies'>;
+
+/** The books at one moment, and how they differ from what the clients know. */
+export interface Audit {
+  readonly books: Map<string, AccountBooks>;
+  /** Released keys without a row of their account. */
+  readonly missing: readonly Released[];
+  /** How many answered validations are not counted, by account. */
+  readonly uncounted: ReadonlyMap<string, number>;
+  readonly rows: number;
+  /** Everything that does not hold but for missing keys, in words. */
+  readonly errors: readonly string[];
+}
+
 /**
  * Holds the books to what the clients know, also while clients go on:
  *
@@ -89,38 +104,57 @@ export interface AccountBooks {
  */
 export async function checkBooks(query: Query, load: Load): Promise<Map<string, AccountBooks>> {
   assert.deepEqual(load.wrong, []);
-  const released = [...load.released];
+  const { books, missing, errors } = await auditBooks(query, load);
+  assert.deepEqual(
+    missing.map(({ keyId }) => keyId),
+    [],
+    'released keys without a row',
+  );
+  assert.deepEqual(errors, []);
+  return books;
+}
+
+/** Compares without throwing. */
+export async function auditBooks(query: Query, known: Known): Promise<Audit> {
+  const released = [...known.released];
   const answered = new Map(
-    [...load.tallies].map(([accountId, { validatesAnswered }]) => [accountId, validatesAnswered]),
+    [...known.tallies].map(([accountId, { validatesAnswered }]) => [accountId, validatesAnswered]),
   );
   const rows = await query(ROWS);
   const owners = new Map(rows.map((row) => [hex(row.key_id), row.account_id]));
-  assert.equal(owners.size, rows.length, 'a key id is there twice');
-  assert.equal(new Set(rows.map((row) => hex(row.commitment))).size, rows.length);
-  for (const { keyId, accountId } of released) {
-    assert.equal(owners.get(keyId), accountId, `the row of the released key ${keyId}`);
-  }
+  const errors: string[] = [];
+  const hold = (claim: boolean, broken: string) => claim || errors.push(broken);
+  hold(owners.size === rows.length, 'a key id is there twice');
+  const commitments = new Set(rows.map((row) => hex(row.commitment)));
+  hold(commitments.size === rows.length, 'a commitment is there twice');
+  const missing = released.filter(({ keyId, accountId }) => owners.get(keyId) !== accountId);
   const books = new Map<string, AccountBooks>();
+  const uncounted = new Map<string, number>();
   for (const row of await query(BOOKS)) {
     const accountId = String(row.account_id);
-    const tally = load.tallies.get(accountId);
+    const tally = known.tallies.get(accountId);
     if (!tally) continue;
     const read = (column: string) => Number(row[column]);
     const [used, written] = [read('used'), read('rows_written')];
+    const equal = (what: string, one: number, other: number) =>
+      hold(one === other, `${what} of ${accountId}: ${one}, not ${other}`);
     for (const period of ['minute', 'hour']) {
-      assert.equal(read(`${period}_keys`), written, `keys by ${period}`);
-      assert.equal(read(`${period}_metered`), used, `metered requests by ${period}`);
-      assert.equal(read(`${period}_latency_us`), read('latency_us'), `latencies by ${period}`);
+      equal(`keys by ${period}`, read(`${period}_keys`), written);
+      equal(`metered requests by ${period}`, read(`${period}_metered`), used);
+      equal(`latencies by ${period}`, read(`${period}_latency_us`), read('latency_us'));
       // Streams of calls that failed afterwards are counted too.
-      assert.ok(read(`${period}_streams_passed`) >= read('judged'), `streams by ${period}`);
+      const streams = read(`${period}_streams_passed`);
+      hold(streams >= read('judged'), `streams by ${period} of ${accountId}: ${streams}`);
     }
     const validations = used - written;
-    assert.ok(validations >= (answered.get(accountId) ?? 0), 'an answered validation is missing');
-    assert.ok(validations <= tally.validatesSent, 'a validation is counted twice');
-    assert.ok(written <= tally.generatesSent, 'a key is recorded twice');
+    const least = answered.get(accountId) ?? 0;
+    if (validations < least) uncounted.set(accountId, least - validations);
+    hold(validations >= least, `${least - validations} answered validations are not counted`);
+    hold(validations <= tally.validatesSent, `a validation of ${accountId} is counted twice`);
+    hold(written <= tally.generatesSent, `a key of ${accountId} is recorded twice`);
     books.set(accountId, { used, rows: written });
   }
-  return books;
+  return { books, missing, uncounted, rows: rows.length, errors };
 }
 
 function hex(bytes: unknown): string {

@@ -26,7 +26,10 @@ export const PASSWORD = 'not-for-any-log';
 
 /** PostgreSQL refuses to run as root: there it runs as the user nobody. */
 const NOBODY = 65_534;
-const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : null;
+/** The user that servers run as, where it is not the user of the tests. */
+export const serverUser: { readonly uid: number; readonly gid: number } | null =
+  process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : null;
+const user = serverUser;
 
 /** Why this user cannot run PostgreSQL for the tests, or false: the reason of a skip. */
 export const noPostgres: string | false = findObstacle();
@@ -39,7 +42,7 @@ function findObstacle(): string | false {
 }
 
 /** Ends the server, at once and for good, when the pipe from the test process closes. */
-const WATCH = '"$@" & pid=$!; read -r end || end=QUIT; kill -$end $pid; wait $pid';
+export const WATCH = '"$@" & pid=$!; read -r end || end=QUIT; kill -$end $pid; wait $pid';
 
 export class Postgres {
   readonly port: number;

@@ -12,12 +12,13 @@ export class WayToServer {
   deliver: (() => Promise<void>) | null = null;
   /** Shut: connections are ended as they come. Stalled: nothing passes, and nobody is told. */
   state: 'open' | 'shut' | 'stalled' = 'open';
-  readonly #serverPort: number;
+  /** Where new connections go; those that are open stay where they are. */
+  serverPort: number;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
   private constructor(serverPort: number) {
-    this.#serverPort = serverPort;
+    this.serverPort = serverPort;
     this.#server = createServer((near) => this.#join(near));
   }
 
@@ -47,7 +48,7 @@ export class WayToServer {
       near.destroy();
       return;
     }
-    const far = connect(this.#serverPort, '127.0.0.1');
+    const far = connect(this.serverPort, '127.0.0.1');
     const end = () => {
       near.destroy();
       far.destroy();

@@ -1,0 +1,43 @@
+/**
+ * A sample of the random faults of `scripts/faults.ts`: 12 on PostgreSQL with a synchronous standby, and beside
+ * them 12 on SQLite, under load. About 110 s, seed 15. Expected: no released key without its row, no server that is ready while it
+ * makes no keys, no 503 outside of the contract.
+ */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { noFaults, printRun, runFaults } from '../support/faults/run.ts';
+
+const SEED = 15;
+const FAULTS = 12;
+const LIMIT_MS = 300_000;
+
+/** Each of these takes a minute or half of one. */
+const LONG = /^clock: a server|rotation/;
+
+describe('random faults under load', { concurrency: true }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'phm-faults-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  for (const store of ['postgres', 'sqlite'] as const) {
+    it(`lose nothing and hide nothing: ${store}`, { skip: noFaults(store) }, async (test) => {
+      const run = await runFaults({
+        store,
+        checkout: resolve(import.meta.dirname, '../..'),
+        folder: join(folder, store),
+        seed: SEED,
+        faults: FAULTS,
+        untilMs: Date.now() + LIMIT_MS,
+        only: /(?:)/,
+        without: LONG,
+        tell: ({ fault, chosen }) => test.diagnostic(`${fault}: ${chosen}`),
+      });
+      assert.ok(run.sound, printRun(run));
+      test.diagnostic(`${run.released} keys released, ${run.rows} rows`);
+      assert.equal(run.faults, FAULTS);
+      assert.ok(run.rows >= run.released && run.released > 0);
+    });
+  }
+});

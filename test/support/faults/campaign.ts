@@ -1,0 +1,180 @@
+/**
+ * One fault after another, drawn by a seed, on a service that is used all the time. After each, service has to
+ * return by itself, every released key is asked for, and the books are held to what the clients know.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { auditBooks } from '../books.ts';
+import { Dice } from './dice.ts';
+import { type Fault, RETURN_LIMIT_MS, type Site } from './site.ts';
+
+const BETWEEN_MS = 700;
+const VERDICTS_LIMIT_MS = 60_000;
+
+/** What one fault did. */
+export interface FaultRecord {
+  readonly number: number;
+  readonly fault: string;
+  /** What the dice chose. */
+  readonly chosen: string;
+  readonly at: string;
+  /** How long the fault took, with its end. */
+  readonly faultMs: number;
+  /** Time from its end until all servers, and the proxy, served; null: not within the bound. */
+  readonly returnMs: number | null;
+  /** How long servers said that they were ready while they made no keys, all together. */
+  readonly hiddenMs: number;
+  readonly released: number;
+  readonly lost: number;
+  readonly refused: Record<string, number>;
+  /** Answers 503 that are no problem document or lack Retry-After. */
+  readonly broken: Record<string, number>;
+  readonly events: readonly string[];
+  /** What must not be, besides lost keys. */
+  readonly findings: readonly string[];
+}
+
+export interface Planned<S extends Site> {
+  readonly fault: Fault<S>;
+  readonly seed: number;
+}
+
+/**
+ * Draws so many faults: all of them in random order, then all again, so that each comes about equally often.
+ * Each has a seed of its own, so that what it chooses does not depend on how the ones before went.
+ */
+export function plan<S extends Site>(
+  faults: readonly Fault<S>[],
+  count: number,
+  seed: number,
+): Planned<S>[] {
+  const dice = new Dice(seed);
+  const drawn: Planned<S>[] = [];
+  while (drawn.length < count && faults.length > 0) {
+    for (const fault of dice.shuffle(faults)) drawn.push({ fault, seed: dice.int(1, 2 ** 31) });
+  }
+  return drawn.slice(0, count);
+}
+
+export class Campaign<S extends Site> {
+  readonly records: FaultRecord[] = [];
+  /** How many rows the ledger had at the end. */
+  rows = 0;
+  lost = 0;
+  released = 0;
+  readonly #site: S;
+  /** Restores what the site consists of after a fault that did not return. */
+  readonly #heal: () => Promise<void>;
+
+  constructor(site: S, heal: () => Promise<void>) {
+    this.#site = site;
+    this.#heal = heal;
+  }
+
+  /** Runs the faults until they, or the time, are at an end; tells of each. */
+  async run(
+    planned: readonly Planned<S>[],
+    untilMs: number,
+    tell: (record: FaultRecord) => void,
+  ): Promise<void> {
+    for (const one of planned) {
+      if (Date.now() > untilMs) break;
+      const record = await this.#runOne(one);
+      this.records.push(record);
+      tell(record);
+    }
+    await this.#site.stopClients();
+    const final = await this.#check('the end', '', true);
+    if (final.lost > 0 || final.findings.length > 0) {
+      this.records.push(final);
+      tell(final);
+    }
+  }
+
+  async #runOne({ fault, seed }: Planned<S>): Promise<FaultRecord> {
+    const site = this.#site;
+    const dice = new Dice(seed);
+    await delay(dice.roll() * BETWEEN_MS);
+    const hiddenBefore = this.#hiddenMs();
+    const at = new Date().toISOString();
+    const began = performance.now();
+    let chosen = '';
+    try {
+      chosen = await fault.run(site, dice);
+    } catch (error) {
+      site.findings.push(`the fault itself failed: ${(error as Error).message}`);
+      await this.#heal();
+    }
+    const ended = performance.now();
+    let returnMs = await site.untilServed(ended);
+    if (returnMs === null) {
+      const states = site.watches.map(({ ready, latestKeyAsked }) =>
+        [ready ? 'ready' : 'not ready', latestKeyAsked > ended ? 'keys' : 'no keys'].join(', '),
+      );
+      site.findings.push(`no return within ${RETURN_LIMIT_MS / 1000} s: ${states.join('; ')}`);
+      await this.#restart();
+    }
+    const faultMs = Math.round(ended - began);
+    const hiddenMs = Math.round(this.#hiddenMs() - hiddenBefore);
+    returnMs = returnMs && Math.round(returnMs);
+    const checked = await this.#check(fault.name, chosen, false);
+    return { ...checked, at, faultMs, returnMs, hiddenMs };
+  }
+
+  #hiddenMs(): number {
+    return this.#site.watches.reduce((sum, watch) => sum + watch.hiddenMs, 0);
+  }
+
+  /** What an operator would do when nothing else helps. */
+  async #restart(): Promise<void> {
+    const { replicas } = this.#site;
+    await this.#heal();
+    for (const replica of replicas) replica.signal('SIGKILL');
+    if ((await this.#site.untilServed(performance.now())) === null) {
+      throw new Error('the service does not return with a restart either');
+    }
+  }
+
+  /** Asks for the keys, audits the books, and takes stock since the last time. */
+  async #check(fault: string, chosen: string, all: boolean): Promise<FaultRecord> {
+    const site = this.#site;
+    const { clients } = site;
+    await clients.validateReleased(all, VERDICTS_LIMIT_MS);
+    const before = this.released;
+    const audit = await auditBooks(site.options.query, clients);
+    const lost = new Set(audit.missing.map(({ keyId }) => keyId));
+    clients.forget(lost);
+    this.lost += lost.size;
+    this.rows = audit.rows;
+    this.released = clients.released.length + this.lost;
+    clients.forgetValidations(audit.uncounted);
+    const wrong = clients.wrong.splice(0);
+    const record = {
+      number: this.records.length + 1,
+      fault,
+      chosen,
+      at: new Date().toISOString(),
+      faultMs: 0,
+      returnMs: 0,
+      hiddenMs: 0,
+      released: this.released - before,
+      lost: lost.size,
+      refused: Object.fromEntries(clients.refused),
+      broken: Object.fromEntries(clients.broken),
+      events: site.events.splice(0),
+      findings: [...site.findings.splice(0), ...audit.errors, ...summarize(wrong)],
+    };
+    clients.refused.clear();
+    clients.broken.clear();
+    return record;
+  }
+}
+
+/** Equal texts once, with how many there are; keys by how many there are. */
+function summarize(texts: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const text of texts) {
+    const general = text.replace(/\b[0-9a-f]{32}\b/, '…');
+    counts.set(general, (counts.get(general) ?? 0) + 1);
+  }
+  return [...counts].map(([text, n]) => (n === 1 ? text : `${text} (${n} times)`));
+}

@@ -1,0 +1,50 @@
+/** Programs whose clock is wrong, beside servers whose clock is right. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../free-port.ts';
+import { Replica } from './replica.ts';
+import { shiftedClock } from './shifted-clock.ts';
+import type { Fault, Site } from './site.ts';
+
+const RETENTION = { PHM_RETENTION_DAYS: '30' };
+
+/** A server prunes a minute after its start. */
+const PRUNED_MS = 75_000;
+
+/** Starts one more server, which gets no requests, and keeps it until it would have pruned. */
+async function startBeside(site: Site, days: number): Promise<string> {
+  const { checkout, folder } = site.options;
+  const events: string[] = [];
+  const replica = new Replica({
+    name: 'wrong clock',
+    checkout,
+    dataDir: `${folder}/data-wrong-clock`,
+    port: await freePort(),
+    env: () => ({ ...site.environment(0), ...RETENTION, ...shiftedClock(days) }),
+    logFile: `${folder}/server-wrong-clock.log`,
+    onEvent: (event) => events.push(event),
+  });
+  const began = Date.now();
+  void replica.start();
+  while (events.length === 0 && Date.now() - began < PRUNED_MS) await delay(100);
+  await replica.stop('SIGKILL');
+  return events.length > 0 ? 'refused to start' : 'started and served';
+}
+
+export const CLOCK_FAULTS: readonly Fault[] = [
+  {
+    name: 'clock: prune of 30 days by a command 400 days ahead',
+    run: async (site) => {
+      const args = ['ledger', 'prune', '--older-than', '30'];
+      const { code, stdout, stderr } = await site.phm(args, shiftedClock(400));
+      return `ended with ${code}: ${(stdout + stderr).trim().split('\n')[0]}`;
+    },
+  },
+  {
+    name: 'clock: a server 400 days ahead with a retention of 30',
+    run: (site) => startBeside(site, 400),
+  },
+  {
+    name: 'clock: a server a day behind',
+    run: (site) => startBeside(site, -1),
+  },
+];

@@ -1,0 +1,35 @@
+/** Small disks that can be filled. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdirSync } from 'node:fs';
+
+const MEBIBYTE = 2 ** 20;
+
+/** Why no small disk can be made here, or false. */
+export const noMount: string | false =
+  process.platform === 'linux' && process.getuid?.() === 0
+    ? false
+    : 'a small disk is made with mount, which only root may do';
+
+/** A small disk of its own; the returned function takes it away, and so does the end of this process. */
+export function mountDisk(directory: string, size: string): () => void {
+  mkdirSync(directory, { recursive: true });
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'phm-test', directory]);
+  const unmount = () => {
+    process.off('exit', unmount);
+    execFileSync('umount', ['-l', directory]);
+  };
+  process.on('exit', unmount);
+  return unmount;
+}
+
+/** Fills what is left of a disk, to the last byte. */
+export function fillDisk(ballast: string): void {
+  for (let block = MEBIBYTE; block >= 1; block /= 2) {
+    try {
+      for (;;) appendFileSync(ballast, Buffer.alloc(block, 1));
+    } catch (error) {
+      assert.equal((error as NodeJS.ErrnoException).code, 'ENOSPC');
+    }
+  }
+}

@@ -1,0 +1,98 @@
+/** A real HAProxy with the configuration of deploy/compose, in front of servers of this machine. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { openSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { makeCertificate } from '../certificate.ts';
+import { freePort } from '../free-port.ts';
+import type { Target } from './clients.ts';
+
+const HAPROXY = ['haproxy', '/usr/sbin/haproxy'].find(
+  (path) => spawnSync(path, ['-v']).status === 0,
+);
+
+/** Why there is no proxy here, or false. */
+export const noProxy: string | false = HAPROXY ? false : 'haproxy is not installed here';
+
+/** Where the image that deploy/compose uses has the folder of its configuration. */
+const IMAGE_FOLDER = '/usr/local/etc/haproxy';
+const SECOND_SERVER = /^ *server b .*$/m;
+
+export class HaProxy {
+  readonly target: Target;
+  readonly #folder: string;
+  readonly #env: Record<string, string>;
+  #child: ChildProcess | null = null;
+
+  private constructor(target: Target, folder: string, env: Record<string, string>) {
+    this.target = target;
+    this.#folder = folder;
+    this.#env = env;
+  }
+
+  /** Starts one with the configuration of a checkout, for two servers or three. */
+  static async start(checkout: string, folder: string, ports: readonly number[]): Promise<HaProxy> {
+    const source = join(checkout, 'deploy/compose/haproxy.cfg');
+    const text = readFileSync(source, 'utf8').replaceAll(IMAGE_FOLDER, dirname(source));
+    const thirdServer = (second: string) =>
+      second.replace('server b', 'server c').replace('REPLICA_B', 'REPLICA_C');
+    const whole = text.replace(SECOND_SERVER, (line) =>
+      ports.length > 2 ? `${line}\n${thirdServer(line)}` : line,
+    );
+    writeFileSync(join(folder, 'haproxy.cfg'), whole);
+    const certificate = join(folder, 'tls.crt');
+    makeCertificate(certificate, `${certificate}.key`);
+    const port = await freePort();
+    const names = ['REPLICA_A', 'REPLICA_B', 'REPLICA_C'];
+    const proxy = new HaProxy(
+      { url: `https://127.0.0.1:${port}`, ca: readFileSync(certificate, 'utf8') },
+      folder,
+      {
+        PATH: process.env.PATH ?? '',
+        BIND: `127.0.0.1:${port}`,
+        CERTIFICATE: certificate,
+        ...Object.fromEntries(ports.map((one, i) => [names[i], `127.0.0.1:${one}`])),
+      },
+    );
+    await proxy.launch();
+    return proxy;
+  }
+
+  /** Starts it (again), and waits until it takes connections. */
+  async launch(): Promise<void> {
+    const log = openSync(join(this.#folder, 'haproxy.log'), 'a');
+    const child = spawn(HAPROXY ?? '', ['-db', '-f', join(this.#folder, 'haproxy.cfg')], {
+      env: this.#env,
+      stdio: ['ignore', log, log],
+    });
+    this.#child = child;
+    const kill = () => child.kill('SIGKILL');
+    process.on('exit', kill);
+    child.on('exit', () => process.off('exit', kill));
+    while (!(await connects(Number(new URL(this.target.url).port)))) {
+      if (child.exitCode !== null) throw new Error('haproxy has ended: see haproxy.log');
+      await delay(50);
+    }
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+}
+
+async function connects(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}

@@ -1,0 +1,153 @@
+/** A PostgreSQL primary with a synchronous standby, and the ways to it: a failover leads them elsewhere. */
+import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { freePort } from '../free-port.ts';
+import { findInstalled, noPostgres, PASSWORD, serverUser } from '../postgres.ts';
+import { WayToServer } from '../way.ts';
+import { mountDisk, noMount } from './disk.ts';
+import { PostgresNode } from './postgres-node.ts';
+
+const PROGRAMS = findInstalled(['initdb', 'postgres', 'pg_basebackup', 'pg_ctl']);
+
+/** Why there is no pair here, or false. */
+export const noPair: string | false =
+  noPostgres || (PROGRAMS ? false : 'an installed PostgreSQL 15 or newer is needed for a standby');
+
+const DISK = '400m';
+const SYNC_LIMIT_MS = 30_000;
+
+/** The role of the service: it owns its database, and is no superuser, so that limits apply to it. */
+export const ROLE = 'service';
+const DATABASE = 'service';
+
+export class PostgresPair {
+  readonly ways: readonly WayToServer[];
+  readonly hasSmallDisk: boolean;
+  readonly #folder: string;
+  readonly #unmount: (() => void)[] = [];
+  primary: PostgresNode;
+  standby: PostgresNode;
+
+  private constructor(folder: string, nodes: [PostgresNode, PostgresNode], ways: WayToServer[]) {
+    this.#folder = folder;
+    [this.primary, this.standby] = nodes;
+    this.ways = ways;
+    this.hasSmallDisk = !noMount;
+  }
+
+  /** Makes both servers, the database, and so many ways to it. */
+  static async start(ways: number): Promise<PostgresPair> {
+    const folder = mkdtempSync(join(existsSync('/tmp') ? '/tmp' : tmpdir(), 'phm-pair-'));
+    if (serverUser) chownSync(folder, serverUser.uid, serverUser.gid);
+    const unmount: (() => void)[] = [];
+    const nodes = [];
+    for (const name of ['a', 'b']) {
+      if (!noMount) unmount.push(mountDisk(join(folder, name, 'disk'), DISK));
+      nodes.push(new PostgresNode(PROGRAMS ?? '', join(folder, name), await freePort()));
+    }
+    const [first, second] = nodes as [PostgresNode, PostgresNode];
+    const opened = Array.from({ length: ways }, () => WayToServer.start(first.port));
+    const pair = new PostgresPair(folder, [first, second], await Promise.all(opened));
+    pair.#unmount.push(...unmount);
+    await pair.#create();
+    return pair;
+  }
+
+  async #create(): Promise<void> {
+    const passwordFile = join(this.#folder, 'password');
+    writeFileSync(passwordFile, PASSWORD, { mode: 0o600 });
+    if (serverUser) chownSync(passwordFile, serverUser.uid, serverUser.gid);
+    await this.primary.initialize(passwordFile);
+    await this.primary.start();
+    await this.admin(`CREATE TABLESPACE small LOCATION '${this.primary.space}'`, 'postgres');
+    await this.admin(`CREATE ROLE ${ROLE} LOGIN PASSWORD '${PASSWORD}'`, 'postgres');
+    await this.admin(`CREATE DATABASE ${DATABASE} OWNER ${ROLE} TABLESPACE small`, 'postgres');
+    await this.attachStandby();
+    await this.untilSynchronous();
+  }
+
+  /** The address of the database, over one of the ways or directly. */
+  url(way?: number): string {
+    const port = way === undefined ? this.primary.port : this.ways[way]?.port;
+    return `postgres://${ROLE}:${PASSWORD}@127.0.0.1:${port}/${DATABASE}`;
+  }
+
+  /** A superuser's connection to the primary; the caller ends it. */
+  async connect(database: string = DATABASE): Promise<pg.Client> {
+    const { port } = this.primary;
+    const client = new pg.Client({
+      connectionString: `postgres://phm:${PASSWORD}@127.0.0.1:${port}/${database}`,
+      connectionTimeoutMillis: 5_000,
+    });
+    client.on('error', () => {});
+    await client.connect();
+    // What the harness itself writes must not wait for a standby that is away.
+    await client.query('SET synchronous_commit = local');
+    return client;
+  }
+
+  /** Runs one statement as superuser on the primary. */
+  async admin(sql: string, database: string = DATABASE): Promise<Record<string, unknown>[]> {
+    const client = await this.connect(database);
+    try {
+      return (await client.query(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  /** Makes the other server a standby of the primary, from nothing. */
+  async attachStandby(): Promise<void> {
+    await this.standby.stop('kill');
+    await this.standby.copyFrom(this.primary);
+    await this.standby.start();
+  }
+
+  /** Waits until commits are confirmed by the standby. */
+  async untilSynchronous(): Promise<void> {
+    const end = Date.now() + SYNC_LIMIT_MS;
+    for (;;) {
+      const rows = await this.admin("SELECT FROM pg_stat_replication WHERE sync_state = 'sync'");
+      if (rows.length > 0) return;
+      if (Date.now() > end) throw new Error('the standby is not synchronous');
+      await delay(100);
+    }
+  }
+
+  /** The primary dies, the standby takes its place, and a new standby is made where the primary was. */
+  async failOver(): Promise<void> {
+    await this.primary.stop('kill');
+    await this.standby.promote();
+    [this.primary, this.standby] = [this.standby, this.primary];
+    for (const way of this.ways) {
+      way.serverPort = this.primary.port;
+      way.cutAll();
+    }
+    await this.attachStandby();
+    await this.untilSynchronous();
+  }
+
+  /** Has everything run that a fault may have left otherwise. */
+  async heal(): Promise<void> {
+    for (const way of this.ways) {
+      way.state = 'open';
+      way.cut = null;
+    }
+    if (this.standby.postmaster === null) await this.standby.start();
+  }
+
+  async remove(): Promise<void> {
+    for (const way of this.ways) way.close();
+    await Promise.all([this.primary.stop('immediate'), this.standby.stop('immediate')]);
+    for (const unmount of this.#unmount) unmount();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** The file that fills the primary's small disk. */
+  get ballast(): string {
+    return join(dirname(this.primary.space), 'ballast');
+  }
+}

@@ -1,0 +1,110 @@
+/** One server of a checkout as a supervisor runs it: on a fixed port, started again when it ends. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { COMPILE_CACHE } from '../compile-cache.ts';
+import type { Environment } from '../server.ts';
+
+const THREADS = pathToFileURL(join(import.meta.dirname, 'ended-threads.ts')).href;
+const RESTART_PAUSE_MS = 500;
+
+export interface ReplicaOptions {
+  readonly name: string;
+  /** The folder of the project whose program runs. */
+  readonly checkout: string;
+  readonly dataDir: string;
+  readonly port: number;
+  /** Called for each start, so that the next one can have other settings. */
+  readonly env: () => Environment;
+  readonly logFile: string;
+  /** Told of what a supervisor would tell an operator. */
+  readonly onEvent: (event: string) => void;
+}
+
+export class Replica {
+  readonly options: ReplicaOptions;
+  #child: ChildProcess | null = null;
+  #wanted = false;
+  #running: Promise<void> = Promise.resolve();
+  /** When the latest process began to listen, by `performance.now()`; null while there is none. */
+  listeningSince: number | null = null;
+  /** True between SIGSTOP and SIGCONT. */
+  stopped = false;
+
+  constructor(options: ReplicaOptions) {
+    this.options = options;
+    mkdirSync(options.dataDir, { recursive: true });
+  }
+
+  get address(): string {
+    return `http://127.0.0.1:${this.options.port}`;
+  }
+
+  get pid(): number | null {
+    return this.#child?.pid ?? null;
+  }
+
+  /** Keeps the server running from now on; resolves when it first listens, or after `limitMs`. */
+  async start(limitMs = 60_000): Promise<void> {
+    this.#wanted = true;
+    this.#running = this.#supervise();
+    const end = Date.now() + limitMs;
+    while (this.listeningSince === null && Date.now() < end) await delay(20);
+  }
+
+  /** Ends the process for good, until `start`; returns its exit code. */
+  async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    this.#wanted = false;
+    const child = this.#child;
+    this.signal(signal);
+    await this.#running;
+    return child?.exitCode ?? null;
+  }
+
+  /** Sends a signal; the supervisor starts the server again if it ends by it. */
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+    if (signal === 'SIGSTOP') this.stopped = true;
+    if (signal === 'SIGCONT' || signal === 'SIGKILL') this.stopped = false;
+  }
+
+  async #supervise(): Promise<void> {
+    while (this.#wanted) {
+      await this.#runOnce();
+      if (this.#wanted) await delay(RESTART_PAUSE_MS);
+    }
+  }
+
+  async #runOnce(): Promise<void> {
+    const { name, checkout, dataDir, port, env, logFile, onEvent } = this.options;
+    const log = openSync(logFile, 'a', 0o600);
+    const child = spawn(process.execPath, [join(checkout, 'src/main.ts'), 'serve', '--json'], {
+      env: {
+        PATH: process.env.PATH ?? '',
+        PHM_DATA_DIR: dataDir,
+        PHM_PORT: String(port),
+        PHM_WORKERS: '1',
+        NODE_COMPILE_CACHE: COMPILE_CACHE,
+        NODE_OPTIONS: `--import=${THREADS}`,
+        ...env(),
+      },
+      stdio: ['ignore', 'pipe', log],
+    });
+    this.#child = child;
+    const kill = () => child.kill('SIGKILL');
+    process.on('exit', kill);
+    child.stdout?.once('data', () => {
+      this.listeningSince = performance.now();
+    });
+    const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
+    process.off('exit', kill);
+    if (this.listeningSince === null && this.#wanted) onEvent(`${name}: start ended with ${code}`);
+    else if (this.#wanted && signal === null) onEvent(`${name}: ended by itself with ${code}`);
+    this.listeningSince = null;
+    this.stopped = false;
+    this.#child = null;
+  }
+}

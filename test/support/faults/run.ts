@@ -1,0 +1,163 @@
+/** A run of faults on one store, from the first server to the summary. */
+import { execFileSync } from 'node:child_process';
+import { Campaign, type FaultRecord, plan } from './campaign.ts';
+import { CLOCK_FAULTS } from './clock-faults.ts';
+import { noProxy } from './haproxy.ts';
+import { POSTGRES_FAULTS } from './postgres-faults.ts';
+import { noPair } from './postgres-pair.ts';
+import { PostgresSite } from './postgres-site.ts';
+import { SERVER_FAULTS } from './server-faults.ts';
+import type { Fault, Site } from './site.ts';
+import { SQLITE_FAULTS } from './sqlite-faults.ts';
+import { SqliteSite } from './sqlite-site.ts';
+
+export type Store = 'postgres' | 'sqlite';
+
+export interface RunOptions {
+  readonly store: Store;
+  /** The folder of the project whose servers run. */
+  readonly checkout: string;
+  /** For data and logs. */
+  readonly folder: string;
+  readonly seed: number;
+  readonly faults: number;
+  /** No fault begins after this moment. */
+  readonly untilMs: number;
+  readonly only: RegExp;
+  readonly without: RegExp;
+  readonly tell: (record: FaultRecord) => void;
+}
+
+/** What came of all faults of one name. */
+export interface FaultSummary {
+  readonly fault: string;
+  readonly times: number;
+  readonly longestReturnMs: number;
+  readonly hiddenMs: number;
+  readonly lost: number;
+  readonly broken: number;
+  readonly findings: readonly string[];
+}
+
+export interface Run {
+  readonly store: Store;
+  readonly commit: string;
+  readonly seed: number;
+  readonly began: string;
+  readonly minutes: number;
+  readonly faults: number;
+  readonly released: number;
+  readonly rows: number;
+  readonly lost: number;
+  /** Nothing was lost, hidden or found. */
+  readonly sound: boolean;
+  readonly skipped: readonly string[];
+  readonly summary: readonly FaultSummary[];
+}
+
+/** Why a store cannot be tried here, or false. */
+export function noFaults(store: Store): string | false {
+  return noProxy || (store === 'postgres' && noPair);
+}
+
+export async function runFaults(options: RunOptions): Promise<Run> {
+  const { store, checkout, folder, seed } = options;
+  if (store === 'sqlite') {
+    const site = await SqliteSite.start(checkout, folder, seed);
+    return runOn(
+      site,
+      [...SERVER_FAULTS, ...CLOCK_FAULTS, ...SQLITE_FAULTS],
+      options,
+      async () => {},
+    );
+  }
+  const site = await PostgresSite.start(checkout, folder, seed);
+  const faults = [...SERVER_FAULTS, ...CLOCK_FAULTS, ...POSTGRES_FAULTS];
+  return runOn(site, faults, options, () => site.pair.heal());
+}
+
+async function runOn<S extends Site>(
+  site: S,
+  all: readonly Fault<S>[],
+  options: RunOptions,
+  heal: () => Promise<void>,
+): Promise<Run> {
+  const { store, checkout, seed, untilMs, only, without, tell } = options;
+  const began = Date.now();
+  const asked = all.filter(({ name }) => only.test(name) && !without.test(name));
+  const skipped = asked.flatMap((fault) => {
+    const reason = fault.skip?.(site);
+    return reason ? [`${fault.name}: ${reason}`] : [];
+  });
+  const faults = asked.filter((fault) => !fault.skip?.(site));
+  const campaign = new Campaign(site, heal);
+  try {
+    await campaign.run(plan(faults, options.faults, seed), untilMs, tell);
+  } finally {
+    await site.close();
+  }
+  const { records, released, rows, lost } = campaign;
+  const summary = summarize(records);
+  return {
+    store,
+    commit: execFileSync('git', ['-C', checkout, 'describe', '--always', '--dirty'], {
+      encoding: 'utf8',
+    }).trim(),
+    seed,
+    began: new Date(began).toISOString(),
+    minutes: Math.round((Date.now() - began) / 6_000) / 10,
+    faults: records.length,
+    released,
+    rows,
+    lost,
+    sound: lost === 0 && summary.every(isSound),
+    skipped,
+    summary,
+  };
+}
+
+function isSound({ lost, hiddenMs, broken, findings }: FaultSummary): boolean {
+  return lost === 0 && hiddenMs === 0 && broken === 0 && findings.length === 0;
+}
+
+function summarize(records: readonly FaultRecord[]): FaultSummary[] {
+  const byName = Map.groupBy(records, ({ fault }) => fault);
+  return [...byName].map(([fault, some]) => ({
+    fault,
+    times: some.length,
+    longestReturnMs: Math.max(...some.map(({ returnMs }) => returnMs ?? Number.POSITIVE_INFINITY)),
+    hiddenMs: some.reduce((sum, { hiddenMs }) => sum + hiddenMs, 0),
+    lost: some.reduce((sum, { lost }) => sum + lost, 0),
+    broken: some.reduce(
+      (sum, { broken }) => sum + Object.values(broken).reduce((all, one) => all + one, 0),
+      0,
+    ),
+    findings: [...new Set(some.flatMap(({ findings }) => findings))],
+  }));
+}
+
+const seconds = (ms: number) => (ms / 1000).toFixed(1);
+
+/** The run as text: a line a fault, and what was found below. */
+export function printRun(run: Run): string {
+  const { store, commit, seed, began, minutes, faults, released, rows, lost } = run;
+  const head = [
+    `${store}, commit ${commit}, seed ${seed}, ${began}, ${minutes} minutes`,
+    `${faults} faults, ${released} keys released, ${rows} rows, ${lost} keys lost`,
+    ...run.skipped.map((reason) => `left out: ${reason}`),
+    '',
+    'times  lost  hidden s  503 without contract  longest return s  fault',
+  ];
+  const lines = run.summary.flatMap((one) => [
+    [
+      String(one.times).padStart(5),
+      String(one.lost).padStart(4),
+      seconds(one.hiddenMs).padStart(8),
+      String(one.broken).padStart(20),
+      seconds(one.longestReturnMs).padStart(16),
+      one.fault,
+    ].join('  '),
+    ...one.findings.map((finding) => `${' '.repeat(63)}! ${finding}`),
+  ]);
+  return [...head, ...lines, ''].join('\n');
+}
