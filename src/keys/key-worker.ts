@@ -25,6 +25,7 @@ import { entropyUnavailable, latchedError } from './generator.ts';
 import { formatKeyId, newKeyId } from './key-id.ts';
 import { KnownRetirements } from './known-retirements.ts';
 import type { Defect } from './latch.ts';
+import { LedgerProbe } from './ledger-probe.ts';
 import {
   type CommitTimes,
   type KeyBatch,
@@ -103,10 +104,11 @@ export class KeyWorker {
   readonly #plain: PlainGenerator;
   readonly #keyring: Keyring;
   readonly #store: LedgerStore;
+  readonly #probe: LedgerProbe;
   readonly #retirements: KnownRetirements;
   /** Ends when the commits before have: batches are committed in their order, one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
-  /** Once it is true it stays so, and is not asked for any more. */
+  /** Once it is true it stays so. */
   #ownApiKeys = false;
   /** Set for good once a check has found the ledger damaged. */
   #damage: AppError | null = null;
@@ -121,6 +123,7 @@ export class KeyWorker {
     this.#plain = plain;
     this.#keyring = keyring;
     this.#store = store;
+    this.#probe = new LedgerProbe(store);
     this.#retirements = new KnownRetirements(keyring.currentVersion, onRetirements);
   }
 
@@ -202,17 +205,19 @@ export class KeyWorker {
   }
 
   /**
-   * Whether the ledger can be read and committed to, the secret is whole and not retired, and the operator has issued
-   * API keys. Never rejects.
+   * Whether keys can be recorded and API keys looked up, the secret is whole and not retired, and the operator has
+   * issued API keys. Never rejects.
    */
   async checkLedger(): Promise<LedgerReport> {
     try {
       this.#requireSound();
-      await this.#store.commit([], []);
+      await this.#probe.run();
       const lookups = new BatchLookup(this.#store, this.#keyring);
       const lackedVersions = await lookups.lackedVersions();
       const retired = this.#retirements.note(await lookups.retirements());
-      this.#ownApiKeys ||= await this.#store.hasOwnApiKeys();
+      // Asked each time: it reads the tables that every API key is looked up in.
+      const ownApiKeys = await this.#store.hasOwnApiKeys();
+      this.#ownApiKeys ||= ownApiKeys;
       return { failure: null, lackedVersions, retired, ownApiKeys: this.#ownApiKeys };
     } catch (error) {
       const failure = toFailure(error).reason;
@@ -230,19 +235,23 @@ export class KeyWorker {
       return { outcomes: [], failuresRecorded: true, commit: null };
     }
     const startMs = monotonicMs();
+    const requests = drafts.map(({ request }) => request);
     try {
       this.#requireSound();
-      const committed = await this.#store.commit(
-        drafts.map(({ request }) => request),
-        failures,
-      );
-      const commit = { startMs, endMs: monotonicMs(), succeeded: true };
+      const committed = await this.#store.commit(requests, failures);
+      const keys = requests.filter(
+        ({ key }, i) => key && committed[i]?.kind === 'committed',
+      ).length;
+      this.#probe.noteRecorded(keys);
+      const commit = { startMs, endMs: monotonicMs(), failure: null, keys };
       const outcomes = drafts.map((draft, i) => this.#settle(draft, committed[i]));
       return { outcomes, failuresRecorded: true, commit };
     } catch (error) {
       for (const draft of drafts) draft.discard();
-      const failed: KeyTaskResult = { kind: 'failed', failure: toFailure(error) };
-      const commit = { startMs, endMs: monotonicMs(), succeeded: false };
+      this.#probe.noteFailed([...requests, ...failures].map(({ accountId }) => accountId));
+      const failure = toFailure(error);
+      const failed: KeyTaskResult = { kind: 'failed', failure };
+      const commit = { startMs, endMs: monotonicMs(), failure: failure.reason, keys: 0 };
       return { outcomes: drafts.map(() => failed), failuresRecorded: false, commit };
     }
   }

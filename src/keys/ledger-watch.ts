@@ -1,14 +1,21 @@
 /**
- * Watches the ledger from the main thread, with and without traffic: every two seconds the key worker
- * is asked whether it can read and commit, whether keys are made under a version of the master secret that
- * this server lacks, which versions are retired, and whether the operator has issued API keys. At most one
- * question is under way, and no request waits for its answer. Between the questions the key worker tells what its
- * batches read of retirements, so that one undone for the time of one batch is noticed.
+ * Watches the ledger from the main thread, with and without traffic. It sees what became of each batch, and every two
+ * seconds, or sooner after a failure, asks the key worker whether it can record a key, whether keys are made under a
+ * version of the master secret that this server lacks, which versions are retired, and whether the operator has issued
+ * API keys. At most one question is under way, and no request waits for its answer. Between the questions the key
+ * worker tells what its batches read of retirements, so that one undone for the time of one batch is noticed.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Worker } from 'node:worker_threads';
 import { AppError } from '../errors.ts';
-import type { KeyWorkerMessage, KeyWorkerReply, LedgerReport, RetiredVersion } from './messages.ts';
+import { LedgerHealth, TICK_MS } from './ledger-health.ts';
+import type {
+  CommitTimes,
+  KeyWorkerMessage,
+  KeyWorkerReply,
+  LedgerReport,
+  RetiredVersion,
+} from './messages.ts';
 
 const RETIRED_REMEDY =
   'No key was made: the version of the master secret that this server makes keys under is retired. Try again in ' +
@@ -16,11 +23,6 @@ const RETIRED_REMEDY =
 
 /** Seconds a client should wait, for another server or for this one with another version. */
 const RETIRED_RETRY_SECONDS = 5;
-
-const CHECK_EVERY_MS = 2_000;
-
-/** An answer that takes longer than so many intervals says as much as a failure. */
-const LATE_AFTER = 3;
 
 /** What is known of the ledger. */
 export interface LedgerStatus {
@@ -52,30 +54,33 @@ export class LedgerWatch {
   readonly #onChange: (status: LedgerStatus, before: LedgerStatus) => void;
   #onOwnApiKeys: (() => void) | null;
   readonly #timer: NodeJS.Timeout;
-  /** Intervals since the question that is under way; null when none is. */
-  #waiting: number | null = null;
+  readonly #health = new LedgerHealth();
+  readonly #oldestBatch: () => number | null;
   // The store was opened and the secret held against it before the worker was ready.
   #status: LedgerStatus = { failure: null, lackedVersions: [], retired: [] };
 
   /**
-   * `onChange` is told when the ledger fails or works again, when a version is found lacking, and when a version is
+   * `oldestBatch` gives the number of the batch that the key worker has had longest. `onChange` is told when the ledger fails or works again, when a version is found lacking, and when a version is
    * retired or reinstated; `onOwnApiKeys` once, when there are API keys that the operator has issued.
    */
   constructor(
     worker: Worker,
+    oldestBatch: () => number | null,
     onChange: (status: LedgerStatus, before: LedgerStatus) => void,
     onOwnApiKeys: () => void = () => {},
   ) {
     this.#worker = worker;
+    this.#oldestBatch = oldestBatch;
     this.#onChange = onChange;
     this.#onOwnApiKeys = onOwnApiKeys;
     worker.on('message', (message: KeyWorkerReply) => {
-      if ('lackedVersions' in message) this.#settle(message);
+      if ('id' in message) this.#noteCommit(message.commit);
+      else if ('lackedVersions' in message) this.#settle(message);
       else if ('retiredVersions' in message) {
         this.#note({ ...this.#status, retired: message.retiredVersions });
       }
     });
-    this.#timer = setInterval(() => this.#check(), CHECK_EVERY_MS);
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
   }
 
   /** The latest knowledge. */
@@ -87,23 +92,30 @@ export class LedgerWatch {
     clearInterval(this.#timer);
   }
 
-  #check(): void {
-    if (this.#waiting === null) {
-      this.#waiting = 0;
-      this.#worker.postMessage('check' satisfies KeyWorkerMessage);
-    } else if (++this.#waiting === LATE_AFTER) {
-      this.#note({ ...this.#status, failure: 'the ledger does not answer' });
-    }
+  #tick(): void {
+    const isDue = this.#health.tick(this.#oldestBatch());
+    this.#noteFailure();
+    if (isDue) this.#worker.postMessage('check' satisfies KeyWorkerMessage);
+  }
+
+  #noteCommit(commit: CommitTimes | null): void {
+    if (!commit) return;
+    this.#health.committed(commit);
+    this.#noteFailure();
+  }
+
+  #noteFailure(): void {
+    this.#note({ ...this.#status, failure: this.#health.failure });
   }
 
   #settle({ failure, lackedVersions, retired, ownApiKeys }: LedgerReport): void {
-    this.#waiting = null;
+    this.#health.checked(failure);
     if (ownApiKeys) {
       this.#onOwnApiKeys?.();
       this.#onOwnApiKeys = null;
     }
     this.#note({
-      failure,
+      failure: this.#health.failure,
       lackedVersions: lackedVersions ?? this.#status.lackedVersions,
       retired: retired ?? this.#status.retired,
     });

@@ -108,7 +108,10 @@ export interface KeyBatchReply {
 export interface CommitTimes {
   readonly startMs: number;
   readonly endMs: number;
-  readonly succeeded: boolean;
+  /** Why it failed; null when it succeeded. */
+  readonly failure: string | null;
+  /** Keys that it recorded. */
+  readonly keys: number;
 }
 
 /** What the main thread sends to the key worker: work, a verdict, a question about the ledger, its end, or the end. */

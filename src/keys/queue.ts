@@ -107,6 +107,11 @@ export class KeyQueue {
     return { waiting: this.#waiting.length + this.#held.length, capacity: MAX_WAITING };
   }
 
+  /** The batch that has been under way longest, by its number; null when none is. */
+  get oldestBatch(): number | null {
+    return this.#inFlight.keys().next().value ?? null;
+  }
+
   /** Sends the tasks again that wait for a verdict: it has come, or the process has latched. */
   resume(): void {
     this.#waiting = [...this.#held, ...this.#waiting];
@@ -183,7 +188,7 @@ export class KeyQueue {
     this.#boundFailures();
     this.#onStatus(reply.status);
     const { commit } = reply;
-    if (commit) this.#observer?.committed(commit.endMs - commit.startMs, commit.succeeded);
+    if (commit) this.#observer?.committed(commit.endMs - commit.startMs, commit.failure === null);
     const nowMs = monotonicMs();
     const unmade: Waiting[] = [];
     batch.waiting.forEach((one, i) => {

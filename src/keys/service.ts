@@ -90,7 +90,12 @@ export class KeyService {
     };
     this.#queue = new KeyQueue(keyWorker.worker, onStatus, observer);
     const { onLedgerChange, onOwnApiKeys } = options;
-    this.#ledger = new LedgerWatch(keyWorker.worker, onLedgerChange, onOwnApiKeys);
+    this.#ledger = new LedgerWatch(
+      keyWorker.worker,
+      () => this.#queue.oldestBatch,
+      onLedgerChange,
+      onOwnApiKeys,
+    );
     this.#pool = new SuitePool(latch, options.onFailedVerdict, observer);
     this.#statistics = new Statistics(statisticsWorker, observer);
     for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);

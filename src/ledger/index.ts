@@ -34,6 +34,7 @@ export type {
   LedgerStore,
   MeteredRequest,
   Principal,
+  ProbeOrder,
   PruneReport,
   RecordedKey,
   Retirement,

@@ -50,6 +50,7 @@ import type {
   FailedRequest,
   LedgerStore,
   MeteredRequest,
+  ProbeOrder,
   PruneOrder,
   PruneReport,
   RecordedKey,
@@ -206,6 +207,34 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
         }
         if (isRefusal(error) || error instanceof NotSentError) throw error;
         return await this.#resolve(turn, error);
+      }
+    }
+  }
+
+  /** A probe takes a turn like a batch. Its outcome is never asked after: it leaves nothing. */
+  probe({ accountIds, room }: ProbeOrder): Promise<void> {
+    const probed = this.#idle.then(() =>
+      this.connection.guarded(() => this.#probe([accountIds, room])),
+    );
+    this.#idle = probed.catch(() => {});
+    return probed;
+  }
+
+  async #probe(order: readonly unknown[]): Promise<void> {
+    if (!this.#registered) await this.#register();
+    const turn = ++this.#turn;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.connection.commit('SELECT probe_commit($1, $2, $3, $4)', [
+          this.#writerId,
+          turn,
+          ...order,
+        ]);
+        return;
+      } catch (error) {
+        if (attempt === MAX_ATTEMPTS) throw error;
+        if (isUnknownWriter(error)) await this.#register();
+        else if (!isConflict(error)) throw error;
       }
     }
   }

@@ -13,11 +13,11 @@ import type {
 
 export class SqliteAccountStore implements AccountStore {
   protected readonly connection: SqliteConnection;
-  readonly #quotas: Readonly<Record<string, number | null>>;
+  protected readonly quotas: Readonly<Record<string, number | null>>;
 
   constructor(connection: SqliteConnection, quotas: Readonly<Record<string, number | null>>) {
     this.connection = connection;
-    this.#quotas = quotas;
+    this.quotas = quotas;
   }
 
   async authenticate(
@@ -207,7 +207,7 @@ export class SqliteAccountStore implements AccountStore {
       'SELECT plan FROM accounts WHERE account_id = ?',
       accountId,
     )?.plan;
-    const quota = this.#quotas[String(plan)];
+    const quota = this.quotas[String(plan)];
     if (quota === undefined) {
       throw new Error(`account ${accountId} has the plan ${String(plan)}, which has no quota`);
     }

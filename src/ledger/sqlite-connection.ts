@@ -1,5 +1,5 @@
 /** One SQLite connection with its prepared statements. */
-import { statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { addCounts, formatCounts, parseCounts } from './latency.ts';
@@ -93,8 +93,12 @@ export class SqliteConnection {
     }
   }
 
-  /** Throws when the disk has no room for a large batch. A small write may still fit into the log as it is. */
+  /**
+   * Throws when the disk has no room for a large batch, or has become read-only. A small write may still fit into the
+   * log as it is.
+   */
   assertRoom(): void {
+    accessSync(this.#path, constants.W_OK);
     const { bavail, bsize } = statfsSync(dirname(this.#path));
     if (bavail * bsize < LARGE_BATCH_BYTES) throw new Error('the disk is full');
   }

@@ -4,6 +4,7 @@
  * `BEGIN IMMEDIATE` takes the write lock first, so what a transaction reads of counters and plans
  * stays true until it commits, whatever other processes (the command line, a second server) do.
  */
+import { randomBytes } from 'node:crypto';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from './commitments.ts';
 import { formatCounts } from './latency.ts';
 import { newerSchemaWarning, newestVersion, readMigrations } from './migrations.ts';
@@ -26,6 +27,7 @@ import type {
   LedgerRow,
   LedgerStore,
   MeteredRequest,
+  ProbeOrder,
   PruneOrder,
   PruneReport,
   RecordedKey,
@@ -64,36 +66,54 @@ export function openSqliteStore({
 
 /** Exported for its tests, which put a failing connection below it. */
 export class SqliteStore extends SqliteAccountStore implements LedgerStore {
-  /** Whether the last batch could not be committed. */
-  #failed = false;
-
   async commit(
     requests: readonly MeteredRequest[],
     failures: readonly FailedRequest[],
   ): Promise<CommitOutcome[]> {
-    const failedBefore = this.#failed;
-    this.#failed = true;
     let outcomes: CommitOutcome[] = [];
     try {
       this.connection.begin();
-      if (failedBefore) this.#tryToWrite();
       outcomes = this.#write(requests, failures);
     } catch (error) {
       this.connection.rollBack();
       throw unavailable(error);
     }
     this.#commitOrRefuse();
-    this.#failed = false;
     return outcomes;
   }
 
   /**
-   * An empty batch writes nothing, so that it succeeds on a full disk too. After a failure it has to show
-   * that there is room again, and that a row can be written, which stays as it is.
+   * What is rolled back reaches no file. So the probe asks the file system for room each time, and with `room` also
+   * commits a row that stays as it is, which a limit on the file's size or a broken disk stops. No account can be
+   * locked alone.
    */
-  #tryToWrite(): void {
-    this.connection.assertRoom();
-    this.connection.run('UPDATE secret_checks SET registered_ms = registered_ms');
+  async probe({ room }: ProbeOrder): Promise<void> {
+    try {
+      this.connection.begin();
+      this.connection.assertRoom();
+      this.#writeProbe();
+      this.connection.rollBack();
+      if (!room) return;
+      this.connection.begin();
+      this.connection.run('UPDATE secret_checks SET registered_ms = registered_ms');
+    } catch (error) {
+      this.connection.rollBack();
+      throw unavailable(error);
+    }
+    this.#commitOrRefuse();
+  }
+
+  /** Writes a key of an account of its own, like any other. */
+  #writeProbe(): void {
+    const request = probeRequest(Date.now());
+    this.connection.run(
+      'INSERT INTO accounts (account_id, name, plan, demo, created_ms) VALUES (?, ?, ?, 0, ?)',
+      request.accountId,
+      'probe',
+      Object.keys(this.quotas)[0] ?? '',
+      request.atMs,
+    );
+    this.#write([request], []);
   }
 
   /**
@@ -327,4 +347,32 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
     );
     return toValidatedKeys(rows);
   }
+}
+
+/** A request for a key that no client made. */
+function probeRequest(atMs: number): MeteredRequest {
+  const commitment = randomBytes(32);
+  const accountId = `probe-${commitment.toString('hex')}`;
+  const row: LedgerRow = {
+    keyId: randomBytes(16),
+    commitment,
+    secretVersion: 1,
+    fingerprint: commitment.readBigInt64BE(),
+    securityLevel: 256,
+    modulation: 'probe',
+    source: 'probe',
+    createdMs: atMs,
+    latencyUs: 0,
+    entropyBits: 0,
+    entropyJobId: null,
+    validation: {
+      definition: 2,
+      gateP: 1,
+      testsPassed: 0,
+      totalTests: 0,
+      pValues: Buffer.alloc(0),
+    },
+  };
+  const counts = { streams: 0, streamsPassed: 0 };
+  return { accountId, apiKeyId: accountId, atMs, month: 0, key: { row, counts } };
 }

@@ -133,6 +133,14 @@ export interface CommitmentQuery {
   readonly fingerprint: bigint;
 }
 
+/** How thoroughly a probe looks. */
+export interface ProbeOrder {
+  /** Accounts whose requests failed: their rows must be free. */
+  readonly accountIds: readonly string[];
+  /** Whether to show also that there is room for a large batch, and that a write becomes durable. */
+  readonly room: boolean;
+}
+
 /** What is to be removed. */
 export interface PruneOrder {
   /** Rows of keys made before this time go; the time is the one in their key id. */
@@ -210,13 +218,17 @@ export interface LedgerStore extends AccountStore {
   /**
    * Commits a batch in one transaction and resolves only when it is durable: each request either
    * moves its account's counter and writes its row, or is refused and leaves nothing. Requests are
-   * decided in order, so the last free place of a quota goes to the first. An empty batch shows
-   * whether the store can commit at all.
+   * decided in order, so the last free place of a quota goes to the first.
    */
   commit(
     requests: readonly MeteredRequest[],
     failures: readonly FailedRequest[],
   ): Promise<CommitOutcome[]>;
+  /**
+   * Shows whether a key could be recorded now: writes what a key writes and takes it back. Rejects with
+   * `ledger_unavailable`.
+   */
+  probe(order: ProbeOrder): Promise<void>;
   /** Which of these key ids have a row. */
   lookup(keyIds: readonly Uint8Array[]): Promise<boolean[]>;
   /** Whose these keys are, and what they are, in their order; null without a row. */

@@ -33,6 +33,7 @@ function store(commit: (requests: readonly MeteredRequest[]) => CommitOutcome[])
     commit: async (requests: readonly MeteredRequest[]) => commit(requests),
     findCommitments: async (queries: readonly unknown[]) => queries.map(() => null),
     secretChecks: async () => new Map(),
+    probe: async () => {},
     hasOwnApiKeys: async () => false,
   } as unknown as LedgerStore;
 }
@@ -413,9 +414,11 @@ describe('key worker', () => {
   });
 
   it('reports a ledger that cannot commit', async () => {
-    const ledger = store(() => {
-      throw new AppError('ledger_unavailable', { cause: new Error('the disk is full') });
-    });
+    const cause = new Error('the disk is full');
+    const probe = async () => {
+      throw new AppError('ledger_unavailable', { cause });
+    };
+    const ledger = { ...store(() => []), probe } as LedgerStore;
     const worker = new KeyWorker(
       fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
       keyring,

@@ -9,11 +9,13 @@ import {
 } from '../../src/keys/ledger-watch.ts';
 import type { RetiredVersion } from '../../src/keys/messages.ts';
 
+/** Between two questions while all is well. */
 const INTERVAL_MS = 2_000;
 
 describe('the watch over the ledger', () => {
   let asked: unknown[];
   let changes: LedgerStatus[];
+  let batch: number | null;
   let worker: EventEmitter;
   let watch: LedgerWatch;
 
@@ -21,10 +23,15 @@ describe('the watch over the ledger', () => {
     mock.timers.enable({ apis: ['setInterval'] });
     asked = [];
     changes = [];
+    batch = null;
     worker = Object.assign(new EventEmitter(), {
       postMessage: (message: unknown) => asked.push(message),
     });
-    watch = new LedgerWatch(worker as Worker, (status) => changes.push(status));
+    watch = new LedgerWatch(
+      worker as Worker,
+      () => batch,
+      (status) => changes.push(status),
+    );
   });
   afterEach(() => {
     watch.stop();
@@ -44,6 +51,7 @@ describe('the watch over the ledger', () => {
     let told = 0;
     const other = new LedgerWatch(
       worker as Worker,
+      () => null,
       () => assert.fail(),
       () => {
         told += 1;
@@ -79,7 +87,7 @@ describe('the watch over the ledger', () => {
   });
 
   it('takes silence for a failure until the answer comes', () => {
-    pass(3);
+    pass(2);
     assert.equal(watch.status().failure, null);
     pass(1);
     assert.match(watch.status().failure ?? '', /does not answer/);
@@ -131,8 +139,25 @@ describe('the watch over the ledger', () => {
     requireCurrentSecret(watch.status());
   });
 
-  it('leaves the replies to batches alone', () => {
-    worker.emit('message', { id: 1, results: [], failuresRecorded: true });
+  it('takes a batch that hangs for a failure, and asks at once when it has failed', () => {
+    batch = 1;
+    pass(2);
+    assert.match(watch.status().failure ?? '', /does not answer/);
+    batch = null;
+    mock.timers.tick(250);
+    answer(null);
+    assert.equal(watch.status().failure, null);
+    const commit = { startMs: 0, endMs: 4_000, failure: 'locked', keys: 0 };
+    worker.emit('message', { id: 1, results: [], failuresRecorded: false, commit });
+    asked.length = 0;
+    mock.timers.tick(500);
+    assert.deepEqual(asked, ['check']);
+    answer('locked');
+    assert.equal(watch.status().failure, 'locked');
+  });
+
+  it('leaves a batch alone that had nothing to commit', () => {
+    worker.emit('message', { id: 1, results: [], failuresRecorded: true, commit: null });
     pass(1);
     assert.deepEqual(asked, ['check']);
     assert.deepEqual(changes, []);

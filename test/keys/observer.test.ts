@@ -62,7 +62,7 @@ describe('the key queue', () => {
     assert.deepEqual(queue.load, { waiting: 2, capacity: 8_192 });
     await turn();
     const { id } = worker.messages[0] as KeyBatch;
-    const commit = { startMs: 5, endMs: 7, succeeded: false };
+    const commit = { startMs: 5, endMs: 7, failure: 'staged', keys: 0 };
     const results = [{ kind: 'probed' }, { kind: 'probed' }];
     worker.emit('message', { id, results, failuresRecorded: true, commit, status: STATUS });
     await Promise.all(answers);

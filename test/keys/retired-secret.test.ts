@@ -49,6 +49,7 @@ function ledgerOf(
         [1, { ...check, retirement: now }],
         [2, { ...check, retirement: null }],
       ]),
+    probe: async () => {},
     hasOwnApiKeys: async () => false,
   } as unknown as LedgerStore;
   const plain = fakePlainGenerator(fakeGenerator(new RecordingDrbg()));

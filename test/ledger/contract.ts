@@ -516,5 +516,18 @@ export function ledgerContract(
     it('commits an empty batch, which changes nothing', async () => {
       assert.deepEqual(await store.commit([], []), []);
     });
+
+    it('is probed without a trace, before and after a key', async () => {
+      const id = await account('tiny');
+      const accounts = await store.listAccounts();
+      for (const room of [false, true]) {
+        await store.probe({ accountIds: [id, 'unknown'], room });
+        assert.deepEqual(kinds(await store.commit([keyRequest(id)], [])), ['committed']);
+        await store.probe({ accountIds: [id], room });
+      }
+      assert.deepEqual(await store.listAccounts(), accounts);
+      const { keys, metered, failures } = await store.metrics(id, NOW);
+      assert.deepEqual({ keys, metered, failures }, { keys: 2, metered: 2, failures: 0 });
+    });
   });
 }

@@ -676,3 +676,78 @@ describe('move to and from PostgreSQL', when, () => {
     await source.close();
   });
 });
+
+describe('PostgreSQL store that is probed', when, () => {
+  const database = 'probed';
+  const order = { accountIds: ['acct_enterprise'], room: false };
+  let store: LedgerStore;
+  let url: string;
+
+  before(async () => {
+    url = await postgres.createLedger(database);
+    store = await open(url);
+    await addAccount(store, 'enterprise');
+    await addAccount(store, 'research');
+    const impatient = `ALTER FUNCTION probe_commit SET lock_timeout = '50ms'`;
+    await postgres.query(database, impatient);
+  });
+  after(() => store.close());
+
+  it('leaves no row and no table, whatever it is asked for', async () => {
+    const tables = 'SELECT oid::text FROM pg_class ORDER BY oid';
+    const counts = `SELECT (SELECT count(*) FROM ledger) + (SELECT count(*) FROM usage)
+      + (SELECT count(*) FROM validated_keys) + (SELECT count(*) FROM rollup_minute)
+      + (SELECT count(*) FROM rollup_hour) AS rows, (SELECT count(*) FROM accounts) AS accounts`;
+    const before = await postgres.query(database, tables);
+    for (const room of [false, true]) await store.probe({ ...order, room });
+    assert.deepEqual(await postgres.query(database, tables), before);
+    assert.deepEqual(await postgres.query(database, counts), [{ rows: '0', accounts: '2' }]);
+  });
+
+  it('fails while a table or the row of a suspected account is locked, and says which', async () => {
+    const session = await postgres.connect(database);
+    const locks: [lock: string, named: RegExp][] = [
+      ...['ledger', 'usage', 'rollup_minute', 'rollup_hour', 'validated_keys'].map(
+        (table): [string, RegExp] => [`LOCK TABLE ${table} IN SHARE MODE`, new RegExp(table)],
+      ),
+      [`SELECT FROM accounts WHERE plan = 'enterprise' FOR UPDATE`, /the row of an account/],
+    ];
+    for (const [lock, named] of locks) {
+      await session.query(`BEGIN; ${lock}`);
+      await assert.rejects(store.probe(order), (error) => {
+        return isUnavailable(error) && named.test(String((error as Error).cause));
+      });
+      await session.query('ROLLBACK');
+      await store.probe(order);
+    }
+    await session.query(`BEGIN; SELECT FROM accounts WHERE plan = 'research' FOR UPDATE`);
+    await store.probe(order);
+    await session.end();
+  });
+
+  it('fails while the role of the server may not do what a commit does', async () => {
+    await postgres.query(
+      database,
+      `CREATE ROLE served LOGIN PASSWORD '${PASSWORD}';
+       GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO served`,
+    );
+    const served = await open(url.replace('//phm:', '//served:'));
+    await served.probe({ ...order, room: true });
+    for (const privilege of ['INSERT ON ledger', 'SELECT ON ledger', 'UPDATE ON accounts']) {
+      await postgres.query(database, `REVOKE ${privilege} FROM served`);
+      await assert.rejects(served.probe(order), isUnavailable);
+      await postgres.query(database, `GRANT ${privilege} TO served`);
+      await served.probe(order);
+    }
+    await served.close();
+  });
+
+  it('makes the month that is missing, as a commit does', async () => {
+    await postgres.query(
+      database,
+      `DO $$ BEGIN EXECUTE 'DROP TABLE ledger_' || to_char(now() AT TIME ZONE 'UTC', 'YYYYMM'); END $$`,
+    );
+    await store.probe(order);
+    await store.probe(order);
+  });
+});

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it, mock } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import {
@@ -175,32 +175,45 @@ class FailingConnection extends SqliteConnection {
   }
 }
 
-/** A connection on which nothing can be written at will, as on a full disk, and which counts the writes. */
+/** A connection on which nothing can be committed at will, as with a limit on the size of the file. */
 class FullConnection extends SqliteConnection {
   full = false;
-  writes = 0;
+  commits = 0;
 
-  override run(sql: string, ...values: SQLInputValue[]): number {
-    this.writes += 1;
+  override commit(): void {
     if (this.full) throw new Error('staged: database or disk is full');
-    return super.run(sql, ...values);
+    this.commits += 1;
+    super.commit();
   }
 }
 
-describe('SQLite store on a full disk', () => {
-  it('fails an empty batch as well once a batch has failed, until there is room', async () => {
+describe('SQLite store that is probed', () => {
+  it('commits only to show room, and fails when it cannot', async () => {
     const connection = new FullConnection(join(directory, 'full.db'));
     const store = new SqliteStore(connection, QUOTAS);
-    const id = await addEnterprise(store);
+    await store.registerSecret(1, Buffer.alloc(32), 1);
+    await store.probe({ accountIds: [], room: false });
+    assert.equal(connection.commits, 0);
     connection.full = true;
-    await assert.rejects(store.commit([keyRequest(id, makeRow())], []));
-    await assert.rejects(store.commit([], []), { code: 'ledger_unavailable' });
-    await assert.rejects(store.commit([], []), { code: 'ledger_unavailable' });
+    await store.probe({ accountIds: [], room: false });
+    const thorough = { accountIds: [], room: true };
+    await assert.rejects(store.probe(thorough), { code: 'ledger_unavailable' });
     connection.full = false;
-    await store.commit([], []);
-    connection.writes = 0;
-    await store.commit([], []);
-    assert.equal(connection.writes, 0);
+    await store.probe(thorough);
+    assert.equal(connection.commits, 1);
+    await store.close();
+  });
+
+  it('fails while the file is away', async () => {
+    const path = join(directory, 'away.db');
+    const store = openSqliteStore({ path, quotas: QUOTAS });
+    await store.probe({ accountIds: [], room: false });
+    renameSync(path, `${path}.away`);
+    await assert.rejects(store.probe({ accountIds: [], room: false }), {
+      code: 'ledger_unavailable',
+    });
+    renameSync(`${path}.away`, path);
+    await store.probe({ accountIds: [], room: true });
     await store.close();
   });
 });
