@@ -26,6 +26,7 @@ import { isSourceName, sourceAssessment, sourceCreditBits } from './entropy/inde
 import { SetupError } from './errors.ts';
 import { buildApp } from './http/app.ts';
 import { isBuilt } from './http/built-pages.ts';
+import { Connections, RESERVE } from './http/connections.ts';
 import { loadTls } from './http/tls.ts';
 import {
   checkMasterSecret,
@@ -40,6 +41,7 @@ import { checkDatabase, watchIntegrity } from './ledger-integrity.ts';
 import { logLedger } from './ledger-log.ts';
 import { prettyLines } from './log-pretty.ts';
 import { LogWriter } from './log-writer.ts';
+import { connectionsWithin, openFilesLimit } from './open-files.ts';
 import type { MasterSecret } from './proof/index.ts';
 import { secretExposures } from './secret-exposure.ts';
 import { MetricsServer, openMetrics, openTracing, type ServiceMetrics } from './telemetry/index.ts';
@@ -84,6 +86,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const start = await checkDatabase(storeLocation(config));
   const { service, demoApiKey } = await startService(started);
   const tracing = await openTracing(env, logger);
+  const connections = boundConnections(config, logger);
   const app = await buildApp({
     service,
     clock: systemClock,
@@ -100,6 +103,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     dashboardFolder: DASHBOARD_FOLDER,
     trustedProxies: config.trustedProxies,
     isDraining: () => lifecycle.draining,
+    connections,
     directoryId: config.databaseUrl === null ? loadDirectoryId(config.dataDir) : newDirectoryId(),
     metrics,
     tracing,
@@ -109,6 +113,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     readiness: () => service.checkReadiness(),
     isDraining: () => lifecycle.draining,
     lostLogLines: () => log.lost,
+    connections: () => connections.counts,
   });
   // Before the banner: whoever reads it may send a signal at once.
   const ended = endSignal();
@@ -145,6 +150,20 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   // An export that still waits for its collector would hold up the end.
   if (!tracesOut) process.exit(0);
   return 0;
+}
+
+/** The bound on connections: the configured one, or what the limit of open files leaves of it. */
+function boundConnections({ maxConnections }: Config, logger: Logger): Connections {
+  const openFiles = openFilesLimit();
+  const max = connectionsWithin(openFiles, maxConnections, RESERVE);
+  if (max < maxConnections) {
+    const wanted = { PHM_MAX_CONNECTIONS: maxConnections, openFiles, max };
+    logger.warn(wanted, 'the limit of open files allows fewer connections');
+  }
+  return new Connections({
+    max,
+    onTurnedAway: (counts) => logger.warn({ max, ...counts }, 'connections were turned away'),
+  });
 }
 
 interface StartOptions {
@@ -321,7 +340,9 @@ const LISTEN_FIXES: Readonly<Record<string, string>> = {
 /** Listens, and says what to change when the address cannot be had. */
 async function listen(app: FastifyInstance, config: Config, service: KeyService): Promise<string> {
   try {
-    await app.listen({ host: config.host, port: config.port });
+    // A name of two addresses, of which a server takes one.
+    const host = config.host === 'localhost' ? '127.0.0.1' : config.host;
+    await app.listen({ host, port: config.port });
   } catch (cause) {
     await service.close();
     const { code, message } = cause as NodeJS.ErrnoException;

@@ -160,6 +160,13 @@ describe('configuration', () => {
       assert.match(problems({ PHM_DRAIN_SECONDS: bad }), /a whole number from 0 to 300/);
   });
 
+  it('takes 1 to 1,000,000 connections, 2,000 by default', () => {
+    assert.equal(accept({}).maxConnections, 2_000);
+    assert.equal(accept({ PHM_MAX_CONNECTIONS: '1' }).maxConnections, 1);
+    for (const bad of ['0', '1000001', 'many'])
+      assert.match(problems({ PHM_MAX_CONNECTIONS: bad }), /a whole number from 1 to 1000000/);
+  });
+
   it('takes addresses, ranges and names of proxies, and never everybody', () => {
     assert.deepEqual(accept({}).trustedProxies, []);
     const PHM_TRUST_PROXY = 'loopback, 192.0.2.7,10.0.0.0/8 ,2001:db8::/32';

@@ -25,6 +25,7 @@ const RANKS: Record<string, number> = {
   'log-writer': 0,
   'log-pretty': 0,
   'make-directory': 0,
+  'open-files': 0,
   http: 5,
   cli: 5,
   telemetry: 4,

@@ -45,6 +45,7 @@ export const ENVIRONMENT = {
   PHM_DEMO_KEYS: { default: 'auto', help: 'auto, on or off' },
   PHM_TRUST_PROXY: { default: '', help: 'proxies whose X-Forwarded-For is believed' },
   PHM_DRAIN_SECONDS: { default: '2', help: 'seconds from SIGTERM to the end of listening' },
+  PHM_MAX_CONNECTIONS: { default: '2000', help: 'connections served at a time; 503 beyond them' },
   PHM_RATE_LIMITS: { default: 'on', help: 'on or off' },
   PHM_WORKERS: { default: '', help: 'suite workers; default: cores - 1, at least 1' },
   PHM_METRICS_PORT: { default: '', help: 'port of /metrics; 0 takes a free one; unset: none' },

@@ -73,6 +73,8 @@ export interface Config extends EnabledSources {
   readonly trustedProxies: readonly ProxyRange[];
   /** How long `/readyz` fails before the listener closes, after SIGTERM. */
   readonly drainSeconds: number;
+  /** Connections that are served at a time. */
+  readonly maxConnections: number;
   readonly demoKeys: 'auto' | 'on' | 'off';
   readonly rateLimits: boolean;
   readonly suiteWorkers: number;
@@ -98,6 +100,7 @@ export type ConfigResult = { readonly warnings: readonly string[] } & (
 
 const MAX_WORKERS = 64;
 const MAX_DRAIN_SECONDS = 300;
+const MOST_CONNECTIONS = 1_000_000;
 const MAX_SECRET_VERSION = 65_535;
 
 /** A hundred years. */
@@ -148,6 +151,7 @@ export function readConfig(
     corsOrigins: readCorsOrigins(reader),
     trustedProxies: readTrustedProxies(reader),
     drainSeconds: reader.integer('PHM_DRAIN_SECONDS', 0, MAX_DRAIN_SECONDS),
+    maxConnections: reader.integer('PHM_MAX_CONNECTIONS', 1, MOST_CONNECTIONS),
     demoKeys: reader.choice('PHM_DEMO_KEYS', ['auto', 'on', 'off']),
     rateLimits: reader.flag('PHM_RATE_LIMITS'),
     suiteWorkers: reader.text('PHM_WORKERS')

@@ -8,7 +8,6 @@ import Fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
-  type FastifyServerOptions,
   LogController,
 } from 'fastify';
 import type { DemoKeysPolicy } from '../accounts/index.ts';
@@ -19,6 +18,7 @@ import type { KeyService } from '../keys/index.ts';
 import { AccessLog } from './access-log.ts';
 import { Authenticator } from './authenticate.ts';
 import { type ClientAddress, clientAddress } from './client-address.ts';
+import type { Connections } from './connections.ts';
 import {
   addCorsHook,
   type CorsHeaders,
@@ -31,6 +31,7 @@ import { serveDocs } from './docs.ts';
 import { checkFraming, tellToContinue, toOriginForm } from './framing.ts';
 import { watchHandshakes } from './handshakes.ts';
 import { parseJsonBodies } from './json-body.ts';
+import { createListener, type Timeouts } from './listener.ts';
 import { RequestObserver, type Telemetry } from './observe.ts';
 import { registerOpenApi, serveOpenApi } from './openapi.ts';
 import { preferenceHeaders } from './prefer.ts';
@@ -71,14 +72,8 @@ export interface AppOptions extends Telemetry {
   readonly isDraining: () => boolean;
   /** By which the command line on this machine tells whether it works with the same data directory. */
   readonly directoryId: string;
+  readonly connections: Connections;
   readonly timeouts?: Partial<Timeouts>;
-}
-
-/** Milliseconds a client has for its headers and for its whole request; how often that is checked. */
-export interface Timeouts {
-  readonly headersMs: number;
-  readonly requestMs: number;
-  readonly checkEveryMs: number;
 }
 
 /** What the routes are built with. */
@@ -89,8 +84,6 @@ export interface RouteContext extends AppOptions {
 
 /** Largest request body: a generate or validate body takes a few hundred bytes. */
 export const BODY_LIMIT_BYTES = 16 * 1024;
-
-const DEFAULT_TIMEOUTS: Timeouts = { headersMs: 15_000, requestMs: 30_000, checkEveryMs: 5_000 };
 
 /** A request id from outside is taken when it is short and plain, so that it can go into any log. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
@@ -125,6 +118,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   observer.attach(app);
   if (options.corsOrigins.length > 0) addCorsHook(app, cors);
   addRequestHooks(app, options.isDraining);
+  refuseBeyondBound(app, options.connections);
   addLogHooks(app, { accessLog, authenticator, observer });
   refuseUnknownRoutes(app, cors);
   handleRawEvents(app.server, cors, { clock, logger: options.logger, observer, accessLog });
@@ -159,12 +153,12 @@ interface RequestParts {
 }
 
 function createServer(
-  { tls, logger, clock, timeouts }: AppOptions,
+  { tls, logger, clock, connections, timeouts = {} }: AppOptions,
   { client, cors, observer, accessLog }: RequestParts,
 ): FastifyInstance {
-  const { headersMs, requestMs, checkEveryMs } = { ...DEFAULT_TIMEOUTS, ...timeouts };
   const raw = { clock, logger, observer, accessLog };
-  const common: FastifyServerOptions = {
+  return Fastify({
+    serverFactory: (handle) => createListener(handle, { tls, timeouts, connections }),
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: (parent, bindings, childOptions, request) => {
@@ -173,7 +167,6 @@ function createServer(
     },
     bodyLimit: BODY_LIMIT_BYTES,
     rewriteUrl: toOriginForm,
-    requestTimeout: requestMs,
     return503OnClosing: false,
     genReqId: ({ headers }) => {
       const given = headers['x-request-id'];
@@ -200,15 +193,7 @@ function createServer(
       observer.unrouted(request.raw, status);
     },
     clientErrorHandler: (error, socket) => answerRaw(socket, parserError(error, socket), raw),
-  };
-  const http = {
-    headersTimeout: headersMs,
-    connectionsCheckingInterval: checkEveryMs,
-    // A missing Host header is answered by a hook, with a problem body.
-    requireHostHeader: false,
-  };
-  if (!tls) return Fastify({ ...common, http } as FastifyServerOptions);
-  return Fastify({ ...common, https: { ...http, ...tls } } as FastifyServerOptions);
+  });
 }
 
 /**
@@ -241,6 +226,17 @@ function refuseUnknownRoutes(app: FastifyInstance, cors: CorsHeaders): void {
 /** Pages, files and health checks have no fields: they ignore what they are sent, whatever handling is asked for. */
 function hasFields({ routeOptions: { schema } }: FastifyRequest): boolean {
   return !schema?.hide && schema?.security === undefined;
+}
+
+/** Answers 503 where no connection is free, but to probes: a busy server must not be taken for a dead one. */
+function refuseBeyondBound(app: FastifyInstance, connections: Connections): void {
+  app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
+    if (!connections.isRefused(raw)) return;
+    reply.header('connection', 'close');
+    if (routeOptions.config.isProbe) return;
+    connections.noteRefusal();
+    throw new AppError('overloaded', { detail: 'All connections of this server are in use.' });
+  });
 }
 
 function addRequestHooks(app: FastifyInstance, isDraining: () => boolean): void {

@@ -7,6 +7,7 @@ import type { MetricsOptions, ServiceMetrics } from './metrics.ts';
 
 export type { HandshakeFailure, MetricsOptions, ServiceMetrics } from './metrics.ts';
 export { MetricsServer } from './metrics-server.ts';
+export type { ConnectionCounts } from './state.ts';
 export { parseTraceparent } from './traceparent.ts';
 export { openTracing, type RequestTrace, type Tracing } from './tracing.ts';
 

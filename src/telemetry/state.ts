@@ -8,8 +8,20 @@ export interface ServerState {
   readonly load: () => ServiceLoad;
   readonly readiness: () => Readiness;
   readonly isDraining: () => boolean;
+  readonly connections: () => ConnectionCounts;
   /** Log lines that could not be written. */
   readonly lostLogLines: () => number;
+}
+
+/** The connections of the listener. The counts since the start only grow. */
+export interface ConnectionCounts {
+  readonly max: number;
+  readonly active: number;
+  readonly idle: number;
+  readonly waiting: number;
+  readonly answered: number;
+  readonly dropped: number;
+  readonly displaced: number;
 }
 
 /** One number, or one a set of labels. */
@@ -48,7 +60,13 @@ export function addStateMetrics(registry: Registry, state: ServerState): void {
   }
 }
 
-function definitions({ load, readiness, isDraining, lostLogLines }: ServerState): Definition[] {
+function definitions({
+  load,
+  readiness,
+  isDraining,
+  connections,
+  lostLogLines,
+}: ServerState): Definition[] {
   return [
     {
       type: 'gauge',
@@ -86,6 +104,7 @@ function definitions({ load, readiness, isDraining, lostLogLines }: ServerState)
       help: '1 while the sources that are needed deliver and the generators are in service',
       read: () => one(readiness().entropy),
     },
+    ...connectionMetrics(connections),
     ...loadMetrics(load),
     ...latchMetrics(load, readiness),
     ...sourceMetrics(() => readiness().sources),
@@ -94,6 +113,43 @@ function definitions({ load, readiness, isDraining, lostLogLines }: ServerState)
       name: 'phm_log_lines_lost_total',
       help: 'Log lines that could not be written',
       read: () => one(lostLogLines()),
+    },
+  ];
+}
+
+function connectionMetrics(counts: () => ConnectionCounts): Definition[] {
+  return [
+    {
+      type: 'gauge',
+      name: 'phm_http_connections',
+      help: 'Open connections: active and idle ones have a place, waiting ones have none',
+      labelNames: ['state'],
+      read: () => {
+        const { active, idle, waiting } = counts();
+        return Object.entries({ active, idle, waiting }).map(([state, n]) => [{ state }, n]);
+      },
+    },
+    {
+      type: 'gauge',
+      name: 'phm_http_connections_max',
+      help: 'Places for connections: PHM_MAX_CONNECTIONS, or what the limit of open files leaves of it',
+      read: () => one(counts().max),
+    },
+    {
+      type: 'counter',
+      name: 'phm_http_connections_refused_total',
+      help: 'Connections without a place that were answered 503, or dropped before their first request',
+      labelNames: ['how'],
+      read: () => {
+        const { answered, dropped } = counts();
+        return Object.entries({ answered, dropped }).map(([how, n]) => [{ how }, n]);
+      },
+    },
+    {
+      type: 'counter',
+      name: 'phm_http_connections_displaced_total',
+      help: 'Idle connections that were closed to give their place to another one',
+      read: () => one(counts().displaced),
     },
   ];
 }

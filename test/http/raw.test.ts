@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { newApiKey } from '../../src/accounts/index.ts';
-import type { Timeouts } from '../../src/http/app.ts';
+import type { Timeouts } from '../../src/http/listener.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 
 const apps: FastifyInstance[] = [];

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { systemClock } from '../../src/clock.ts';
 import { type AppOptions, buildApp } from '../../src/http/app.ts';
+import { Connections } from '../../src/http/connections.ts';
 import type { KeyService } from '../../src/keys/index.ts';
 import type { Principal } from '../../src/ledger/index.ts';
 
@@ -51,6 +52,7 @@ export function buildTestApp(
     dashboardFolder: '/nowhere',
     trustedProxies: [],
     isDraining: () => false,
+    connections: new Connections({ max: 1_000 }),
     directoryId: '0'.repeat(32),
     ...options,
   });

@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { ERRORS } from '../../src/errors.ts';
+import { Connections } from '../../src/http/connections.ts';
 import { MetricsServer, openMetrics, type ServiceMetrics } from '../../src/telemetry/index.ts';
 import { order } from '../keys/fakes.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
@@ -191,6 +192,7 @@ describe('metrics in this process', () => {
           sources: [],
         }),
         isDraining: () => false,
+        connections: () => new Connections({ max: 1 }).counts,
         lostLogLines: () => 0,
       });
       const page = await metrics.expose();

@@ -9,6 +9,13 @@ import { COMMON_ERRORS, HealthResult, responses } from '../schemas.ts';
 /** Seconds after which a replica that is not ready may be asked again. */
 const RETRY_AFTER_SECONDS = 1;
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Answered when every connection is taken, too. */
+    readonly isProbe?: boolean;
+  }
+}
+
 type Health = Static<typeof HealthResult>;
 
 export function healthRoutes(
@@ -30,6 +37,7 @@ export function healthRoutes(
     app.get(
       path,
       {
+        config: { isProbe: true },
         schema: {
           hide: !documented,
           operationId: path.slice(1),

@@ -1,0 +1,266 @@
+/** The bound on connections: what a server does with one more than it has places for, over HTTP and over TLS. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { connect as connectTls } from 'node:tls';
+import type { FastifyInstance } from 'fastify';
+import { Connections, type ConnectionsOptions } from '../../src/http/connections.ts';
+import type { Timeouts } from '../../src/http/listener.ts';
+import { loadTls } from '../../src/http/tls.ts';
+import { connectionsWithin, openFilesLimit } from '../../src/open-files.ts';
+import { buildTestApp, READY, standInService } from '../support/app.ts';
+import { makeCertificate } from '../support/certificate.ts';
+import { makeDataDir, removeDataDir } from '../support/server.ts';
+
+const MAX = 3;
+const RESERVE = 4;
+
+/** More than the buffers of the kernel take of an answer that is not read. */
+const LARGE_BYTES = 2 ** 24;
+
+const folder = makeDataDir();
+const certFile = join(folder, 'cert.pem');
+const keyFile = join(folder, 'key.pem');
+makeCertificate(certFile, keyFile);
+after(() => removeDataDir(folder));
+
+interface Answer {
+  readonly status: number;
+  readonly head: string;
+  readonly body: string;
+}
+
+/** A client that reads whole answers, and knows when its connection has ended. */
+class Client {
+  readonly socket: Socket;
+  readonly closed: Promise<unknown>;
+  #received = '';
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    this.closed = once(socket, 'close');
+    socket.on('error', () => {});
+    socket.on('data', (chunk) => {
+      this.#received += chunk;
+    });
+  }
+
+  get(path: string): Promise<Answer> {
+    this.socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    return this.answer();
+  }
+
+  /** The next answer. */
+  async answer(): Promise<Answer> {
+    for (;;) {
+      const [, head = '', rest = ''] = /^(.*?)\r\n\r\n(.*)$/s.exec(this.#received) ?? [];
+      const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? Number.POSITIVE_INFINITY);
+      if (rest.length >= length) {
+        this.#received = rest.slice(length);
+        return { status: Number(head.split(' ')[1]), head, body: rest.slice(0, length) };
+      }
+      if (this.socket.readableEnded) throw new Error(`no answer, but: ${this.#received}`);
+      await Promise.race([once(this.socket, 'data'), once(this.socket, 'end')]);
+    }
+  }
+}
+
+class Listener {
+  readonly app: FastifyInstance;
+  readonly connections: Connections;
+  readonly #secure: boolean;
+
+  constructor(app: FastifyInstance, connections: Connections, secure: boolean) {
+    this.app = app;
+    this.connections = connections;
+    this.#secure = secure;
+  }
+
+  static async start(
+    secure: boolean,
+    options: Partial<ConnectionsOptions> = {},
+    timeouts: Partial<Timeouts> = {},
+  ): Promise<Listener> {
+    const connections = new Connections({ max: MAX, reserve: RESERVE, idleMs: 60_000, ...options });
+    const tls = secure ? loadTls({ certFile, keyFile, requireHybrid: false }) : null;
+    const service = standInService('research', { checkReadiness: () => READY });
+    const app = await buildTestApp({ service, tls, connections, timeouts });
+    app.get('/large', async () => Buffer.alloc(LARGE_BYTES));
+    await app.listen({ host: '127.0.0.1', port: 0 });
+    return new Listener(app, connections, secure);
+  }
+
+  get port(): number {
+    return (this.app.server.address() as AddressInfo).port;
+  }
+
+  async connect(): Promise<Client> {
+    const address = { host: '127.0.0.1', port: this.port };
+    const ca = this.#secure ? readFileSync(certFile) : [];
+    const socket = this.#secure
+      ? connectTls({ ...address, servername: 'localhost', ca })
+      : connect(address);
+    const client = new Client(socket);
+    await once(socket, this.#secure ? 'secureConnect' : 'connect');
+    return client;
+  }
+
+  /** Clients with a place each. */
+  async occupy(n: number): Promise<Client[]> {
+    const clients: Client[] = [];
+    for (let i = 0; i < n; i += 1) {
+      const client = await this.connect();
+      assert.equal((await client.get('/nowhere')).status, 404);
+      clients.push(client);
+    }
+    return clients;
+  }
+
+  /** Waits until the server has seen what clients did. */
+  async until(holds: (counts: Connections['counts']) => boolean): Promise<void> {
+    while (!holds(this.connections.counts)) await new Promise((resume) => setTimeout(resume, 5));
+  }
+}
+
+for (const [name, secure] of [
+  ['HTTP', false],
+  ['TLS', true],
+] as const) {
+  describe(`the bound on connections, over ${name}`, () => {
+    const listeners: Listener[] = [];
+    const start = async (
+      ...options: Parameters<typeof Listener.start> extends [boolean, ...infer R] ? R : never
+    ) => {
+      const listener = await Listener.start(secure, ...options);
+      listeners.push(listener);
+      return listener;
+    };
+    after(() =>
+      Promise.all(
+        listeners.map(({ app }) => {
+          app.server.closeAllConnections();
+          return app.close();
+        }),
+      ),
+    );
+
+    it('is answered 503 and closed beyond, and admits again when a place is free', async () => {
+      const listener = await start();
+      const [first, ...others] = await listener.occupy(MAX);
+      const refused = await listener.connect();
+      const { status, head, body } = await refused.get('/api/v2/metrics');
+      assert.equal(status, 503);
+      assert.match(head, /^connection: close$/im);
+      assert.match(head, /^retry-after: 1$/im);
+      assert.match(head, /^content-type: application\/problem\+json/im);
+      assert.match(head, /^x-content-type-options: nosniff$/im);
+      assert.equal(JSON.parse(body).code, 'overloaded');
+      await refused.closed;
+      for (const client of others) assert.equal((await client.get('/nowhere')).status, 404);
+      assert.equal(listener.connections.counts.answered, 1);
+      first?.socket.destroy();
+      await listener.until(({ idle }) => idle < MAX);
+      await listener.occupy(1);
+      assert.deepEqual(listener.connections.counts, {
+        max: MAX,
+        active: 0,
+        idle: MAX,
+        waiting: 0,
+        answered: 1,
+        dropped: 0,
+        displaced: 0,
+      });
+    });
+
+    it('is not for probes, and they take no place', async () => {
+      const listener = await start();
+      await listener.occupy(MAX);
+      for (const path of ['/livez', '/readyz', '/health']) {
+        const probe = await listener.connect();
+        const { status, head } = await probe.get(path);
+        assert.equal(status, 200, path);
+        assert.match(head, /^connection: close$/im);
+        await probe.closed;
+      }
+      assert.equal(listener.connections.counts.answered, 0);
+    });
+
+    it('has a refused client keep its answer, whatever it still sends', async () => {
+      const listener = await start();
+      await listener.occupy(MAX);
+      const client = await listener.connect();
+      const head =
+        'POST /api/v2/generate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n';
+      client.socket.write(`${head}Content-Length: 16000\r\n\r\n${'x'.repeat(8_000)}`);
+      await listener.until(({ waiting }) => waiting === 1);
+      client.socket.write('x'.repeat(8_000));
+      assert.equal((await client.answer()).status, 503);
+      await client.closed;
+      const expectant = await listener.connect();
+      expectant.socket.write(`${head}Content-Length: 9\r\nExpect: 100-continue\r\n\r\n`);
+      assert.equal((await expectant.answer()).status, 503);
+      await expectant.closed;
+    });
+
+    it('closes those that ask for nothing first, and never a client with a place', async () => {
+      const listener = await start();
+      const [client] = await listener.occupy(1);
+      const silent: Client[] = [];
+      for (let i = 0; i < 2 * (MAX + RESERVE); i += 1) silent.push(await listener.connect());
+      await listener.until(({ dropped }) => dropped === MAX + RESERVE + 1);
+      await Promise.all(silent.slice(0, MAX + RESERVE + 1).map(({ closed }) => closed));
+      assert.equal(listener.connections.counts.waiting, MAX + RESERVE - 1);
+      assert.equal((await client?.get('/nowhere'))?.status, 404);
+      await listener.occupy(MAX - 1);
+      assert.equal(listener.connections.counts.idle, MAX);
+    });
+
+    it('gives the place of the connection that was idle longest to one with a request', async () => {
+      const listener = await start({ idleMs: 0 });
+      const [first, second, third] = await listener.occupy(MAX);
+      assert.equal((await first?.get('/nowhere'))?.status, 404);
+      await listener.occupy(1);
+      await second?.closed;
+      for (const client of [first, third]) {
+        assert.equal((await client?.get('/nowhere'))?.status, 404);
+      }
+      assert.equal(listener.connections.counts.displaced, 1);
+    });
+
+    it('gives up a client that does not read its answer', async () => {
+      const listener = await start({}, { stalledMs: 100 });
+      const client = await listener.connect();
+      client.socket.pause();
+      client.socket.write('GET /large HTTP/1.1\r\nHost: x\r\n\r\n');
+      await listener.until(({ active }) => active === 1);
+      await listener.until(({ active, idle }) => active + idle === 0);
+    });
+  });
+}
+
+describe('requests that are sent ahead', () => {
+  it('are served one after the other, and too many of them end their connection', async () => {
+    const listener = await Listener.start(false);
+    const client = await listener.connect();
+    const request = 'GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n';
+    client.socket.write(request.repeat(16));
+    for (let i = 0; i < 16; i += 1) assert.equal((await client.answer()).status, 404);
+    assert.equal(listener.connections.counts.idle, 1);
+    client.socket.write(request.repeat(64));
+    await client.closed;
+    await listener.app.close();
+  });
+});
+
+describe('the limit of open files', () => {
+  it('leaves room for what is no connection', () => {
+    assert.equal(connectionsWithin(null, 2_000, 512), 2_000);
+    assert.equal(connectionsWithin(20_000, 2_000, 512), 2_000);
+    assert.equal(connectionsWithin(1_024, 2_000, 512), 384);
+    assert.equal(connectionsWithin(100, 2_000, 512), 1);
+    assert.ok(process.platform !== 'linux' || openFilesLimit() !== 0);
+  });
+});
