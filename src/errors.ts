@@ -152,4 +152,16 @@ export class AppError extends Error {
  */
 export class SetupError extends Error {
   override readonly name = 'SetupError';
+  /** True when it may pass without a restart, such as a database that is not up yet. A server's start waits for that. */
+  readonly mayPass: boolean;
+
+  constructor(message: string, { cause, mayPass = false }: SetupErrorOptions = {}) {
+    super(message, cause === undefined ? {} : { cause });
+    this.mayPass = mayPass;
+  }
+}
+
+export interface SetupErrorOptions {
+  readonly cause?: unknown;
+  readonly mayPass?: boolean;
 }

@@ -1,10 +1,10 @@
 /**
  * The server, wired by hand, in order:
  *
- *   configuration → master secret → database → workers → HTTP → banner → until told to end
+ *   configuration → database → master secret → workers → HTTP → banner → until told to end
+ *
+ * While the database is away HTTP comes first, unready: `StartingService` stands in for the workers.
  */
-import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { type Logger, pino } from 'pino';
 import {
@@ -21,12 +21,8 @@ import { wipe } from './bytes.ts';
 import { commandLine, describeStore, storeLocation } from './cli/index.ts';
 import { systemClock } from './clock.ts';
 import { type Config, isLoopback } from './config/index.ts';
-import { loadDirectoryId, newDirectoryId } from './data-directory.ts';
 import { isSourceName, sourceAssessment, sourceCreditBits } from './entropy/index.ts';
-import { SetupError } from './errors.ts';
-import { buildApp } from './http/app.ts';
 import { isBuilt } from './http/built-pages.ts';
-import { Connections, RESERVE } from './http/connections.ts';
 import { loadTls } from './http/tls.ts';
 import {
   checkMasterSecret,
@@ -34,23 +30,34 @@ import {
   loadMasterSecret,
   readMasterSecret,
   type ServiceSources,
+  StartingService,
 } from './keys/index.ts';
 import { logLatch, logSuite, logUnjudgedKeys } from './latch-log.ts';
-import { type LedgerStore, Maintenance, migrateStore, openStore } from './ledger/index.ts';
+import {
+  type LedgerStore,
+  Maintenance,
+  migrateStore,
+  openStore,
+  type StartCheck,
+} from './ledger/index.ts';
 import { checkDatabase, watchIntegrity } from './ledger-integrity.ts';
 import { logLedger } from './ledger-log.ts';
+import {
+  closeListeners,
+  DASHBOARD_FOLDER,
+  type Lifecycle,
+  type Listeners,
+  openListeners,
+} from './listeners.ts';
 import { prettyLines } from './log-pretty.ts';
 import { LogWriter } from './log-writer.ts';
-import { connectionsWithin, openFilesLimit } from './open-files.ts';
 import type { MasterSecret } from './proof/index.ts';
 import { secretExposures } from './secret-exposure.ts';
-import { MetricsServer, openMetrics, openTracing, type ServiceMetrics } from './telemetry/index.ts';
+import { whenDatabaseAnswers } from './start-wait.ts';
+import { openMetrics, type ServiceMetrics } from './telemetry/index.ts';
 
 /** How long requests under way may take to finish once the listener has closed. */
 const DRAIN_LIMIT_MS = 30_000;
-
-/** What `npm run build` makes of dashboard/. */
-const DASHBOARD_FOLDER = fileURLToPath(new URL('../build/dashboard', import.meta.url));
 
 /** How long the last log lines may take at the end. */
 const LOG_FLUSH_MS = 1_000;
@@ -81,44 +88,37 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const tls = config.tls && loadTls(config.tls);
   if (tls) logger.info({ cipherSuites: tls.ciphers, groups: tls.ecdhCurve }, 'TLS 1.3');
   const metrics = await countFor(config);
-  const lifecycle = { draining: false, demoKeysEnded: false };
-  const started = { config, logger, metrics, demoPolicy, lifecycle, onFatal };
-  const start = await checkDatabase(storeLocation(config));
-  const { service, demoApiKey } = await startService(started);
-  const tracing = await openTracing(env, logger);
-  const connections = boundConnections(config, logger);
-  const app = await buildApp({
-    service,
-    clock: systemClock,
-    logger,
-    entropySource: config.entropySource,
-    entropySources: config.entropySources,
-    demoKeys: demoPolicy,
-    demoApiKey,
-    haveDemoKeysEnded: () => lifecycle.demoKeysEnded,
-    rateLimits: config.rateLimits,
-    tls,
-    basePath: config.basePath,
-    corsOrigins: config.corsOrigins,
-    dashboardFolder: DASHBOARD_FOLDER,
-    trustedProxies: config.trustedProxies,
-    isDraining: () => lifecycle.draining,
-    connections,
-    directoryId: config.databaseUrl === null ? loadDirectoryId(config.dataDir) : newDirectoryId(),
-    metrics,
-    tracing,
-  });
-  metrics?.watch({
-    load: () => service.load(),
-    readiness: () => service.checkReadiness(),
-    isDraining: () => lifecycle.draining,
-    lostLogLines: () => log.lost,
-    connections: () => connections.counts,
-  });
-  // Before the banner: whoever reads it may send a signal at once.
+  const lifecycle: Lifecycle = { draining: false, demoKeysEnded: false, demoApiKey: null };
+  const starting = new StartingService();
+  const parts = { config, env, logger, log, tls, demoPolicy, metrics, lifecycle, starting };
+  let listeners: Promise<Listeners> | undefined;
+  const openOnce = () => (listeners ??= openListeners(parts));
+  // Before the start, which may wait for the database; and whoever reads the banner may send a signal at once.
   const ended = endSignal();
-  const address = `${await listen(app, config, service)}${config.basePath}`;
-  const metricsServer = await listenForMetrics(metrics, config, logger, app, service);
+  const started = { config, logger, metrics, demoPolicy, lifecycle, onFatal };
+  const location = storeLocation(config);
+  let check: StartCheck | null = null;
+  const attempt = async () => {
+    check?.pending?.stop();
+    check = await checkDatabase(location);
+    return startService(started);
+  };
+  const start = whenDatabaseAnswers(attempt, {
+    limitMs: config.startWaitSeconds * 1000,
+    logger,
+    onWaiting: openOnce,
+  });
+  const service = await Promise.race([start, ended]).catch(async (error) => {
+    await closeListeners(await listeners?.catch(() => undefined));
+    throw error;
+  });
+  if (typeof service === 'string') return endStart(service, logger, log);
+  starting.started(service);
+  const { app, address, metricsServer, tracing } = await openOnce().catch(async (error) => {
+    await service.close();
+    throw error;
+  });
+  const { demoApiKey } = lifecycle;
   announce({
     address,
     json,
@@ -132,8 +132,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     color,
   });
   const maintenance = startMaintenance(config, logger, metrics);
-  const location = storeLocation(config);
-  const integrity = watchIntegrity({ location, start, logger, metrics, service });
+  const integrity = watchIntegrity({ location, start: check, logger, metrics, service });
   const signal = await ended;
   lifecycle.draining = true;
   logger.info({ signal }, 'draining');
@@ -152,18 +151,12 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   return 0;
 }
 
-/** The bound on connections: the configured one, or what the limit of open files leaves of it. */
-function boundConnections({ maxConnections }: Config, logger: Logger): Connections {
-  const openFiles = openFilesLimit();
-  const max = connectionsWithin(openFiles, maxConnections, RESERVE);
-  if (max < maxConnections) {
-    const wanted = { PHM_MAX_CONNECTIONS: maxConnections, openFiles, max };
-    logger.warn(wanted, 'the limit of open files allows fewer connections');
-  }
-  return new Connections({
-    max,
-    onTurnedAway: (counts) => logger.warn({ max, ...counts }, 'connections were turned away'),
-  });
+/** Ends a server that was told to before it had started: it has released nothing, and nothing is under way. */
+async function endStart(signal: NodeJS.Signals, logger: Logger, log: LogWriter): Promise<never> {
+  logger.info({ signal }, 'ended before the start was complete');
+  await log.flush(LOG_FLUSH_MS);
+  // An attempt at the database, or the start of a worker, may be under way.
+  process.exit(0);
 }
 
 interface StartOptions {
@@ -172,7 +165,7 @@ interface StartOptions {
   readonly metrics: ServiceMetrics | null;
   readonly demoPolicy: DemoKeysPolicy;
   /** Kept up to date from here on. */
-  readonly lifecycle: { demoKeysEnded: boolean };
+  readonly lifecycle: Lifecycle;
   readonly onFatal: (error: Error) => void;
 }
 
@@ -183,7 +176,7 @@ async function startService({
   demoPolicy,
   lifecycle,
   onFatal,
-}: StartOptions): Promise<{ service: KeyService; demoApiKey: string | null }> {
+}: StartOptions): Promise<KeyService> {
   const location = storeLocation(config);
   if (location.kind === 'sqlite' || config.migrate === 'auto') {
     const { from, to } = await migrateStore(location);
@@ -191,7 +184,6 @@ async function startService({
   }
   const store = await openStore(location, MONTHLY_QUOTAS, (message) => logger.warn(message));
   let secret: MasterSecret;
-  let demoApiKey: string | null;
   try {
     // A database that has a secret already must get that one: none is made in its place.
     const isNew = (await store.secretChecks()).size === 0;
@@ -206,14 +198,14 @@ async function startService({
     });
     lifecycle.demoKeysEnded = demoPolicy === 'admit-direct' && (await store.hasOwnApiKeys());
     const hasDemoKeys = demoPolicy !== 'refuse' && !lifecycle.demoKeysEnded;
-    demoApiKey = hasDemoKeys ? await addDemoAccounts(store) : null;
+    lifecycle.demoApiKey = hasDemoKeys ? await addDemoAccounts(store) : null;
   } finally {
     await store.close();
   }
   try {
     const sources = enabledSources(config);
     logCredits(logger, sources);
-    const service = await KeyService.start({
+    return await KeyService.start({
       store: location,
       sources,
       secret,
@@ -239,7 +231,6 @@ async function startService({
       },
       onFatal,
     });
-    return { service, demoApiKey };
   } finally {
     wipe(...secret.versions.map((one) => one.secret));
   }
@@ -262,26 +253,6 @@ async function countFor(config: Config): Promise<ServiceMetrics | null> {
   const sources = [...config.entropySources, ...config.entropyMix].filter(isSourceName);
   const ledgerBackend = config.databaseUrl === null ? 'sqlite' : 'postgresql';
   return openMetrics({ sources: [...new Set(sources)], ledgerBackend });
-}
-
-/** Listens for Prometheus, or ends what runs already and says what to change. */
-async function listenForMetrics(
-  metrics: ServiceMetrics | null,
-  config: Config,
-  logger: Logger,
-  app: FastifyInstance,
-  service: KeyService,
-): Promise<MetricsServer | null> {
-  if (!metrics || !config.metrics) return null;
-  const onFailure = ({ name }: Error) =>
-    logger.warn({ reason: name }, 'the metrics could not be served');
-  try {
-    return await MetricsServer.start(metrics, { ...config.metrics, onFailure });
-  } catch (error) {
-    await app.close();
-    await service.close();
-    throw error;
-  }
 }
 
 function startMaintenance(
@@ -330,31 +301,6 @@ async function addDemoAccounts(store: LedgerStore): Promise<string | null> {
     if (principal) active ??= apiKey;
   }
   return active;
-}
-
-const LISTEN_FIXES: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'choose another PHM_PORT, or end the program that has it',
-  EACCES: 'choose a PHM_PORT above 1023, or give this user the right to it',
-};
-
-/** Listens, and says what to change when the address cannot be had. */
-async function listen(app: FastifyInstance, config: Config, service: KeyService): Promise<string> {
-  try {
-    // A name of two addresses, of which a server takes one.
-    const host = config.host === 'localhost' ? '127.0.0.1' : config.host;
-    await app.listen({ host, port: config.port });
-  } catch (cause) {
-    await service.close();
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const fix = LISTEN_FIXES[code ?? ''] ?? 'check PHM_HOST';
-    throw new SetupError(
-      `cannot listen on ${config.host} port ${config.port}: ${message}; ${fix}`,
-      { cause },
-    );
-  }
-  const { address, family, port } = app.server.address() as AddressInfo;
-  const host = family === 'IPv6' ? `[${address}]` : address;
-  return `${config.tls ? 'https' : 'http'}://${host}:${port}`;
 }
 
 /** Resolves with the first signal that asks for the end; a second one ends at once. */

@@ -15,8 +15,10 @@ const SRC = resolve(import.meta.dirname, '../src');
 
 /** Rank by layer: an import goes to a lower rank, or stays within its own folder. */
 const RANKS: Record<string, number> = {
-  main: 7,
-  serve: 6,
+  main: 8,
+  serve: 7,
+  listeners: 6,
+  'start-wait': 5,
   banner: 5,
   'latch-log': 5,
   'ledger-log': 5,

@@ -7,6 +7,10 @@ export const ENVIRONMENT = {
   PHM_DATABASE_URL: { default: '', help: 'postgres://user:password@host/db; unset: SQLite' },
   PHM_DATABASE_URL_FILE: { default: '', help: 'file that holds that address' },
   PHM_MIGRATE: { default: 'off', help: 'auto: a start brings the schema in PostgreSQL up to date' },
+  PHM_START_WAIT_SECONDS: {
+    default: '300',
+    help: 'seconds a start waits for the database; 0: none',
+  },
   PHM_RETENTION_DAYS: { default: '', help: 'days that ledger rows are kept; unset: for ever' },
   PHM_MASTER_KEY: { default: '', help: 'the master secret: 64 hex digits, or "version:hex" list' },
   PHM_MASTER_KEY_FILE: { default: '', help: 'file that holds the master secret' },

@@ -71,6 +71,8 @@ export interface Config extends EnabledSources {
   readonly corsOrigins: readonly string[];
   /** Addresses of proxies whose word on the client's address is taken. */
   readonly trustedProxies: readonly ProxyRange[];
+  /** How long a start waits for the database. */
+  readonly startWaitSeconds: number;
   /** How long `/readyz` fails before the listener closes, after SIGTERM. */
   readonly drainSeconds: number;
   /** Connections that are served at a time. */
@@ -101,6 +103,7 @@ export type ConfigResult = { readonly warnings: readonly string[] } & (
 const MAX_WORKERS = 64;
 const MAX_DRAIN_SECONDS = 300;
 const MOST_CONNECTIONS = 1_000_000;
+const MAX_START_WAIT_SECONDS = 86_400;
 const MAX_SECRET_VERSION = 65_535;
 
 /** A hundred years. */
@@ -150,6 +153,7 @@ export function readConfig(
     basePath: readBasePath(reader),
     corsOrigins: readCorsOrigins(reader),
     trustedProxies: readTrustedProxies(reader),
+    startWaitSeconds: reader.integer('PHM_START_WAIT_SECONDS', 0, MAX_START_WAIT_SECONDS),
     drainSeconds: reader.integer('PHM_DRAIN_SECONDS', 0, MAX_DRAIN_SECONDS),
     maxConnections: reader.integer('PHM_MAX_CONNECTIONS', 1, MOST_CONNECTIONS),
     demoKeys: reader.choice('PHM_DEMO_KEYS', ['auto', 'on', 'off']),

@@ -14,7 +14,7 @@ import type { DemoKeysPolicy } from '../accounts/index.ts';
 import type { Clock } from '../clock.ts';
 import type { ProxyRange } from '../config/index.ts';
 import { AppError, ERRORS } from '../errors.ts';
-import type { KeyService } from '../keys/index.ts';
+import type { KeyApi } from '../keys/index.ts';
 import { AccessLog } from './access-log.ts';
 import { Authenticator } from './authenticate.ts';
 import { type ClientAddress, clientAddress } from './client-address.ts';
@@ -46,7 +46,7 @@ import { validateRoute } from './routes/validate.ts';
 import type { TlsOptions } from './tls.ts';
 
 export interface AppOptions extends Telemetry {
-  readonly service: KeyService;
+  readonly service: KeyApi;
   readonly clock: Clock;
   readonly logger: FastifyBaseLogger;
   /** Source of keys whose request names none, and the sources a request may name. */
@@ -54,7 +54,7 @@ export interface AppOptions extends Telemetry {
   readonly entropySources: readonly string[];
   readonly demoKeys: DemoKeysPolicy;
   /** A demo API key, for pages to offer where it is admitted and as long as it is valid; null: none. */
-  readonly demoApiKey: string | null;
+  readonly demoApiKey: () => string | null;
   /** True once the operator has issued an API key: with `admit-direct` demo keys end then. */
   readonly haveDemoKeysEnded: () => boolean;
   readonly rateLimits: boolean;

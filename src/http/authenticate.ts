@@ -19,16 +19,16 @@ import {
 import { type Clock, monotonicMs } from '../clock.ts';
 import { isLoopback } from '../config/index.ts';
 import { AppError, ERRORS } from '../errors.ts';
-import type { KeyService } from '../keys/index.ts';
+import type { KeyApi } from '../keys/index.ts';
 import type { Principal, Usage } from '../ledger/index.ts';
 import { addressBlock, type ClientAddress } from './client-address.ts';
 import type { RequestObserver } from './observe.ts';
 
 export interface AuthenticatorOptions {
-  readonly service: KeyService;
+  readonly service: KeyApi;
   readonly clock: Clock;
   readonly demoKeys: DemoKeysPolicy;
-  readonly demoApiKey: string | null;
+  readonly demoApiKey: () => string | null;
   readonly haveDemoKeysEnded: () => boolean;
   readonly rateLimits: boolean;
   readonly client: ClientAddress;
@@ -161,7 +161,8 @@ export class Authenticator {
 
   /** The demo key to offer in the answer; null where none is admitted, or it is not valid any more. */
   async demoKeyFor(request: FastifyRequest): Promise<string | null> {
-    const { demoApiKey, service } = this.#options;
+    const { service } = this.#options;
+    const demoApiKey = this.#options.demoApiKey();
     if (demoApiKey === null || !this.admitsDemo(request)) return null;
     try {
       const keyHash = hashApiKey(demoApiKey);

@@ -38,6 +38,7 @@ export { requireSelfTests, runSelfTests } from './self-test.ts';
 export { KeyService } from './service.ts';
 export type { KeyServiceOptions, ReleasedKeys } from './service-options.ts';
 export type { ServiceSources } from './sources.ts';
+export { type KeyApi, StartingService } from './starting-service.ts';
 export { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
 export {
   VALIDATION_WORDS,

@@ -1,7 +1,7 @@
 /** The thread of the key worker: what it starts with, and the messages that it takes and sends. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { MONTHLY_QUOTAS } from '../accounts/index.ts';
-import { openStore, type StoreLocation } from '../ledger/index.ts';
+import { mayPass, openStore, type StoreLocation } from '../ledger/index.ts';
 import type { MasterSecret } from '../proof/index.ts';
 import type { Gate } from '../sts/index.ts';
 import { Generator, type GeneratorSources } from './generator.ts';
@@ -116,7 +116,7 @@ async function main(data: KeyWorkerData): Promise<void> {
     port.postMessage({ kind: 'ready', status, failedVerdicts: [] } satisfies WorkerReady);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    port.postMessage({ kind: 'unable', message } satisfies WorkerReady);
+    port.postMessage({ kind: 'unable', message, mayPass: mayPass(error) } satisfies WorkerReady);
     port.close();
   }
 }

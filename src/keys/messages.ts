@@ -227,6 +227,8 @@ export interface StatisticsReply {
 interface WorkerUnable {
   readonly kind: 'unable';
   readonly message: string;
+  /** Whether the reason may pass, as that of a `SetupError` does. */
+  readonly mayPass?: boolean;
 }
 
 /** The first message of the statistics worker, which has no generator. */

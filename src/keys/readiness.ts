@@ -23,8 +23,22 @@ export interface Readiness {
  */
 export type SecretWord = 'ok' | 'incomplete' | 'retired';
 
-/** `unjudged`: the suite does not answer for a sample of the generator of plain keys. */
-export type GeneratorWord = 'ok' | 'latched' | 'unjudged';
+/**
+ * `unjudged`: the suite does not answer for a sample of the generator of plain keys. `starting`: there is no generator
+ * yet, because the start waits for the database.
+ */
+export type GeneratorWord = 'ok' | 'latched' | 'unjudged' | 'starting';
+
+/** While the start waits for the database. */
+export const STARTING: Readiness = {
+  ready: false,
+  entropy: false,
+  generator: 'starting',
+  latched: null,
+  ledger: false,
+  secret: 'ok',
+  sources: [],
+};
 
 /** What is known at the moment. */
 interface Knowledge {

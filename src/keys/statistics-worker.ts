@@ -3,7 +3,7 @@
  * neither the key worker nor the main thread is held up. It writes nothing and holds no secret.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { type LedgerStore, openStore, type StoreLocation } from '../ledger/index.ts';
+import { type LedgerStore, mayPass, openStore, type StoreLocation } from '../ledger/index.ts';
 import {
   type StatisticsMessage,
   type StatisticsReply,
@@ -59,7 +59,7 @@ async function main({ store: location }: StatisticsWorkerData): Promise<void> {
     port.postMessage({ kind: 'ready' } satisfies WorkerUp);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    port.postMessage({ kind: 'unable', message } satisfies WorkerUp);
+    port.postMessage({ kind: 'unable', message, mayPass: mayPass(error) } satisfies WorkerUp);
     port.close();
   }
 }

@@ -34,7 +34,9 @@ export async function whenUp<T extends WorkerUp>(worker: Worker): Promise<T & { 
   });
   ended.catch(() => {});
   const [message] = (await Promise.race([once(worker, 'message'), ended])) as [T];
-  if (message.kind === 'unable') throw new SetupError(message.message);
+  if (message.kind === 'unable') {
+    throw new SetupError(message.message, { mayPass: message.mayPass ?? false });
+  }
   return message as T & { kind: 'ready' };
 }
 

@@ -2,6 +2,7 @@
 import { Socket } from 'node:net';
 import pg from 'pg';
 import { SetupError } from '../errors.ts';
+import { mayPass } from './may-pass.ts';
 import { CONFIRMED_COMMITS, confirmed, UnconfirmedError } from './postgres-confirmation.ts';
 import { unavailable } from './unavailable.ts';
 
@@ -82,6 +83,7 @@ export class PostgresConnection {
       if (cause instanceof SetupError) throw cause;
       throw new SetupError(
         `cannot use the database ${describe(url)}: ${(cause as Error).message}; ${remedy((cause as Error).cause ?? cause)}`,
+        { mayPass: mayPass(cause) },
       );
     }
   }

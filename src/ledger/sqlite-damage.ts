@@ -2,6 +2,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SetupError } from '../errors.ts';
+import { isLocked } from './may-pass.ts';
 
 /** SQLITE_CORRUPT and SQLITE_NOTADB. The low byte is the code, the others refine it. */
 const DAMAGE_CODES = [11, 26];
@@ -47,7 +48,10 @@ export function openingFailure(
     );
   }
   if (isDamage(cause)) return damagedDatabase(path, message);
-  return new SetupError(`cannot ${verb} the database ${path}: ${message}; ${remedy}`, { cause });
+  return new SetupError(`cannot ${verb} the database ${path}: ${message}; ${remedy}`, {
+    cause,
+    mayPass: isLocked(cause),
+  });
 }
 
 /**

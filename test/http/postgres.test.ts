@@ -52,7 +52,8 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
 
   it('is refused while it is empty, and made by servers that start together with PHM_MIGRATE=auto', async () => {
     for (const args of [['serve'], ['account', 'list']]) {
-      const { code, stderr } = await runPhm(args, folders[0], env);
+      const atOnce = { ...env, PHM_START_WAIT_SECONDS: '0' };
+      const { code, stderr } = await runPhm(args, folders[0], atOnce);
       assert.equal(code, 1);
       assert.match(stderr, /no ledger yet.*PHM_MIGRATE=auto, or run: .* migrate\n/);
     }

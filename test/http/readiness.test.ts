@@ -1,9 +1,10 @@
 /** `/readyz` names the dependency that fails, each by a word of its own, and only that one. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Readiness } from '../../src/keys/index.ts';
+import { type Readiness, StartingService } from '../../src/keys/index.ts';
 import { STAGED } from '../keys/fakes.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
+import { DEMO_KEY } from '../support/server.ts';
 
 const SOURCE = {
   name: 'os',
@@ -92,5 +93,38 @@ describe('/readyz', () => {
   it('says that the server is ending, whatever else is true', async () => {
     const { code, status, checks } = await ask(WELL, true);
     assert.deepEqual([code, status, checks.accepting], [503, 'draining', 'no']);
+  });
+
+  it('answers while the start waits for the database, and requests get 503 ledger_unavailable', async () => {
+    const app = await buildTestApp({ service: new StartingService(), demoKeys: 'admit' });
+    const [live, ready, key] = await Promise.all([
+      app.inject('/livez'),
+      app.inject('/readyz'),
+      app.inject({
+        method: 'POST',
+        url: '/api/v2/generate',
+        headers: { 'x-api-key': DEMO_KEY },
+        payload: { security_level: 256 },
+      }),
+    ]);
+    await app.close();
+    assert.equal(live.statusCode, 200);
+    assert.deepEqual(
+      [ready.statusCode, ready.json().checks],
+      [
+        503,
+        {
+          entropy: 'unavailable',
+          generator: 'starting',
+          ledger: 'unavailable',
+          master_secret: 'ok',
+          accepting: 'yes',
+        },
+      ],
+    );
+    assert.deepEqual(
+      [key.statusCode, key.json().code, key.headers['retry-after']],
+      [503, 'ledger_unavailable', '5'],
+    );
   });
 });

@@ -71,7 +71,7 @@ describe('the first address', () => {
   it('is there without a demo key while the ledger cannot tell whether that is valid', async () => {
     const authenticate = () => Promise.reject(new AppError('ledger_unavailable'));
     const service = standInService('enterprise', { authenticate });
-    const lame = await buildTestApp({ service, demoKeys: 'admit', demoApiKey: DEMO_KEY });
+    const lame = await buildTestApp({ service, demoKeys: 'admit', demoApiKey: () => DEMO_KEY });
     const answer = await lame.inject('/');
     assert.deepEqual([answer.statusCode, answer.json().demo_api_key], [200, null]);
     await lame.close();

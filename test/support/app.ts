@@ -43,7 +43,7 @@ export function buildTestApp(
     entropySource: 'os',
     entropySources: ['os'],
     demoKeys: 'refuse',
-    demoApiKey: null,
+    demoApiKey: () => null,
     haveDemoKeysEnded: () => false,
     rateLimits: true,
     tls: null,

@@ -1,0 +1,54 @@
+/** The key service as its callers see it from the moment that the server listens, which may be before it runs. */
+import { AppError } from '../errors.ts';
+import type { ServiceLoad } from './observer.ts';
+import { STARTING } from './readiness.ts';
+import type { KeyService } from './service.ts';
+
+/** What HTTP and metrics use of a key service. */
+export type KeyApi = Pick<
+  KeyService,
+  | 'authenticate'
+  | 'checkReadiness'
+  | 'generate'
+  | 'load'
+  | 'metrics'
+  | 'randomness'
+  | 'series'
+  | 'usageOf'
+  | 'validate'
+>;
+
+/** Seconds a client should wait, for another server or for this one. */
+const RETRY_AFTER_SECONDS = 5;
+
+const NO_LOAD: ServiceLoad = { queues: [], generators: 0, reseeds: 0 };
+
+/** Refuses every request with `ledger_unavailable`, and is not ready, until it is given the service. */
+export class StartingService implements KeyApi {
+  #service: KeyService | null = null;
+
+  /** From now on calls go to the service. */
+  started(service: KeyService): void {
+    this.#service = service;
+  }
+
+  readonly authenticate: KeyApi['authenticate'] = async (...all) =>
+    this.#get().authenticate(...all);
+  readonly generate: KeyApi['generate'] = async (...all) => this.#get().generate(...all);
+  readonly metrics: KeyApi['metrics'] = async (...all) => this.#get().metrics(...all);
+  readonly randomness: KeyApi['randomness'] = async (...all) => this.#get().randomness(...all);
+  readonly series: KeyApi['series'] = async (...all) => this.#get().series(...all);
+  readonly validate: KeyApi['validate'] = async (...all) => this.#get().validate(...all);
+  readonly usageOf: KeyApi['usageOf'] = (principal) => this.#get().usageOf(principal);
+  readonly checkReadiness: KeyApi['checkReadiness'] = () =>
+    this.#service?.checkReadiness() ?? STARTING;
+  readonly load: KeyApi['load'] = () => this.#service?.load() ?? NO_LOAD;
+
+  #get(): KeyService {
+    if (this.#service) return this.#service;
+    throw new AppError('ledger_unavailable', {
+      reason: 'the start waits for the database',
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    });
+  }
+}

@@ -1,0 +1,146 @@
+/** What a server listens with: HTTP, and the page for Prometheus. */
+import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { DemoKeysPolicy } from './accounts/index.ts';
+import { systemClock } from './clock.ts';
+import type { Config } from './config/index.ts';
+import { loadDirectoryId, newDirectoryId } from './data-directory.ts';
+import { SetupError } from './errors.ts';
+import { buildApp } from './http/app.ts';
+import { Connections, RESERVE } from './http/connections.ts';
+import type { TlsOptions } from './http/tls.ts';
+import type { StartingService } from './keys/index.ts';
+import type { LogWriter } from './log-writer.ts';
+import { connectionsWithin, openFilesLimit } from './open-files.ts';
+import { MetricsServer, openTracing, type ServiceMetrics } from './telemetry/index.ts';
+
+/** What `npm run build` makes of dashboard/. */
+export const DASHBOARD_FOLDER: string = fileURLToPath(
+  new URL('../build/dashboard', import.meta.url),
+);
+
+/** What changes while a server runs. */
+export interface Lifecycle {
+  draining: boolean;
+  demoKeysEnded: boolean;
+  /** An active demo API key; null: none, or none yet. */
+  demoApiKey: string | null;
+}
+
+export interface ListenerParts {
+  readonly config: Config;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly logger: Logger;
+  readonly log: LogWriter;
+  readonly tls: TlsOptions | null;
+  readonly demoPolicy: DemoKeysPolicy;
+  readonly metrics: ServiceMetrics | null;
+  readonly lifecycle: Readonly<Lifecycle>;
+  readonly starting: StartingService;
+}
+
+export interface Listeners {
+  readonly app: FastifyInstance;
+  /** With the base path. */
+  readonly address: string;
+  readonly metricsServer: MetricsServer | null;
+  readonly tracing: Awaited<ReturnType<typeof openTracing>>;
+}
+
+/** Listens. Throws `SetupError` when an address cannot be had; nothing listens then. */
+export async function openListeners(parts: ListenerParts): Promise<Listeners> {
+  const { config, env, logger, log, metrics, lifecycle, starting } = parts;
+  const tracing = await openTracing(env, logger);
+  const connections = boundConnections(config, logger);
+  const app = await buildApp({
+    service: starting,
+    clock: systemClock,
+    logger,
+    entropySource: config.entropySource,
+    entropySources: config.entropySources,
+    demoKeys: parts.demoPolicy,
+    demoApiKey: () => lifecycle.demoApiKey,
+    haveDemoKeysEnded: () => lifecycle.demoKeysEnded,
+    rateLimits: config.rateLimits,
+    tls: parts.tls,
+    basePath: config.basePath,
+    corsOrigins: config.corsOrigins,
+    dashboardFolder: DASHBOARD_FOLDER,
+    trustedProxies: config.trustedProxies,
+    isDraining: () => lifecycle.draining,
+    connections,
+    directoryId: config.databaseUrl === null ? loadDirectoryId(config.dataDir) : newDirectoryId(),
+    metrics,
+    tracing,
+  });
+  metrics?.watch({
+    load: () => starting.load(),
+    readiness: () => starting.checkReadiness(),
+    isDraining: () => lifecycle.draining,
+    lostLogLines: () => log.lost,
+    connections: () => connections.counts,
+  });
+  const address = `${await listen(app, config)}${config.basePath}`;
+  const metricsServer = await listenForMetrics(metrics, config, logger).catch(async (error) => {
+    await app.close();
+    throw error;
+  });
+  return { app, address, metricsServer, tracing };
+}
+
+/** The bound on connections: the configured one, or what the limit of open files leaves of it. */
+function boundConnections({ maxConnections }: Config, logger: Logger): Connections {
+  const openFiles = openFilesLimit();
+  const max = connectionsWithin(openFiles, maxConnections, RESERVE);
+  if (max < maxConnections) {
+    const wanted = { PHM_MAX_CONNECTIONS: maxConnections, openFiles, max };
+    logger.warn(wanted, 'the limit of open files allows fewer connections');
+  }
+  return new Connections({
+    max,
+    onTurnedAway: (counts) => logger.warn({ max, ...counts }, 'connections were turned away'),
+  });
+}
+
+/** Ends what listens, when the start has failed. */
+export async function closeListeners(listeners: Listeners | undefined): Promise<void> {
+  await Promise.all([listeners?.app.close(), listeners?.metricsServer?.close()]);
+}
+
+/** Listens for Prometheus, if it is configured. */
+async function listenForMetrics(
+  metrics: ServiceMetrics | null,
+  config: Config,
+  logger: Logger,
+): Promise<MetricsServer | null> {
+  if (!metrics || !config.metrics) return null;
+  const onFailure = ({ name }: Error) =>
+    logger.warn({ reason: name }, 'the metrics could not be served');
+  return MetricsServer.start(metrics, { ...config.metrics, onFailure });
+}
+
+const LISTEN_FIXES: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'choose another PHM_PORT, or end the program that has it',
+  EACCES: 'choose a PHM_PORT above 1023, or give this user the right to it',
+};
+
+/** Listens, and says what to change when the address cannot be had. */
+async function listen(app: FastifyInstance, config: Config): Promise<string> {
+  try {
+    // A name of two addresses, of which a server takes one.
+    const host = config.host === 'localhost' ? '127.0.0.1' : config.host;
+    await app.listen({ host, port: config.port });
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const fix = LISTEN_FIXES[code ?? ''] ?? 'check PHM_HOST';
+    throw new SetupError(
+      `cannot listen on ${config.host} port ${config.port}: ${message}; ${fix}`,
+      { cause },
+    );
+  }
+  const { address, family, port } = app.server.address() as AddressInfo;
+  const host = family === 'IPv6' ? `[${address}]` : address;
+  return `${config.tls ? 'https' : 'http'}://${host}:${port}`;
+}
