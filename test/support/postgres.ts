@@ -2,13 +2,14 @@
  * A real PostgreSQL of its own for one test file: a cluster in a temporary folder, on 127.0.0.1, with a
  * password. It ends with the test process, however that ends.
  */
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chownSync,
   cpSync,
   existsSync,
   lchownSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   realpathSync,
@@ -18,6 +19,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { migratePostgres } from '../../src/ledger/postgres.ts';
 import { freePort } from './free-port.ts';
@@ -72,6 +74,32 @@ export class Postgres {
     return postgres;
   }
 
+  /**
+   * Makes and starts a standby of this server; it is to be removed first. `name` is what
+   * `synchronous_standby_names` calls it; `settings` are as for `start`. Needs `pg_basebackup` beside the server's
+   * programs.
+   */
+  async startStandby(name: string, settings: readonly string[] = []): Promise<Postgres> {
+    const folder = join(this.#folder, name);
+    mkdirSync(folder);
+    if (user) chownSync(folder, user.uid, user.gid);
+    const from = `${this.url('postgres')}?application_name=${name}`;
+    await promisify(execFile)(
+      join(this.#bin, 'pg_basebackup'),
+      [
+        `--pgdata=${join(folder, 'data')}`,
+        '--write-recovery-conf',
+        '--checkpoint=fast',
+        '-d',
+        from,
+      ],
+      { ...user, cwd: folder },
+    );
+    const standby = new Postgres(folder, this.#bin, await freePort(), settings);
+    await standby.restart();
+    return standby;
+  }
+
   /** Starts the server, again or for the first time, and waits until it takes connections. */
   async restart(): Promise<void> {
     while (!(await this.#start()));
@@ -98,7 +126,7 @@ export class Postgres {
     const started = await new Promise<boolean>((resolve, reject) => {
       watcher.stderr.on('data', (chunk) => {
         log += chunk;
-        if (log.includes('ready to accept connections')) resolve(true);
+        if (/ready to accept (read-only )?connections/.test(log)) resolve(true);
         if (log.includes('is still in use')) resolve(false);
       });
       watcher.on('exit', () => reject(new Error(`PostgreSQL did not start:\n${log}`)));
