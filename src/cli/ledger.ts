@@ -6,6 +6,7 @@ import { CommandError } from './command-error.ts';
 import { type CliContext, requireConfig, writeJson } from './context.ts';
 import { addBackupCommands } from './ledger-backup.ts';
 import { addFindCommand } from './ledger-find.ts';
+import { addVerifyCommand } from './ledger-verify.ts';
 import { parseCount } from './parse-count.ts';
 import { withStore, withStoreToRead } from './store.ts';
 
@@ -18,7 +19,7 @@ interface PruneOptions {
 export function addLedgerCommands(program: Command, context: CliContext): void {
   const ledger = program
     .command('ledger')
-    .description('back up, restore, search and prune the ledger');
+    .description('back up, restore, verify, search and prune the ledger');
   ledger
     .command('prune')
     .description('remove rows of old keys, for good; servers may run meanwhile')
@@ -28,6 +29,7 @@ export function addLedgerCommands(program: Command, context: CliContext): void {
     .action((options) => prune(context, options));
   addFindCommand(ledger, context);
   addBackupCommands(ledger, context);
+  addVerifyCommand(ledger, context);
 }
 
 async function prune(context: CliContext, options: PruneOptions): Promise<void> {

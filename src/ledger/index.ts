@@ -45,3 +45,4 @@ export type {
   ValidatedKey,
   ValidationSummary,
 } from './store.ts';
+export { type Finding, type Verification, verifyLedger } from './verify/index.ts';

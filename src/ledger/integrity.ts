@@ -31,7 +31,10 @@ export async function checkAtStart(path: string, limitMs = START_LIMIT_MS): Prom
   if (inLog !== null) throw damagedDatabase(path, inLog);
   const running = startCheck(path, 'quick_check', { mayBlock: true });
   const report = await within(running.report, limitMs);
-  if (report === null) return { report, pending: running };
+  if (report === null) {
+    running.unref();
+    return { report, pending: running };
+  }
   if (report.result.kind === 'damaged') throw damagedDatabase(path, report.result.found);
   return { report, pending: null };
 }
@@ -88,6 +91,7 @@ export class IntegrityWatch {
 
   #begin(check: CheckKind): void {
     this.#running = startCheck(this.#options.path, check);
+    this.#running.unref();
     void this.#settle(this.#running);
   }
 

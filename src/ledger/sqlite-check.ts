@@ -2,7 +2,7 @@
  * SQLite's own checks of a database file. A check is one call that cannot be interrupted, so a large file is checked
  * in a child process, which can be ended. A check reads one snapshot and holds no writer up; meanwhile the log grows.
  */
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
@@ -36,6 +36,8 @@ export interface RunningCheck {
   readonly report: Promise<CheckReport>;
   /** Ends it; the report is then a failure. */
   readonly stop: () => void;
+  /** Lets this process end while the check is under way. */
+  readonly unref: () => void;
 }
 
 /** A file of this size takes some 50 ms, less than a child process needs to start. */
@@ -58,10 +60,18 @@ export function startCheck(
     ms: Math.round(performance.now() - startMs),
   });
   if (mayBlock && bytes <= INLINE_BYTES) {
-    return { report: Promise.resolve(reportOf(checkFile(path, check))), stop: () => {} };
+    const report = Promise.resolve(reportOf(checkFile(path, check)));
+    return { report, stop: () => {}, unref: () => {} };
   }
-  const { result, stop } = checkInChild(path, check);
-  return { report: result.then(reportOf), stop };
+  const child = startChild(path, check);
+  return {
+    report: resultOf(child).then(reportOf),
+    stop: () => child.kill('SIGKILL'),
+    unref: () => {
+      child.unref();
+      child.channel?.unref();
+    },
+  };
 }
 
 /** Checks the file in this thread. */
@@ -85,28 +95,24 @@ export function checkFile(path: string, check: CheckKind): CheckResult {
   }
 }
 
-function checkInChild(
-  path: string,
-  check: CheckKind,
-): { result: Promise<CheckResult>; stop: () => void } {
-  const child = fork(new URL('./sqlite-check-process.ts', import.meta.url), [path, check], {
+function startChild(path: string, check: CheckKind): ChildProcess {
+  return fork(new URL('./sqlite-check-process.ts', import.meta.url), [path, check], {
     env: COMPILE_CACHE_ENVIRONMENT,
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    // Signals to the terminal's process group must not end it before the server does.
+    // Ctrl-C goes to a terminal's whole process group, and the server goes on until its requests are answered.
     detached: process.platform !== 'win32',
   });
-  const result = new Promise<CheckResult>((resolve) => {
+}
+
+function resultOf(child: ChildProcess): Promise<CheckResult> {
+  return new Promise((resolve) => {
     child.once('message', (message) => resolve(message as CheckResult));
     child.once('error', ({ message }) => resolve({ kind: 'failed', reason: message }));
     child.once('exit', (code, signal) =>
       resolve({ kind: 'failed', reason: `the check ended with ${signal ?? `code ${code}`}` }),
     );
   });
-  // The server lives for other things.
-  child.unref();
-  child.channel?.unref();
-  return { result, stop: () => child.kill('SIGKILL') };
 }
 
 function sizeOf(file: string): number {

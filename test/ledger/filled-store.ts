@@ -1,5 +1,6 @@
 /** A store with something in every table, and what must be the same wherever it was moved to. */
 import assert from 'node:assert/strict';
+import { quotaMonth } from '../../src/accounts/index.ts';
 import type { LedgerRow, LedgerStore } from '../../src/ledger/index.ts';
 import { keyRequest, MONTH, makeKeyId, makeRow, NOW } from './contract.ts';
 
@@ -41,7 +42,10 @@ export async function fillStore(store: LedgerStore, count = 300): Promise<Filled
   });
   const counts = { streams: 2, streamsPassed: 1 };
   await store.commit(
-    rows.map((row, i) => keyRequest(i % 3 ? 'acct_a' : 'acct_b', row, row.createdMs)),
+    rows.map((row, i) => ({
+      ...keyRequest(i % 3 ? 'acct_a' : 'acct_b', row, row.createdMs),
+      month: quotaMonth(row.createdMs),
+    })),
     [{ accountId: 'acct_b', atMs: NOW, counts }],
   );
   await store.commit([{ ...keyRequest('acct_a'), key: null }], []);

@@ -23,6 +23,7 @@ import { WayToServer } from '../support/way.ts';
 import { keyRequest, ledgerContract, MONTH, makeRow, NOW, QUOTAS } from './contract.ts';
 import { assertSameStore, fillStore } from './filled-store.ts';
 import { statisticsContract } from './statistics-contract.ts';
+import { verifyContract } from './verify-contract.ts';
 
 let postgres: Postgres;
 before(async () => {
@@ -595,6 +596,18 @@ describe('PostgreSQL schema', when, () => {
       { commits: 'remote_apply', messages: 'warning' },
     ]);
     await connection.close();
+  });
+});
+
+describe('verification of a ledger in PostgreSQL', when, () => {
+  it('finds each change, and names it', async () => {
+    const url = await postgres.createLedger('verified');
+    const store = await open(url);
+    await fillStore(store);
+    await store.close();
+    await verifyContract({ kind: 'postgres', url }, async (sql) => {
+      await postgres.query('verified', sql);
+    });
   });
 });
 

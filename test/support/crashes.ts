@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { StoreLocation } from '../../src/ledger/index.ts';
+import { type StoreLocation, verifyLedger } from '../../src/ledger/index.ts';
 import {
   type Account,
   addAccounts,
@@ -158,6 +158,12 @@ export class Crashes {
     );
     const books = await checkBooks(this.#site.query, this.#load);
     assert.equal(books.get(research.accountId)?.used, RESEARCH_QUOTA, 'the quota is used up');
+    const { findings } = await verifyLedger(this.#site.location, {
+      nowMs: Date.now(),
+      signal: new AbortController().signal,
+      onProgress: () => {},
+    });
+    assert.deepEqual(findings, [], 'the ledger agrees with itself');
     const owned = this.released.filter(({ accountId }) => accountId === research.accountId);
     assert.ok(owned.length <= RESEARCH_QUOTA);
     assert.deepEqual(

@@ -58,6 +58,8 @@ export class MovablePostgres implements MovableStore {
       return work({
         counts: () => countRows(client),
         rows: (table) => readRows(client, table),
+        rawRows: (table, extra) => readRows(client, table, extra),
+        ask: (sql) => query(client, sql),
       });
     });
   }
@@ -120,8 +122,13 @@ async function countRows(client: pg.Client): Promise<RowCounts> {
 }
 
 /** Fetches the next rows while the last ones are being written. */
-async function* readRows(client: pg.Client, table: TableName): AsyncGenerator<Rows> {
+async function* readRows(
+  client: pg.Client,
+  table: TableName,
+  extra?: string,
+): AsyncGenerator<Rows> {
   const columns = columnsOf(table).map(({ name }) => name);
+  if (extra !== undefined) columns.push(extra);
   // The order of bytes, whatever the collation of the database.
   const order = keyColumns(table).map((name, i) =>
     columnsOf(table)[i]?.kind === 'text' ? `${name} COLLATE "C"` : name,

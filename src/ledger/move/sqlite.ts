@@ -1,9 +1,9 @@
 /** The embedded store's part in a move: a read transaction, or one write transaction on an empty file. */
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { SetupError } from '../../errors.ts';
 import { newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
 import { openDatabase, openSnapshot, readSchema } from '../sqlite-schema.ts';
-import type { EmptyStore, MovableStore, Rows, Snapshot } from './store.ts';
+import type { EmptyStore, MovableStore, RawRow, Rows, Snapshot } from './store.ts';
 import {
   accountColumn,
   columnsOf,
@@ -33,17 +33,21 @@ export class MovableSqlite implements MovableStore {
       return work({
         counts: async () => guarded(() => countRows(database)),
         rows: (table) => readRows(database, table),
+        rawRows: (table, extra) => readRawRows(database, table, extra),
+        ask: async (sql) => guarded(() => database.prepare(sql).all()),
       });
     });
   }
 
   load<T>(work: (store: EmptyStore) => Promise<T>): Promise<T> {
-    return this.#transaction(openDatabase, 'BEGIN IMMEDIATE', (database) => {
+    return this.#transaction(openDatabase, 'BEGIN IMMEDIATE', async (database) => {
       refuseFilled(guarded(() => countRows(database)));
-      return work({
+      const result = await work({
         insert: async (table, rows) => guarded(() => insertRows(database, table, rows)),
         tally: async (table) => guarded(() => tallyRows(database, table)),
       });
+      guarded(() => database.exec('COMMIT'));
+      return result;
     });
   }
 
@@ -55,9 +59,7 @@ export class MovableSqlite implements MovableStore {
     const database = open(this.#path);
     try {
       guarded(() => database.exec(begin));
-      const result = await work(database);
-      guarded(() => database.exec('COMMIT'));
-      return result;
+      return await work(database);
     } finally {
       // Ends the transaction when it is open still.
       database.close();
@@ -78,20 +80,41 @@ export function countRows(database: DatabaseSync): RowCounts {
 }
 
 async function* readRows(database: DatabaseSync, table: TableName): AsyncGenerator<Rows> {
-  const columns = columnsOf(table);
-  const names = columns.map(({ name }) => name).join(', ');
+  const flags = columnsOf(table).flatMap(({ kind }, i) => (kind === 'flag' ? [i] : []));
+  for (const batch of batchesOf<Value[]>(selectRows(database, table))) {
+    for (const row of batch) for (const i of flags) row[i] = row[i] === 1;
+    yield batch;
+  }
+}
+
+async function* readRawRows(
+  database: DatabaseSync,
+  table: TableName,
+  extra?: string,
+): AsyncGenerator<readonly RawRow[]> {
+  const statement = selectRows(database, table, extra);
+  statement.setReadBigInts(true);
+  yield* batchesOf<RawRow>(statement);
+}
+
+function selectRows(database: DatabaseSync, table: TableName, extra?: string): StatementSync {
+  const names = columnsOf(table).map(({ name }) => name);
+  if (extra !== undefined) names.push(extra);
+  const order = keyColumns(table).join(', ');
   const statement = guarded(() =>
-    database.prepare(`SELECT ${names} FROM ${table} ORDER BY ${keyColumns(table).join(', ')}`),
+    database.prepare(`SELECT ${names.join(', ')} FROM ${table} ORDER BY ${order}`),
   );
   statement.setReturnArrays(true);
-  const flags = columns.flatMap(({ kind }, i) => (kind === 'flag' ? [i] : []));
-  const rows = statement.iterate() as unknown as Iterator<Value[]>;
+  return statement;
+}
+
+function* batchesOf<Row>(statement: StatementSync): Generator<Row[]> {
+  const rows = statement.iterate() as unknown as Iterator<Row>;
   for (;;) {
-    const batch: Value[][] = [];
+    const batch: Row[] = [];
     while (batch.length < BATCH_ROWS) {
       const { done, value } = guarded(() => rows.next());
       if (done) break;
-      for (const i of flags) value[i] = value[i] === 1;
       batch.push(value);
     }
     if (batch.length === 0) return;

@@ -8,11 +8,21 @@ import type { RowCounts, TableName, Value } from './tables.ts';
 /** Rows in the order of `TABLES[table].columns`. */
 export type Rows = readonly (readonly Value[])[];
 
+/** A row of values as a database has them. */
+export type RawRow = readonly (Value | bigint)[];
+
 /** All tables as they were at one moment, while others go on writing. */
 export interface Snapshot {
   counts(): Promise<RowCounts>;
   /** The rows in the order of their primary key, some thousands at a time. */
   rows(table: TableName): AsyncIterable<Rows>;
+  /**
+   * The same with one column more, and with values that no program writes: whole numbers of any size, as bigint
+   * where the store has no other form.
+   */
+  rawRows(table: TableName, extra?: string): AsyncIterable<readonly RawRow[]>;
+  /** Runs one statement that reads, and gives its rows, which must be few. */
+  ask(sql: string): Promise<readonly Record<string, unknown>[]>;
 }
 
 /** An empty store within a transaction. */

@@ -1,0 +1,137 @@
+/**
+ * Verifies a whole ledger in one snapshot, beside running servers: the database's own check, each row, counters and
+ * sums. It needs no master secret, so it cannot tell whether a commitment is that of a key. Memory is bounded by the
+ * number of accounts and API keys, not of rows.
+ */
+
+import { noRows } from '../move/format.ts';
+import { openMovableStore, type Snapshot } from '../move/store.ts';
+import { type RowCounts, TABLE_NAMES, type TableName, type Value } from '../move/tables.ts';
+import type { StoreLocation } from '../open.ts';
+import { MINUTE_MS } from '../rollup.ts';
+import { type RunningCheck, startCheck } from '../sqlite-check.ts';
+import { findWalDamage } from '../sqlite-wal.ts';
+import { keyIdMs } from '../validated-keys.ts';
+import { type Finding, Findings } from './findings.ts';
+import { MonthChecks } from './months.ts';
+import { EXTRA_COLUMNS, RowChecks } from './rows.ts';
+import { checkSums } from './sums.ts';
+
+export type { Finding } from './findings.ts';
+
+export interface Verification {
+  readonly rows: RowCounts;
+  readonly findings: readonly Finding[];
+  /** The time in the first key id, milliseconds; null without rows. */
+  readonly oldestRowMs: number | null;
+  /** Keys that the sums count and that have no row: retention removed it, or it was lost. */
+  readonly keysWithoutRow: number;
+}
+
+export interface VerifyOptions {
+  readonly nowMs: number;
+  readonly signal: AbortSignal;
+  /** Told of each part as it begins, and of rows as they are read. */
+  readonly onProgress: (part: TableName | 'pages' | 'sums', rows: number) => void;
+}
+
+const DAMAGED = 'restore a backup: docs/operations.md, "A damaged database"';
+
+/** Rejects with `SetupError` when the store cannot be read, and with the reason of `signal`. */
+export async function verifyLedger(
+  location: StoreLocation,
+  options: VerifyOptions,
+): Promise<Verification> {
+  const findings = new Findings();
+  const store = await openMovableStore(location);
+  if (location.kind === 'sqlite') await checkPages(location.path, findings, options);
+  const state = { rows: noRows(), oldestRowMs: null as number | null, newestMs: options.nowMs };
+  let keysWithoutRow = 0;
+  await store.dump(async (snapshot) => {
+    const guarded = async (work: () => Promise<void>): Promise<void> => {
+      try {
+        await work();
+      } catch (error) {
+        options.signal.throwIfAborted();
+        // A damaged file is read as far as it can be.
+        if (location.kind !== 'sqlite' || findings.list().length === 0) throw error;
+        findings.add('the database cannot be read further', (error as Error).message, DAMAGED);
+      }
+    };
+    await guarded(() => checkRows(snapshot, findings, options, state));
+    await guarded(async () => {
+      options.onProgress('sums', 0);
+      await checkSums((sql) => snapshot.ask(sql), state, findings);
+      keysWithoutRow = (await countKeys(snapshot)) - state.rows.ledger;
+    });
+  });
+  const { rows, oldestRowMs } = state;
+  return { rows, findings: findings.list(), oldestRowMs, keysWithoutRow };
+}
+
+async function checkPages(
+  path: string,
+  findings: Findings,
+  { signal, onProgress }: VerifyOptions,
+): Promise<void> {
+  onProgress('pages', 0);
+  const inLog = findWalDamage(`${path}-wal`);
+  if (inLog !== null) findings.add('the file is damaged', inLog, DAMAGED);
+  const running: RunningCheck = startCheck(path, 'integrity_check');
+  const stop = (): void => running.stop();
+  signal.addEventListener('abort', stop);
+  const { result } = await running.report;
+  signal.removeEventListener('abort', stop);
+  signal.throwIfAborted();
+  if (result.kind === 'damaged') findings.add('the file is damaged', result.found, DAMAGED);
+  if (result.kind === 'failed') {
+    const remedy = 'run this as the user of the server, who can write beside the file';
+    findings.add('the pages of the file could not be checked', result.reason, remedy);
+  }
+}
+
+interface State {
+  readonly rows: RowCounts;
+  oldestRowMs: number | null;
+  newestMs: number;
+}
+
+async function checkRows(
+  snapshot: Snapshot,
+  findings: Findings,
+  { signal, onProgress }: VerifyOptions,
+  state: State,
+): Promise<void> {
+  const checks = new RowChecks(findings);
+  const months = new MonthChecks(findings);
+  for (const table of TABLE_NAMES) {
+    for await (const batch of snapshot.rawRows(table, EXTRA_COLUMNS[table])) {
+      signal.throwIfAborted();
+      for (const raw of batch) {
+        const row = checks.check(table, raw);
+        if (row) take(table, row, months, state);
+      }
+      state.rows[table] += batch.length;
+      onProgress(table, state.rows[table]);
+    }
+  }
+  months.end();
+}
+
+/** Keeps what later checks need. */
+function take(table: TableName, row: readonly Value[], months: MonthChecks, state: State): void {
+  if (table === 'usage') months.addCounter(row);
+  if (table === 'rollup_hour') {
+    const [accountId, hour, , , , , metered] = row;
+    months.addHour(String(accountId), Number(hour), Number(metered));
+  }
+  if (table === 'rollup_minute') {
+    state.newestMs = Math.max(state.newestMs, Number(row[1]) * MINUTE_MS);
+  }
+  if (table === 'ledger') state.oldestRowMs ??= keyIdMs(row[0] as Uint8Array);
+}
+
+async function countKeys(snapshot: Snapshot): Promise<number> {
+  const [row] = await snapshot.ask('SELECT coalesce(sum(keys), 0) AS keys FROM rollup_hour');
+  return Number(row?.keys);
+}

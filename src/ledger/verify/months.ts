@@ -1,0 +1,67 @@
+/** Holds the counter of each account's month against its sums by hour, which come in the order of accounts. */
+import type { Value } from '../move/tables.ts';
+import { HOUR_MS } from '../rollup.ts';
+import type { Findings } from './findings.ts';
+
+/** What the hours of one month hold. */
+interface Month {
+  metered: number;
+  /** In its first and its last hour: a server's clock may place a request an hour off the database's. */
+  atStart: number;
+  atEnd: number;
+}
+
+export class MonthChecks {
+  readonly #findings: Findings;
+  /** Counters by account and month. */
+  readonly #used = new Map<string, Map<number, number>>();
+  #account = '';
+  #months = new Map<number, Month>();
+
+  constructor(findings: Findings) {
+    this.#findings = findings;
+  }
+
+  addCounter([accountId, month, used]: readonly Value[]): void {
+    const counters = this.#used.get(String(accountId)) ?? new Map<number, number>();
+    counters.set(Number(month), Number(used));
+    this.#used.set(String(accountId), counters);
+  }
+
+  /** Takes a sum by hour of an account, all of one account together. */
+  addHour(accountId: string, hour: number, metered: number): void {
+    if (accountId !== this.#account) this.end();
+    this.#account = accountId;
+    const number = monthOf(hour);
+    const month = this.#months.get(number) ?? { metered: 0, atStart: 0, atEnd: 0 };
+    month.metered += metered;
+    if (monthOf(hour - 1) !== number) month.atStart += metered;
+    if (monthOf(hour + 1) !== number) month.atEnd += metered;
+    this.#months.set(number, month);
+  }
+
+  /** Ends the account whose hours came last. */
+  end(): void {
+    const counters = this.#used.get(this.#account) ?? new Map<number, number>();
+    for (const number of new Set([...counters.keys(), ...this.#months.keys()])) {
+      const { metered = 0, atStart = 0, atEnd = 0 } = this.#months.get(number) ?? {};
+      const atEdges =
+        atStart +
+        atEnd +
+        (this.#months.get(number - 1)?.atEnd ?? 0) +
+        (this.#months.get(number + 1)?.atStart ?? 0);
+      if (Math.abs((counters.get(number) ?? 0) - metered) <= atEdges) continue;
+      this.#findings.add(
+        'usage: the counter of a month is not the metered requests of its hours',
+        `${this.#account} month ${number}`,
+      );
+    }
+    this.#months = new Map();
+  }
+}
+
+/** Months since year 0, as `usage` counts them. */
+function monthOf(hour: number): number {
+  const date = new Date(hour * HOUR_MS);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}

@@ -1,0 +1,137 @@
+/** What must hold of each row by itself, and of a row and the accounts, API keys and versions it names. */
+import { writeValue } from '../move/format.ts';
+import type { RawRow } from '../move/store.ts';
+import {
+  columnsOf,
+  fingerprintOf,
+  keyColumns,
+  TABLES,
+  type Table,
+  type TableName,
+  type Value,
+} from '../move/tables.ts';
+import { keyIdMs } from '../validated-keys.ts';
+import type { Findings } from './findings.ts';
+
+/** A column that only the verification reads, after all others. */
+export const EXTRA_COLUMNS: Partial<Record<TableName, string>> = {
+  ledger: 'CAST(fingerprint AS text)',
+};
+
+/**
+ * How far the time in a key id may be from the time of its request: a request waits in queues for a minute at most,
+ * and a clock may be set between the two.
+ */
+const KEY_TIME_MS = 15 * 60_000;
+
+/** Checks the rows of all tables, which come in the order of `TABLES`. */
+export class RowChecks {
+  readonly #findings: Findings;
+  readonly #accounts = new Set<string>();
+  /** Accounts by API key. */
+  readonly #apiKeys = new Map<string, string>();
+  readonly #versions = new Set<number>();
+
+  constructor(findings: Findings) {
+    this.#findings = findings;
+  }
+
+  /** The row with values of the types of its columns, or undefined when one is not allowed. */
+  check(table: TableName, raw: RawRow): readonly Value[] | undefined {
+    const columns = columnsOf(table);
+    const json = raw.slice(0, columns.length).map(jsonOf);
+    const name = nameOf(table, json);
+    const row: Value[] = [];
+    for (const [i, column] of columns.entries()) {
+      const value = column.read(column.kind === 'flag' ? asFlag(json[i]) : json[i]);
+      if (value === undefined) {
+        this.#findings.add(`${table}: ${column.name} is not ${column.expected}`, name);
+        return undefined;
+      }
+      row.push(value);
+    }
+    const misfit = (TABLES[table] as Table).misfit?.(row);
+    if (misfit !== undefined) this.#findings.add(`${table}: ${misfit}`, name);
+    this.#checkBetween(table, row, String(raw[columns.length]), name);
+    return row;
+  }
+
+  #checkBetween(table: TableName, row: readonly Value[], extra: string, name: string): void {
+    const found = (problem: string): void => this.#findings.add(`${table}: ${problem}`, name);
+    const read = (column: string): Value | undefined =>
+      row[columnsOf(table).findIndex((one) => one.name === column)];
+    if (table === 'accounts') this.#accounts.add(String(read('account_id')));
+    else if (table === 'secret_checks') this.#versions.add(Number(read('version')));
+    else if (read('account_id') !== undefined && !this.#accounts.has(String(read('account_id')))) {
+      found('account_id names no account');
+    }
+    if (table === 'api_keys') {
+      this.#apiKeys.set(String(read('api_key_id')), String(read('account_id')));
+    }
+    if (table === 'rollup_minute' || table === 'rollup_hour') checkSums(read, found);
+    if (table === 'ledger') this.#checkKey(row, read, extra, found);
+  }
+
+  #checkKey(
+    row: readonly Value[],
+    read: (column: string) => Value | undefined,
+    fingerprint: string,
+    found: (problem: string) => void,
+  ): void {
+    if (String(fingerprintOf(row)) !== fingerprint) {
+      found('fingerprint is not the first 64 bits of the commitment');
+    }
+    const madeMs = keyIdMs(read('key_id') as Uint8Array);
+    if (Math.abs(madeMs - Number(read('created_ms'))) > KEY_TIME_MS) {
+      found('created_ms is not the time in the key id, within 15 minutes');
+    }
+    if (!this.#versions.has(Number(read('secret_version')))) {
+      found('secret_version is not a registered version of the master secret');
+    }
+    if (this.#apiKeys.get(String(read('api_key_id'))) !== read('account_id')) {
+      found('api_key_id names no API key of the account');
+    }
+    const evidence = ['gate_p', 'tests_passed', 'total_tests'].map((column) => read(column));
+    if (new Set(evidence.map((value) => value === null)).size > 1) {
+      found('only some of gate_p, tests_passed and total_tests are set');
+    } else if (Number(evidence[1]) > Number(evidence[2])) {
+      found('tests_passed is more than total_tests');
+    }
+  }
+}
+
+/** Servers of old releases count no latencies: the list may have less than all keys. */
+function checkSums(
+  read: (column: string) => Value | undefined,
+  found: (problem: string) => void,
+): void {
+  const number = (column: string): number => Number(read(column));
+  if (number('keys') > number('metered')) found('keys are more than metered');
+  if (number('streams_passed') > number('streams')) found('streams_passed are more than streams');
+  const counts = String(read('latency_counts') ?? '0').split(',');
+  const counted = counts.reduce((sum, one) => sum + Number(one), 0);
+  if (counted > number('keys')) found('latency_counts are more than keys');
+}
+
+function jsonOf(value: RawRow[number] | undefined): unknown {
+  if (typeof value !== 'bigint') return writeValue(value ?? null);
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : String(value);
+}
+
+/** SQLite keeps flags as 0 and 1. */
+function asFlag(json: unknown): unknown {
+  if (json === 0 || json === 1) return json === 1;
+  return json;
+}
+
+/** The row's primary key; a key id as clients see it. A damaged value may hold anything. */
+function nameOf(table: TableName, json: readonly unknown[]): string {
+  return keyColumns(table)
+    .map((column, i) => {
+      const text = String(json[i]);
+      if (column === 'key_id' && /^[0-9a-f]{32}$/.test(text)) return `phm_${BigInt(`0x${text}`)}`;
+      return text.replace(/[^\x20-\x7e]/g, '?').slice(0, 80);
+    })
+    .join(' ');
+}

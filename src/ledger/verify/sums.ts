@@ -1,0 +1,94 @@
+/** What must hold between rows, counters and sums: one question a check, in words that both databases know. */
+import { HOUR_MS } from '../rollup.ts';
+import type { Findings } from './findings.ts';
+
+/** Runs one statement that reads. */
+export type Ask = (sql: string) => Promise<readonly Record<string, unknown>[]>;
+
+/** What the rows have told. */
+export interface Times {
+  /** The time in the first key id; null without rows. */
+  readonly oldestRowMs: number | null;
+  /** Now, or the newest sum if that is later. */
+  readonly newestMs: number;
+}
+
+interface SumCheck {
+  readonly problem: string;
+  /** Gives `example`, one row for each place where the problem is; `MAX_PLACES` at most. */
+  readonly sql: string;
+}
+
+const MAX_PLACES = 1_000;
+
+/** Minutes are kept for 8,761 hours; a server with a clock of a week ahead may have removed more. */
+const MINUTES_SURE_HOURS = 8_761 - 8 * 24;
+
+const SUMS = ['keys', 'latency_us', 'streams', 'streams_passed', 'metered', 'failures'];
+
+/** Holds counters, sums and rows against each other. */
+export async function checkSums(ask: Ask, times: Times, findings: Findings): Promise<void> {
+  for (const { problem, sql } of sumChecks(times)) {
+    const places = await ask(`${sql} LIMIT ${MAX_PLACES}`);
+    for (const { example } of places) findings.add(problem, String(example));
+  }
+}
+
+function sumChecks({ oldestRowMs, newestMs }: Times): SumCheck[] {
+  // Retention removes rows in the order of their ids. A key id is some milliseconds younger than its request, so the
+  // hour of the oldest row and the next one may have lost rows.
+  const firstWholeHour = oldestRowMs === null ? 2 ** 40 : Math.floor(oldestRowMs / HOUR_MS) + 2;
+  const firstSureHour = Math.floor(newestMs / HOUR_MS) - MINUTES_SURE_HOURS;
+  return [
+    {
+      problem: 'usage: the counters of an account are not the metered requests of its sums by hour',
+      sql: `SELECT account_id AS example FROM (
+          SELECT account_id, used AS difference FROM usage
+          UNION ALL SELECT account_id, -metered FROM rollup_hour) AS parts
+        GROUP BY account_id HAVING sum(difference) <> 0`,
+    },
+    {
+      problem: 'rollup_hour: an hour is not the sum of its minutes',
+      sql: `SELECT account_id || ' hour ' || period AS example FROM (
+          SELECT account_id, period, ${SUMS.join(', ')} FROM rollup_hour
+          UNION ALL SELECT account_id, period / 60, ${SUMS.map((name) => `-${name}`).join(', ')}
+            FROM rollup_minute) AS parts
+        GROUP BY account_id, period HAVING ${SUMS.map(
+          (name) => `sum(${name}) < 0 OR (period >= ${firstSureHour} AND sum(${name}) <> 0)`,
+        ).join(' OR ')}`,
+    },
+    {
+      problem: 'ledger: the rows of an hour are not the keys of its sum',
+      sql: `SELECT account_id || ' hour ' || period AS example FROM (
+          SELECT account_id, period, keys, latency_us FROM rollup_hour
+          UNION ALL SELECT account_id, created_ms / ${HOUR_MS}, -1, -latency_us FROM ledger) AS parts
+        GROUP BY account_id, period HAVING ${['keys', 'latency_us']
+          .map((name) => `sum(${name}) < 0 OR (period >= ${firstWholeHour} AND sum(${name}) <> 0)`)
+          .join(' OR ')}`,
+    },
+    {
+      problem: 'ledger: two rows have one commitment, under one version',
+      sql: `SELECT count(*) || ' rows of fingerprint ' || fingerprint AS example FROM ledger
+        WHERE fingerprint IN (
+          SELECT fingerprint FROM ledger GROUP BY fingerprint HAVING count(*) > 1)
+        GROUP BY fingerprint, commitment, secret_version HAVING count(*) > 1`,
+    },
+    {
+      problem:
+        'validated_keys: a row has no validated key of its account and definition in the ledger',
+      // Retention removes the rows of the ledger first.
+      sql: `SELECT 'account ' || p.account_id AS example FROM validated_keys AS p
+        LEFT JOIN ledger AS k ON k.key_id = p.key_id
+        WHERE p.key_id >= (SELECT min(key_id) FROM ledger) AND (k.key_id IS NULL
+          OR k.account_id <> p.account_id OR k.gate_p IS NULL
+          OR coalesce(k.evidence_definition, 1) <> p.evidence_definition)`,
+    },
+    {
+      problem: 'ledger: a validated key has no p-values',
+      sql: `SELECT 'account ' || k.account_id AS example FROM ledger AS k
+        WHERE k.evidence_definition IS NOT NULL AND NOT EXISTS (
+          SELECT 1 FROM validated_keys AS p
+          WHERE p.account_id = k.account_id AND p.key_id = k.key_id)`,
+    },
+  ];
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, describe, it } from 'node:test';
+import { openSqliteStore, verifyLedger } from '../../src/ledger/index.ts';
+import { runPhm } from '../support/server.ts';
+import { NOW, QUOTAS } from './contract.ts';
+import { fillStore } from './filled-store.ts';
+import { verifyContract } from './verify-contract.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'phm-verify-'));
+after(() => rmSync(folder, { recursive: true }));
+
+const path = join(folder, 'phm.db');
+const location = { kind: 'sqlite', path } as const;
+const verify = () =>
+  verifyLedger(location, {
+    nowMs: NOW,
+    signal: new AbortController().signal,
+    onProgress: () => {},
+  });
+
+describe('verification of a ledger in SQLite', () => {
+  it('finds nothing in a sound one, beside a server, before and after retention', async () => {
+    const store = openSqliteStore({ path, quotas: QUOTAS });
+    await fillStore(store);
+    const text = await runPhm(['ledger', 'verify'], folder);
+    assert.equal(text.code, 0, text.stderr);
+    assert.match(text.stderr, /Checked 2 accounts, 4 API keys, 300 ledger rows.*No master secret/);
+    assert.match(text.stderr, /Everything agrees\.\n$/);
+    await store.prune({ beforeMs: NOW - 30 * 86_400_000, nowMs: NOW, dryRun: false });
+    const pruned = await verify();
+    assert.deepEqual(pruned.findings, []);
+    assert.ok(pruned.keysWithoutRow > 100 && pruned.rows.ledger > 100);
+    await store.close();
+  });
+
+  it('finds each change, and names it', async () => {
+    for (const side of ['', '-wal', '-shm']) rmSync(path + side, { force: true });
+    const store = openSqliteStore({ path, quotas: QUOTAS });
+    await fillStore(store);
+    await store.close();
+    const database = new DatabaseSync(path);
+    await verifyContract(location, (sql) => database.exec(sql));
+    database.close();
+    const { code, stdout, stderr } = await runPhm(['ledger', 'verify', '--json'], folder);
+    assert.equal(code, 1);
+    assert.match(stderr, /phm: the ledger does not agree with itself: \d+ findings\n$/);
+    const { findings, rows } = JSON.parse(stdout);
+    assert.ok(findings.length > 10 && rows.ledger === 299);
+    const [{ examples }] = findings.filter(({ problem }: { problem: string }) =>
+      problem.startsWith('ledger: fingerprint'),
+    );
+    assert.match(examples[0], /^phm_\d{30,}$/);
+  });
+
+  it('says what it can of a damaged file', async () => {
+    const file = openSync(path, 'r+');
+    const pages = Buffer.alloc(3 * 4096, 0x5a);
+    writeSync(file, pages, 0, pages.length, 4096 * Math.floor(statSync(path).size / 8192));
+    closeSync(file);
+    const { findings } = await verify();
+    assert.match(findings[0]?.problem ?? '', /^the file is damaged/);
+    assert.match(findings[0]?.remedy ?? '', /restore a backup/);
+  });
+});
