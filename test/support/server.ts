@@ -22,7 +22,8 @@ export function removeDataDir(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
 }
 
-function environment(dataDir: string, extra: Environment): Environment {
+/** What a server or a command runs with. */
+export function environment(dataDir: string, extra: Environment): Environment {
   const base = {
     PATH: process.env.PATH ?? '',
     PHM_DATA_DIR: dataDir,
@@ -38,17 +39,18 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Runs `phm` to its end. */
+/** Runs `phm` to its end; `main` is the program's main file, if it is another one. */
 export function runPhm(
   args: readonly string[],
   dataDir: string,
   extra: Environment = {},
+  main: string = MAIN,
 ): Promise<CommandResult> {
   return new Promise((done) => {
     const env = environment(dataDir, extra);
     execFile(
       process.execPath,
-      [MAIN, ...args],
+      [main, ...args],
       { env, maxBuffer: 2 ** 26 },
       (error, stdout, stderr) => {
         const code = typeof error?.code === 'number' ? error.code : error ? -1 : 0;
@@ -103,9 +105,10 @@ export class Server {
     dataDir: string,
     extra: Environment = {},
     stderr: 'pipe' | number = 'pipe',
+    main: string = MAIN,
   ): Promise<Server> {
     const env = environment(dataDir, { PHM_PORT: '0', ...extra });
-    const child = spawn(process.execPath, [MAIN, 'serve', '--json'], {
+    const child = spawn(process.execPath, [main, 'serve', '--json'], {
       env,
       stdio: ['ignore', 'pipe', stderr],
     });
