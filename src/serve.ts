@@ -54,6 +54,7 @@ import { LogWriter } from './log-writer.ts';
 import type { MasterSecret } from './proof/index.ts';
 import { secretExposures } from './secret-exposure.ts';
 import { whenDatabaseAnswers } from './start-wait.ts';
+import { Supervisor } from './supervisor.ts';
 import { openMetrics, type ServiceMetrics } from './telemetry/index.ts';
 
 /** How long requests under way may take to finish once the listener has closed. */
@@ -92,7 +93,15 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const starting = new StartingService();
   const parts = { config, env, logger, log, tls, demoPolicy, metrics, lifecycle, starting };
   let listeners: Promise<Listeners> | undefined;
-  const openOnce = () => (listeners ??= openListeners(parts));
+  const supervisor = new Supervisor(env, (reason) =>
+    logger.error({ reason }, 'systemd cannot be told how the server is'),
+  );
+  const open = async () => {
+    const opened = await openListeners(parts);
+    supervisor.ready(`listening on ${opened.address}`, () => starting.ping());
+    return opened;
+  };
+  const openOnce = () => (listeners ??= open());
   // Before the start, which may wait for the database; and whoever reads the banner may send a signal at once.
   const ended = endSignal();
   const started = { config, logger, metrics, demoPolicy, lifecycle, onFatal };
@@ -135,12 +144,14 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const integrity = watchIntegrity({ location, start: check, logger, metrics, service });
   const signal = await ended;
   lifecycle.draining = true;
+  supervisor.stopping();
   logger.info({ signal }, 'draining');
   integrity?.stop();
   await Promise.all([
     drain(app, service, logger, signal === 'SIGTERM' ? config.drainSeconds * 1000 : 0),
     maintenance.stop(),
   ]);
+  supervisor.close();
   await metricsServer?.close();
   const tracesOut = await (tracing?.close(TRACES_FLUSH_MS) ?? true);
   if (!tracesOut) logger.warn({ reason: 'no answer in time' }, 'traces cannot be exported');

@@ -12,6 +12,7 @@ import type {
   FailureOfGate,
   KeyBatchReply,
   KeyWorkerMessage,
+  Pong,
   RetirementsRead,
   SampleJudged,
   SampleToJudge,
@@ -83,6 +84,10 @@ async function main(data: KeyWorkerData): Promise<void> {
     });
     const underWay = new Set<Promise<void>>();
     port.on('message', (message: KeyWorkerMessage) => {
+      if (message === 'ping') {
+        port.postMessage({ pong: true } satisfies Pong);
+        return;
+      }
       if (message === 'check') {
         plain.refresh();
         // Beside the batches: the answer must not be held up by one, nor hold one up.

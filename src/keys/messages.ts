@@ -114,8 +114,14 @@ export interface CommitTimes {
   readonly keys: number;
 }
 
-/** What the main thread sends to the key worker: work, a verdict, a question about the ledger, its end, or the end. */
-export type KeyWorkerMessage = KeyBatch | SampleVerdict | LedgerCondemned | 'check' | 'close';
+/** What the main thread sends to the key worker: work, a verdict, a question about the ledger or the thread, or the end of either. */
+export type KeyWorkerMessage =
+  | KeyBatch
+  | SampleVerdict
+  | LedgerCondemned
+  | 'check'
+  | 'ping'
+  | 'close';
 
 /** A check has found the ledger damaged: nothing may be read from it or recorded in it any more. */
 export interface LedgerCondemned {
@@ -130,7 +136,13 @@ export type KeyWorkerReply =
   | SampleToJudge
   | SampleJudged
   | FailureOfGate
-  | UnjudgedKeys;
+  | UnjudgedKeys
+  | Pong;
+
+/** The answer to a ping: the event loop of the thread turns. */
+export interface Pong {
+  readonly pong: true;
+}
 
 /** A sample of a generator before modulation. It travels by transfer; the suite worker that judges it wipes it. */
 export interface SampleToJudge {

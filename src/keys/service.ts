@@ -42,7 +42,7 @@ import { Statistics } from './statistics.ts';
 import { SuitePool } from './suite-pool.ts';
 import { startThreads, type Threads } from './threads.ts';
 import { parseKey, type ValidateOutcome } from './validate.ts';
-import { end } from './workers.ts';
+import { end, whenAnswered } from './workers.ts';
 
 /** How long a thread may take to end that has nothing to finish but the work on one key. */
 const END_LIMIT_MS = 2_000;
@@ -338,6 +338,11 @@ export class KeyService {
     } catch (error) {
       this.#options.onUnjudgedEnd(reasonOf(error));
     }
+  }
+
+  /** Resolves once the key worker's thread has answered. */
+  ping(): Promise<void> {
+    return whenAnswered(this.#workers[0]);
   }
 
   #generatorStatuses(): GeneratorStatus[] {

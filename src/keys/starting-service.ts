@@ -42,6 +42,8 @@ export class StartingService implements KeyApi {
   readonly usageOf: KeyApi['usageOf'] = (principal) => this.#get().usageOf(principal);
   readonly checkReadiness: KeyApi['checkReadiness'] = () =>
     this.#service?.checkReadiness() ?? STARTING;
+  /** Before the service runs there is no thread to ask. */
+  readonly ping = (): Promise<void> => this.#service?.ping() ?? Promise.resolve();
   readonly load: KeyApi['load'] = () => this.#service?.load() ?? NO_LOAD;
 
   #get(): KeyService {

@@ -5,7 +5,7 @@ import { COMPILE_CACHE_ENVIRONMENT } from '../compile-cache.ts';
 import { SetupError } from '../errors.ts';
 import type { GeneratorStatus } from './generator.ts';
 import type { FailedVerdict } from './latch.ts';
-import type { WorkerReady, WorkerUp } from './messages.ts';
+import type { KeyWorkerMessage, KeyWorkerReply, WorkerReady, WorkerUp } from './messages.ts';
 
 export interface ReadyWorker {
   readonly worker: Worker;
@@ -38,6 +38,19 @@ export async function whenUp<T extends WorkerUp>(worker: Worker): Promise<T & { 
     throw new SetupError(message.message, { mayPass: message.mayPass ?? false });
   }
   return message as T & { kind: 'ready' };
+}
+
+/** Resolves once the key worker's thread has answered a ping: its event loop turns. The database takes no part in it. */
+export function whenAnswered(worker: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    const listener = (message: KeyWorkerReply) => {
+      if (!('pong' in message)) return;
+      worker.off('message', listener);
+      resolve();
+    };
+    worker.on('message', listener);
+    worker.postMessage('ping' satisfies KeyWorkerMessage);
+  });
 }
 
 /** Ends a worker after what it has begun, and terminates one that does not end in time. */

@@ -1,7 +1,15 @@
 /** What deploy/ says of the service, held to the service. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -295,6 +303,15 @@ describe('deploy/systemd', () => {
     assert.deepEqual(scrape_configs[0].static_configs[0].targets, [`${host}:${PHM_METRICS_PORT}`]);
   });
 
+  it('restarts a server that hangs, later than the database may keep its threads busy', () => {
+    assert.match(unit, /^Type=notify$/m);
+    assert.match(unit, /^NotifyAccess=all$/m);
+    assert.match(unit, /^Restart=on-failure$/m);
+    assert.match(unit, /^RestrictAddressFamilies=.*\bAF_UNIX\b/m);
+    // Three batches that each wait five seconds for a lock: docs/ledger.md.
+    assert.ok(Number(find(unit, /^WatchdogSec=(\d+)$/m)) > 2 * 15.7);
+  });
+
   it('lets V8 compile', () => {
     assert.match(unit, /^MemoryDenyWriteExecute=no$/m);
   });
@@ -395,20 +412,11 @@ describe('deploy/kubernetes', () => {
 
 describe('docs/operations.md', () => {
   it('names messages that the service logs', () => {
-    const sources = [
-      'src/serve.ts',
-      'src/http/access-log.ts',
-      'src/http/app.ts',
-      'src/http/handshakes.ts',
-      'src/latch-log.ts',
-      'src/ledger-integrity.ts',
-      'src/ledger-log.ts',
-      'src/log-writer.ts',
-      'src/secret-exposure.ts',
-      'src/ledger/postgres.ts',
-      'src/telemetry/tracing.ts',
-    ];
-    const code = sources.map(readText).join('\n');
+    const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
+    const code = sources
+      .filter((path) => path.endsWith('.ts'))
+      .map((path) => readText(join('src', path)))
+      .join('\n');
     const table = find(readText('docs/operations.md'), /### In the log\n([\s\S]*?)(?=\n#|$)/);
     const messages = [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, message]) => message ?? '');
     assert.ok(messages.length >= 5);
