@@ -84,8 +84,7 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
 
   /**
    * What is rolled back reaches no file. So the probe asks the file system for room each time, and with `room` also
-   * commits a row that stays as it is, which a limit on the file's size or a broken disk stops. No account can be
-   * locked alone.
+   * commits a row, which a limit on the file's size or a broken disk stops. No account can be locked alone.
    */
   async probe({ room }: ProbeOrder): Promise<void> {
     try {
@@ -95,7 +94,9 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
       this.connection.rollBack();
       if (!room) return;
       this.connection.begin();
-      this.connection.run('UPDATE secret_checks SET registered_ms = registered_ms');
+      // There and back: SQLite writes no page for a row that is set to what it holds.
+      this.connection.run('UPDATE secret_checks SET registered_ms = registered_ms + 1');
+      this.connection.run('UPDATE secret_checks SET registered_ms = registered_ms - 1');
     } catch (error) {
       this.connection.rollBack();
       throw unavailable(error);
