@@ -393,6 +393,19 @@ describe('PostgreSQL store whose answer to a batch is lost', when, () => {
     assert.equal((await store.commit([keyRequest(enterprise)], []))[0]?.kind, 'committed');
   });
 
+  it('refuses a committed batch whose writer is gone, as a failover may leave it, and goes on', async () => {
+    const enterprise = await addAccount(store, 'enterprise');
+    await store.commit([], []);
+    way.cut = 'answer';
+    way.state = 'shut';
+    const refused = assert.rejects(store.commit([keyRequest(enterprise)], []), isUnavailable);
+    while (way.cut !== null) await postgres.query('doubt', 'SELECT');
+    await postgres.query('doubt', 'DELETE FROM writers');
+    way.state = 'open';
+    await refused;
+    assert.equal((await store.commit([keyRequest(enterprise)], []))[0]?.kind, 'committed');
+  });
+
   it('never commits a batch that it has given up, even if it arrives later', async () => {
     const [{ writer_id: writer, turn }] = (await postgres.query(
       'doubt',

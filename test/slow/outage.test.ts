@@ -181,6 +181,10 @@ describe('PostgreSQL', { skip: noPostgres }, () => {
   const run = (sql: string) => postgres.query('outage', sql);
   const endSessions = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE pid <> pg_backend_pid() AND application_name = 'phm'`;
+  const setStandbys = async (names: string) => {
+    await run(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
+    await run('SELECT pg_reload_conf()');
+  };
   const others: pg.Client[] = [];
 
   /** What fails, how it begins and how it ends. */
@@ -235,6 +239,7 @@ describe('PostgreSQL', { skip: noPostgres }, () => {
         way.cutAll();
       },
     ],
+    ['without its synchronous standby', () => setStandbys('missing'), () => setStandbys('')],
     [
       'read-only',
       async () => {
