@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../config/index.ts';
 import { type CopyReport, copyDatabase } from '../ledger/index.ts';
+import { makeDirectory } from '../make-directory.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, requireConfig, storeLocation, writeJson } from './context.ts';
 import { untilInterrupted } from './interruption.ts';
@@ -21,9 +22,12 @@ const RESTORE_HELP = `
 Stop the server and move the old database away first, with the files beside it: phm.db, phm.db-wal and
 phm.db-shm belong together. Nothing is overwritten.
 
+On a new machine restore before the first start, and put the master secret of the backup there first.
+
 Example:
   mkdir /var/lib/phm/before && mv /var/lib/phm/phm.db* /var/lib/phm/before/
   phm ledger restore /backup/phm-monday.db
+  phm ledger verify
 `;
 
 /** Adds the commands to `phm ledger`. */
@@ -47,8 +51,22 @@ export function addBackupCommands(ledger: Command, context: CliContext): void {
     .action(async (file: string, options: { init?: boolean; json?: boolean }) => {
       const { config, path } = embeddedDatabase(context, 'restore it with: pg_restore');
       if (!options.init) requireMasterSecret(context, config);
+      makeDataDirectory(config);
       await copy(context, file, path, options, 'Restored to');
     });
+}
+
+/** On a new machine there is none, if the master secret comes from elsewhere. */
+function makeDataDirectory({ dataDir }: Config): void {
+  try {
+    makeDirectory(dataDir);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new CommandError(
+      `cannot make the directory ${dataDir}: ${message}; check PHM_DATA_DIR`,
+      1,
+    );
+  }
 }
 
 function embeddedDatabase(context: CliContext, instead: string): { config: Config; path: string } {

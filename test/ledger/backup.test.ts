@@ -18,7 +18,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { copyDatabase, type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
 import { readMigrations } from '../../src/ledger/migrations.ts';
-import { MAIN } from '../support/server.ts';
+import { MAIN, runPhm } from '../support/server.ts';
 import { keyRequest, QUOTAS } from './contract.ts';
 import { assertSameStore, fillStore } from './filled-store.ts';
 
@@ -95,6 +95,22 @@ describe('copy of a database', () => {
     await assertSameStore(store, again, filled);
     await again.close();
     await store.close();
+  });
+
+  it('is restored on a machine that has no data directory yet', async () => {
+    const folder = newFolder();
+    const copy = join(folder, 'copy.db');
+    const store = open(join(folder, 'phm.db'));
+    await fillStore(store);
+    await copyDatabase(join(folder, 'phm.db'), copy, NEVER);
+    await store.close();
+    const dataDir = join(folder, 'new', 'data');
+    const secret = { PHM_MASTER_KEY: '5a'.repeat(32) };
+    const restored = await runPhm(['ledger', 'restore', copy], dataDir, secret);
+    assert.equal(restored.code, 0, restored.stderr);
+    assert.equal(statSync(dataDir).mode & 0o777, process.platform === 'win32' ? 0o666 : 0o700);
+    const verified = await runPhm(['ledger', 'verify'], dataDir);
+    assert.equal(verified.code, 0, verified.stderr);
   });
 
   it('of a release with fewer tables is one of this release’s, which brings it up to date', async () => {
