@@ -76,10 +76,10 @@ function sumChecks({ oldestRowMs, newestMs }: Times): SumCheck[] {
     {
       problem:
         'validated_keys: a row has no validated key of its account and definition in the ledger',
-      // Retention removes the rows of the ledger first.
+      // Retention removes the rows of the ledger first. PostgreSQL has min() of bytea from version 18 on only.
       sql: `SELECT 'account ' || p.account_id AS example FROM validated_keys AS p
         LEFT JOIN ledger AS k ON k.key_id = p.key_id
-        WHERE p.key_id >= (SELECT min(key_id) FROM ledger) AND (k.key_id IS NULL
+        WHERE p.key_id >= (SELECT key_id FROM ledger ORDER BY key_id LIMIT 1) AND (k.key_id IS NULL
           OR k.account_id <> p.account_id OR k.gate_p IS NULL
           OR coalesce(k.evidence_definition, 1) <> p.evidence_definition)`,
     },
