@@ -38,6 +38,9 @@ export interface Planned<S extends Site> {
   readonly seed: number;
 }
 
+/** A long fault comes in the first round, and then in every third. */
+const LONG_EVERY = 3;
+
 /**
  * Draws so many faults: all of them in random order, then all again, so that each comes about equally often.
  * Each has a seed of its own, so that what it chooses does not depend on how the ones before went.
@@ -49,8 +52,9 @@ export function plan<S extends Site>(
 ): Planned<S>[] {
   const dice = new Dice(seed);
   const drawn: Planned<S>[] = [];
-  while (drawn.length < count && faults.length > 0) {
-    for (const fault of dice.shuffle(faults)) drawn.push({ fault, seed: dice.int(1, 2 ** 31) });
+  for (let round = 0; drawn.length < count && faults.length > 0; round++) {
+    const some = faults.filter(({ isLong }) => !isLong || round % LONG_EVERY === 0);
+    for (const fault of dice.shuffle(some)) drawn.push({ fault, seed: dice.int(1, 2 ** 31) });
   }
   return drawn.slice(0, count);
 }

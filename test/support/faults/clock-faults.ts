@@ -41,10 +41,12 @@ export const CLOCK_FAULTS: readonly Fault[] = [
   },
   {
     name: 'clock: a server 400 days ahead with a retention of 30',
+    isLong: true,
     run: (site) => startBeside(site, 400),
   },
   {
     name: 'clock: a server a day behind',
+    isLong: true,
     run: (site) => startBeside(site, -1),
   },
 ];

@@ -1,6 +1,6 @@
 /** What happens to PostgreSQL, to its standby, and on the way to it. */
-import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { PASSWORD } from '../postgres.ts';
@@ -103,9 +103,10 @@ async function takeConnections({ pair }: PostgresSite, dice: Dice): Promise<stri
 }
 
 async function dump(site: PostgresSite): Promise<string> {
-  const bin = '/usr/lib/postgresql/15/bin/pg_dump';
-  const failure = await new Promise((done) =>
-    execFile(bin, ['--format=custom', '--file=/dev/null', site.pair.url()], (error) => done(error)),
+  const file = join(site.options.folder, 'dump');
+  const failure = await site.pair.dump(file).then(
+    () => null,
+    ({ stderr }) => String(stderr),
   );
   if (failure) site.findings.push(`pg_dump failed: ${failure}`);
   return '';

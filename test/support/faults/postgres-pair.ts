@@ -1,8 +1,10 @@
 /** A PostgreSQL primary with a synchronous standby, and the ways to it: a failover leads them elsewhere. */
+import { execFile } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import pg from 'pg';
 import { freePort } from '../free-port.ts';
 import { findInstalled, noPostgres, PASSWORD, serverUser } from '../postgres.ts';
@@ -10,7 +12,7 @@ import { WayToServer } from '../way.ts';
 import { mountDisk, noMount } from './disk.ts';
 import { PostgresNode } from './postgres-node.ts';
 
-const PROGRAMS = findInstalled(['initdb', 'postgres', 'pg_basebackup', 'pg_ctl']);
+const PROGRAMS = findInstalled(['initdb', 'postgres', 'pg_basebackup', 'pg_ctl', 'pg_dump']);
 
 /** Why there is no pair here, or false. */
 export const noPair: string | false =
@@ -128,6 +130,12 @@ export class PostgresPair {
     }
     await this.attachStandby();
     await this.untilSynchronous();
+  }
+
+  /** Dumps the database into a file. */
+  async dump(file: string): Promise<void> {
+    const args = ['--format=custom', `--file=${file}`, this.url()];
+    await promisify(execFile)(join(PROGRAMS ?? '', 'pg_dump'), args);
   }
 
   /** Has everything run that a fault may have left otherwise. */

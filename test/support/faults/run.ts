@@ -35,7 +35,12 @@ export interface FaultSummary {
   readonly longestReturnMs: number;
   readonly hiddenMs: number;
   readonly lost: number;
+  /** Answers 503 that are no problem document or lack Retry-After. */
   readonly broken: number;
+  /** Starts of servers that ended because something was away. */
+  readonly startsGivenUp: number;
+  /** What the dice chose and what came of it, for faults that are an attempt at something. */
+  readonly outcomes: readonly string[];
   readonly findings: readonly string[];
 }
 
@@ -120,6 +125,9 @@ function isSound({ lost, hiddenMs, broken, findings }: FaultSummary): boolean {
   return lost === 0 && hiddenMs === 0 && broken === 0 && findings.length === 0;
 }
 
+const GIVEN_UP = /start ended with/;
+const ATTEMPT = /^(clock|start)/;
+
 function summarize(records: readonly FaultRecord[]): FaultSummary[] {
   const byName = Map.groupBy(records, ({ fault }) => fault);
   return [...byName].map(([fault, some]) => ({
@@ -132,6 +140,9 @@ function summarize(records: readonly FaultRecord[]): FaultSummary[] {
       (sum, { broken }) => sum + Object.values(broken).reduce((all, one) => all + one, 0),
       0,
     ),
+    startsGivenUp: some.flatMap(({ events }) => events).filter((event) => GIVEN_UP.test(event))
+      .length,
+    outcomes: ATTEMPT.test(fault) ? [...new Set(some.map(({ chosen }) => chosen))] : [],
     findings: [...new Set(some.flatMap(({ findings }) => findings))],
   }));
 }

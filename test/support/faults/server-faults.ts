@@ -63,6 +63,7 @@ export const SERVER_FAULTS: readonly Fault[] = [
   },
   {
     name: 'servers: rolling restart',
+    isLong: true,
     run: async (site) => {
       await site.roll();
       return names(site.replicas);
@@ -70,6 +71,7 @@ export const SERVER_FAULTS: readonly Fault[] = [
   },
   {
     name: 'master secret: rotation',
+    isLong: true,
     run: async (site) => {
       site.secret.versions += 1;
       await site.roll();

@@ -195,6 +195,8 @@ export async function hold(dice: Dice, leastMs: number, mostMs: number): Promise
 /** Something to be done to a service that runs, and undone. */
 export interface Fault<S extends Site = Site> {
   readonly name: string;
+  /** It takes a minute or so, and comes in every third round only. */
+  readonly isLong?: boolean;
   /** Does it and undoes it; returns what the dice chose, in words. */
   readonly run: (site: S, dice: Dice) => Promise<string>;
   /** Why it cannot be done here; left out or false if it can. */
