@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { atExit } from './at-exit.ts';
 
 const MEBIBYTE = 2 ** 20;
 
@@ -30,12 +31,12 @@ export function mountDisk(directory: string, size: string): () => void {
   mkdirSync(directory, { recursive: true });
   const options = ['-t', 'tmpfs', '-o', `size=${size}`, 'phm-test', directory];
   execFileSync('mount', options, { stdio: 'pipe' });
-  const unmount = () => {
-    process.off('exit', unmount);
-    execFileSync('umount', ['-l', directory]);
+  const unmount = () => execFileSync('umount', ['-l', directory]);
+  const forget = atExit(unmount);
+  return () => {
+    forget();
+    unmount();
   };
-  process.on('exit', unmount);
-  return unmount;
 }
 
 /** Fills what is left of a disk, to the last byte. */

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeCertificate } from '../certificate.ts';
 import { freePort } from '../free-port.ts';
+import { atExit } from './at-exit.ts';
 import type { Target } from './clients.ts';
 
 const HAPROXY = ['haproxy', '/usr/sbin/haproxy'].find(
@@ -68,9 +69,10 @@ export class HaProxy {
       stdio: ['ignore', log, log],
     });
     this.#child = child;
-    const kill = () => child.kill('SIGKILL');
-    process.on('exit', kill);
-    child.on('exit', () => process.off('exit', kill));
+    child.on(
+      'exit',
+      atExit(() => child.kill('SIGKILL')),
+    );
     while (!(await connects(Number(new URL(this.target.url).port)))) {
       if (child.exitCode !== null) throw new Error('haproxy has ended: see haproxy.log');
       await delay(50);

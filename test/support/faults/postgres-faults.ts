@@ -82,7 +82,7 @@ const restart = (mode: 'fast' | 'immediate' | 'kill') => async (site: PostgresSi
 };
 
 const lock = (sql: string) => (site: PostgresSite, dice: Dice) =>
-  site.holdTransaction(sql, dice, 1_000, 10_000);
+  site.holdTransaction(sql, dice, 2_000, 13_000);
 
 async function takeConnections({ pair }: PostgresSite, dice: Dice): Promise<string> {
   const others: pg.Client[] = [];
@@ -307,7 +307,7 @@ export const POSTGRES_FAULTS: readonly PostgresFault[] = [
       const { ballast } = pair;
       try {
         fillDisk(ballast);
-        return await hold(dice, 2_000, 12_000);
+        return await hold(dice, 5_000, 14_000);
       } finally {
         rmSync(ballast, { force: true });
       }

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { COMPILE_CACHE } from '../compile-cache.ts';
 import type { Environment } from '../server.ts';
+import { atExit } from './at-exit.ts';
 
 const THREADS = pathToFileURL(join(import.meta.dirname, 'ended-threads.ts')).href;
 const RESTART_PAUSE_MS = 500;
@@ -94,13 +95,12 @@ export class Replica {
       stdio: ['ignore', 'pipe', log],
     });
     this.#child = child;
-    const kill = () => child.kill('SIGKILL');
-    process.on('exit', kill);
+    const forget = atExit(() => child.kill('SIGKILL'));
     child.stdout?.once('data', () => {
       this.listeningSince = performance.now();
     });
     const [code, signal] = (await once(child, 'close')) as [number | null, string | null];
-    process.off('exit', kill);
+    forget();
     if (this.listeningSince === null && this.#wanted) onEvent(`${name}: start ended with ${code}`);
     else if (this.#wanted && signal === null) onEvent(`${name}: ended by itself with ${code}`);
     this.listeningSince = null;
