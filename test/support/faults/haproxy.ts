@@ -1,9 +1,9 @@
 /** A real HAProxy with the configuration of deploy/compose, in front of servers of this machine. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { openSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { makeCertificate } from '../certificate.ts';
 import { freePort } from '../free-port.ts';
@@ -17,8 +17,6 @@ const HAPROXY = ['haproxy', '/usr/sbin/haproxy'].find(
 /** Why there is no proxy here, or false. */
 export const noProxy: string | false = HAPROXY ? false : 'haproxy is not installed here';
 
-/** Where the image that deploy/compose uses has the folder of its configuration. */
-const IMAGE_FOLDER = '/usr/local/etc/haproxy';
 const SECOND_SERVER = /^ *server b .*$/m;
 
 export class HaProxy {
@@ -35,8 +33,11 @@ export class HaProxy {
 
   /** Starts one with the configuration of a checkout, for two servers or three. */
   static async start(checkout: string, folder: string, ports: readonly number[]): Promise<HaProxy> {
-    const source = join(checkout, 'deploy/compose/haproxy.cfg');
-    const text = readFileSync(source, 'utf8').replaceAll(IMAGE_FOLDER, dirname(source));
+    const source = join(checkout, 'deploy/compose');
+    const text = readFileSync(join(source, 'haproxy.cfg'), 'utf8');
+    // The answers that it gives by itself; older copies of the project have none.
+    const errors = join(source, 'errors');
+    if (existsSync(errors)) cpSync(errors, join(folder, 'errors'), { recursive: true });
     const thirdServer = (second: string) =>
       second.replace('server b', 'server c').replace('REPLICA_B', 'REPLICA_C');
     const whole = text.replace(SECOND_SERVER, (line) =>

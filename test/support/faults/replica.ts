@@ -53,7 +53,7 @@ export class Replica {
     this.#wanted = true;
     this.#running = this.#supervise();
     const end = Date.now() + limitMs;
-    while (this.listeningSince === null && Date.now() < end) await delay(20);
+    while (this.#wanted && this.listeningSince === null && Date.now() < end) await delay(20);
   }
 
   /** Ends the process for good, until `start`; returns its exit code. */
