@@ -65,6 +65,8 @@ export class Campaign<S extends Site> {
   rows = 0;
   lost = 0;
   released = 0;
+  /** What has been told of the books of an account: it stays wrong after rows were lost. */
+  readonly #told = new Set<string>();
   readonly #site: S;
   /** Restores what the site consists of after a fault that did not return. */
   readonly #heal: () => Promise<void>;
@@ -165,11 +167,21 @@ export class Campaign<S extends Site> {
       refused: Object.fromEntries(clients.refused),
       broken: Object.fromEntries(clients.broken),
       events: site.events.splice(0),
-      findings: [...site.findings.splice(0), ...audit.errors, ...summarize(wrong)],
+      findings: [...site.findings.splice(0), ...this.#untold(audit.errors), ...summarize(wrong)],
     };
     clients.refused.clear();
     clients.broken.clear();
     return record;
+  }
+
+  #untold(errors: readonly string[]): string[] {
+    return errors.filter((error) => {
+      const [what = ''] = error.split(':');
+      if (!/ of acct_/.test(what)) return true;
+      const isNew = !this.#told.has(what);
+      this.#told.add(what);
+      return isNew;
+    });
   }
 }
 

@@ -36,7 +36,8 @@ export const CLOCK_FAULTS: readonly Fault[] = [
     run: async (site) => {
       const args = ['ledger', 'prune', '--older-than', '30'];
       const { code, stdout, stderr } = await site.phm(args, shiftedClock(400));
-      return `ended with ${code}: ${(stdout + stderr).trim().split('\n')[0]}`;
+      const said = (stdout + stderr).split('\n').find((line) => line && !/^Ledger:/.test(line));
+      return `ended with ${code}: ${said}`;
     },
   },
   {

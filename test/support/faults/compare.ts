@@ -18,9 +18,27 @@ export function compare(before: readonly Run[], after: readonly Run[]): string {
     .join('\n');
 }
 
+/** The faults of all runs on a store by name; those of one name together. */
 function faultsOf(runs: readonly Run[], store: Run['store']): Map<string, FaultSummary> {
   const all = runs.filter((run) => run.store === store).flatMap(({ summary }) => summary);
-  return new Map(all.map((summary) => [summary.fault, summary]));
+  const faults = new Map<string, FaultSummary>();
+  for (const one of all) faults.set(one.fault, add(faults.get(one.fault), one));
+  return faults;
+}
+
+function add(some: FaultSummary | undefined, more: FaultSummary): FaultSummary {
+  if (!some) return more;
+  return {
+    fault: some.fault,
+    times: some.times + more.times,
+    longestReturnMs: Math.max(some.longestReturnMs, more.longestReturnMs),
+    hiddenMs: some.hiddenMs + more.hiddenMs,
+    lost: some.lost + more.lost,
+    broken: some.broken + more.broken,
+    startsGivenUp: some.startsGivenUp + more.startsGivenUp,
+    outcomes: [...new Set([...some.outcomes, ...more.outcomes])],
+    findings: [...new Set([...some.findings, ...more.findings])],
+  };
 }
 
 function cell(summary: FaultSummary | undefined): string {

@@ -8,6 +8,9 @@ import type { Replica } from './replica.ts';
 
 /** A server without a key for so long must not be ready: five seconds, and what a round of questions takes. */
 const HIDDEN_AFTER_MS = 6_000;
+
+/** One that has just become ready again may need so long for its first key. */
+const READY_AGAIN_MS = 3_000;
 const ASK_EVERY_MS = 250;
 const READY_LIMIT_MS = 2_000;
 const ASKERS = 2;
@@ -19,6 +22,7 @@ export class Watch {
   ready = false;
   /** When the request for its latest key was sent, by `performance.now()`. */
   latestKeyAsked = 0;
+  #readySince = 0;
   #aliveSince = 0;
   #latestKey = 0;
   #running = true;
@@ -61,12 +65,15 @@ export class Watch {
       const now = performance.now();
       const sinceBefore = now - before;
       before = now;
-      this.ready = status === 200;
+      const isReady = status === 200;
+      if (isReady && !this.ready) this.#readySince = now;
+      this.ready = isReady;
       // A process that was stopped, or this one, knows nothing of the time that it has slept.
       if (this.replica.stopped || now - asked > 1_000 || sinceBefore > 1_500)
         this.#aliveSince = now;
       const since = Math.max(this.replica.listeningSince ?? now, this.#aliveSince, this.#latestKey);
-      if (this.ready && now - since > HIDDEN_AFTER_MS) this.hiddenMs += sinceBefore;
+      const isHidden = now - since > HIDDEN_AFTER_MS && now - this.#readySince > READY_AGAIN_MS;
+      if (this.ready && isHidden) this.hiddenMs += sinceBefore;
     }
   }
 }
