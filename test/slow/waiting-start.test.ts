@@ -161,11 +161,22 @@ describe('a server that is started before PostgreSQL', { skip: noPostgres }, () 
   let postgres: Postgres;
   let env: Environment;
   let apiKey: string;
+  let isDown = false;
+  const stop = async () => {
+    isDown = true;
+    await postgres.stop('INT');
+  };
+  const restart = async () => {
+    await postgres.restart();
+    isDown = false;
+  };
 
   before(async () => {
     postgres = await Postgres.start();
   });
   beforeEach(async (t) => {
+    // A test that failed may have left it down.
+    if (isDown) await restart();
     const name = `waiting_${t.name.replace(/\W/g, '').slice(0, 40).toLowerCase()}`;
     env = {
       PHM_DATABASE_URL: await postgres.createLedger(name),
@@ -180,10 +191,10 @@ describe('a server that is started before PostgreSQL', { skip: noPostgres }, () 
   after(() => postgres?.remove());
 
   it('waits while connections are refused, and serves after it', async () => {
-    await postgres.stop('INT');
+    await stop();
     const server = await start(env);
     await assertWaits(server, /ECONNREFUSED/, apiKey);
-    await postgres.restart();
+    await restart();
     await assertServes(server, apiKey);
   });
 
@@ -234,24 +245,24 @@ describe('a server that is started before PostgreSQL', { skip: noPostgres }, () 
   });
 
   it('ends with code 1 and the last reason when its time is over', async () => {
-    await postgres.stop('INT');
+    await stop();
     const server = await start({ ...env, PHM_START_WAIT_SECONDS: '3' });
     await assertWaits(server, /ECONNREFUSED/, apiKey);
     assert.equal(await server.code(), 1);
     assert.match(server.log, /the start has waited too long for the database/);
     assert.match(server.log, /^phm: cannot use the database .*ECONNREFUSED/m);
-    await postgres.restart();
+    await restart();
   });
 
   it('ends with code 0 when it is told to while it waits', async () => {
-    await postgres.stop('INT');
+    await stop();
     const waiting = [await start(env), await start(env)];
     for (const [i, server] of waiting.entries()) {
       await server.logged('Server listening');
       assert.equal(await server.end(i === 0 ? 'SIGTERM' : 'SIGINT'), 0, server.log);
       assert.match(server.log, /ended before the start was complete/);
     }
-    await postgres.restart();
+    await restart();
   });
 
   it('does not wait for a password that is refused, or a database that does not exist', async () => {
