@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { ENVIRONMENT } from '../../src/config/index.ts';
 import { AppError } from '../../src/errors.ts';
 import { problemBody } from '../../src/http/problem.ts';
-import { deployFiles, ROOT, readText } from './files.ts';
+import { deployFiles, find, ROOT, readText } from './files.ts';
 
 /** How each proxy is told to pass requests on, and to set a header. */
 const PROXIES = [
@@ -98,6 +98,18 @@ describe('an example of a reverse proxy', () => {
         ...[...broken, ...refused, 'payload_too_large', 'unsupported_transfer_encoding'].sort(),
       ],
     });
+  });
+
+  it('opens fewer connections than a server takes', () => {
+    const places = Number(ENVIRONMENT.PHM_MAX_CONNECTIONS.default);
+    for (const [path, ...patterns] of [
+      ['deploy/compose/haproxy.cfg', / maxconn (\d+) pool/, / pool-max-conn (\d+)/],
+      ['deploy/nginx/phm.conf', / max_conns=(\d+)/],
+      ['deploy/caddy/Caddyfile', /max_conns_per_host (\d+)/],
+    ] as const) {
+      const most = patterns.map((pattern) => Number(find(readText(path), pattern)));
+      assert.ok(most.reduce((sum, count) => sum + count) <= 0.8 * places, `${path}: ${most}`);
+    }
   });
 
   it('beside which demo keys are off wherever deploy/ sets variables', () => {
