@@ -98,7 +98,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const authenticator = new Authenticator({ ...options, client, observer });
   const app = createServer(options, { client, cors, observer, accessLog });
   app.removeContentTypeParser('text/plain');
-  parseJsonBodies(app);
+  parseJsonBodies(app, BODY_LIMIT_BYTES);
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   app.setErrorHandler((error, request, reply) => {
     const known = toAppError(error, request);

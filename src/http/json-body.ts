@@ -1,21 +1,21 @@
 /** JSON bodies: I-JSON (RFC 7493) in UTF-8. Bodies hold keys, so no error quotes one. */
 import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError } from '../errors.ts';
 import { quoteName } from './field-names.ts';
 import { findJsonFault, type JsonFault } from './json-fault.ts';
+import { readBody } from './read-body.ts';
 
 /** Takes the place of the framework's parser, which lets repeated names and wrong encodings through. */
-export function parseJsonBodies(app: FastifyInstance): void {
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async ({ headers }: FastifyRequest, body: Buffer) => {
-      requireUtf8(headers['content-type'] ?? '');
-      return parseJson(body);
-    },
-  );
+export function parseJsonBodies(app: FastifyInstance, limitBytes: number): void {
+  const parse = async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
+    const body = await readBody(payload, limitBytes);
+    requireUtf8(headers['content-type'] ?? '');
+    return parseJson(body);
+  };
+  app.addContentTypeParser('application/json', parse);
 }
 
 /** The value of a body; undefined for one without text. Throws `malformed_json`. */

@@ -97,9 +97,13 @@ export async function registerOpenApi(app: FastifyInstance, basePath: string): P
   });
 }
 
-/** Serves the document; it needs no API key. */
+/** Serves the document; it needs no API key. Clients that read it slowly share its bytes. */
 export function serveOpenApi(app: FastifyInstance): void {
-  app.get('/api/v2/openapi.json', { schema: { hide: true } }, async () => app.swagger());
+  let bytes: Buffer | undefined;
+  app.get('/api/v2/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
+    bytes ??= Buffer.from(JSON.stringify(app.swagger()));
+    return reply.type('application/json; charset=utf-8').send(bytes);
+  });
 }
 
 /** Adds to the document what the routes do not say, and names its schemas. */

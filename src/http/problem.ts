@@ -106,11 +106,6 @@ const MEDIA_TYPE = /^[a-z]{1,20}\/[a-z0-9.+-]{1,40}(?=[;\s]|$)/i;
 /** What the framework reports, as an error of the table. Its own messages can quote the body. */
 const FRAMEWORK_CODES: Readonly<Record<string, readonly [ErrorCode, detail?: string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type'],
-  FST_ERR_CTP_BODY_TOO_LARGE: ['payload_too_large'],
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
-    'malformed_request',
-    'The body does not have the length that Content-Length announces.',
-  ],
   FST_ERR_BAD_URL: ['malformed_request', 'The path is not correctly percent-encoded.'],
   FST_ERR_MAX_PARAM_LENGTH: ['not_found'],
 };

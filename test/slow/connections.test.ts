@@ -1,0 +1,106 @@
+/**
+ * A client that opens connections without end, over TLS, at a server with the default bound and the memory of
+ * deploy/compose: six tricks of 20 s each at one server, some three minutes, no seed. Expected: the server is not ended for its
+ * memory, which stays below the limit; never six probes in a row fail, which would restart it in a cluster; after each trick 20 of 20 honest clients get
+ * a key.
+ */
+import assert from 'node:assert/strict';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { readYaml } from '../deploy/files.ts';
+import { makeCertificate } from '../support/certificate.ts';
+import { Hostile, TRICKS, type Trick } from '../support/hostile.ts';
+import { MemoryGroup } from '../support/memory-group.ts';
+import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
+
+const HELD = 8_000;
+const TRICK_MS = 20_000;
+const PROBE_EVERY_MS = 1_000;
+const PROBE_TIMEOUT_MS = 5_000;
+const HONEST = 20;
+/** Connections that never get a place keep those that ask for a key waiting for longer on a machine that is busy. */
+const ANSWER_MS = 30_000;
+
+const [compose] = readYaml('deploy/compose/compose.yaml');
+const [deployment] = readYaml('deploy/kubernetes/deployment.yaml');
+const limitBytes = Number.parseInt(compose.services['replica-a'].mem_limit, 10) * 2 ** 20;
+const { failureThreshold } = deployment.spec.template.spec.containers[0].livenessProbe;
+
+const group = MemoryGroup.make(limitBytes);
+
+describe('a flood of connections', { skip: !group && 'no control group can be made here' }, () => {
+  const dataDir = makeDataDir();
+  const tls = { PHM_TLS_CERT_FILE: join(dataDir, 'cert'), PHM_TLS_KEY_FILE: join(dataDir, 'key') };
+  let server: Server;
+
+  before(async () => {
+    makeCertificate(tls.PHM_TLS_CERT_FILE, tls.PHM_TLS_KEY_FILE);
+    const env = { ...tls, PHM_METRICS_PORT: '0', PHM_RATE_LIMITS: 'off' };
+    const begin = () => Server.start(dataDir, env);
+    server = await (group ? group.start(begin) : begin());
+  });
+  after(async () => {
+    await server?.stop('SIGKILL');
+    await group?.remove();
+    removeDataDir(dataDir);
+  });
+
+  /** The status of an answer on a connection of its own; 0 without one. */
+  const ask = (path: string, timeout: number, body?: string): Promise<number> =>
+    new Promise((resolve) => {
+      const headers = { 'x-api-key': DEMO_PROFESSIONAL_KEY, 'content-type': 'application/json' };
+      const method = body === undefined ? 'GET' : 'POST';
+      const options = { agent: false, rejectUnauthorized: false, method, headers };
+      const sent = request(`${server.address}${path}`, options, (answer) => {
+        answer.on('error', () => {}).resume();
+        resolve(answer.statusCode ?? 0);
+      });
+      const timer = setTimeout(() => sent.destroy(), timeout);
+      sent.on('error', () => resolve(0)).on('close', () => clearTimeout(timer));
+      sent.end(body);
+    });
+
+  /** Probes until told to end; resolves with the longest run of failures and the number of probes. */
+  const probe = async (signal: AbortSignal) => {
+    let [probes, run, longest] = [0, 0, 0];
+    while (!signal.aborted) {
+      const ok = (await ask('/livez', PROBE_TIMEOUT_MS)) === 200;
+      probes += 1;
+      run = ok ? 0 : run + 1;
+      longest = Math.max(longest, run);
+      await delay(PROBE_EVERY_MS);
+    }
+    return { probes, longest };
+  };
+
+  for (const trick of Object.keys(TRICKS) as Trick[]) {
+    it(`does not end the server: ${trick}`, async () => {
+      const hostile = new Hostile(server.address, trick, DEMO_PROFESSIONAL_KEY);
+      const end = new AbortController();
+      const probing = probe(end.signal);
+      hostile.hold(HELD);
+      await delay(TRICK_MS);
+      const page = await server.scrape();
+      end.abort();
+      const { probes, longest } = await probing;
+      const { connected, closed } = hostile;
+      hostile.end();
+      const answers = await Promise.all(
+        Array.from({ length: HONEST }, () =>
+          ask('/api/v2/generate', ANSWER_MS, '{"security_level":256}'),
+        ),
+      );
+      const mib = Math.round((group?.peakBytes ?? 0) / 2 ** 20);
+      process.stdout.write(
+        `# ${trick}: ${connected} connections, ${closed} closed by the server; ${probes} probes, ` +
+          `at most ${longest} failed in a row; peak ${mib} MiB of ${limitBytes / 2 ** 20}\n`,
+      );
+      assert.match(page, /^phm_http_connections\{state="waiting"\} \d+$/m);
+      assert.deepEqual(answers, Array(HONEST).fill(200));
+      assert.ok(longest < failureThreshold, `${longest} probes in a row failed`);
+      assert.ok((group?.peakBytes ?? 0) < limitBytes);
+    });
+  }
+});

@@ -1,0 +1,111 @@
+/** A client that takes what a server gives it: it keeps many connections open, each of them at a cost to the server. */
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { connect as connectTls } from 'node:tls';
+
+const START = 'HTTP/1.1\r\nHost: x\r\n';
+
+/** What is sent on each connection. `unread` never reads what it asked for. */
+export const TRICKS = {
+  silent: () => [],
+  idle: () => [`GET /nowhere ${START}\r\n`],
+  headers: () => [`GET /nowhere ${START}${headerLines(11_000)}`],
+  body: (apiKey) => [`${post(apiKey)}Content-Length: 16384\r\n\r\n${'x'.repeat(16_000)}`],
+  chunks: (apiKey) => [
+    `${post(apiKey)}Transfer-Encoding: chunked\r\n\r\n`,
+    '1\r\nx\r\n'.repeat(16_000),
+  ],
+  unread: () => [`GET /api/v2/openapi.json ${START}\r\n`.repeat(10)],
+} as const satisfies Record<string, (apiKey: string) => readonly string[]>;
+
+export type Trick = keyof typeof TRICKS;
+
+const post = (apiKey: string) =>
+  `POST /api/v2/generate ${START}X-API-Key: ${apiKey}\r\nContent-Type: application/json\r\n`;
+
+/** Many short headers, without the line that ends them: more memory than one long header. */
+function headerLines(bytes: number): string {
+  let lines = '';
+  for (let i = 0; lines.length < bytes; i += 1) lines += `h${i.toString(36)}:\r\n`;
+  return lines;
+}
+
+/** Connections that are being made at a time. */
+const AT_A_TIME = 128;
+
+export class Hostile {
+  /** Statuses of the answers seen, and how often. */
+  readonly answers: Map<number, number> = new Map();
+  connected = 0;
+  closed = 0;
+  readonly #port: number;
+  readonly #secure: boolean;
+  readonly #writes: readonly string[];
+  readonly #reads: boolean;
+  readonly #open = new Set<Socket>();
+  readonly #connecting = new Set<Socket>();
+  #wanted = 0;
+  #ended = false;
+
+  constructor(address: string, trick: Trick, apiKey = '') {
+    const { port, protocol } = new URL(address);
+    this.#port = Number(port);
+    this.#secure = protocol === 'https:';
+    this.#writes = TRICKS[trick](apiKey);
+    this.#reads = trick !== 'unread';
+  }
+
+  /** Connections that are open now. */
+  get open(): number {
+    return this.#open.size;
+  }
+
+  /** Has so many connections open from here on: one that is closed is made again. */
+  hold(wanted: number): void {
+    this.#wanted = wanted;
+    this.#fill();
+  }
+
+  /** Resolves when so many connections were made in all. */
+  async made(connections: number): Promise<void> {
+    while (this.connected < connections) await delay(100);
+  }
+
+  end(): void {
+    this.#ended = true;
+    for (const socket of [...this.#open, ...this.#connecting]) socket.destroy();
+  }
+
+  #fill(): void {
+    const missing = () => this.#wanted - this.#open.size - this.#connecting.size;
+    while (!this.#ended && missing() > 0 && this.#connecting.size < AT_A_TIME) this.#connect();
+  }
+
+  #connect(): void {
+    const address = { host: '127.0.0.1', port: this.#port };
+    const socket = this.#secure
+      ? connectTls({ ...address, rejectUnauthorized: false })
+      : connect(address);
+    this.#connecting.add(socket);
+    socket.on('error', () => {});
+    socket.once(this.#secure ? 'secureConnect' : 'connect', () => {
+      this.#connecting.delete(socket);
+      this.#open.add(socket);
+      this.connected += 1;
+      for (const text of this.#writes) socket.write(text);
+      this.#fill();
+    });
+    if (this.#reads) socket.on('data', (chunk: Buffer) => this.#count(chunk));
+    socket.once('close', () => {
+      this.#connecting.delete(socket);
+      if (this.#open.delete(socket)) this.closed += 1;
+      // Not at once: a server that closes what comes must not make this an endless loop.
+      setTimeout(() => this.#fill(), 10);
+    });
+  }
+
+  #count(chunk: Buffer): void {
+    const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(chunk.toString('latin1', 0, 12))?.[1]);
+    if (status) this.answers.set(status, (this.answers.get(status) ?? 0) + 1);
+  }
+}
