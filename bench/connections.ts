@@ -144,7 +144,7 @@ async function attacked(secure: boolean, trick: Trick): Promise<string> {
   hostile.hold(HELD);
   await delay(1_000 * seconds);
   const peak = resident(server, 'VmHWM');
-  const { connected, closed } = hostile;
+  const { connected, closed, most } = hostile;
   await honest.end();
   hostile.end();
   const live = (await server.request('/livez').catch(() => null))?.status;
@@ -152,7 +152,7 @@ async function attacked(secure: boolean, trick: Trick): Promise<string> {
   await stop(running);
   const name = `${secure ? 'TLS' : 'HTTP'} ${trick}`.padEnd(14);
   return (
-    `${name}${String(peak).padStart(7)}${grouped}  ${connected} made, ${closed} closed, ` +
+    `${name}${String(peak).padStart(7)}${grouped}  ${connected} made, at most ${most} at a time, ${closed} closed, ` +
     `answers ${counts(hostile.answers)}; others: ${counts(honest.statuses)}; livez afterwards ${live}`
   );
 }

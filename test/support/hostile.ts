@@ -38,6 +38,8 @@ export class Hostile {
   readonly answers: Map<number, number> = new Map();
   connected = 0;
   closed = 0;
+  /** The most that were open at a time. */
+  most = 0;
   readonly #port: number;
   readonly #secure: boolean;
   readonly #writes: readonly string[];
@@ -66,9 +68,10 @@ export class Hostile {
     this.#fill();
   }
 
-  /** Resolves when so many connections were made in all. */
-  async made(connections: number): Promise<void> {
-    while (this.connected < connections) await delay(100);
+  /** Resolves when so many connections were made in all, or after some time. */
+  async made(connections: number, atMostMs = Number.POSITIVE_INFINITY): Promise<void> {
+    const end = performance.now() + atMostMs;
+    while (this.connected < connections && performance.now() < end) await delay(100);
   }
 
   end(): void {
@@ -92,6 +95,7 @@ export class Hostile {
       this.#connecting.delete(socket);
       this.#open.add(socket);
       this.connected += 1;
+      this.most = Math.max(this.most, this.#open.size);
       for (const text of this.#writes) socket.write(text);
       this.#fill();
     });
