@@ -7,6 +7,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 import { monotonicMs } from '../clock.ts';
 import type { ConnectionCounts } from '../telemetry/index.ts';
+import { boundPieces } from './read-body.ts';
 
 /** Connections without a place that are kept open when every place is taken. */
 export const RESERVE = 512;
@@ -94,6 +95,7 @@ export class Connections {
         request.socket.destroy();
         return;
       }
+      boundPieces(request);
       requests.push({ request, response });
       if (requests.length === 1) this.#begin(connection, handle);
     };

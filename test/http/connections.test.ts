@@ -255,6 +255,20 @@ describe('requests that are sent ahead', () => {
   });
 });
 
+describe('a body in many pieces', () => {
+  it('is read if they are 256 at most, and ends its connection otherwise', async () => {
+    const listener = await Listener.start(false);
+    const head =
+      'POST /api/v2/generate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const client = await listener.connect();
+    client.socket.write(`${head}${'1\r\nx\r\n'.repeat(256)}0\r\n\r\n`);
+    assert.equal((await client.answer()).status, 401);
+    client.socket.write(`${head}${'1\r\nx\r\n'.repeat(257)}`);
+    await client.closed;
+    await listener.app.close();
+  });
+});
+
 describe('the limit of open files', () => {
   it('leaves room for what is no connection', () => {
     assert.equal(connectionsWithin(null, 2_000, 512), 2_000);

@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 
-const START = 'HTTP/1.1\r\nHost: x\r\n';
+const START = 'HTTP/1.1\r\nHost: 127.0.0.1\r\n';
 
 /** What is sent on each connection. `unread` never reads what it asked for. */
 export const TRICKS = {
