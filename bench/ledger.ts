@@ -131,7 +131,6 @@ function request(commitment: Buffer): MeteredRequest {
     accountId: ACCOUNT,
     apiKeyId: API_KEY,
     atMs,
-    month: 24_000,
     key: {
       row: {
         keyId: keyIdAt(atMs, commitment),

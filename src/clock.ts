@@ -29,6 +29,17 @@ export function elapsedMs(since: Instant, now: Instant): number {
   return Math.max(now.monotonicMs - since.monotonicMs, now.wallMs - since.wallMs);
 }
 
+/** Months since year 0, UTC: the number that names a calendar month. */
+export function utcMonth(epochMs: number): number {
+  const date = new Date(epochMs);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+/** When a month begins. */
+export function utcMonthStart(month: number): number {
+  return Date.UTC(Math.floor(month / 12), month % 12);
+}
+
 /** ISO 8601 with an explicit UTC offset, e.g. `2026-01-31T12:00:00.000+00:00`. */
 export function formatTimestamp(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, -1)}+00:00`;

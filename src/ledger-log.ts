@@ -3,6 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { formatTimestamp } from './clock.ts';
 import type { LedgerStatus, RetiredVersion } from './keys/index.ts';
+import type { ClockReading } from './ledger/index.ts';
+
+/** Logs that the clock is in doubt, or that it is not any more. */
+export function logClock(logger: Logger, { skewMs, doubt }: ClockReading): void {
+  if (doubt === null) logger.info('the clock agrees with the ledger again');
+  else logger.error({ skewSeconds: skewMs / 1000, reason: doubt }, 'the clock is in doubt');
+}
 
 /** Logs what is different from before. */
 export function logLedger(logger: Logger, status: LedgerStatus, before: LedgerStatus): void {

@@ -78,6 +78,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
   metrics?.watch({
     load: () => starting.load(),
     readiness: () => starting.checkReadiness(),
+    clock: () => starting.clockReading(),
     isDraining: () => lifecycle.draining,
     lostLogLines: () => log.lost,
     connections: () => connections.counts,

@@ -14,7 +14,6 @@ import {
   demoKeysPolicy,
   hashApiKey,
   MONTHLY_QUOTAS,
-  quotaMonth,
 } from './accounts/index.ts';
 import { announce } from './banner.ts';
 import { wipe } from './bytes.ts';
@@ -34,14 +33,16 @@ import {
 } from './keys/index.ts';
 import { logLatch, logSuite, logUnjudgedKeys } from './latch-log.ts';
 import {
+  type ClockReading,
   type LedgerStore,
   Maintenance,
   migrateStore,
   openStore,
+  requireBelieved,
   type StartCheck,
 } from './ledger/index.ts';
 import { checkDatabase, watchIntegrity } from './ledger-integrity.ts';
-import { logLedger } from './ledger-log.ts';
+import { logClock, logLedger } from './ledger-log.ts';
 import {
   closeListeners,
   DASHBOARD_FOLDER,
@@ -195,7 +196,9 @@ async function startService({
   }
   const store = await openStore(location, MONTHLY_QUOTAS, (message) => logger.warn(message));
   let secret: MasterSecret;
+  let clock: ClockReading;
   try {
+    clock = await readClock(store, logger);
     // A database that has a secret already must get that one: none is made in its place.
     const isNew = (await store.secretChecks()).size === 0;
     secret = isNew ? loadMasterSecret(config.masterSecret) : readMasterSecret(config.masterSecret);
@@ -203,7 +206,7 @@ async function startService({
     const versions = secret.versions.map(({ version }) => version);
     logger.info({ versions, current: secret.currentVersion }, 'master secret');
     for (const exposure of secretExposures(config.masterSecret)) logger.warn(exposure);
-    await store.maintain(Date.now()).catch(({ message, cause }: Error) => {
+    await store.maintain(systemClock).catch(({ message, cause }: Error) => {
       const reason = cause instanceof Error ? cause.message : message;
       logger.warn({ reason }, 'the upkeep of the ledger failed');
     });
@@ -234,6 +237,8 @@ async function startService({
         const level = kind === 'delivering' ? 'info' : kind === 'latched' ? 'error' : 'warn';
         logger[level]({ source, detail }, `entropy source: ${kind}`);
       },
+      clockAtStart: clock,
+      onClockChange: (reading) => logClock(logger, reading),
       onLedgerChange: (status, before) => logLedger(logger, status, before),
       onOwnApiKeys: () => {
         if (demoPolicy !== 'admit-direct' || lifecycle.demoKeysEnded) return;
@@ -245,6 +250,17 @@ async function startService({
   } finally {
     wipe(...secret.versions.map((one) => one.secret));
   }
+}
+
+/**
+ * Holds the clock against the ledger before anything rests on it. With PostgreSQL a wrong one ends the start: this server
+ * would have other months and other times than those beside it. With SQLite it may be right, and nothing is lost meanwhile.
+ */
+async function readClock(store: LedgerStore, logger: Logger): Promise<ClockReading> {
+  const reading = await store.readClock(systemClock);
+  if (reading.against === 'database') requireBelieved(reading);
+  else if (reading.doubt !== null) logClock(logger, reading);
+  return reading;
 }
 
 /** How log lines are written: as they come, or for people on a terminal. */
@@ -308,7 +324,7 @@ async function addDemoAccounts(store: LedgerStore): Promise<string | null> {
     await store.addAccount({ accountId, name, plan, demo: true, createdMs });
     const record = { apiKeyId, accountId, hint: apiKeyHint(apiKey), createdMs, revokedMs: null };
     await store.addApiKey(record, hashApiKey(apiKey));
-    const [principal] = await store.authenticate([hashApiKey(apiKey)], quotaMonth(createdMs));
+    const [principal] = await store.authenticate([hashApiKey(apiKey)], createdMs);
     if (principal) active ??= apiKey;
   }
   return active;

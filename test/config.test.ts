@@ -58,6 +58,7 @@ describe('configuration', () => {
       PHM_RATE_LIMITS: 'maybe',
       PHM_MIGRATE: 'on',
       PHM_RETENTION_DAYS: '0',
+      PHM_MAX_CLOCK_SKEW_SECONDS: '0',
     });
     assert.match(text, /PHM_PORT is "80a": use a whole number from 0 to 65535/);
     assert.match(text, /PHM_DEMO_KEYS is "yes": use one of auto, on, off/);
@@ -68,6 +69,7 @@ describe('configuration', () => {
     assert.match(text, /PHM_LOG_FORMAT is "xml": use one of auto, json, pretty/);
     assert.match(text, /PHM_RATE_LIMITS is "maybe": use one of on, off/);
     assert.match(text, /PHM_MIGRATE is "on": use one of auto, off/);
+    assert.match(text, /PHM_MAX_CLOCK_SKEW_SECONDS is "0": use a whole number from 1 to 86400/);
     assert.match(text, /PHM_RETENTION_DAYS is "0": use a whole number from 1 to 36500/);
   });
 

@@ -27,9 +27,8 @@ export {
 } from './plans.ts';
 export {
   isExhausted,
-  monthLengthSeconds,
-  quotaMonth,
-  secondsToNextMonth,
+  type QuotaPeriod,
+  quotaPeriod,
   type UsageView,
 } from './quota.ts';
 export { type RateDecision, type RateLimit, RateLimiter } from './rate-limit.ts';

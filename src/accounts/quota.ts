@@ -4,27 +4,7 @@
  * The decision itself falls in the ledger's transaction, where counter and row move together; here
  * are the period's arithmetic and the early refusal that spares a request its work.
  */
-
-/** Months since year 0, UTC: the number that names a quota period. */
-export function quotaMonth(epochMs: number): number {
-  const date = new Date(epochMs);
-  return date.getUTCFullYear() * 12 + date.getUTCMonth();
-}
-
-/** Whole seconds until the next period starts, at least 1. */
-export function secondsToNextMonth(epochMs: number): number {
-  const month = quotaMonth(epochMs);
-  const next = Date.UTC(Math.floor((month + 1) / 12), (month + 1) % 12, 1);
-  return Math.max(1, Math.ceil((next - epochMs) / 1000));
-}
-
-/** Length of the period that holds `epochMs`, in seconds. */
-export function monthLengthSeconds(epochMs: number): number {
-  const month = quotaMonth(epochMs);
-  const start = Date.UTC(Math.floor(month / 12), month % 12, 1);
-  const end = Date.UTC(Math.floor((month + 1) / 12), (month + 1) % 12, 1);
-  return (end - start) / 1000;
-}
+import { utcMonth, utcMonthStart } from '../clock.ts';
 
 /** Usage as last seen: the counter of `month`, which within that month never falls. */
 export interface UsageView {
@@ -33,7 +13,30 @@ export interface UsageView {
   readonly quota: number | null;
 }
 
+/** The period at a moment: what is used of it, how long it is, and how long until the next one. */
+export interface QuotaPeriod {
+  readonly used: number;
+  readonly lengthSeconds: number;
+  /** At least 1. */
+  readonly secondsLeft: number;
+}
+
+/**
+ * The period that usage belongs to at `nowMs`. The ledger's clock decides on the month: if its usage is of a later one
+ * than the time here, that one has begun. Usage of an earlier one does not count any more.
+ */
+export function quotaPeriod(usage: UsageView, nowMs: number): QuotaPeriod {
+  const atMs = Math.max(nowMs, utcMonthStart(usage.month));
+  const month = utcMonth(atMs);
+  const endMs = utcMonthStart(month + 1);
+  return {
+    used: usage.month === month ? usage.used : 0,
+    lengthSeconds: (endMs - utcMonthStart(month)) / 1000,
+    secondsLeft: Math.max(1, Math.ceil((endMs - atMs) / 1000)),
+  };
+}
+
 /** True when the usage already seen proves that no further request fits into the current month. */
-export function isExhausted(usage: UsageView, epochMs: number): boolean {
-  return usage.quota !== null && usage.month === quotaMonth(epochMs) && usage.used >= usage.quota;
+export function isExhausted(usage: UsageView, nowMs: number): boolean {
+  return usage.quota !== null && quotaPeriod(usage, nowMs).used >= usage.quota;
 }

@@ -35,10 +35,11 @@ export function requireConfig({ env, err }: CliContext, serves = false): Config 
 }
 
 /** Where the ledger is: in PostgreSQL, or in the embedded database. */
-export function storeLocation({ databaseUrl, dataDir }: Config): StoreLocation {
+export function storeLocation(config: Config): StoreLocation {
+  const { databaseUrl, dataDir, maxClockSkewSeconds } = config;
   return databaseUrl === null
     ? { kind: 'sqlite', path: join(dataDir, 'phm.db') }
-    : { kind: 'postgres', url: databaseUrl };
+    : { kind: 'postgres', url: databaseUrl, maxClockSkewMs: maxClockSkewSeconds * 1000 };
 }
 
 /** Writes one JSON value and a line end. */

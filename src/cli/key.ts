@@ -2,13 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import {
-  apiKeyHint,
-  hashApiKey,
-  isWellFormedApiKey,
-  newApiKey,
-  quotaMonth,
-} from '../accounts/index.ts';
+import { apiKeyHint, hashApiKey, isWellFormedApiKey, newApiKey } from '../accounts/index.ts';
 import { formatTimestamp } from '../clock.ts';
 import type { Config } from '../config/index.ts';
 import type { LedgerStore } from '../ledger/index.ts';
@@ -165,6 +159,6 @@ async function findApiKeyId(
   apiKey: string,
   nowMs: number,
 ): Promise<string | undefined> {
-  const [principal] = await store.authenticate([hashApiKey(apiKey)], quotaMonth(nowMs));
+  const [principal] = await store.authenticate([hashApiKey(apiKey)], nowMs);
   return principal?.apiKeyId;
 }

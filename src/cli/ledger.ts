@@ -1,9 +1,10 @@
 /** `phm ledger`: what an operator does with the ledger itself. */
 import type { Command } from 'commander';
+import { formatTimestamp, systemClock } from '../clock.ts';
 import { MAX_RETENTION_DAYS } from '../config/index.ts';
-import { DAY_MS } from '../ledger/index.ts';
+import { DAY_MS, type PruneReport } from '../ledger/index.ts';
 import { CommandError } from './command-error.ts';
-import { type CliContext, requireConfig, writeJson } from './context.ts';
+import { type CliContext, requireConfig, storeLocation, writeJson } from './context.ts';
 import { addBackupCommands } from './ledger-backup.ts';
 import { addFindCommand } from './ledger-find.ts';
 import { addVerifyCommand } from './ledger-verify.ts';
@@ -13,6 +14,7 @@ import { withStore, withStoreToRead } from './store.ts';
 interface PruneOptions {
   olderThan?: number;
   dryRun?: boolean;
+  acceptClock?: boolean;
   json?: boolean;
 }
 
@@ -22,9 +24,12 @@ export function addLedgerCommands(program: Command, context: CliContext): void {
     .description('back up, restore, verify, search and prune the ledger');
   ledger
     .command('prune')
-    .description('remove rows of old keys, for good; servers may run meanwhile')
+    .description(
+      'remove rows of old keys, for good, the oldest 31 days of them; servers may run meanwhile',
+    )
     .option('--older-than <days>', 'days; left out: PHM_RETENTION_DAYS', parseCount)
-    .option('--dry-run', 'count what would go, and remove nothing')
+    .option('--dry-run', 'count all that is too old, and remove nothing')
+    .option('--accept-clock', "this machine's clock is right, although the ledger says otherwise")
     .option('--json', 'write the result as JSON')
     .action((options) => prune(context, options));
   addFindCommand(ledger, context);
@@ -40,19 +45,51 @@ async function prune(context: CliContext, options: PruneOptions): Promise<void> 
   if (days > MAX_RETENTION_DAYS) {
     throw new CommandError(`--older-than takes at most ${MAX_RETENTION_DAYS} days`, 2);
   }
-  const nowMs = Date.now();
-  const dryRun = options.dryRun ?? false;
+  const { acceptClock = false, dryRun = false } = options;
+  if (acceptClock) requireEmbeddedStore(context);
+  const order = { keepMs: days * DAY_MS, clock: systemClock, dryRun, acceptClock };
   const withOneStore = dryRun ? withStoreToRead : withStore;
-  const { rows, minuteSums, partitions } = await withOneStore(context, (store) =>
-    store.prune({ beforeMs: nowMs - days * DAY_MS, nowMs, dryRun }),
-  );
-  if (options.json) {
-    writeJson(context, { days, dry_run: dryRun, rows, minute_sums: minuteSums, partitions });
+  const report = await withOneStore(context, (store) => store.prune(order));
+  if (!options.json) {
+    context.err(describePruned(report, days, dryRun));
     return;
   }
+  const { rows, minuteSums, partitions, beforeMs, isPartial } = report;
+  writeJson(context, {
+    days,
+    dry_run: dryRun,
+    rows,
+    minute_sums: minuteSums,
+    partitions,
+    before: formatTimestamp(beforeMs),
+    partial: isPartial,
+  });
+}
+
+/** PostgreSQL has a clock of its own. That of this machine must agree with it. */
+function requireEmbeddedStore(context: CliContext): void {
+  if (storeLocation(requireConfig(context)).kind === 'sqlite') return;
+  throw new CommandError(
+    "--accept-clock is for SQLite: with PostgreSQL the database's clock decides, and a clock that differs from it must " +
+      'be set right',
+    2,
+  );
+}
+
+function describePruned(report: PruneReport, days: number, dryRun: boolean): string {
+  const { rows, minuteSums, partitions, beforeMs, isPartial } = report;
   const whole = partitions.length > 0 ? ` (${partitions.join(', ')} as a whole)` : '';
-  const verb = dryRun ? 'Would remove' : 'Removed';
-  context.err(
-    `${verb} ${rows} rows older than ${days} days${whole} and ${minuteSums} sums by minute.\n`,
+  const what = `${rows} rows older than ${days} days${whole} and ${minuteSums} sums by minute.\n`;
+  if (!isPartial) return `${dryRun ? 'Would remove' : 'Removed'} ${what}`;
+  const until = new Date(beforeMs).toISOString();
+  if (dryRun) {
+    return (
+      `Would remove ${what}One turn removes the oldest 31 days at most, so this takes several: the first goes up to ` +
+      `${until}.\n`
+    );
+  }
+  return (
+    `Removed ${what}This turn went up to ${until}: one turn removes the oldest 31 days at most. More is older than ` +
+    `${days} days. Run this again, or leave it to the servers, which do one turn a day.\n`
   );
 }

@@ -11,6 +11,10 @@ export const ENVIRONMENT = {
     default: '300',
     help: 'seconds a start waits for the database; 0: none',
   },
+  PHM_MAX_CLOCK_SKEW_SECONDS: {
+    default: '60',
+    help: "how far a server's clock may be from that of PostgreSQL",
+  },
   PHM_RETENTION_DAYS: { default: '', help: 'days that ledger rows are kept; unset: for ever' },
   PHM_MASTER_KEY: { default: '', help: 'the master secret: 64 hex digits, or "version:hex" list' },
   PHM_MASTER_KEY_FILE: { default: '', help: 'file that holds the master secret' },

@@ -55,6 +55,8 @@ export interface Config extends EnabledSources {
   readonly databaseUrl: string | null;
   /** Whether a server's start changes the schema of a PostgreSQL database. */
   readonly migrate: 'auto' | 'off';
+  /** How far this machine's clock may be from that of PostgreSQL. */
+  readonly maxClockSkewSeconds: number;
   /** Days that ledger rows are kept; null is for ever. */
   readonly retentionDays: number | null;
   readonly masterSecret: MasterSecretOrigin;
@@ -106,6 +108,9 @@ const MOST_CONNECTIONS = 1_000_000;
 const MAX_START_WAIT_SECONDS = 86_400;
 const MAX_SECRET_VERSION = 65_535;
 
+/** A day: with more, a wrong clock would be noticed when it has done its harm. */
+const MAX_CLOCK_SKEW_SECONDS = 86_400;
+
 /** A hundred years. */
 export const MAX_RETENTION_DAYS = 36_500;
 
@@ -143,6 +148,7 @@ export function readConfig(
     dataDir,
     databaseUrl,
     migrate: reader.choice('PHM_MIGRATE', ['auto', 'off']),
+    maxClockSkewSeconds: reader.integer('PHM_MAX_CLOCK_SKEW_SECONDS', 1, MAX_CLOCK_SKEW_SECONDS),
     retentionDays: reader.text('PHM_RETENTION_DAYS')
       ? reader.integer('PHM_RETENTION_DAYS', 1, MAX_RETENTION_DAYS)
       : null,

@@ -9,14 +9,12 @@ import {
   isDemoApiKey,
   isPlanName,
   isWellFormedApiKey,
-  monthLengthSeconds,
   PLANS,
-  quotaMonth,
+  quotaPeriod,
   type RateDecision,
   RateLimiter,
-  secondsToNextMonth,
 } from '../accounts/index.ts';
-import { type Clock, monotonicMs } from '../clock.ts';
+import { monotonicMs } from '../clock.ts';
 import { isLoopback } from '../config/index.ts';
 import { AppError, ERRORS } from '../errors.ts';
 import type { KeyApi } from '../keys/index.ts';
@@ -26,7 +24,6 @@ import type { RequestObserver } from './observe.ts';
 
 export interface AuthenticatorOptions {
   readonly service: KeyApi;
-  readonly clock: Clock;
   readonly demoKeys: DemoKeysPolicy;
   readonly demoApiKey: () => string | null;
   readonly haveDemoKeysEnded: () => boolean;
@@ -71,7 +68,7 @@ export class Authenticator {
       principal,
       this.#options.service.usageOf(principal),
       decision,
-      this.#now(),
+      this.#options.service.quotaNowMs(),
     );
     if (decision && !decision.allowed) {
       throw new AppError('rate_limited', { retryAfterSeconds: decision.retryAfterSeconds });
@@ -92,7 +89,7 @@ export class Authenticator {
 
   /** Renews the quota headers when a request has moved the counter. */
   noteUsage(reply: FastifyReply, usage: Usage): void {
-    const quota = quotaLimit(usage, this.#now());
+    const quota = quotaLimit(usage, this.#options.service.quotaNowMs());
     if (quota) mergeQuota(reply, quota.current);
   }
 
@@ -180,10 +177,6 @@ export class Authenticator {
     // Monotonic: a wall clock that is set back would shut every caller out until it catches up.
     return this.#limiter.take(principal.apiKeyId, PLANS[plan], monotonicMs());
   }
-
-  #now(): number {
-    return this.#options.clock.nowMs();
-  }
 }
 
 function missingKey({ headers }: FastifyRequest): AppError {
@@ -224,12 +217,11 @@ function writeLimitHeaders(
 
 function quotaLimit(usage: Usage, nowMs: number): { policy: string; current: string } | undefined {
   if (usage.quota === null) return undefined;
-  // What was seen before the month turned does not count any more.
-  const used = usage.month === quotaMonth(nowMs) ? usage.used : 0;
+  const { used, lengthSeconds, secondsLeft } = quotaPeriod(usage, nowMs);
   const remaining = Math.max(0, usage.quota - used);
   return {
-    policy: `"quota";q=${usage.quota};w=${monthLengthSeconds(nowMs)}`,
-    current: `"quota";r=${remaining};t=${secondsToNextMonth(nowMs)}`,
+    policy: `"quota";q=${usage.quota};w=${lengthSeconds}`,
+    current: `"quota";r=${remaining};t=${secondsLeft}`,
   };
 }
 

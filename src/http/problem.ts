@@ -3,10 +3,11 @@
  * (RFC 9457). Unknown errors become a bare 500, because their text may hold what must not leave.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { secondsToNextMonth } from '../accounts/index.ts';
+import { quotaPeriod } from '../accounts/index.ts';
 import type { Clock } from '../clock.ts';
 import { formatTimestamp } from '../clock.ts';
 import { AppError, ERRORS, type ErrorCode, type FieldError } from '../errors.ts';
+import type { Usage } from '../ledger/index.ts';
 import { MISSING, summarize, toFieldErrors } from './field-errors.ts';
 import type { ProblemBody } from './schemas.ts';
 import { givenInsteadOf, unknownFieldErrors } from './unknown-fields.ts';
@@ -96,8 +97,9 @@ export function sendProblem(
 }
 
 /** The refusal of a request that no longer fits into the account's month. */
-export function quotaExceeded(nowMs: number): AppError {
-  return new AppError('quota_exceeded', { retryAfterSeconds: secondsToNextMonth(nowMs) });
+export function quotaExceeded(usage: Usage, nowMs: number): AppError {
+  const { secondsLeft } = quotaPeriod(usage, nowMs);
+  return new AppError('quota_exceeded', { retryAfterSeconds: secondsLeft });
 }
 
 /** RFC 9110 §8.3.1, as far as an answer repeats it. */

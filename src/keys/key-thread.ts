@@ -1,7 +1,8 @@
 /** The thread of the key worker: what it starts with, and the messages that it takes and sends. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { MONTHLY_QUOTAS } from '../accounts/index.ts';
-import { mayPass, openStore, type StoreLocation } from '../ledger/index.ts';
+import { systemClock } from '../clock.ts';
+import { type ClockReading, mayPass, openStore, type StoreLocation } from '../ledger/index.ts';
 import type { MasterSecret } from '../proof/index.ts';
 import type { Gate } from '../sts/index.ts';
 import { Generator, type GeneratorSources } from './generator.ts';
@@ -9,6 +10,7 @@ import { KeyWorker } from './key-worker.ts';
 import { Latch } from './latch.ts';
 import { takeSecret } from './master-secret.ts';
 import type {
+  ClockRead,
   FailureOfGate,
   KeyBatchReply,
   KeyWorkerMessage,
@@ -92,6 +94,8 @@ async function main(data: KeyWorkerData): Promise<void> {
         plain.refresh();
         // Beside the batches: the answer must not be held up by one, nor hold one up.
         void worker.checkLedger().then((report) => port.postMessage(report));
+        const read = (clock: ClockReading) => port.postMessage({ clock } satisfies ClockRead);
+        store.readClock(systemClock).then(read, () => {});
         return;
       }
       if (message !== 'close' && 'damage' in message) {

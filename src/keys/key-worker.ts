@@ -7,7 +7,6 @@
  * a suite worker. Where `plain-judgement.ts` has plain keys wait for the verdict, they are not made: their tasks go
  * back unmade, and everything else goes on.
  */
-import { quotaMonth } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
@@ -285,7 +284,7 @@ export class KeyWorker {
           this.#requireSound();
           return {
             kind: 'principals',
-            principals: await this.#store.authenticate(task.keyHashes, task.month),
+            principals: await this.#store.authenticate(task.keyHashes, task.nowMs),
           };
       }
     } catch (error) {
@@ -386,7 +385,7 @@ async function requireWholeSecret(lookups: BatchLookup): Promise<void> {
 }
 
 function metered(requester: Requester, key: MeteredRequest['key']): MeteredRequest {
-  return { ...requester, month: quotaMonth(requester.atMs), key };
+  return { ...requester, key };
 }
 
 function ledgerRow(

@@ -5,6 +5,7 @@
 import { AppError, type ErrorCode } from '../errors.ts';
 import type {
   AccountMetrics,
+  ClockReading,
   FailedRequest,
   PeriodSums,
   Principal,
@@ -56,7 +57,7 @@ export type KeyTask =
   | {
       readonly kind: 'authenticate';
       readonly keyHashes: readonly Uint8Array[];
-      readonly month: number;
+      readonly nowMs: number;
     };
 
 export type KeyTaskResult =
@@ -132,6 +133,7 @@ export interface LedgerCondemned {
 export type KeyWorkerReply =
   | KeyBatchReply
   | LedgerReport
+  | ClockRead
   | RetirementsRead
   | SampleToJudge
   | SampleJudged
@@ -194,6 +196,11 @@ export interface LedgerReport {
   readonly retired: readonly RetiredVersion[] | null;
   /** Whether the operator has issued API keys; also false as long as the ledger could not be asked. */
   readonly ownApiKeys: boolean;
+}
+
+/** With a check, unless the ledger could not be asked. */
+export interface ClockRead {
+  readonly clock: ClockReading;
 }
 
 /** One piece of work for a suite worker, and its answer. */

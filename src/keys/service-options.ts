@@ -1,7 +1,7 @@
 /** What the key service is told at its start, and whom it tells what it meets. */
 import type { Clock } from '../clock.ts';
 import type { SourceEvent, SourceName } from '../entropy/index.ts';
-import type { StoreLocation } from '../ledger/index.ts';
+import type { ClockReading, StoreLocation } from '../ledger/index.ts';
 import type { MasterSecret } from '../proof/index.ts';
 import type { Defect, FailedVerdict } from './latch.ts';
 import type { LedgerStatus } from './ledger-watch.ts';
@@ -28,6 +28,10 @@ export interface KeyServiceOptions {
   readonly onSourceEvent: (name: SourceName, event: SourceEvent) => void;
   /** Told when the ledger fails or works again, or a version of the master secret is missing, retired or reinstated. */
   readonly onLedgerChange: (status: LedgerStatus, before: LedgerStatus) => void;
+  /** What the start has found of this machine's clock. */
+  readonly clockAtStart?: ClockReading;
+  /** Told when this machine's clock is no longer believed, and when it is again. */
+  readonly onClockChange?: (reading: ClockReading) => void;
   /** Told once that there are API keys that the operator has issued, within two seconds of the first. */
   readonly onOwnApiKeys?: () => void;
   /** Told what is worth counting and timing. */

@@ -5,13 +5,14 @@
  * go to the key worker, validated keys to a suite worker first.
  */
 import type { Worker } from 'node:worker_threads';
-import { isExhausted, quotaMonth } from '../accounts/index.ts';
+import { isExhausted } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
 import type { BackgroundSource, SourceStatus } from '../entropy/index.ts';
 import { AppError, ERRORS, SetupError } from '../errors.ts';
 import type {
   AccountMetrics,
+  ClockReading,
   PeriodSums,
   Principal,
   SeriesQuery,
@@ -19,6 +20,7 @@ import type {
   Usage,
 } from '../ledger/index.ts';
 import { ApiKeyCache } from './api-key-cache.ts';
+import { ClockWatch } from './clock-watch.ts';
 import { type GeneratorStatus, latchedError } from './generator.ts';
 import { JudgementWatch, suiteLateError } from './judgement-watch.ts';
 import type { Latch } from './latch.ts';
@@ -55,6 +57,7 @@ export class KeyService {
   readonly #latch: Latch;
   readonly #queue: KeyQueue;
   readonly #ledger: LedgerWatch;
+  readonly #clock: ClockWatch;
   readonly #pool: SuitePool;
   readonly #judgements: JudgementWatch;
   readonly #statistics: Statistics;
@@ -89,7 +92,8 @@ export class KeyService {
       this.#keyWorkerStatus = status;
     };
     this.#queue = new KeyQueue(keyWorker.worker, onStatus, observer);
-    const { onLedgerChange, onOwnApiKeys } = options;
+    const { onLedgerChange, onOwnApiKeys, onClockChange = () => {}, clockAtStart } = options;
+    this.#clock = new ClockWatch(keyWorker.worker, onClockChange, clockAtStart);
     this.#ledger = new LedgerWatch(
       keyWorker.worker,
       () => this.#queue.oldestBatch,
@@ -159,7 +163,7 @@ export class KeyService {
     onStage: StageListener | undefined,
   ): Promise<GenerateOutcome> {
     const requester = this.#requester(principal);
-    const exhausted = this.#exhausted(principal, requester.atMs);
+    const exhausted = this.#exhausted(principal);
     if (exhausted) return exhausted;
     let counts = NO_STREAMS;
     try {
@@ -225,7 +229,7 @@ export class KeyService {
     onStage?: StageListener,
   ): Promise<ValidateOutcome> {
     const requester = this.#requester(principal);
-    const exhausted = this.#exhausted(principal, requester.atMs);
+    const exhausted = this.#exhausted(principal);
     if (exhausted) return exhausted;
     const key = parseKey(keyText);
     const task: KeyTask = { kind: 'validate', requester, key, proof };
@@ -270,6 +274,16 @@ export class KeyService {
 
   usageOf(principal: Principal): Usage {
     return this.#apiKeys.usageOf(principal);
+  }
+
+  /** The time by the clock that quota months go by, which the ledger decides. */
+  quotaNowMs(): number {
+    return this.#clock.toQuotaTime(this.#options.clock.nowMs());
+  }
+
+  /** This machine's clock, held against the ledger, as of the last check. */
+  clockReading(): ClockReading {
+    return this.#clock.reading();
   }
 
   /**
@@ -362,8 +376,8 @@ export class KeyService {
   async #lookUpPrincipals(
     keyHashes: readonly Uint8Array[],
   ): Promise<readonly (Principal | undefined)[]> {
-    const month = quotaMonth(this.#options.clock.nowMs());
-    const result = await this.#submit({ kind: 'authenticate', keyHashes, month });
+    const nowMs = this.#options.clock.nowMs();
+    const result = await this.#submit({ kind: 'authenticate', keyHashes, nowMs });
     if (result.kind !== 'principals') throw unexpected(result);
     return result.principals;
   }
@@ -373,12 +387,9 @@ export class KeyService {
   }
 
   /** A quota already known to be used up spares the work; the transaction decides all other cases. */
-  #exhausted(
-    principal: Principal,
-    nowMs: number,
-  ): { kind: 'quota_exceeded'; usage: Usage } | undefined {
+  #exhausted(principal: Principal): { kind: 'quota_exceeded'; usage: Usage } | undefined {
     const usage = this.#apiKeys.usageOf(principal);
-    return isExhausted(usage, nowMs) ? { kind: 'quota_exceeded', usage } : undefined;
+    return isExhausted(usage, this.quotaNowMs()) ? { kind: 'quota_exceeded', usage } : undefined;
   }
 
   async #submit(

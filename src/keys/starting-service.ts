@@ -1,5 +1,6 @@
 /** The key service as its callers see it from the moment that the server listens, which may be before it runs. */
 import { AppError } from '../errors.ts';
+import { NO_READING } from './clock-watch.ts';
 import type { ServiceLoad } from './observer.ts';
 import { STARTING } from './readiness.ts';
 import type { KeyService } from './service.ts';
@@ -9,9 +10,11 @@ export type KeyApi = Pick<
   KeyService,
   | 'authenticate'
   | 'checkReadiness'
+  | 'clockReading'
   | 'generate'
   | 'load'
   | 'metrics'
+  | 'quotaNowMs'
   | 'randomness'
   | 'series'
   | 'usageOf'
@@ -40,6 +43,8 @@ export class StartingService implements KeyApi {
   readonly series: KeyApi['series'] = async (...all) => this.#get().series(...all);
   readonly validate: KeyApi['validate'] = async (...all) => this.#get().validate(...all);
   readonly usageOf: KeyApi['usageOf'] = (principal) => this.#get().usageOf(principal);
+  readonly quotaNowMs: KeyApi['quotaNowMs'] = () => this.#get().quotaNowMs();
+  readonly clockReading: KeyApi['clockReading'] = () => this.#service?.clockReading() ?? NO_READING;
   readonly checkReadiness: KeyApi['checkReadiness'] = () =>
     this.#service?.checkReadiness() ?? STARTING;
   /** Before the service runs there is no thread to ask. */

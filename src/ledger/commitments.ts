@@ -3,8 +3,8 @@
  * whole is compared here: a database that saw the commitment of a key would know what a forged row must hold.
  */
 import { timingSafeEqual } from 'node:crypto';
+import { keyIdMs } from './key-time.ts';
 import type { CommitmentQuery } from './store.ts';
-import { keyIdMs } from './validated-keys.ts';
 
 /**
  * Rows that are looked at for one fingerprint, of any version. Among 10^12 sound keys three share a fingerprint

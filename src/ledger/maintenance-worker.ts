@@ -1,20 +1,22 @@
 /** The thread of one turn of maintenance: opens the store, does the work, answers, ends. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import type { MaintenanceData, MaintenanceResult } from './maintenance.ts';
+import { DAY_MS, type MaintenanceData, type MaintenanceResult } from './maintenance.ts';
 import { openStore } from './open.ts';
 import type { PruneReport } from './store.ts';
 
 async function work(
-  { store: location, nowMs, beforeMs }: MaintenanceData,
+  { store: location, retentionDays }: MaintenanceData,
   signal: AbortSignal,
 ): Promise<PruneReport | null> {
   // Nothing is committed here, so no plan's quota is asked for.
   const store = await openStore(location, {});
   try {
-    await store.maintain(nowMs);
-    if (beforeMs === null) return null;
-    return await store.prune({ beforeMs, nowMs, dryRun: false, signal });
+    await store.maintain(systemClock);
+    if (retentionDays === null) return null;
+    const keepMs = retentionDays * DAY_MS;
+    return await store.prune({ keepMs, clock: systemClock, dryRun: false, signal });
   } finally {
     await store.close();
   }

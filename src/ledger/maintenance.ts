@@ -22,9 +22,8 @@ export interface MaintenanceOptions {
 /** What the thread is told. */
 export interface MaintenanceData {
   readonly store: StoreLocation;
-  readonly nowMs: number;
-  /** Null: nothing is removed. */
-  readonly beforeMs: number | null;
+  /** Days that ledger rows are kept; null: nothing is removed. */
+  readonly retentionDays: number | null;
 }
 
 /** What it answers, once. */
@@ -73,9 +72,7 @@ export class Maintenance {
 
   #begin(): void {
     const { store, retentionDays } = this.#options;
-    const nowMs = Date.now();
-    const beforeMs = retentionDays === null ? null : nowMs - retentionDays * DAY_MS;
-    const workerData: MaintenanceData = { store, nowMs, beforeMs };
+    const workerData: MaintenanceData = { store, retentionDays };
     const worker = new Worker(new URL('./maintenance-worker.ts', import.meta.url), {
       workerData,
       env: COMPILE_CACHE_ENVIRONMENT,

@@ -8,7 +8,12 @@ import type { LedgerStore } from './store.ts';
 export type StoreLocation =
   | { readonly kind: 'sqlite'; readonly path: string }
   /** The address may hold a password: it goes into no message. */
-  | { readonly kind: 'postgres'; readonly url: string };
+  | {
+      readonly kind: 'postgres';
+      readonly url: string;
+      /** How far a clock may be from the database's; left out: 60 s. */
+      readonly maxClockSkewMs?: number;
+    };
 
 /**
  * Opens the store; `quotas` are monthly, by plan, null for unlimited. `warn` is told what an operator
@@ -23,7 +28,8 @@ export async function openStore(
   if (location.kind === 'sqlite') return openSqliteStore({ path: location.path, quotas, warn });
   // The driver is loaded by those who use it only.
   const { openPostgresStore } = await import('./postgres.ts');
-  return openPostgresStore({ url: location.url, quotas, warn });
+  const { url, maxClockSkewMs } = location;
+  return openPostgresStore({ url, quotas, warn, ...(maxClockSkewMs && { maxClockSkewMs }) });
 }
 
 /**

@@ -19,30 +19,24 @@ export class PostgresAccountStore implements AccountStore {
     this.quotas = quotas;
   }
 
-  async authenticate(
-    keyHashes: readonly Uint8Array[],
-    month: number,
-  ): Promise<(Principal | undefined)[]> {
+  async authenticate(keyHashes: readonly Uint8Array[]): Promise<(Principal | undefined)[]> {
     const rows = await this.connection.all(
       `SELECT encode(api_keys.key_hash, 'hex') AS "keyHash", api_keys.api_key_id AS "apiKeyId",
          accounts.account_id AS "accountId", accounts.plan AS plan, accounts.demo AS demo,
-         coalesce(usage.used, 0) AS used
-       FROM api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
-       LEFT JOIN usage ON usage.account_id = accounts.account_id AND usage.month = $2
+         coalesce(usage.used, 0) AS used, this.month AS month
+       FROM (SELECT ledger_month() AS month OFFSET 0) AS this CROSS JOIN api_keys JOIN accounts ON accounts.account_id = api_keys.account_id
+       LEFT JOIN usage ON usage.account_id = accounts.account_id AND usage.month = this.month
        WHERE api_keys.key_hash = ANY ($1::bytea[]) AND api_keys.revoked_ms IS NULL`,
       keyHashes.map(toBuffer),
-      month,
     );
-    const found = new Map(
-      rows.map(({ keyHash, ...row }) => [keyHash, this.#principal(row, month)]),
-    );
+    const found = new Map(rows.map(({ keyHash, ...row }) => [keyHash, this.#principal(row)]));
     return keyHashes.map((keyHash) => found.get(toBuffer(keyHash).toString('hex')));
   }
 
-  #principal({ used, ...row }: Record<string, unknown>, month: number): Principal {
+  #principal({ used, month, ...row }: Record<string, unknown>): Principal {
     return {
       ...(row as unknown as Omit<Principal, 'usage'>),
-      usage: { month, used: Number(used), quota: this.#quota(row) },
+      usage: { month: Number(month), used: Number(used), quota: this.#quota(row) },
     };
   }
 

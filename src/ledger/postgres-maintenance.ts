@@ -1,8 +1,12 @@
 /** The upkeep of a ledger in PostgreSQL: months ahead, old months and rows, rows of servers that are gone. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { utcMonth, utcMonthStart } from '../clock.ts';
 import { SetupError } from '../errors.ts';
+import { requireBelieved } from './clock-check.ts';
+import { keyIdBound, keyIdMs } from './key-time.ts';
+import { databaseNowMs, readClockByDatabase } from './postgres-clock.ts';
 import { isLockTimeout, isUndefinedTable, type PostgresConnection } from './postgres-connection.ts';
-import { firstMinuteKept } from './rollup.ts';
+import { type PruneBounds, pruneBounds } from './prune-bounds.ts';
 import type { PruneOrder, PruneReport } from './store.ts';
 
 /** The month of a time and the two that follow. */
@@ -14,6 +18,9 @@ const CHUNK = 2_000;
 /** Attempts at the lock that a partition's end needs, which must not make commits wait for long. */
 const MAX_DROP_ATTEMPTS = 5;
 const DROP_PAUSE_MS = 2_000;
+
+/** By both times: a row stays while one of them says that it is young, for a wrong clock may have told the other. */
+const IS_OLD = 'key_id < $1 AND created_ms < $2';
 
 interface Partition {
   readonly name: string;
@@ -44,22 +51,89 @@ export async function removeUnusedWriters(connection: PostgresConnection): Promi
 export async function prunePostgres(
   connection: PostgresConnection,
   order: PruneOrder,
+  maxClockSkewMs: number,
 ): Promise<PruneReport> {
-  const { beforeMs, signal } = order;
+  requireBelieved(await readClockByDatabase(connection, order.clock, maxClockSkewMs));
   const partitions = await listPartitions(connection);
+  const bounds = await boundsOf(connection, order.keepMs);
+  const { beforeMs } = bounds;
+  const isPartial = await leavesSome(connection, bounds);
+  if (order.dryRun)
+    return { ...(await countOld(connection, partitions, bounds)), beforeMs, isPartial };
   const dropped: string[] = [];
   let rows = 0;
-  for (const { name } of partitions.filter(({ endMs }) => endMs <= beforeMs)) {
-    if (signal?.aborted) break;
-    const removed = await removePartition(connection, name, order);
-    if (removed === undefined) continue;
-    dropped.push(name);
-    rows += removed;
+  for (const { name, startMs, endMs } of partitions) {
+    if (order.signal?.aborted || beforeMs <= startMs) break;
+    const removed = endMs <= beforeMs ? await dropMonth(connection, name, beforeMs) : 'younger';
+    if (removed === 'younger') rows += await removeRows(connection, name, beforeMs, order.signal);
+    else if (removed !== 'gone') {
+      dropped.push(name);
+      rows += removed;
+    }
   }
-  const boundary = partitions.find(({ startMs, endMs }) => startMs < beforeMs && beforeMs < endMs);
-  if (boundary) rows += await removeRows(connection, boundary.name, order);
-  await removePValues(connection, order);
-  return { rows, minuteSums: await removeMinuteSums(connection, order), partitions: dropped };
+  await removePValues(connection, beforeMs, order.signal);
+  const minuteSums = await removeMinuteSums(connection, bounds.beforeMinute, order.signal);
+  return { rows, minuteSums, partitions: dropped, beforeMs, isPartial };
+}
+
+/**
+ * What is out of date by the database's clock, and how much of it this turn removes. A turn that leaves some to others ends
+ * with a month, so that months go as a whole: 31 days from any time on reach at least to the end of its month.
+ */
+async function boundsOf(connection: PostgresConnection, keepMs: number): Promise<PruneBounds> {
+  const nowMs = await databaseNowMs(connection);
+  const goalMs = nowMs - keepMs;
+  const row = await connection.get(
+    'SELECT key_id AS "keyId" FROM ledger WHERE created_ms < $1 ORDER BY key_id LIMIT 1',
+    goalMs,
+  );
+  const minute = await connection.get(
+    `SELECT min(old.period) AS period FROM accounts, LATERAL (
+       SELECT period FROM rollup_minute WHERE account_id = accounts.account_id
+       ORDER BY period LIMIT 1) AS old`,
+  );
+  const bounds = pruneBounds(nowMs, goalMs, {
+    rowMs: row ? keyIdMs(row.keyId as Uint8Array) : null,
+    minute: (minute?.period as number | null | undefined) ?? null,
+  });
+  if (bounds.beforeMs === goalMs) return bounds;
+  return { ...bounds, beforeMs: utcMonthStart(utcMonth(bounds.beforeMs)) };
+}
+
+/** Whether something that is out of date is left to further turns. */
+async function leavesSome(connection: PostgresConnection, bounds: PruneBounds): Promise<boolean> {
+  const row = await connection.get(
+    `SELECT EXISTS (SELECT FROM ledger WHERE ${IS_OLD} AND key_id >= $3) OR EXISTS (
+       SELECT FROM accounts JOIN rollup_minute AS old ON old.account_id = accounts.account_id
+       WHERE old.period < $4 AND old.period >= $5) AS some`,
+    keyIdBound(bounds.goalMs),
+    bounds.goalMs,
+    keyIdBound(bounds.beforeMs),
+    bounds.goalMinute,
+    bounds.beforeMinute,
+  );
+  return row?.some === true;
+}
+
+/** All that is out of date, also what further turns would remove. */
+async function countOld(
+  connection: PostgresConnection,
+  partitions: readonly Partition[],
+  { goalMs, goalMinute }: PruneBounds,
+): Promise<Pick<PruneReport, 'rows' | 'minuteSums' | 'partitions'>> {
+  const whole: string[] = [];
+  let rows = 0;
+  for (const { name } of partitions.filter(({ startMs }) => startMs < goalMs)) {
+    const found = await countMonth(connection, name, goalMs);
+    if (!found) continue;
+    if (found.younger === 0) whole.push(name);
+    rows += found.old;
+  }
+  const sums = await connection.get(
+    'SELECT count(*) AS n FROM rollup_minute WHERE period < $1',
+    goalMinute,
+  );
+  return { rows, minuteSums: Number(sums?.n), partitions: whole };
 }
 
 /** The months of the ledger, oldest first, by the names that `ensure_ledger_partition` gives them. */
@@ -78,16 +152,19 @@ async function listPartitions(connection: PostgresConnection): Promise<Partition
   });
 }
 
-/** The rows that went with a partition; undefined when another has removed it meanwhile. */
-async function removePartition(
+/** How many rows of a month are out of date, and how many are not; undefined when another has removed it meanwhile. */
+async function countMonth(
   connection: PostgresConnection,
   name: string,
-  { dryRun }: PruneOrder,
-): Promise<number | undefined> {
+  goalMs: number,
+): Promise<{ readonly old: number; readonly younger: number } | undefined> {
   try {
-    const { rows } = await connection.run(`SELECT count(*) AS n FROM ${name}`);
-    if (!dryRun) await dropTable(connection, name);
-    return Number(rows[0]?.n);
+    const { rows } = await connection.run(
+      `SELECT count(*) FILTER (WHERE ${IS_OLD}) AS old, count(*) FILTER (WHERE NOT (${IS_OLD})) AS younger
+       FROM ${name}`,
+      [keyIdBound(goalMs), goalMs],
+    );
+    return { old: Number(rows[0]?.old), younger: Number(rows[0]?.younger) };
   } catch (error) {
     if (isUndefinedTable(error)) return undefined;
     throw error;
@@ -95,15 +172,22 @@ async function removePartition(
 }
 
 /**
- * It needs the whole ledger for a moment, and while it waits for that, commits wait behind it: so it waits
- * only shortly, and comes again. A backup that is under way makes it fail.
+ * The rows that went with a month; `younger` when it holds some that are not out of date, and stays. It needs the whole
+ * ledger for a moment, and while it waits for that, commits wait behind it: so it waits only shortly, and comes again. A
+ * backup that is under way makes it fail.
  */
-async function dropTable(connection: PostgresConnection, name: string): Promise<void> {
+async function dropMonth(
+  connection: PostgresConnection,
+  name: string,
+  beforeMs: number,
+): Promise<number | 'younger' | 'gone'> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await connection.run(`DROP TABLE ${name}`);
-      return;
+      const drop = 'SELECT drop_ledger_partition($1, $2) AS rows';
+      const { rows } = await connection.run(drop, [name, beforeMs]);
+      return (rows[0]?.rows as number | null) ?? 'younger';
     } catch (error) {
+      if (isUndefinedTable(error)) return 'gone';
       if (!isLockTimeout(error)) throw error;
       if (attempt === MAX_DROP_ATTEMPTS) {
         throw new SetupError(
@@ -120,20 +204,16 @@ async function dropTable(connection: PostgresConnection, name: string): Promise<
 async function removeRows(
   connection: PostgresConnection,
   partition: string,
-  { beforeMs, dryRun, signal }: PruneOrder,
+  beforeMs: number,
+  signal: AbortSignal | undefined,
 ): Promise<number> {
-  const bound = keyIdBound(beforeMs);
-  if (dryRun) {
-    const count = `SELECT count(*) AS n FROM ${partition} WHERE key_id < $1`;
-    return Number((await connection.run(count, [bound])).rows[0]?.n);
-  }
   return inChunks(
     connection,
     `WITH chunk AS MATERIALIZED (
-       SELECT key_id FROM ${partition} WHERE key_id < $1 ORDER BY key_id LIMIT $2
+       SELECT key_id FROM ${partition} WHERE ${IS_OLD} ORDER BY key_id LIMIT ${CHUNK}
        FOR UPDATE SKIP LOCKED)
      DELETE FROM ${partition} AS old USING chunk WHERE old.key_id = chunk.key_id`,
-    bound,
+    [keyIdBound(beforeMs), beforeMs],
     signal,
   );
 }
@@ -141,65 +221,51 @@ async function removeRows(
 /** Removes the p-values of removed rows. */
 async function removePValues(
   connection: PostgresConnection,
-  { beforeMs, dryRun, signal }: PruneOrder,
+  beforeMs: number,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
-  if (dryRun) return;
-  await removeOfAccounts(connection, 'validated_keys', 'key_id', keyIdBound(beforeMs), signal);
+  const orphaned =
+    'AND NOT EXISTS (SELECT FROM ledger WHERE ledger.key_id = validated_keys.key_id)';
+  const removal = removalByAccount('validated_keys', 'key_id', orphaned);
+  await inChunks(connection, removal, [keyIdBound(beforeMs)], signal);
 }
 
-/** What the ids of keys made before a time are less than. */
-function keyIdBound(beforeMs: number): Buffer {
-  const bound = Buffer.alloc(6);
-  bound.writeUIntBE(Math.max(0, beforeMs), 0, 6);
-  return bound;
-}
-
-async function removeMinuteSums(
+function removeMinuteSums(
   connection: PostgresConnection,
-  { nowMs, dryRun, signal }: PruneOrder,
+  beforeMinute: number,
+  signal: AbortSignal | undefined,
 ): Promise<number> {
-  const before = firstMinuteKept(nowMs);
-  if (dryRun) {
-    const count = 'SELECT count(*) AS n FROM rollup_minute WHERE period < $1';
-    return Number((await connection.run(count, [before])).rows[0]?.n);
-  }
-  return removeOfAccounts(connection, 'rollup_minute', 'period', before, signal);
+  const removal = removalByAccount('rollup_minute', 'period', '');
+  return inChunks(connection, removal, [beforeMinute], signal);
 }
 
 /** Removes rows below a bound account by account, because the index is by account first. */
-function removeOfAccounts(
-  connection: PostgresConnection,
+function removalByAccount(
   table: 'validated_keys' | 'rollup_minute',
   column: 'key_id' | 'period',
-  before: Buffer | number,
-  signal: AbortSignal | undefined,
-): Promise<number> {
-  return inChunks(
-    connection,
-    `WITH chunk AS MATERIALIZED (
+  condition: string,
+): string {
+  return `WITH chunk AS MATERIALIZED (
        SELECT old.account_id, old.${column} FROM accounts, LATERAL (
          SELECT account_id, ${column} FROM ${table}
-         WHERE account_id = accounts.account_id AND ${column} < $1
-         ORDER BY ${column} LIMIT $2 FOR UPDATE SKIP LOCKED) AS old
-       LIMIT $2)
+         WHERE account_id = accounts.account_id AND ${column} < $1 ${condition}
+         ORDER BY ${column} LIMIT ${CHUNK} FOR UPDATE SKIP LOCKED) AS old
+       LIMIT ${CHUNK})
      DELETE FROM ${table} AS old USING chunk
-     WHERE old.account_id = chunk.account_id AND old.${column} = chunk.${column}`,
-    before,
-    signal,
-  );
+     WHERE old.account_id = chunk.account_id AND old.${column} = chunk.${column}`;
 }
 
 /** Repeats a statement, each time a transaction of its own, until it finds less than a full chunk. */
 async function inChunks(
   connection: PostgresConnection,
   sql: string,
-  before: Buffer | number,
+  bounds: readonly unknown[],
   signal: AbortSignal | undefined,
 ): Promise<number> {
   let removed = 0;
   for (;;) {
     if (signal?.aborted) return removed;
-    const { rowCount } = await connection.run(sql, [before, CHUNK]);
+    const { rowCount } = await connection.run(sql, bounds);
     removed += rowCount ?? 0;
     if ((rowCount ?? 0) < CHUNK) return removed;
   }

@@ -1,7 +1,7 @@
 /**
  * The store for several servers: one PostgreSQL database, each batch one statement.
  *
- * `commit_batch_3` (in the fourth migration) locks the accounts of a batch in order, decides and writes,
+ * `commit_batch_4` (in the eighth migration) locks the accounts of a batch in order, decides and writes,
  * so a batch costs one round trip and no lock is held while anything crosses the network.
  *
  * A lost answer leaves it open whether a batch was committed. Each store is a writer with a row of its
@@ -13,8 +13,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { monotonicMs } from '../clock.ts';
+import { type Clock, monotonicMs } from '../clock.ts';
 import { SetupError } from '../errors.ts';
+import { type ClockReading, DEFAULT_MAX_SKEW_MS } from './clock-check.ts';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from './commitments.ts';
 import { latencyBucket } from './latency.ts';
 import {
@@ -24,6 +25,7 @@ import {
   type SchemaChange,
 } from './migrations.ts';
 import { PostgresAccountStore } from './postgres-accounts.ts';
+import { databaseNowMs, readClockByDatabase } from './postgres-clock.ts';
 import {
   isConflict,
   isRefusal,
@@ -64,6 +66,8 @@ export interface PostgresStoreOptions {
   readonly url: string;
   /** Monthly quota by plan name; null is unlimited. */
   readonly quotas: Readonly<Record<string, number | null>>;
+  /** How far a clock may be from the database's; left out: 60 s. */
+  readonly maxClockSkewMs?: number;
   /** Told what an operator should know of the server. */
   readonly warn?: (message: string) => void;
   /** What the schema must be made of; left out: all that this program knows. */
@@ -74,19 +78,15 @@ const FSYNC_WARNING =
   'the PostgreSQL server runs with fsync off: a crash of its machine loses keys that were answered';
 
 /** Connects. Throws `SetupError` when the database cannot be used, or this program cannot work with its schema. */
-export async function openPostgresStore({
-  url,
-  quotas,
-  warn = () => {},
-  migrations = readMigrations('postgres'),
-}: PostgresStoreOptions): Promise<LedgerStore> {
+export async function openPostgresStore(options: PostgresStoreOptions): Promise<LedgerStore> {
+  const { url, warn = () => {}, migrations = readMigrations('postgres') } = options;
   const connection = await PostgresConnection.open(url, async (client) => {
     await requireServer(client);
     const newer = await requireSchema(client, migrations);
     if (newer !== null) warn(newerSchemaWarning(newer, migrations));
     if (await losesCommits(client)) warn(FSYNC_WARNING);
   });
-  return new PostgresStore(connection, quotas, url);
+  return new PostgresStore(connection, options);
 }
 
 /** Brings the schema up to date. Throws `SetupError` when that cannot be done. */
@@ -104,7 +104,11 @@ export async function migratePostgres(
     MAINTENANCE_LIMITS,
   );
   try {
-    await makeMonthsAhead(connection, Date.now());
+    // Of the database's clock, as `ledger_clock_ms` has it, which earlier schemas lack.
+    const now = await connection.get(
+      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms',
+    );
+    await makeMonthsAhead(connection, Number(now?.ms));
   } finally {
     await connection.close();
   }
@@ -119,7 +123,7 @@ const RESOLVE_LIMIT_MS = 10_000;
 const ATTEMPT_LIMIT_MS = 8_000;
 const RESOLVE_PAUSE_MS = 100;
 
-/** What `commit_batch_3` decided: usage before the batch, and which keys were repeated. */
+/** What `commit_batch_4` decided: usage before the batch, and which keys were repeated. */
 interface Decision {
   readonly counters: readonly {
     readonly accountId: string;
@@ -157,6 +161,7 @@ export const CANDIDATES = `
 
 class PostgresStore extends PostgresAccountStore implements LedgerStore {
   readonly #url: string;
+  readonly #maxClockSkewMs: number;
   readonly #writerId: string = randomUUID();
   #registered = false;
   #turn = 0;
@@ -165,11 +170,11 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
 
   constructor(
     connection: PostgresConnection,
-    quotas: Readonly<Record<string, number | null>>,
-    url: string,
+    { url, quotas, maxClockSkewMs = DEFAULT_MAX_SKEW_MS }: PostgresStoreOptions,
   ) {
     super(connection, quotas);
     this.#url = url;
+    this.#maxClockSkewMs = maxClockSkewMs;
   }
 
   commit(
@@ -195,7 +200,7 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
     for (let attempt = 1; ; attempt++) {
       try {
         const { rows } = await this.connection.commit(
-          'SELECT commit_batch_3($1, $2, $3, $4, $5, $6) AS decision',
+          'SELECT commit_batch_4($1, $2, $3, $4, $5, $6) AS decision',
           [this.#writerId, turn, ...batch],
         );
         return rows[0]?.decision as Decision;
@@ -357,8 +362,13 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
     return toValidatedKeys(rows);
   }
 
-  async maintain(nowMs: number): Promise<void> {
-    await makeMonthsAhead(this.connection, nowMs);
+  readClock(clock: Clock): Promise<ClockReading> {
+    return readClockByDatabase(this.connection, clock, this.#maxClockSkewMs);
+  }
+
+  /** By the database's clock alone: one that is wrong would make months for which there is no use. */
+  async maintain(): Promise<void> {
+    await makeMonthsAhead(this.connection, await databaseNowMs(this.connection));
     await removeUnusedWriters(this.connection);
   }
 
@@ -366,7 +376,7 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
   async prune(order: PruneOrder): Promise<PruneReport> {
     const connection = await PostgresConnection.open(this.#url, undefined, MAINTENANCE_LIMITS);
     try {
-      return await prunePostgres(connection, order);
+      return await prunePostgres(connection, order, this.#maxClockSkewMs);
     } catch (error) {
       throw error instanceof SetupError ? error : unavailable(error);
     } finally {
@@ -384,20 +394,20 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
   }
 }
 
-/** Turns what was decided into an outcome a request, by the rule of `commit_batch_3`. */
+/** Turns what was decided into an outcome a request, by the rule of `commit_batch_4`. */
 function outcomesOf(requests: readonly MeteredRequest[], decision: Decision): CommitOutcome[] {
   const repeated = new Set(decision.repeated);
   const counters = new Map(
     decision.counters.map((counter) => [
-      `${counter.accountId}/${counter.month}`,
-      { used: Number(counter.used), quota: counter.quota },
+      counter.accountId,
+      { month: counter.month, used: Number(counter.used), quota: counter.quota },
     ]),
   );
   let committed = 0;
-  const outcomes = requests.map(({ accountId, month }, position): CommitOutcome => {
-    const counter = counters.get(`${accountId}/${month}`);
+  const outcomes = requests.map(({ accountId }, position): CommitOutcome => {
+    const counter = counters.get(accountId);
     if (!counter) throw new Error('the database left an account of the batch out');
-    const { quota } = counter;
+    const { month, quota } = counter;
     if (quota !== null && counter.used >= quota) {
       return { kind: 'quota_exceeded', usage: { month, used: counter.used, quota } };
     }
@@ -410,10 +420,10 @@ function outcomesOf(requests: readonly MeteredRequest[], decision: Decision): Co
   return outcomes;
 }
 
-/** A request as `commit_batch_3` reads it. */
+/** A request as `commit_batch_4` reads it. */
 function requestColumns(request: MeteredRequest, position: number): Record<string, unknown> {
-  const { accountId, apiKeyId, atMs, month, key } = request;
-  const metered = { position, account_id: accountId, api_key_id: apiKeyId, at_ms: atMs, month };
+  const { accountId, apiKeyId, atMs, key } = request;
+  const metered = { position, account_id: accountId, api_key_id: apiKeyId, at_ms: atMs };
   if (!key) return { ...metered, streams: 0, streams_passed: 0 };
   const { row, counts } = key;
   return {

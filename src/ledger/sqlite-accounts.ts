@@ -1,4 +1,5 @@
 /** The administrative half of the embedded store: accounts, API keys, usage and secret check values. */
+import { utcMonth } from '../clock.ts';
 import { toSecretChecks } from './secret-checks.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type {
@@ -22,8 +23,9 @@ export class SqliteAccountStore implements AccountStore {
 
   async authenticate(
     keyHashes: readonly Uint8Array[],
-    month: number,
+    nowMs: number,
   ): Promise<(Principal | undefined)[]> {
+    const month = utcMonth(nowMs);
     return this.connection.guarded(() =>
       keyHashes.map((keyHash) => this.#authenticate(keyHash, month)),
     );

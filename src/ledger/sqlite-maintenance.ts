@@ -1,6 +1,9 @@
 /** The upkeep of the embedded ledger: rows and sums that are out of date go, a few at a time. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { firstMinuteKept } from './rollup.ts';
+import { type ClockReading, requireBelieved } from './clock-check.ts';
+import { keyIdBound, keyIdMs } from './key-time.ts';
+import { type PruneBounds, pruneBounds } from './prune-bounds.ts';
+import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './sqlite-clock.ts';
 import type { SqliteConnection } from './sqlite-connection.ts';
 import type { PruneOrder, PruneReport } from './store.ts';
 import { unavailable } from './unavailable.ts';
@@ -11,34 +14,34 @@ const CHUNK = 500;
 /** Least pause between two transactions. Whoever waits for the lock tries again after some milliseconds. */
 const MIN_PAUSE_MS = 20;
 
-const ROWS = 'FROM ledger WHERE key_id < ?';
+// By both times: a key whose id a wrong clock made stays as long as its row says that it is young, and the other way round.
+const ROWS = 'FROM ledger WHERE key_id < ? AND created_ms < ?';
 
 // Account by account, because these primary keys are by account first.
 const MINUTES = `FROM accounts CROSS JOIN rollup_minute AS old
   WHERE old.account_id = accounts.account_id AND old.period < ?`;
 
 const P_VALUES = `FROM accounts CROSS JOIN validated_keys AS old
-  WHERE old.account_id = accounts.account_id AND old.key_id < ?`;
+  WHERE old.account_id = accounts.account_id AND old.key_id < ?
+    AND NOT EXISTS (SELECT 1 FROM ledger WHERE ledger.key_id = old.key_id)`;
 
 /** Removes what is out of date; between two pieces others may write as long as it has. */
 export async function pruneSqlite(
   connection: SqliteConnection,
-  { beforeMs, nowMs, dryRun, signal }: PruneOrder,
+  order: PruneOrder,
 ): Promise<PruneReport> {
-  const bound = Buffer.alloc(6);
-  bound.writeUIntBE(Math.max(0, beforeMs), 0, 6);
-  const firstMinute = firstMinuteKept(nowMs);
-  if (dryRun) {
-    return connection.guarded(() => ({
-      rows: Number(connection.get(`SELECT count(*) AS n ${ROWS}`, bound)?.n),
-      minuteSums: Number(connection.get(`SELECT count(*) AS n ${MINUTES}`, firstMinute)?.n),
-      partitions: [],
-    }));
-  }
+  const { clock, dryRun, signal } = order;
+  requireBelieved(lookAtClock(connection, order));
+  const bounds = connection.guarded(() => boundsOf(connection, clock.nowMs(), order.keepMs));
+  const { beforeMs } = bounds;
+  const isPartial = connection.guarded(() => leavesSome(connection, bounds));
+  if (dryRun) return { ...countOld(connection, bounds), beforeMs, isPartial };
+  const bound = keyIdBound(beforeMs);
   const rows = await inChunks(connection, signal, () =>
     connection.run(
       `DELETE FROM ledger WHERE key_id IN (SELECT key_id ${ROWS} ORDER BY key_id LIMIT ${CHUNK})`,
       bound,
+      beforeMs,
     ),
   );
   await inChunks(connection, signal, () =>
@@ -52,10 +55,66 @@ export async function pruneSqlite(
     connection.run(
       `DELETE FROM rollup_minute WHERE (account_id, period) IN
          (SELECT old.account_id, old.period ${MINUTES} LIMIT ${CHUNK})`,
-      firstMinute,
+      bounds.beforeMinute,
     ),
   );
-  return { rows, minuteSums, partitions: [] };
+  return { rows, minuteSums, partitions: [], beforeMs, isPartial };
+}
+
+/** What an operator accepts is kept, and what the clock was found to be; a dry run keeps nothing. */
+function lookAtClock(
+  connection: SqliteConnection,
+  { clock, dryRun, acceptClock }: PruneOrder,
+): ClockReading {
+  if (dryRun) {
+    const reading = readClockBySqlite(connection, clock);
+    return acceptClock ? { ...reading, doubt: null } : reading;
+  }
+  if (acceptClock) acceptClockInSqlite(connection, clock);
+  return noteClockInSqlite(connection, clock);
+}
+
+function boundsOf(connection: SqliteConnection, nowMs: number, keepMs: number): PruneBounds {
+  const goalMs = nowMs - keepMs;
+  const row = connection.get(
+    'SELECT min(key_id) AS keyId FROM ledger WHERE created_ms < ?',
+    goalMs,
+  );
+  const minute = connection.get(
+    `SELECT min(period) AS period FROM accounts CROSS JOIN rollup_minute AS old
+     WHERE old.account_id = accounts.account_id`,
+  )?.period;
+  return pruneBounds(nowMs, goalMs, {
+    rowMs: row?.keyId instanceof Uint8Array ? keyIdMs(row.keyId) : null,
+    minute: typeof minute === 'number' ? minute : null,
+  });
+}
+
+/** Whether something that is out of date is left to further turns. */
+function leavesSome(connection: SqliteConnection, bounds: PruneBounds): boolean {
+  const row = connection.get(
+    `SELECT 1 ${ROWS} AND key_id >= ? LIMIT 1`,
+    keyIdBound(bounds.goalMs),
+    bounds.goalMs,
+    keyIdBound(bounds.beforeMs),
+  );
+  const { goalMinute, beforeMinute } = bounds;
+  return (
+    (row ?? connection.get(`SELECT 1 ${MINUTES} AND period >= ?`, goalMinute, beforeMinute)) !==
+    undefined
+  );
+}
+
+/** All that is out of date, also what further turns would remove. */
+function countOld(
+  connection: SqliteConnection,
+  { goalMs, goalMinute }: PruneBounds,
+): Pick<PruneReport, 'rows' | 'minuteSums' | 'partitions'> {
+  return connection.guarded(() => ({
+    rows: Number(connection.get(`SELECT count(*) AS n ${ROWS}`, keyIdBound(goalMs), goalMs)?.n),
+    minuteSums: Number(connection.get(`SELECT count(*) AS n ${MINUTES}`, goalMinute)?.n),
+    partitions: [],
+  }));
 }
 
 /** Repeats a removal, each time a transaction of its own, until it finds less than a full chunk. */

@@ -5,6 +5,8 @@
  * stays true until it commits, whatever other processes (the command line, a second server) do.
  */
 import { randomBytes } from 'node:crypto';
+import { type Clock, utcMonth } from '../clock.ts';
+import type { ClockReading } from './clock-check.ts';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from './commitments.ts';
 import { formatCounts } from './latency.ts';
 import { newerSchemaWarning, newestVersion, readMigrations } from './migrations.ts';
@@ -17,6 +19,7 @@ import {
   toSeries,
 } from './series.ts';
 import { SqliteAccountStore } from './sqlite-accounts.ts';
+import { noteClockInSqlite, readClockBySqlite } from './sqlite-clock.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { pruneSqlite } from './sqlite-maintenance.ts';
 import type {
@@ -139,7 +142,8 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
     const minutes = new Rollup(MINUTE_MS);
     const hours = new Rollup(HOUR_MS);
     const outcomes = requests.map((request): CommitOutcome => {
-      const { accountId, month } = request;
+      const { accountId } = request;
+      const month = utcMonth(request.atMs);
       const name = `${accountId}/${month}`;
       const counter = counters.get(name) ?? {
         accountId,
@@ -288,7 +292,13 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
     return rows as unknown as Candidate[];
   }
 
-  async maintain(): Promise<void> {}
+  async readClock(clock: Clock): Promise<ClockReading> {
+    return readClockBySqlite(this.connection, clock);
+  }
+
+  async maintain(clock: Clock): Promise<void> {
+    noteClockInSqlite(this.connection, clock);
+  }
 
   async prune(order: PruneOrder): Promise<PruneReport> {
     return pruneSqlite(this.connection, order);
@@ -375,5 +385,5 @@ function probeRequest(atMs: number): MeteredRequest {
     },
   };
   const counts = { streams: 0, streamsPassed: 0 };
-  return { accountId, apiKeyId: accountId, atMs, month: 0, key: { row, counts } };
+  return { accountId, apiKeyId: accountId, atMs, key: { row, counts } };
 }

@@ -4,6 +4,8 @@
  * All methods reject with `AppError('ledger_unavailable')` when the database cannot do its part;
  * everything else that can be expected is a value. No method takes or returns key bytes.
  */
+import type { Clock } from '../clock.ts';
+import type { ClockReading } from './clock-check.ts';
 import type { PeriodSums, SeriesQuery } from './series.ts';
 
 /** What the ledger keeps of one generated key. */
@@ -42,13 +44,14 @@ export interface StreamCounts {
   readonly streamsPassed: number;
 }
 
-/** One metered request: a generated key with its row, or a validation (no row). */
+/**
+ * One metered request: a generated key with its row, or a validation (no row). Its month is the store's to tell: PostgreSQL
+ * goes by its own clock when it commits, SQLite by `atMs`.
+ */
 export interface MeteredRequest {
   readonly accountId: string;
   readonly apiKeyId: string;
   readonly atMs: number;
-  /** UTC calendar month in months since year 0; quota is counted by it. */
-  readonly month: number;
   readonly key: { readonly row: LedgerRow; readonly counts: StreamCounts } | null;
 }
 
@@ -60,6 +63,7 @@ export interface FailedRequest {
 }
 
 export interface Usage {
+  /** UTC calendar month in months since year 0, by the clock that the store goes by. */
   readonly month: number;
   readonly used: number;
   readonly quota: number | null;
@@ -143,12 +147,14 @@ export interface ProbeOrder {
 
 /** What is to be removed. */
 export interface PruneOrder {
-  /** Rows of keys made before this time go; the time is the one in their key id. */
-  readonly beforeMs: number;
-  /** Sums by minute that no request for metrics can ask for any more at this time go as well. */
-  readonly nowMs: number;
-  /** Counts what would go and removes nothing. */
+  /** Rows of keys that are older go; the time is the one in their key id. */
+  readonly keepMs: number;
+  /** The clock of who asks. A store does not take its word for it: `readClock`. */
+  readonly clock: Clock;
+  /** Counts what would go, all of it, and removes nothing. */
   readonly dryRun: boolean;
+  /** An operator says that the clock is right. With SQLite it is believed from then on; PostgreSQL takes its own alone. */
+  readonly acceptClock?: boolean;
   /** Ends the work early, at the end of a small piece. */
   readonly signal?: AbortSignal;
 }
@@ -158,6 +164,10 @@ export interface PruneReport {
   readonly minuteSums: number;
   /** Months that went as a whole, with PostgreSQL, by the names of their tables. */
   readonly partitions: readonly string[];
+  /** The time that this turn goes up to; rows of keys made before it go. */
+  readonly beforeMs: number;
+  /** Whether older rows than `keepMs` are left to further turns: one removes those of 31 days at most. */
+  readonly isPartial: boolean;
 }
 
 /** What the database keeps of one version of the master secret. */
@@ -180,9 +190,10 @@ export interface Retirement {
 export interface AccountStore {
   /**
    * The principals of API keys by the keys' hashes, in their order; undefined where a key is unknown or
-   * revoked. The ledger does the same work for either.
+   * revoked. The ledger does the same work for either. `nowMs` is the time of who asks; PostgreSQL tells the month by
+   * its own clock.
    */
-  authenticate(keyHashes: readonly Uint8Array[], month: number): Promise<(Principal | undefined)[]>;
+  authenticate(keyHashes: readonly Uint8Array[], nowMs: number): Promise<(Principal | undefined)[]>;
   /** Adds an account; false, changing nothing, when the id is taken. */
   addAccount(account: Account): Promise<boolean>;
   listAccounts(): Promise<Account[]>;
@@ -244,11 +255,17 @@ export interface LedgerStore extends AccountStore {
   series(query: SeriesQuery): Promise<PeriodSums[]>;
   /** The last validated keys of an account, at most `limit`, oldest first; those of earlier releases are left out. */
   validatedKeys(accountId: string, limit: number): Promise<ValidatedKey[]>;
-  /** What a day needs of upkeep, cheap and safe to repeat: months ahead, traces of servers that are gone. */
-  maintain(nowMs: number): Promise<void>;
+  /** Holds a clock against what the ledger knows of the time, and changes nothing. */
+  readClock(clock: Clock): Promise<ClockReading>;
   /**
-   * Removes old rows in small pieces, beside running servers and beside another that does the same.
-   * Rejects with `SetupError` when a month is in use all the time; what came before it is removed.
+   * What a day needs of upkeep, cheap and safe to repeat: months ahead, traces of servers that are gone, and with SQLite
+   * a look at the clock, which is remembered.
+   */
+  maintain(clock: Clock): Promise<void>;
+  /**
+   * Removes old rows in small pieces, those of 31 days at most, beside running servers and beside another that does
+   * the same. Rejects with `SetupError` when the clock is not believed, and removes nothing then; also when a month is in
+   * use all the time: what came before it is removed.
    */
   prune(order: PruneOrder): Promise<PruneReport>;
 }

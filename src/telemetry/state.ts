@@ -2,11 +2,15 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { SOURCE_STATES, type SourceStatus } from '../entropy/index.ts';
 import { LATCH_TESTS, type Readiness, type ServiceLoad } from '../keys/index.ts';
+import type { ClockReading } from '../ledger/index.ts';
+
+const MS_PER_SECOND = 1_000;
 
 /** What a server tells of itself. Each is called at every scrape. */
 export interface ServerState {
   readonly load: () => ServiceLoad;
   readonly readiness: () => Readiness;
+  readonly clock: () => ClockReading;
   readonly isDraining: () => boolean;
   readonly connections: () => ConnectionCounts;
   /** Log lines that could not be written. */
@@ -60,13 +64,8 @@ export function addStateMetrics(registry: Registry, state: ServerState): void {
   }
 }
 
-function definitions({
-  load,
-  readiness,
-  isDraining,
-  connections,
-  lostLogLines,
-}: ServerState): Definition[] {
+function definitions(state: ServerState): Definition[] {
+  const { load, readiness, clock, isDraining, connections, lostLogLines } = state;
   return [
     {
       type: 'gauge',
@@ -85,6 +84,18 @@ function definitions({
       name: 'phm_ledger_up',
       help: '1 while the ledger can be read and committed to',
       read: () => one(readiness().ledger),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_clock_skew_seconds',
+      help: "How far this machine's clock is ahead of the database's, or with SQLite of the newest row while it is in doubt",
+      read: () => one(clock().skewMs / MS_PER_SECOND),
+    },
+    {
+      type: 'gauge',
+      name: 'phm_clock_believed',
+      help: "0 while this machine's clock is in doubt: no row is pruned",
+      read: () => one(clock().doubt === null),
     },
     {
       type: 'gauge',

@@ -8,13 +8,12 @@ import {
   isDemoApiKey,
   isExhausted,
   isWellFormedApiKey,
-  monthLengthSeconds,
   newApiKey,
   PLANS,
-  quotaMonth,
+  quotaPeriod,
   RateLimiter,
-  secondsToNextMonth,
 } from '../../src/accounts/index.ts';
+import { utcMonth } from '../../src/clock.ts';
 
 describe('plans', () => {
   it("have the interface specification's monthly quotas", () => {
@@ -80,15 +79,29 @@ describe('demo keys', () => {
 describe('quota month', () => {
   it('turns at midnight UTC of the first', () => {
     const newYear = Date.UTC(2027, 0, 1);
-    assert.equal(quotaMonth(newYear), quotaMonth(newYear - 1) + 1);
-    assert.equal(secondsToNextMonth(newYear - 1), 1);
-    assert.equal(secondsToNextMonth(newYear), 31 * 86_400);
-    assert.equal(monthLengthSeconds(Date.UTC(2028, 1, 29)), 29 * 86_400);
+    assert.equal(utcMonth(newYear), utcMonth(newYear - 1) + 1);
+    const period = (nowMs: number) => quotaPeriod({ month: 24_000, used: 7, quota: 9 }, nowMs);
+    assert.equal(period(newYear - 1).secondsLeft, 1);
+    assert.deepEqual(period(newYear), {
+      used: 0,
+      lengthSeconds: 31 * 86_400,
+      secondsLeft: 31 * 86_400,
+    });
+    assert.equal(period(Date.UTC(2028, 1, 29)).lengthSeconds, 29 * 86_400);
+  });
+
+  it('has begun when the ledger says so, although the clock here does not yet', () => {
+    const newYear = Date.UTC(2027, 0, 1);
+    const usage = { month: utcMonth(newYear), used: 9, quota: 9 };
+    const month = 31 * 86_400;
+    const expected = { used: 9, lengthSeconds: month, secondsLeft: month };
+    assert.deepEqual(quotaPeriod(usage, newYear - 5_000), expected);
+    assert.equal(isExhausted(usage, newYear - 5_000), true);
   });
 
   it('is exhausted only for the month that was seen', () => {
     const now = Date.UTC(2026, 10, 30, 23, 59);
-    const usage = { month: quotaMonth(now), used: 1_000, quota: 1_000 };
+    const usage = { month: utcMonth(now), used: 1_000, quota: 1_000 };
     assert.equal(isExhausted(usage, now), true);
     assert.equal(isExhausted({ ...usage, used: 999 }, now), false);
     assert.equal(isExhausted({ ...usage, quota: null }, now), false);

@@ -23,7 +23,13 @@ const dashboardQueries: string[] = [
 ];
 
 /** Metrics for alerts, and sums of what panels show in parts. */
-const UNSEEN = new Set(['phm_draining', 'phm_entropy_ready', 'phm_entropy_source_healthy']);
+const UNSEEN = new Set([
+  'phm_clock_believed',
+  'phm_clock_skew_seconds',
+  'phm_draining',
+  'phm_entropy_ready',
+  'phm_entropy_source_healthy',
+]);
 
 const DATA_SOURCE = ['$', '{datasource}'].join('');
 

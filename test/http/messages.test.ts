@@ -205,7 +205,10 @@ describe('detail of other errors', () => {
         /Try again in 30 seconds\.$/,
       ],
       [new AppError('ledger_unavailable', { retryAfterSeconds: 2 }), /database .* in 2 seconds\.$/],
-      [quotaExceeded(0), /requests of this month: wait for the next calendar month \(UTC\)/],
+      [
+        quotaExceeded({ month: 24_000, used: 1, quota: 1 }, 0),
+        /requests of this month: wait for the next calendar month \(UTC\)/,
+      ],
       [new Error(SECRET), / give the request id r-17 to the operator\.$/],
     ];
     for (const [error, detail] of cases) {

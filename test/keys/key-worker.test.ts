@@ -159,7 +159,7 @@ describe('key worker', () => {
     const drbg = new RecordingDrbg();
     const worker = new KeyWorker(fakePlainGenerator(fakeGenerator(drbg)), keyring, ledger);
     worker.condemn('the database is damaged');
-    const lookup: KeyTask = { kind: 'authenticate', keyHashes: [Buffer.alloc(32)], month: 1 };
+    const lookup: KeyTask = { kind: 'authenticate', keyHashes: [Buffer.alloc(32)], nowMs: 1 };
     const metrics: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
     const { results } = await worker.run(
       batch(generateTask, recordTask, validateTask, lookup, metrics),

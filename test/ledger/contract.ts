@@ -12,6 +12,7 @@ import type {
   LedgerStore,
   MeteredRequest,
 } from '../../src/ledger/index.ts';
+import { keyIdMs } from '../../src/ledger/key-time.ts';
 
 import {
   fakeGenerator,
@@ -37,15 +38,16 @@ export function makeKeyId(atMs = NOW): Uint8Array {
 
 export function makeRow(changes: Partial<LedgerRow> = {}): LedgerRow {
   const commitment = randomBytes(32);
+  const keyId = changes.keyId ?? makeKeyId();
   return {
-    keyId: makeKeyId(),
+    keyId,
     commitment,
     secretVersion: 1,
     fingerprint: commitment.readBigInt64BE(0),
     securityLevel: 256,
     modulation: 'phase',
     source: 'os',
-    createdMs: NOW,
+    createdMs: keyIdMs(keyId),
     latencyUs: 1_500,
     entropyBits: 255.1,
     entropyJobId: null,
@@ -59,7 +61,6 @@ export function keyRequest(accountId: string, row = makeRow(), atMs = NOW): Mete
     accountId,
     apiKeyId: `key_${accountId}`,
     atMs,
-    month: MONTH,
     key: { row, counts: { streams: 0, streamsPassed: 0 } },
   };
 }
@@ -68,7 +69,6 @@ const validation = (accountId: string, atMs = NOW): MeteredRequest => ({
   accountId,
   apiKeyId: `key_${accountId}`,
   atMs,
-  month: MONTH,
   key: null,
 });
 
@@ -97,12 +97,16 @@ function digestsIn(parameters: readonly unknown[]): Buffer[] {
 
 const kinds = (outcomes: readonly CommitOutcome[]) => outcomes.map(({ kind }) => kind);
 
-/** `tap` tells what parameters of statements reach the database until its answer is called. */
+/**
+ * `tap` tells what parameters of statements reach the database until its answer is called; `setClock` sets the database's
+ * own clock, where it has one.
+ */
 export function ledgerContract(
   name: string,
   open: () => Promise<LedgerStore>,
   cleanUp: () => Promise<void>,
   tap: (seen: (parameters: readonly unknown[]) => void) => () => void,
+  setClock: (atMs: number) => Promise<void>,
   when: { readonly skip: string | false } = { skip: false },
 ): void {
   describe(`ledger contract: ${name}`, when, () => {
@@ -111,6 +115,7 @@ export function ledgerContract(
 
     before(async () => {
       store = await open();
+      await setClock(NOW);
     });
     after(async () => {
       await store.close();
@@ -315,11 +320,11 @@ export function ledgerContract(
     it('counts each month from zero and each account alone', async () => {
       const [one, other] = [await account('tiny'), await account('tiny')];
       await store.commit([validation(one), validation(one), validation(one)], []);
-      const next = { ...validation(one), month: MONTH + 1 };
-      assert.deepEqual(kinds(await store.commit([next, validation(other)], [])), [
-        'committed',
-        'committed',
-      ]);
+      const nextMs = Date.UTC(2026, 11, 1);
+      await setClock(nextMs);
+      const next = [validation(one, nextMs), validation(other, nextMs)];
+      assert.deepEqual(kinds(await store.commit(next, [])), ['committed', 'committed']);
+      await setClock(NOW);
     });
 
     it('decides by the plan of the moment', async () => {
@@ -339,7 +344,7 @@ export function ledgerContract(
       assert.deepEqual(kinds(outcomes), ['committed', 'repeated_key']);
       assert.deepEqual(kinds(await store.commit([keyRequest(id, again)], [])), ['repeated_key']);
       assert.deepEqual(await store.lookup([again.keyId]), [false]);
-      const [principal] = await store.authenticate([hashOf(id)], MONTH);
+      const [principal] = await store.authenticate([hashOf(id)], NOW);
       assert.equal(principal?.usage.used, 1);
     });
 
@@ -372,7 +377,7 @@ export function ledgerContract(
         code: 'ledger_unavailable',
       });
       assert.deepEqual(await store.lookup([good.keyId]), [false]);
-      assert.equal((await store.authenticate([hashOf(id)], MONTH))[0]?.usage.used, 0);
+      assert.equal((await store.authenticate([hashOf(id)], NOW))[0]?.usage.used, 0);
       assert.deepEqual(kinds(await store.commit([keyRequest(id, good)], [])), ['committed']);
     });
 
@@ -410,7 +415,7 @@ export function ledgerContract(
 
     it('authenticates active API keys only', async () => {
       const id = await account('research');
-      const [principal] = await store.authenticate([hashOf(id)], MONTH);
+      const [principal] = await store.authenticate([hashOf(id)], NOW);
       assert.deepEqual(principal, {
         apiKeyId: `key_${id}`,
         accountId: id,
@@ -420,16 +425,16 @@ export function ledgerContract(
       });
       const other = await account('enterprise');
       const asked = [randomBytes(32), hashOf(other), hashOf(id), hashOf(other)];
-      const found = await store.authenticate(asked, MONTH);
+      const found = await store.authenticate(asked, NOW);
       assert.deepEqual(
         found.map((one) => one?.accountId),
         [undefined, other, id, other],
       );
-      assert.deepEqual(await store.authenticate([], MONTH), []);
+      assert.deepEqual(await store.authenticate([], NOW), []);
       assert.equal(await store.revokeApiKey(`key_${id}`, NOW + 1), true);
       assert.equal(await store.revokeApiKey(`key_${id}`, NOW + 2), true);
       assert.equal(await store.revokeApiKey('key_unknown', NOW), false);
-      assert.deepEqual(await store.authenticate([hashOf(id)], MONTH), [undefined]);
+      assert.deepEqual(await store.authenticate([hashOf(id)], NOW), [undefined]);
       assert.equal((await store.listApiKeys(id))[0]?.revokedMs, NOW + 1);
       assert.equal((await store.metrics(id, 0)).activeApiKeys, 0);
     });
@@ -438,7 +443,7 @@ export function ledgerContract(
       const id = await account('research');
       const again = { accountId: id, name: 'again', plan: 'tiny', demo: true, createdMs: NOW };
       assert.equal(await store.addAccount(again), false);
-      assert.equal((await store.authenticate([hashOf(id)], MONTH))[0]?.plan, 'research');
+      assert.equal((await store.authenticate([hashOf(id)], NOW))[0]?.plan, 'research');
       const record = {
         apiKeyId: 'key_orphan',
         accountId: 'acct_unknown',

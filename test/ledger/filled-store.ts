@@ -1,8 +1,8 @@
 /** A store with something in every table, and what must be the same wherever it was moved to. */
 import assert from 'node:assert/strict';
-import { quotaMonth } from '../../src/accounts/index.ts';
+import { utcMonth } from '../../src/clock.ts';
 import type { LedgerRow, LedgerStore } from '../../src/ledger/index.ts';
-import { keyRequest, MONTH, makeKeyId, makeRow, NOW } from './contract.ts';
+import { keyRequest, makeKeyId, makeRow, NOW } from './contract.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -14,8 +14,12 @@ export interface Filled {
 const hashOf = (name: string) => Buffer.alloc(32, name);
 const checkValue = Buffer.alloc(32, 'check');
 
-/** Two accounts, one with a revoked API key; `count` rows over three months, failures and validations. */
-export async function fillStore(store: LedgerStore, count = 300): Promise<Filled> {
+/** Two accounts, one with a revoked API key; `count` rows over three months, failures and validations; `setClock` sets the database's own clock. */
+export async function fillStore(
+  store: LedgerStore,
+  count = 300,
+  setClock?: (atMs: number) => Promise<void>,
+): Promise<Filled> {
   for (const [accountId, name, plan] of [
     ['acct_a', 'Ada "Lovelace" – 𝛌\\', 'enterprise'],
     ['acct_b', 'B', 'research'],
@@ -41,13 +45,17 @@ export async function fillStore(store: LedgerStore, count = 300): Promise<Filled
     return makeRow({ keyId, createdMs, latencyUs: 100 + i, validation, entropyJobId });
   });
   const counts = { streams: 2, streamsPassed: 1 };
-  await store.commit(
-    rows.map((row, i) => ({
-      ...keyRequest(i % 3 ? 'acct_a' : 'acct_b', row, row.createdMs),
-      month: quotaMonth(row.createdMs),
-    })),
-    [{ accountId: 'acct_b', atMs: NOW, counts }],
-  );
+  for (const ofMonth of Map.groupBy(rows, ({ createdMs }) =>
+    setClock ? utcMonth(createdMs) : 0,
+  ).values()) {
+    await setClock?.(ofMonth[0]?.createdMs ?? NOW);
+    const requests = ofMonth.map((row) =>
+      keyRequest(rows.indexOf(row) % 3 ? 'acct_a' : 'acct_b', row, row.createdMs),
+    );
+    await store.commit(requests, []);
+  }
+  await setClock?.(NOW);
+  await store.commit([], [{ accountId: 'acct_b', atMs: NOW, counts }]);
   await store.commit([{ ...keyRequest('acct_a'), key: null }], []);
   return { rows };
 }
@@ -81,7 +89,7 @@ async function readBooks(store: LedgerStore): Promise<unknown> {
     accounts: await store.listAccounts(),
     apiKeys: await store.listApiKeys(),
     secrets: [...(await store.secretChecks())],
-    principals: await store.authenticate([...ids, 'old acct_a', 'old acct_b'].map(hashOf), MONTH),
+    principals: await store.authenticate([...ids, 'old acct_a', 'old acct_b'].map(hashOf), NOW),
     metrics: await Promise.all(
       ids.flatMap((id) => periods.map((period) => store.metrics(id, NOW - period))),
     ),

@@ -1,6 +1,7 @@
 /** The ledger in PostgreSQL over months and releases: partitions, pruning, migrations, plans. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
 import {
   exportLedger,
   type LedgerStore,
@@ -16,6 +17,7 @@ import {
   RECORDED_KEYS,
 } from '../../src/ledger/postgres.ts';
 import { noPostgres, Postgres } from '../support/postgres.ts';
+import { clockContract } from './clock-contract.ts';
 import { keyRequest, MONTH, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
 import { validatedAt } from './statistics-contract.ts';
 
@@ -28,6 +30,7 @@ after(() => postgres?.remove());
 const when = { skip: noPostgres };
 
 const DAY_MS = 86_400_000;
+const CLOCK = { nowMs: () => NOW };
 const open = (url: string, migrations?: readonly Migration[]): Promise<LedgerStore> =>
   openPostgresStore({ url, quotas: QUOTAS, ...(migrations && { migrations }) });
 
@@ -65,10 +68,12 @@ describe('PostgreSQL partitions', when, () => {
 
   it('are there for this month and the next two after a migration, and kept ahead', async () => {
     assert.equal((await partitionsOf(database)).length, 3);
-    await store.maintain(Date.UTC(2031, 10, 30));
+    await postgres.setClock(database, Date.UTC(2031, 10, 30));
+    await store.maintain(systemClock);
     const names = await partitionsOf(database);
     assert.deepEqual(names.slice(-3), ['ledger_203111', 'ledger_203112', 'ledger_203201']);
-    await store.maintain(Date.UTC(2031, 10, 30));
+    await store.maintain(systemClock);
+    await postgres.setClock(database, NOW);
     assert.equal((await partitionsOf(database)).length, 6);
   });
 
@@ -107,7 +112,7 @@ describe('PostgreSQL partitions', when, () => {
     await postgres.query(database, `SELECT ensure_ledger_partition(${Date.UTC(2050, 0)})`);
     await busy.query('COMMIT');
     // The month of its row is there, whatever the day is.
-    await store.maintain(NOW);
+    await store.maintain(CLOCK);
     const maker = await postgres.connect(database);
     await maker.query(`BEGIN; SELECT ensure_ledger_partition(${Date.UTC(2051, 0)})`);
     assert.equal((await store.commit([keyRequest(id, rowAt(NOW))], [])).length, 1);
@@ -138,14 +143,22 @@ describe('PostgreSQL partitions', when, () => {
   it('keep a store whose row among the writers was removed', async () => {
     assert.equal((await store.commit([keyRequest(id)], [])).length, 1);
     await postgres.query(database, "UPDATE writers SET used_at = now() - interval '40 days'");
-    await store.maintain(NOW);
+    await store.maintain(CLOCK);
     assert.deepEqual(await postgres.query(database, 'SELECT FROM writers'), []);
     const [outcome] = await store.commit([keyRequest(id)], []);
     assert.equal(outcome?.kind, 'committed');
-    await store.maintain(NOW);
+    await store.maintain(CLOCK);
     assert.equal((await postgres.query(database, 'SELECT FROM writers')).length, 1);
   });
 });
+
+clockContract(
+  'PostgreSQL',
+  async () => open(await postgres.createLedger('clock')),
+  () => postgres.query('clock', 'TRUNCATE ledger, validated_keys, rollup_minute, usage'),
+  (atMs) => postgres.setClock('clock', atMs),
+  when,
+);
 
 describe('PostgreSQL pruning', when, () => {
   const database = 'pruned';
@@ -173,23 +186,37 @@ describe('PostgreSQL pruning', when, () => {
 
   before(async () => {
     store = await open(await postgres.createLedger(database));
+    await postgres.setClock(database, NOW);
   });
   after(() => store.close());
 
-  it('counts first, then drops whole months and deletes the rest up to the time', async () => {
+  it('counts first, then drops whole months, one a turn, and deletes the rest up to the time', async () => {
     const keyIds = await fill();
-    const order = { beforeMs, nowMs: NOW, dryRun: true };
-    const expected = { rows: 8, minuteSums: 1, partitions: ['ledger_202606', 'ledger_202607'] };
-    assert.deepEqual(await store.prune(order), expected);
+    const order = { keepMs: NOW - beforeMs, clock: CLOCK, dryRun: false };
+    const whole = ['ledger_202606', 'ledger_202607'];
+    const [july, august] = [Date.UTC(2026, 6), Date.UTC(2026, 7)];
+    assert.deepEqual(await store.prune({ ...order, dryRun: true }), {
+      rows: 8,
+      minuteSums: 1,
+      partitions: whole,
+      beforeMs: july,
+      isPartial: true,
+    });
     assert.ok((await store.lookup(keyIds)).every((found) => found));
     const pValues = async () =>
       (await store.validatedKeys('acct_v', 10)).map(({ pValues: [first] }) => first);
     assert.deepEqual(await pValues(), [0, 1, 2, 3, 4, 5, 6]);
-    assert.deepEqual(await store.prune({ ...order, dryRun: false }), expected);
+    const turns: PruneReport[] = [];
+    for (let i = 0; i < 4; i++) turns.push(await store.prune(order));
+    const end = { minuteSums: 0, partitions: [], beforeMs, isPartial: false };
+    assert.deepEqual(turns, [
+      { rows: 2, minuteSums: 1, partitions: ['ledger_202606'], beforeMs: july, isPartial: true },
+      { rows: 2, minuteSums: 0, partitions: ['ledger_202607'], beforeMs: august, isPartial: true },
+      { ...end, rows: 4 },
+      { ...end, rows: 0 },
+    ]);
     assert.deepEqual(await pValues(), [4, 5, 6]);
     assert.deepEqual(await store.lookup(keyIds), [false, false, false, false, true, true, true]);
-    const nothing = { rows: 0, minuteSums: 0, partitions: [] };
-    assert.deepEqual(await store.prune({ ...order, dryRun: false }), nothing);
     assert.equal((await store.metrics('acct_e', NOW - 500 * DAY_MS)).keys, 8, 'hour sums stay');
   });
 
@@ -203,7 +230,7 @@ describe('PostgreSQL pruning', when, () => {
       );
     }
     const reports = await Promise.all(
-      stores.map((one) => one.prune({ beforeMs, nowMs: NOW, dryRun: false })),
+      stores.map((one) => one.prune({ keepMs: NOW - beforeMs, clock: CLOCK, dryRun: false })),
     );
     assert.equal(
       reports.reduce((sum, report) => sum + report.rows, 0),
@@ -215,6 +242,7 @@ describe('PostgreSQL pruning', when, () => {
   it('is done by the upkeep of a server', async () => {
     const row = rowAt(beforeMs - DAY_MS);
     await store.commit([keyRequest('acct_e', row)], []);
+    await postgres.setClock(database, null);
     const { report, maintenance } = await new Promise<{
       report: PruneReport;
       maintenance: Maintenance;
@@ -339,8 +367,8 @@ async function startsAgain(url: string, accountId: string): Promise<void> {
     /^a newer release has brought the schema to version 900; .* works with it$/,
   );
   assert.equal((await again.commit([keyRequest(accountId)], []))[0]?.kind, 'committed');
-  await again.maintain(NOW);
-  await again.prune({ beforeMs: NOW - 400 * DAY_MS, nowMs: NOW, dryRun: false });
+  await again.maintain(CLOCK);
+  await again.prune({ keepMs: 400 * DAY_MS, clock: systemClock, dryRun: false });
   await again.close();
   const exported = exportLedger(
     new MovablePostgres(url),

@@ -52,6 +52,7 @@ ledgerContract(
   async () => open(await postgres.createLedger('contract')),
   async () => {},
   tap,
+  (atMs) => postgres.setClock('contract', atMs),
   when,
 );
 
@@ -616,7 +617,7 @@ describe('verification of a ledger in PostgreSQL', when, () => {
   it('finds each change, and names it', async () => {
     const url = await postgres.createLedger('verified');
     const store = await open(url);
-    await fillStore(store);
+    await fillStore(store, 300, (atMs) => postgres.setClock('verified', atMs));
     await store.close();
     await verifyContract({ kind: 'postgres', url }, async (sql) => {
       await postgres.query('verified', sql);
@@ -651,6 +652,7 @@ describe('move to and from PostgreSQL', when, () => {
     const filled = await fillStore(source, 2_500);
     const exported = await exportChunks({ kind: 'sqlite', path: from });
     const url = await postgres.createLedger('moved');
+    await postgres.setClock('moved', NOW);
     const target = await open(url);
     await importChunks({ kind: 'postgres', url }, exported);
     const again = await exportChunks({ kind: 'postgres', url });

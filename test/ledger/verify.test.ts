@@ -30,7 +30,7 @@ describe('verification of a ledger in SQLite', () => {
     assert.equal(text.code, 0, text.stderr);
     assert.match(text.stderr, /Checked 2 accounts, 4 API keys, 300 ledger rows.*No master secret/);
     assert.match(text.stderr, /Everything agrees\.\n$/);
-    await store.prune({ beforeMs: NOW - 30 * 86_400_000, nowMs: NOW, dryRun: false });
+    await store.prune({ keepMs: 30 * 86_400_000, clock: { nowMs: () => NOW }, dryRun: false });
     const pruned = await verify();
     assert.deepEqual(pruned.findings, []);
     assert.ok(pruned.keysWithoutRow > 100 && pruned.rows.ledger > 100);

@@ -1,6 +1,7 @@
 /** What needs a lock of the whole ledger waits for it shortly and comes again, and commits go on. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
 import { readMigrations } from '../../src/ledger/migrations.ts';
 import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres.ts';
 import { keyRequest, NOW, QUOTAS } from '../ledger/contract.ts';
@@ -34,7 +35,7 @@ async function whenWaiting(database: string): Promise<void> {
 describe('PostgreSQL ledger that a long transaction holds', { skip: noPostgres }, () => {
   it('is pruned when it is free again', async () => {
     const { store, accountId, end } = await openHeld('pruned');
-    const pruned = store.prune({ beforeMs: Date.UTC(2020, 6), nowMs: NOW, dryRun: false });
+    const pruned = store.prune({ keepMs: 365 * 86_400_000, clock: systemClock, dryRun: false });
     await whenWaiting('pruned');
     assert.equal((await store.commit([keyRequest(accountId)], [])).length, 1);
     await end();
@@ -44,7 +45,7 @@ describe('PostgreSQL ledger that a long transaction holds', { skip: noPostgres }
 
   it('keeps a month that it cannot remove, and says what to do', async () => {
     const { store, accountId, end } = await openHeld('kept');
-    const pruned = store.prune({ beforeMs: Date.UTC(2020, 6), nowMs: NOW, dryRun: false });
+    const pruned = store.prune({ keepMs: 365 * 86_400_000, clock: systemClock, dryRun: false });
     await assert.rejects(pruned, { name: 'SetupError', message: /ledger_202001 was not removed/ });
     assert.equal((await store.commit([keyRequest(accountId)], [])).length, 1);
     await end();

@@ -29,7 +29,12 @@ export function standInService(plan: string, more: Partial<KeyService> = {}): Ke
     demo: false,
     usage: USAGE,
   };
-  const service = { authenticate: async () => principal, usageOf: () => USAGE, ...more };
+  const service = {
+    authenticate: async () => principal,
+    usageOf: () => USAGE,
+    quotaNowMs: Date.now,
+    ...more,
+  };
   return service as unknown as KeyService;
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { MONTHLY_QUOTAS, quotaMonth } from '../../src/accounts/index.ts';
+import { MONTHLY_QUOTAS } from '../../src/accounts/index.ts';
 import { systemClock } from '../../src/clock.ts';
 import { KeyService } from '../../src/keys/index.ts';
 import { openSqliteStore, type Principal } from '../../src/ledger/index.ts';
@@ -20,7 +20,7 @@ export async function startKeyService(
   const keyHash = randomBytes(32);
   await store.addAccount({ accountId, name: 'n', plan: 'research', demo: false, createdMs });
   await store.addApiKey(record, keyHash);
-  const [principal] = await store.authenticate([keyHash], quotaMonth(createdMs));
+  const [principal] = await store.authenticate([keyHash], createdMs);
   assert.ok(principal);
   await store.close();
   const service = await KeyService.start({

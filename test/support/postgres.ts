@@ -170,6 +170,16 @@ export class Postgres {
     return url;
   }
 
+  /** Has the database's clock stand at a time; null: it goes again. */
+  async setClock(database: string, atMs: number | null): Promise<void> {
+    const time = atMs ?? 'floor(extract(epoch FROM clock_timestamp()) * 1000)';
+    await this.query(
+      database,
+      `CREATE OR REPLACE FUNCTION ledger_clock_ms() RETURNS bigint LANGUAGE sql AS
+       $$ SELECT ${time}::bigint $$`,
+    );
+  }
+
   /** A connection beside the store's; the caller ends it. */
   async connect(database: string): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: this.url(database) });

@@ -191,6 +191,7 @@ describe('metrics in this process', () => {
           secret,
           sources: [],
         }),
+        clock: () => ({ against: 'database', skewMs: -1_500, doubt: null }),
         isDraining: () => false,
         connections: () => new Connections({ max: 1 }).counts,
         lostLogLines: () => 0,
@@ -199,6 +200,8 @@ describe('metrics in this process', () => {
       assert.equal(sampleOf(page, 'phm_master_secret_complete'), complete, secret);
       assert.equal(sampleOf(page, 'phm_master_secret_retired'), retired, secret);
       assert.equal(sampleOf(page, 'phm_ledger_up'), 1, secret);
+      assert.equal(sampleOf(page, 'phm_clock_skew_seconds'), -1.5);
+      assert.equal(sampleOf(page, 'phm_clock_believed'), 1);
     }
   });
 

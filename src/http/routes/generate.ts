@@ -51,7 +51,9 @@ export function generateRoute(app: FastifyInstance, context: RouteContext): void
         observer.stages(request),
       );
       authenticator.noteUsage(reply, outcome.usage);
-      if (outcome.kind === 'quota_exceeded') throw quotaExceeded(clock.nowMs());
+      if (outcome.kind === 'quota_exceeded') {
+        throw quotaExceeded(outcome.usage, service.quotaNowMs());
+      }
       return { ...toResponse(order, outcome, clock.nowMs()), ...warningsOf(request) };
     },
   );

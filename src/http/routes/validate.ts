@@ -39,7 +39,9 @@ export function validateRoute(app: FastifyInstance, context: RouteContext): void
         observer.stages(request),
       );
       authenticator.noteUsage(reply, outcome.usage);
-      if (outcome.kind === 'quota_exceeded') throw quotaExceeded(clock.nowMs());
+      if (outcome.kind === 'quota_exceeded') {
+        throw quotaExceeded(outcome.usage, service.quotaNowMs());
+      }
       const { verdict } = outcome;
       return {
         success: true,

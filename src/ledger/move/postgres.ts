@@ -1,10 +1,10 @@
 /** PostgreSQL's part in a move, on one connection that may take long: a cursor, or one transaction. */
 import pg from 'pg';
 import { SetupError } from '../../errors.ts';
+import { keyIdMs } from '../key-time.ts';
 import { newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
 import { CONFIRMED_COMMITS, confirmed } from '../postgres-confirmation.ts';
 import { readSchema } from '../postgres-schema.ts';
-import { keyIdMs } from '../validated-keys.ts';
 import type { EmptyStore, MovableStore, Rows, Snapshot } from './store.ts';
 import {
   accountColumn,

@@ -3,8 +3,9 @@
  * what a value read from outside must be. A column that a migration adds is one line here, with
  * the value of rows from files made before.
  */
+
+import { keyIdMs } from '../key-time.ts';
 import { LATENCY_BUCKETS } from '../latency.ts';
-import { keyIdMs } from '../validated-keys.ts';
 
 export type Value = string | number | boolean | Uint8Array | null;
 

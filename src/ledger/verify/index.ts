@@ -4,6 +4,7 @@
  * number of accounts and API keys, not of rows.
  */
 
+import { keyIdMs } from '../key-time.ts';
 import { noRows } from '../move/format.ts';
 import { openMovableStore, type Snapshot } from '../move/store.ts';
 import { type RowCounts, TABLE_NAMES, type TableName, type Value } from '../move/tables.ts';
@@ -11,7 +12,6 @@ import type { StoreLocation } from '../open.ts';
 import { MINUTE_MS } from '../rollup.ts';
 import { type RunningCheck, startCheck } from '../sqlite-check.ts';
 import { findWalDamage } from '../sqlite-wal.ts';
-import { keyIdMs } from '../validated-keys.ts';
 import { type Finding, Findings } from './findings.ts';
 import { MonthChecks } from './months.ts';
 import { EXTRA_COLUMNS, RowChecks } from './rows.ts';

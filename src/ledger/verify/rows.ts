@@ -1,4 +1,6 @@
 /** What must hold of each row by itself, and of a row and the accounts, API keys and versions it names. */
+
+import { keyIdMs } from '../key-time.ts';
 import { writeValue } from '../move/format.ts';
 import type { RawRow } from '../move/store.ts';
 import {
@@ -10,7 +12,6 @@ import {
   type TableName,
   type Value,
 } from '../move/tables.ts';
-import { keyIdMs } from '../validated-keys.ts';
 import type { Findings } from './findings.ts';
 
 /** A column that only the verification reads, after all others. */

@@ -1,0 +1,21 @@
+/** The clock of the database, by which servers that share it agree on the time. */
+import type { Clock } from '../clock.ts';
+import { type ClockReading, judgeByDatabase, skewBetween } from './clock-check.ts';
+import type { PostgresConnection } from './postgres-connection.ts';
+
+/** Milliseconds since the Unix epoch, as the database has it. */
+export async function databaseNowMs(connection: PostgresConnection): Promise<number> {
+  const row = await connection.get('SELECT ledger_clock_ms() AS now');
+  return Number(row?.now);
+}
+
+/** Holds a clock against that of the database. */
+export async function readClockByDatabase(
+  connection: PostgresConnection,
+  clock: Clock,
+  maxSkewMs: number,
+): Promise<ClockReading> {
+  const beforeMs = clock.nowMs();
+  const databaseMs = await databaseNowMs(connection);
+  return judgeByDatabase(skewBetween(beforeMs, clock.nowMs(), databaseMs), maxSkewMs);
+}

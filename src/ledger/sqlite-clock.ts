@@ -1,0 +1,90 @@
+/**
+ * What SQLite knows of the time: its newest row, and the last look at a clock that was believed. A file has no clock of
+ * its own.
+ */
+import type { Clock } from '../clock.ts';
+import { type ClockCheck, type ClockReading, judgeByRows, witnessedMs } from './clock-check.ts';
+import { keyIdBound, keyIdMs } from './key-time.ts';
+import type { SqliteConnection } from './sqlite-connection.ts';
+
+/** A row that is no further ahead than this may have been made by a clock that is right. */
+const AHEAD_MS = 60_000;
+
+interface Known {
+  readonly check: ClockCheck | null;
+  readonly newestMs: number | null;
+  readonly reading: ClockReading;
+}
+
+/** Holds a clock against what is known, and changes nothing. */
+export function readClockBySqlite(connection: SqliteConnection, clock: Clock): ClockReading {
+  return connection.guarded(() => look(connection, clock.nowMs()).reading);
+}
+
+/** The same, and keeps what was found. */
+export function noteClockInSqlite(connection: SqliteConnection, clock: Clock): ClockReading {
+  return connection.guarded(() => {
+    const nowMs = clock.nowMs();
+    const { check, newestMs, reading } = look(connection, nowMs);
+    const acceptedUntilMs = check?.acceptedUntilMs ?? null;
+    if (reading.doubt !== null) {
+      const seenMs = witnessedMs(check, newestMs);
+      keep(connection, { seenMs, doubtedMs: check?.doubtedMs ?? nowMs, acceptedUntilMs });
+    } else if (newestMs !== null) {
+      // Without a row there is nothing to lose, and nothing that speaks for this clock.
+      keep(connection, { seenMs: nowMs, doubtedMs: null, acceptedUntilMs });
+    }
+    return reading;
+  });
+}
+
+/** Believes a clock from now on. Rows that are ahead of it were made by a wrong one: they speak against it no more. */
+export function acceptClockInSqlite(connection: SqliteConnection, clock: Clock): void {
+  connection.guarded(() => {
+    const nowMs = clock.nowMs();
+    const newestMs = newestRowMs(connection);
+    const isAhead = newestMs !== null && newestMs > nowMs + AHEAD_MS;
+    keep(connection, {
+      seenMs: nowMs,
+      doubtedMs: null,
+      acceptedUntilMs: isAhead ? newestMs : null,
+    });
+  });
+}
+
+function look(connection: SqliteConnection, nowMs: number): Known {
+  const row = connection.get(
+    `SELECT seen_ms AS seenMs, doubted_ms AS doubtedMs, accepted_until_ms AS acceptedUntilMs
+     FROM clock_check`,
+  );
+  const check = (row as ClockCheck | undefined) ?? null;
+  const untilMs = check?.acceptedUntilMs ?? null;
+  const allMs = newestRowMs(connection);
+  const isAccepted = allMs !== null && untilMs !== null && allMs <= untilMs;
+  const newestMs = isAccepted ? newestRowMs(connection, nowMs + AHEAD_MS) : allMs;
+  return { check, newestMs, reading: judgeByRows(check, newestMs, nowMs) };
+}
+
+/** When the newest row was made, or the newest before a time; null without one. */
+function newestRowMs(connection: SqliteConnection, beforeMs?: number): number | null {
+  const row =
+    beforeMs === undefined
+      ? connection.get('SELECT max(key_id) AS keyId FROM ledger')
+      : connection.get(
+          'SELECT max(key_id) AS keyId FROM ledger WHERE key_id < ?',
+          keyIdBound(beforeMs),
+        );
+  return row?.keyId instanceof Uint8Array ? keyIdMs(row.keyId) : null;
+}
+
+function keep(connection: SqliteConnection, check: ClockCheck): void {
+  const { seenMs, doubtedMs, acceptedUntilMs } = check;
+  connection.run(
+    `INSERT INTO clock_check (id, seen_ms, doubted_ms, accepted_until_ms) VALUES (1, ?, ?, ?)
+     ON CONFLICT (id) DO UPDATE SET seen_ms = excluded.seen_ms, doubted_ms = excluded.doubted_ms,
+       accepted_until_ms = excluded.accepted_until_ms`,
+    seenMs,
+    doubtedMs,
+    acceptedUntilMs,
+  );
+}

@@ -1,0 +1,150 @@
+/** What every ledger store does about clocks. Each store's test file runs this with its own opener. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, describe, it } from 'node:test';
+import { utcMonth } from '../../src/clock.ts';
+import type { LedgerStore } from '../../src/ledger/index.ts';
+import { keyRequest, makeKeyId, makeRow, NOW } from './contract.ts';
+import { validatedAt } from './statistics-contract.ts';
+
+export const DAY_MS = 86_400_000;
+
+const ACCOUNT = 'acct_e';
+
+/** A clock that is as far from the time of these tests. */
+export const clockAt = (atMs: number) => ({ nowMs: () => atMs });
+
+export const rowAt = (atMs: number, createdMs = atMs) =>
+  makeRow({ keyId: makeKeyId(atMs), createdMs });
+
+/** `clear` empties the store; `setClock` sets the database's own clock, where it has one. */
+export function clockContract(
+  name: string,
+  open: () => Promise<LedgerStore>,
+  clear: () => Promise<unknown>,
+  setClock: (atMs: number) => Promise<void>,
+  when: { readonly skip: string | false } = { skip: false },
+): void {
+  describe(`clock contract: ${name}`, when, () => {
+    let store: LedgerStore;
+
+    before(async () => {
+      store = await open();
+      await setClock(NOW);
+      const created = { accountId: ACCOUNT, name: 'e', plan: 'enterprise', demo: false };
+      await store.addAccount({ ...created, createdMs: NOW });
+    });
+    beforeEach(clear);
+    after(() => store.close());
+
+    /** Commits rows and returns which of them are there; without sums that are out of date. */
+    async function fill(...rows: ReturnType<typeof rowAt>[]): Promise<() => Promise<boolean[]>> {
+      await store.commit(
+        rows.map((row) => keyRequest(ACCOUNT, row)),
+        [],
+      );
+      return () => store.lookup(rows.map(({ keyId }) => keyId));
+    }
+
+    const order = (days: number, clock = clockAt(NOW)) => ({
+      keepMs: days * DAY_MS,
+      clock,
+      dryRun: false,
+    });
+
+    it('removes at most 31 days in a turn, from the oldest row on, and says that more is left', async () => {
+      const ages = [200, 175, 140, 120, 60, 31, 29, 0];
+      const found = await fill(...ages.map((days) => rowAt(NOW - days * DAY_MS)));
+      const whole = await store.prune({ ...order(30), dryRun: true });
+      assert.deepEqual([whole.rows, whole.isPartial], [6, true]);
+      assert.ok((await found()).every(Boolean));
+      const turns = [];
+      for (let left = true; left; left = turns.at(-1)?.isPartial ?? false) {
+        const oldest = ages[(await found()).indexOf(true)];
+        const report = await store.prune(order(30));
+        turns.push(report);
+        assert.ok(report.rows > 0);
+        assert.ok(report.beforeMs <= NOW - (oldest - 31) * DAY_MS);
+      }
+      assert.equal(
+        turns.reduce((sum, { rows }) => sum + rows, 0),
+        6,
+      );
+      assert.ok(turns.length >= 3, `${turns.length} turns`);
+      assert.deepEqual(
+        await found(),
+        ages.map((days) => days < 30),
+      );
+    });
+
+    it('removes the sums by minute of at most 31 days in a turn', async () => {
+      const ages = [500, 480, 450, 380, 10];
+      await store.commit(
+        ages.map((days) => keyRequest(ACCOUNT, rowAt(NOW), NOW - days * DAY_MS)),
+        [],
+      );
+      const removed = [];
+      for (let i = 0; i < 4; i++) removed.push((await store.prune(order(30))).minuteSums);
+      assert.deepEqual(removed, [2, 1, 1, 0]);
+    });
+
+    it('keeps a row, and its p-values, while its id or its time of creation is young', async () => {
+      const old = NOW - 90 * DAY_MS;
+      const validation = validatedAt(ACCOUNT, old, 1).key?.row.validation ?? null;
+      const young = makeRow({ keyId: makeKeyId(old), createdMs: NOW, validation });
+      const found = await fill(rowAt(old), rowAt(old, NOW), rowAt(NOW, old));
+      await fill(young);
+      for (let i = 0; i < 3; i++) await store.prune(order(30));
+      assert.deepEqual(await found(), [false, true, true]);
+      assert.equal((await store.validatedKeys(ACCOUNT, 9)).length, 1);
+    });
+
+    it('removes nothing by a clock that is 400 days ahead, also when rows have its time', async () => {
+      const ahead = clockAt(NOW + 400 * DAY_MS);
+      const found = await fill(rowAt(NOW - 20 * DAY_MS), rowAt(NOW));
+      await store.maintain(clockAt(NOW));
+      const refused = {
+        name: 'SetupError',
+        message: /^the clock of this machine is 400 days ahead of /,
+      };
+      await assert.rejects(store.prune(order(30, ahead)), refused);
+      await assert.rejects(store.prune({ ...order(30, ahead), dryRun: true }), refused);
+      assert.match((await store.readClock(ahead)).doubt ?? '', refused.message);
+      await fill(rowAt(ahead.nowMs()));
+      await store.maintain(ahead);
+      await assert.rejects(store.prune(order(30, ahead)), refused);
+      assert.deepEqual(await found(), [true, true]);
+    });
+
+    it('removes nothing by a clock that is behind', async () => {
+      const found = await fill(rowAt(NOW - 90 * DAY_MS), rowAt(NOW));
+      const behind = clockAt(NOW - 61_000);
+      const { skewMs, doubt } = await store.readClock(behind);
+      assert.deepEqual(
+        [skewMs, doubt?.slice(0, 46)],
+        [-61_000, 'the clock of this machine is 61 seconds behind'],
+      );
+      await assert.rejects(store.prune(order(30, behind)), { name: 'SetupError' });
+      assert.deepEqual(await found(), [true, true]);
+      for (const skewMs of [-59_000, 0, 59_000]) {
+        assert.equal((await store.readClock(clockAt(NOW + skewMs))).doubt, null);
+      }
+      assert.equal((await store.prune(order(30))).rows, 1);
+    });
+
+    it('counts a month from zero when its clock turns it', async () => {
+      const next = Date.UTC(2026, 11, 1);
+      const month = utcMonth(next);
+      const used = async (atMs: number) => {
+        await setClock(atMs);
+        const request = { ...keyRequest(ACCOUNT, rowAt(atMs), atMs), key: null };
+        const [outcome] = await store.commit([request], []);
+        return outcome?.kind === 'committed' ? outcome.usage : undefined;
+      };
+      const before = await used(next - 1);
+      assert.equal(before?.month, month - 1);
+      assert.deepEqual(await used(next), { month, used: 1, quota: null });
+      assert.deepEqual(await used(next), { month, used: 2, quota: null });
+      await setClock(NOW);
+    });
+  });
+}

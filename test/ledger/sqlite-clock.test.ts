@@ -1,0 +1,117 @@
+/** SQLite has no clock: what its rows and the last look at a clock tell of the time. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
+import { clockAt, DAY_MS, rowAt } from './clock-contract.ts';
+import { keyRequest, NOW, QUOTAS } from './contract.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'phm-clock-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+const DOUBT = { name: 'SetupError', message: /run: phm ledger prune --accept-clock$/ };
+let files = 0;
+
+/** A ledger with rows of these times, and no look at a clock yet. */
+async function ledgerWith(...times: readonly number[]): Promise<LedgerStore> {
+  const store = openSqliteStore({ path: join(directory, `${++files}.db`), quotas: QUOTAS });
+  const created = { accountId: 'acct_e', name: 'e', plan: 'enterprise', demo: false };
+  await store.addAccount({ ...created, createdMs: NOW });
+  await addRows(store, ...times);
+  return store;
+}
+
+async function addRows(store: LedgerStore, ...times: readonly number[]): Promise<void> {
+  const requests = times.map((atMs) => keyRequest('acct_e', rowAt(atMs)));
+  await store.commit(requests, []);
+}
+
+const prune = (store: LedgerStore, atMs: number, acceptClock = false) =>
+  store.prune({ keepMs: 30 * DAY_MS, clock: clockAt(atMs), dryRun: false, acceptClock });
+
+/** Whether the clock is believed at a time. */
+const believes = async (store: LedgerStore, atMs: number) =>
+  (await store.readClock(clockAt(atMs))).doubt === null;
+
+describe('the clock beside SQLite', () => {
+  it('is believed up to 7 days after the newest row, and up to a minute before it', async () => {
+    const store = await ledgerWith(NOW);
+    for (const [atMs, expected] of [
+      [NOW + 7 * DAY_MS, true],
+      [NOW + 7 * DAY_MS + 1, false],
+      [NOW - 60_000, true],
+      [NOW - 60_001, false],
+    ] as const) {
+      assert.equal(await believes(store, atMs), expected, `${atMs - NOW}`);
+    }
+    await store.close();
+  });
+
+  it('stays in doubt after 8 days off, whatever rows are made, until it is accepted, for good', async () => {
+    const store = await ledgerWith(NOW - 40 * DAY_MS, NOW);
+    await store.maintain(clockAt(NOW));
+    const back = NOW + 8 * DAY_MS;
+    await store.maintain(clockAt(back));
+    await addRows(store, back + 1);
+    for (const days of [0, 1, 20]) {
+      await assert.rejects(prune(store, back + days * DAY_MS), DOUBT);
+    }
+    const counted = { keepMs: 30 * DAY_MS, clock: clockAt(back), dryRun: true, acceptClock: true };
+    assert.equal((await store.prune(counted)).rows, 1);
+    await assert.rejects(prune(store, back), DOUBT, 'a dry run accepts nothing for good');
+    assert.equal((await prune(store, back, true)).rows, 1);
+    assert.equal((await prune(store, back + DAY_MS)).rows, 0);
+    await store.close();
+  });
+
+  it('is believed while a server looks at it each day, although no key is made', async () => {
+    const store = await ledgerWith(NOW);
+    for (let day = 0; day < 20; day++) await store.maintain(clockAt(NOW + day * DAY_MS));
+    assert.equal(await believes(store, NOW + 20 * DAY_MS), true);
+    await store.close();
+  });
+
+  it('is doubted when it jumps under a running server, although rows follow it at once', async () => {
+    const store = await ledgerWith(NOW - 40 * DAY_MS, NOW);
+    await store.maintain(clockAt(NOW));
+    const ahead = NOW + 400 * DAY_MS;
+    await addRows(store, ahead);
+    await assert.rejects(prune(store, ahead + 1), DOUBT);
+    await store.close();
+  });
+
+  it('is believed again by itself once it is set right', async () => {
+    const store = await ledgerWith(NOW - 40 * DAY_MS, NOW);
+    await store.maintain(clockAt(NOW));
+    await assert.rejects(prune(store, NOW + 400 * DAY_MS), DOUBT);
+    await assert.rejects(prune(store, NOW - DAY_MS), DOUBT);
+    assert.equal((await prune(store, NOW + 1)).rows, 1);
+    await store.close();
+  });
+
+  it('is accepted although rows of a wrong clock lie ahead, which stay, and is watched on', async () => {
+    const future = NOW + 400 * DAY_MS;
+    const store = await ledgerWith(NOW - 40 * DAY_MS, NOW, future);
+    await assert.rejects(prune(store, NOW), DOUBT);
+    assert.equal((await prune(store, NOW, true)).rows, 1);
+    await addRows(store, NOW + DAY_MS);
+    assert.equal((await prune(store, NOW + DAY_MS)).rows, 0);
+    assert.equal(await believes(store, NOW + 9 * DAY_MS), false);
+    assert.equal(await believes(store, NOW - DAY_MS), false);
+    await addRows(store, future + DAY_MS);
+    assert.equal(await believes(store, NOW + DAY_MS), false, 'a further row ahead');
+    await store.close();
+  });
+
+  it('has nothing to be held against before the first key, so a machine may start before its time is set', async () => {
+    const store = await ledgerWith();
+    await store.maintain(clockAt(1));
+    assert.equal((await prune(store, NOW)).rows, 0);
+    await addRows(store, NOW);
+    await store.maintain(clockAt(NOW));
+    assert.equal(await believes(store, NOW + 1), true);
+    await store.close();
+  });
+});
