@@ -3,19 +3,19 @@
  *
  *     node scripts/faults.ts [--store postgres|sqlite|both] [--faults 300] [--minutes 35] [--seed N]
  *                            [--only PATTERN] [--without PATTERN] [--checkout FOLDER] [--save FILE]
- *     node scripts/faults.ts --before FILE.json --after FILE.json     the table of docs/evidence/faults.md
+ *     node scripts/faults.ts --before FILE.jsonl --after FILE.jsonl   the table of docs/evidence/faults.md
  *
- * Both stores run side by side and share the faults. The seed decides which faults come, in which order, and what
- * they choose; the moment within the servers is not repeatable. `--checkout` runs the servers of another copy of
- * the project, such as an older one. Results are appended to `FILE.jsonl` fault by fault, and their summary is
- * written to `FILE.json`. The exit code is 1 when a key was lost or anything else was found.
+ * Both stores run side by side until they have had the faults, or the minutes, together. The seed decides the order of
+ * the faults on each store and what each chooses; the moment within the servers is not repeatable. `--checkout` runs
+ * the servers of another copy of the project, such as an older one. Each fault is appended to `FILE.jsonl`, and the
+ * summary of each store to `FILE.runs.jsonl`. The exit code is 1 when a key was lost or anything else was found.
  */
 import { randomInt } from 'node:crypto';
-import { appendFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compare } from '../test/support/faults/compare.ts';
+import { compare, type SavedRecord } from '../test/support/faults/compare.ts';
 import { printRun, type Run, runFaults, type Store } from '../test/support/faults/run.ts';
 
 const { values } = parseArgs({
@@ -37,11 +37,20 @@ const { values } = parseArgs({
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
-const readRuns = (files: readonly string[]): Run[] =>
-  files.flatMap((file) => JSON.parse(readFileSync(file, 'utf8')) as Run[]);
+const read = (files: readonly string[]): SavedRecord[] =>
+  files.flatMap((file) =>
+    readFileSync(file, 'utf8')
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as SavedRecord),
+  );
 
-if (values.before && values.after) print(compare(readRuns(values.before), readRuns(values.after)));
+if (values.before && values.after) print(compare(read(values.before), read(values.after)));
 else await runAll();
+
+function save(ending: string, line: unknown): void {
+  if (values.save) appendFileSync(`${values.save}.${ending}`, `${JSON.stringify(line)}\n`);
+}
 
 async function runAll(): Promise<void> {
   const seed = Number(values.seed ?? randomInt(2 ** 31));
@@ -51,7 +60,8 @@ async function runAll(): Promise<void> {
       : [values.store === 'sqlite' ? 'sqlite' : 'postgres'];
   const folder = mkdtempSync(join(tmpdir(), 'phm-faults-'));
   print(`seed ${seed}; logs in ${folder}`);
-  const began = Date.now();
+  let left = Number(values.faults);
+  const end = Date.now() + Number(values.minutes) * 60_000;
   const runs = await Promise.all(
     stores.map(
       (store): Promise<Run> =>
@@ -60,19 +70,17 @@ async function runAll(): Promise<void> {
           checkout: resolve(values.checkout),
           folder: join(folder, store),
           seed,
-          faults: Math.ceil(Number(values.faults) / stores.length),
-          untilMs: began + Number(values.minutes) * 60_000,
+          goesOn: () => left-- > 0 && Date.now() < end,
           only: values.only ? new RegExp(values.only) : /(?:)/,
           without: values.without ? new RegExp(values.without) : /(?!)/,
           tell: (record) => {
             print(`${store} ${JSON.stringify(record)}`);
-            if (values.save)
-              appendFileSync(`${values.save}.jsonl`, `${JSON.stringify({ store, ...record })}\n`);
+            save('jsonl', { store, ...record });
           },
         }),
     ),
   );
   for (const run of runs) print(printRun(run));
-  if (values.save) writeFileSync(`${values.save}.json`, `${JSON.stringify(runs, null, 1)}\n`);
+  for (const run of runs) save('runs.jsonl', run);
   process.exitCode = runs.some(({ sound }) => !sound) ? 1 : 0;
 }

@@ -76,14 +76,14 @@ export class Campaign<S extends Site> {
     this.#heal = heal;
   }
 
-  /** Runs the faults until they, or the time, are at an end; tells of each. */
+  /** Runs the faults while it goes on; tells of each. */
   async run(
     planned: readonly Planned<S>[],
-    untilMs: number,
+    goesOn: () => boolean,
     tell: (record: FaultRecord) => void,
   ): Promise<void> {
     for (const one of planned) {
-      if (Date.now() > untilMs) break;
+      if (!goesOn()) break;
       const record = await this.#runOne(one);
       this.records.push(record);
       tell(record);

@@ -1,10 +1,17 @@
-/** Two runs of the same faults side by side, as a table in Markdown. */
-import type { FaultSummary, Run } from './run.ts';
+/** Two sets of faults side by side, as a table in Markdown. */
+import type { FaultRecord } from './campaign.ts';
+import { type FaultSummary, type Store, summarize } from './run.ts';
+
+/** A line of the file that a run leaves. */
+export type SavedRecord = FaultRecord & { readonly store: Store };
+
+/** What follows from lost rows, and is told by their number already. */
+const CONSEQUENCE = / of acct_|is called not valid/;
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
-/** A line a fault, by store; a run without the fault has a dash. */
-export function compare(before: readonly Run[], after: readonly Run[]): string {
+/** A line a fault, by store; a set without the fault has a dash. */
+export function compare(before: readonly SavedRecord[], after: readonly SavedRecord[]): string {
   return (['postgres', 'sqlite'] as const)
     .map((store) => {
       const earlier = faultsOf(before, store);
@@ -18,27 +25,9 @@ export function compare(before: readonly Run[], after: readonly Run[]): string {
     .join('\n');
 }
 
-/** The faults of all runs on a store by name; those of one name together. */
-function faultsOf(runs: readonly Run[], store: Run['store']): Map<string, FaultSummary> {
-  const all = runs.filter((run) => run.store === store).flatMap(({ summary }) => summary);
-  const faults = new Map<string, FaultSummary>();
-  for (const one of all) faults.set(one.fault, add(faults.get(one.fault), one));
-  return faults;
-}
-
-function add(some: FaultSummary | undefined, more: FaultSummary): FaultSummary {
-  if (!some) return more;
-  return {
-    fault: some.fault,
-    times: some.times + more.times,
-    longestReturnMs: Math.max(some.longestReturnMs, more.longestReturnMs),
-    hiddenMs: some.hiddenMs + more.hiddenMs,
-    lost: some.lost + more.lost,
-    broken: some.broken + more.broken,
-    startsGivenUp: some.startsGivenUp + more.startsGivenUp,
-    outcomes: [...new Set([...some.outcomes, ...more.outcomes])],
-    findings: [...new Set([...some.findings, ...more.findings])],
-  };
+function faultsOf(records: readonly SavedRecord[], of: Store): Map<string, FaultSummary> {
+  const some = records.filter(({ store }) => store === of);
+  return new Map(summarize(some).map((summary) => [summary.fault, summary]));
 }
 
 function cell(summary: FaultSummary | undefined): string {
@@ -50,8 +39,8 @@ function cell(summary: FaultSummary | undefined): string {
     broken > 0 && `${broken} answers 503 outside of the contract`,
     startsGivenUp > 0 && `${startsGivenUp} starts given up`,
     ...outcomes,
-    ...summary.findings,
-    Number.isFinite(longestReturnMs) && `back after ${seconds(longestReturnMs)}`,
+    ...summary.findings.filter((finding) => !CONSEQUENCE.test(finding)),
+    Number.isFinite(longestReturnMs) && `served again within ${seconds(longestReturnMs)}`,
   ].filter((part) => typeof part === 'string');
   return `${times} ×: ${said.join('; ').replaceAll('|', '\\|')}`;
 }

@@ -13,6 +13,9 @@ import { SqliteSite } from './sqlite-site.ts';
 
 export type Store = 'postgres' | 'sqlite';
 
+/** How many faults are drawn; a run ends earlier. */
+const MOST_FAULTS = 1_000;
+
 export interface RunOptions {
   readonly store: Store;
   /** The folder of the project whose servers run. */
@@ -20,9 +23,8 @@ export interface RunOptions {
   /** For data and logs. */
   readonly folder: string;
   readonly seed: number;
-  readonly faults: number;
-  /** No fault begins after this moment. */
-  readonly untilMs: number;
+  /** Asked before each fault: false ends the run. */
+  readonly goesOn: () => boolean;
   readonly only: RegExp;
   readonly without: RegExp;
   readonly tell: (record: FaultRecord) => void;
@@ -87,7 +89,7 @@ async function runOn<S extends Site>(
   options: RunOptions,
   heal: () => Promise<void>,
 ): Promise<Run> {
-  const { store, checkout, seed, untilMs, only, without, tell } = options;
+  const { store, checkout, seed, goesOn, only, without, tell } = options;
   const began = Date.now();
   const asked = all.filter(({ name }) => only.test(name) && !without.test(name));
   const skipped = asked.flatMap((fault) => {
@@ -97,7 +99,7 @@ async function runOn<S extends Site>(
   const faults = asked.filter((fault) => !fault.skip?.(site));
   const campaign = new Campaign(site, heal);
   try {
-    await campaign.run(plan(faults, options.faults, seed), untilMs, tell);
+    await campaign.run(plan(faults, MOST_FAULTS, seed), goesOn, tell);
   } finally {
     await site.close();
   }
@@ -128,7 +130,8 @@ function isSound({ lost, hiddenMs, broken, findings }: FaultSummary): boolean {
 const GIVEN_UP = /start ended with/;
 const ATTEMPT = /^(clock|start)/;
 
-function summarize(records: readonly FaultRecord[]): FaultSummary[] {
+/** What came of the faults, by name. */
+export function summarize(records: readonly FaultRecord[]): FaultSummary[] {
   const byName = Map.groupBy(records, ({ fault }) => fault);
   return [...byName].map(([fault, some]) => ({
     fault,
