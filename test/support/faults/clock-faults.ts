@@ -35,9 +35,8 @@ export const CLOCK_FAULTS: readonly Fault[] = [
     name: 'clock: prune of 30 days by a command 400 days ahead',
     run: async (site) => {
       const args = ['ledger', 'prune', '--older-than', '30'];
-      const { code, stdout, stderr } = await site.phm(args, shiftedClock(400));
-      const said = (stdout + stderr).split('\n').find((line) => line && !/^Ledger:/.test(line));
-      return `ended with ${code}: ${said}`;
+      const { code } = await site.phm(args, shiftedClock(400));
+      return code === 0 ? 'pruned' : `ended with ${code}`;
     },
   },
   {
