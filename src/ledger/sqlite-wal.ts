@@ -4,6 +4,10 @@
  * whose sync had not ended. Commits are synced one by one, so at most one can be so unfinished: if two or more
  * follow the wrong frame, rows that were durable would be lost.
  *
+ * Other processes may write to the log meanwhile, and a frame can be read before all of it is written. So damage counts
+ * when a second pass meets the same bytes: a writer ends one frame before it begins the next, so a frame with a later
+ * one behind it is whole when the second pass comes.
+ *
  * Format: "WAL-mode File Format", https://www.sqlite.org/walformat.html.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
@@ -26,30 +30,46 @@ interface Checksum {
   second: number;
 }
 
+interface Damage {
+  /** In one line. */
+  readonly found: string;
+  readonly header: Buffer;
+  /** The first wrong frame; null when the header is wrong. */
+  readonly wrong: { readonly number: number; readonly bytes: Buffer } | null;
+}
+
 /** What is wrong with the log, in one line; null when nothing is, or there is none. */
 export function findWalDamage(walPath: string): string | null {
   const file = openIfAny(walPath);
   if (file === null) return null;
   try {
+    let before: Damage | null = null;
     for (;;) {
-      const before = readAt(file, 0, HEADER_BYTES);
-      const found = examine(file, before);
-      // A server that begins the log anew meanwhile writes another header first.
-      if (found === null || readAt(file, 0, HEADER_BYTES).equals(before)) return found;
+      const damage = examine(file);
+      if (damage === null) return null;
+      if (before !== null && isSame(damage, before)) return damage.found;
+      before = damage;
     }
   } finally {
     closeSync(file);
   }
 }
 
-function examine(file: number, header: Buffer): string | null {
+function isSame({ header, wrong }: Damage, before: Damage): boolean {
+  if (!header.equals(before.header) || wrong?.number !== before.wrong?.number) return false;
+  return wrong === null || wrong.bytes.equals(before.wrong?.bytes ?? Buffer.alloc(0));
+}
+
+function examine(file: number): Damage | null {
+  const header = readAt(file, 0, HEADER_BYTES);
   if (header.every((byte) => byte === 0)) return null;
   const magic = header.length < HEADER_BYTES ? 0 : header.readUInt32BE(0);
   const pageBytes = magic === 0 ? 0 : header.readUInt32BE(8);
   const sum = { first: 0, second: 0 };
   if ((magic & ~1) >>> 0 === MAGIC) addWords(sum, header.subarray(0, 24), magic === MAGIC);
   if (!isSum(header, 24, sum) || !isPageSize(pageBytes)) {
-    return readAt(file, HEADER_BYTES, 1).length === 0 ? null : 'the header of its log is damaged';
+    if (readAt(file, HEADER_BYTES, 1).length === 0) return null;
+    return { found: 'the header of its log is damaged', header, wrong: null };
   }
   return examineFrames(file, header, pageBytes, sum);
 }
@@ -59,11 +79,11 @@ function examineFrames(
   header: Buffer,
   pageBytes: number,
   sum: Checksum,
-): string | null {
+): Damage | null {
   const littleEndian = header.readUInt32BE(0) === MAGIC;
   const salts = header.subarray(16, 24);
   const frameBytes = FRAME_HEADER_BYTES + pageBytes;
-  let wrong: number | null = null;
+  let wrong: Damage['wrong'] = null;
   let commitsAfter = 0;
   let number = 0;
   for (let at = HEADER_BYTES; ; at += CHUNK_FRAMES * frameBytes) {
@@ -75,7 +95,7 @@ function examineFrames(
       if (wrong === null) {
         addWords(sum, frame.subarray(0, 8), littleEndian);
         addWords(sum, frame.subarray(FRAME_HEADER_BYTES), littleEndian);
-        if (!isOfThisLog || !isSum(frame, 16, sum)) wrong = number;
+        if (!isOfThisLog || !isSum(frame, 16, sum)) wrong = { number, bytes: Buffer.from(frame) };
       }
       // A frame that ends a transaction holds the size of the database.
       if (wrong !== null && isOfThisLog && frame.readUInt32BE(4) !== 0) commitsAfter += 1;
@@ -83,7 +103,8 @@ function examineFrames(
     if (chunk.length < CHUNK_FRAMES * frameBytes) break;
   }
   if (wrong === null || commitsAfter <= UNFINISHED_COMMITS) return null;
-  return `its log is damaged at frame ${wrong}, and ${commitsAfter} committed transactions stand in it or after it`;
+  const found = `its log is damaged at frame ${wrong.number}, and ${commitsAfter} committed transactions stand in it or after it`;
+  return { found, header, wrong };
 }
 
 function addWords(sum: Checksum, bytes: Uint8Array, littleEndian: boolean): void {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import {
+import fs, {
   chmodSync,
   closeSync,
   copyFileSync,
@@ -15,6 +15,7 @@ import {
   writeFileSync,
   writeSync,
 } from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -126,6 +127,26 @@ describe('a database at the start of a server', () => {
     const before = readFileSync(log);
     assert.match(await refusal(path), /log is damaged at frame 1, and \d+ committed transactions/);
     assert.deepEqual(readFileSync(log), before, 'the log stays as it is');
+  });
+
+  it('is taken when another process writes a frame of its log in this moment', async (test) => {
+    const path = await filledWithLog();
+    const { readSync } = fs;
+    let halfWritten = 0;
+    const read = (file: number, bytes: Buffer, offset: number, length: number, at: number) => {
+      const count = readSync(file, bytes, offset, length, at);
+      if (at === 32 && halfWritten === 0) {
+        halfWritten += 1;
+        bytes.fill(0, 2_000, 24 + PAGE);
+      }
+      return count;
+    };
+    test.mock.method(fs, 'readSync', read as typeof readSync);
+    syncBuiltinESMExports();
+    const { report } = await checkAtStart(path);
+    test.mock.restoreAll();
+    syncBuiltinESMExports();
+    assert.deepEqual([halfWritten, report?.result.kind], [1, 'sound']);
   });
 
   it('is taken when only the last transaction of its log is unfinished', async () => {

@@ -1,0 +1,66 @@
+/**
+ * Looks for damage in a log that another process writes to: small commits, and a log that begins anew every few hundred
+ * frames. 35 s, no seed. Expected: no finding in some thousand passes. One pass alone, without the second look, found
+ * damage 61 times in 11,859 passes with synced commits and 278 times in 7,677 without. Real damage is found beside the writer.
+ */
+import assert from 'node:assert/strict';
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { findWalDamage } from '../../src/ledger/sqlite-wal.ts';
+
+const WRITER = join(import.meta.dirname, '../support/wal-writer.ts');
+const LOOK_MS = 15_000;
+const NEVER = '1000000000';
+
+const folder = mkdtempSync(join(tmpdir(), 'phm-log-race-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Starts a writer; resolves when it has committed for the first time. */
+async function startWriter(path: string, ...options: string[]): Promise<ChildProcess> {
+  const writer = fork(WRITER, [path, ...options], { execArgv: [] });
+  await once(writer, 'message');
+  return writer;
+}
+
+/** Ends it; resolves with the number of its commits. */
+async function end(writer: ChildProcess): Promise<number> {
+  writer.send('end');
+  const [commits] = await once(writer, 'message');
+  return commits;
+}
+
+describe('the log of a database that another process writes to', () => {
+  for (const synchronous of ['FULL', 'OFF']) {
+    it(`is not taken for damaged, synchronous=${synchronous}`, async (test) => {
+      const path = join(folder, `${synchronous}.db`);
+      const writer = await startWriter(path, synchronous);
+      const found: string[] = [];
+      let passes = 0;
+      for (const endMs = performance.now() + LOOK_MS; performance.now() < endMs; passes += 1) {
+        const damage = findWalDamage(`${path}-wal`);
+        if (damage !== null) found.push(damage);
+      }
+      const commits = await end(writer);
+      test.diagnostic(`${passes} passes beside ${commits} commits: ${found.length} findings`);
+      assert.deepEqual(found, []);
+      assert.ok(passes > 500 && commits > 500, 'reader and writer were at work');
+    });
+  }
+
+  it('is taken for damaged when it is', async () => {
+    const path = join(folder, 'damaged.db');
+    const writer = await startWriter(path, 'FULL', NEVER);
+    const log = openSync(`${path}-wal`, 'r+');
+    writeSync(log, Buffer.alloc(8, 0xa5), 0, 8, 32 + 24 + 100);
+    closeSync(log);
+    assert.match(
+      findWalDamage(`${path}-wal`) ?? '',
+      /log is damaged at frame 1, and \d+ committed/,
+    );
+    await end(writer);
+  });
+});
