@@ -76,4 +76,14 @@ describe('the scripts of docs/evidence/', () => {
   it('print the published rates from the published counts', () => assertPublished('rates.txt'));
 
   it('compute the published tails', () => assertPublished('gate-tails.txt'));
+
+  it('print the published tables of faults from the published records', () => {
+    const page = readFileSync(join(ROOT, 'docs/evidence/faults.md'), 'utf8');
+    const [, command = ''] = /^ {4}node (scripts\/faults\.ts --before .*)$/m.exec(page) ?? [];
+    const tables = run(...command.split(' '))
+      .trim()
+      .split('\n\n');
+    assert.equal(tables.length, 2);
+    for (const table of tables) assert.ok(page.includes(`\n\n${table}\n\n`), table.slice(0, 200));
+  });
 });
