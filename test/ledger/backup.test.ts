@@ -36,7 +36,8 @@ function fillPages(path: string): void {
   database.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
     INSERT INTO ledger SELECT randomblob(16), random(), randomblob(32), 1, 'acct_a', 'key_acct_a', 256,
       'phase', 'os', 1, 1, 1, NULL, NULL, NULL, NULL, NULL FROM n;
-    UPDATE usage SET used = used + 60000 WHERE account_id = 'acct_a'`);
+    UPDATE usage SET used = used + 60000
+    WHERE account_id = 'acct_a' AND month = (SELECT max(month) FROM usage)`);
   database.close();
 }
 
@@ -46,7 +47,7 @@ function readBooks(path: string): { rows: number; used: number } {
   const books = database
     .prepare(
       `SELECT (SELECT count(*) FROM ledger WHERE account_id = 'acct_a') AS rows,
-         (SELECT used FROM usage WHERE account_id = 'acct_a') AS used`,
+         (SELECT sum(used) FROM usage WHERE account_id = 'acct_a') AS used`,
     )
     .get();
   database.close();
