@@ -68,11 +68,12 @@ describe('copy of a database', () => {
     });
     while (!done) {
       await store.commit([keyRequest('acct_a'), keyRequest('acct_a')], []);
-      commits += 1;
+      if (!done) commits += 1;
       await new Promise((resolve) => setImmediate(resolve));
     }
     const report = await copied;
-    assert.ok(commits > 3, 'writers go on');
+    // How many depends on how busy the machine is. One that had to wait for the copy would have failed.
+    assert.ok(commits >= 1, 'writers go on');
     const { rows, used } = readBooks(copy);
     assert.equal(used, rows + 1, 'whole batches only');
     assert.equal(report.rows.ledger, rows + 100);
