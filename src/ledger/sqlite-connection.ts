@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { addCounts, formatCounts, parseCounts } from './latency.ts';
 import { damagedDatabase, isDamage } from './sqlite-damage.ts';
-import { openDatabase, openToRead } from './sqlite-schema.ts';
+import { BUSY_TIMEOUT_MS, openDatabase, openToRead } from './sqlite-schema.ts';
 import { unavailable } from './unavailable.ts';
 
 export type Row = Record<string, unknown>;
@@ -30,10 +30,22 @@ export class SqliteConnection {
     this.#inode = statSync(path).ino;
   }
 
-  /** Takes the write lock. */
-  begin(): void {
+  /** Takes the write lock. Throws when others hold it for longer than `waitMs`. */
+  begin(waitMs: number = BUSY_TIMEOUT_MS): void {
     this.#assertSameFile();
-    this.#noting(() => this.#open().exec('BEGIN IMMEDIATE'));
+    const database = this.#open();
+    this.#noting(() => {
+      if (waitMs === BUSY_TIMEOUT_MS) {
+        database.exec('BEGIN IMMEDIATE');
+        return;
+      }
+      database.exec(`PRAGMA busy_timeout = ${waitMs}`);
+      try {
+        database.exec('BEGIN IMMEDIATE');
+      } finally {
+        database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+      }
+    });
   }
 
   commit(): void {

@@ -17,7 +17,7 @@ import {
 import { openingFailure, requireWritable } from './sqlite-damage.ts';
 
 /** How long a writer waits for another process's transaction before it gives up. */
-const BUSY_TIMEOUT_MS = 5_000;
+export const BUSY_TIMEOUT_MS = 5_000;
 
 /**
  * Pages of the log (32 MiB) after which it goes into the database. Commitments fall on pages at random: a

@@ -39,6 +39,9 @@ import type {
 import { unavailable } from './unavailable.ts';
 import { toValidatedKeys } from './validated-keys.ts';
 
+/** How long a probe waits for another process's transaction. Batches wait behind it on the same thread. */
+const PROBE_WAIT_MS = 2_000;
+
 export interface SqliteStoreOptions {
   readonly path: string;
   /** Monthly quota by plan name; null is unlimited. */
@@ -91,12 +94,12 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
    */
   async probe({ room }: ProbeOrder): Promise<void> {
     try {
-      this.connection.begin();
+      this.connection.begin(PROBE_WAIT_MS);
       this.connection.assertRoom();
       this.#writeProbe();
       this.connection.rollBack();
       if (!room) return;
-      this.connection.begin();
+      this.connection.begin(PROBE_WAIT_MS);
       // There and back: SQLite writes no page for a row that is set to what it holds.
       this.connection.run('UPDATE secret_checks SET registered_ms = registered_ms + 1');
       this.connection.run('UPDATE secret_checks SET registered_ms = registered_ms - 1');

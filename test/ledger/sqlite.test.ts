@@ -220,6 +220,31 @@ describe('SQLite store that is probed', () => {
     await store.close();
   });
 
+  it('waits for the write lock for less time than a commit does', async () => {
+    const path = join(directory, 'locked.db');
+    const connection = new SqliteConnection(path);
+    const store = new SqliteStore(connection, QUOTAS);
+    const other = new DatabaseSync(path);
+    other.exec('BEGIN IMMEDIATE');
+    const { exec } = DatabaseSync.prototype;
+    const run = mock.method(
+      DatabaseSync.prototype,
+      'exec',
+      function (this: DatabaseSync, sql: string) {
+        exec.call(this, sql.replace('2000', '20'));
+      },
+    );
+    await assert.rejects(store.probe({ accountIds: [], room: false }), {
+      code: 'ledger_unavailable',
+    });
+    run.mock.restore();
+    other.exec('ROLLBACK');
+    other.close();
+    assert.equal(run.mock.calls[0]?.arguments[0], 'PRAGMA busy_timeout = 2000');
+    assert.equal(connection.get('PRAGMA busy_timeout')?.timeout, 5_000);
+    await store.close();
+  });
+
   it('fails while the file is away', async () => {
     const path = join(directory, 'away.db');
     const store = openSqliteStore({ path, quotas: QUOTAS });
