@@ -20,6 +20,7 @@ import { AppError, ERRORS } from '../errors.ts';
 import type { KeyApi } from '../keys/index.ts';
 import type { Principal, Usage } from '../ledger/index.ts';
 import { addressBlock, type ClientAddress } from './client-address.ts';
+import type { Connections } from './connections.ts';
 import type { RequestObserver } from './observe.ts';
 
 export interface AuthenticatorOptions {
@@ -30,6 +31,7 @@ export interface AuthenticatorOptions {
   readonly rateLimits: boolean;
   readonly client: ClientAddress;
   readonly observer: RequestObserver;
+  readonly connections: Pick<Connections, 'noteKeyed'>;
 }
 
 /** Headers by which proxies say that a request was not made to this server. */
@@ -62,6 +64,7 @@ export class Authenticator {
       throw this.#limitRefusals(error, address);
     });
     this.#principals.set(request, principal);
+    this.#options.connections.noteKeyed(request.raw);
     const decision = this.#options.rateLimits ? this.#take(principal) : undefined;
     writeLimitHeaders(
       reply,

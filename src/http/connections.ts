@@ -12,7 +12,7 @@ import { boundPieces } from './read-body.ts';
 /** Connections without a place that are kept open when every place is taken. */
 export const RESERVE = 512;
 
-/** A connection that has been idle for less is about to be used again: it does not make room for another one. */
+/** A connection with a valid API key that has been idle for less is about to be used again: it makes no room. */
 const IDLE_MS = 5_000;
 
 /** A line in the log counts what was turned away in this time. */
@@ -51,7 +51,10 @@ export class Connections {
   readonly #waiting = new Set<Connection>();
   /** With a place and without a request; the longest idle first. */
   readonly #idle = new Set<Connection>();
+  /** Those of them whose last request had no valid API key. */
+  readonly #unkeyed = new Set<Connection>();
   readonly #refused = new WeakSet<IncomingMessage>();
+  readonly #keyed = new WeakSet<IncomingMessage>();
   readonly #onTurnedAway: ((counts: TurnedAway) => void) | undefined;
   #turnedAway: TurnedAway = { answered: 0, dropped: 0, displaced: 0 };
   #summary: NodeJS.Timeout | undefined;
@@ -111,6 +114,11 @@ export class Connections {
     this.#count('answered');
   }
 
+  /** Notes that a request has a valid API key. */
+  noteKeyed(request: IncomingMessage): void {
+    this.#keyed.add(request);
+  }
+
   get #places(): number {
     return this.#byAddress.size - this.#waiting.size;
   }
@@ -125,7 +133,7 @@ export class Connections {
 
   #begin(connection: Connection, handle: RequestListener): void {
     const [{ request, response }] = connection.requests;
-    this.#idle.delete(connection);
+    this.#wake(connection);
     response.once('close', () => this.#end(connection, handle));
     if (this.#hasPlace(connection)) {
       handle(request, response);
@@ -144,12 +152,13 @@ export class Connections {
   #end(connection: Connection, handle: RequestListener): void {
     const { requests } = connection;
     const [done] = requests.splice(0, 1);
-    if (done?.request.socket.destroyed) return;
+    if (!done || done.request.socket.destroyed) return;
     if (requests.length > 0) {
       this.#begin(connection, handle);
     } else if (connection.hasPlace) {
       connection.idleSinceMs = monotonicMs();
       this.#idle.add(connection);
+      if (!this.#keyed.has(done.request)) this.#unkeyed.add(connection);
     }
   }
 
@@ -162,13 +171,23 @@ export class Connections {
     return true;
   }
 
-  /** Closes the connection that has been idle longest; false if none has been for long enough. */
+  /**
+   * Closes an idle connection; false if there is none to close. Those without a valid API key come first and get no time:
+   * requests cost them nothing, and would keep all places from other clients.
+   */
   #displace(): boolean {
-    const [oldest] = this.#idle;
-    if (!oldest || monotonicMs() - oldest.idleSinceMs < this.#idleMs) return false;
+    const [unkeyed] = this.#unkeyed;
+    const oldest = unkeyed ?? this.#longestIdle();
+    if (!oldest) return false;
     this.#count('displaced');
     this.#close(oldest);
     return true;
+  }
+
+  /** The connection that has been idle longest, if that is long enough. */
+  #longestIdle(): Connection | undefined {
+    const [oldest] = this.#idle;
+    return oldest && monotonicMs() - oldest.idleSinceMs >= this.#idleMs ? oldest : undefined;
   }
 
   #drop(): void {
@@ -197,9 +216,14 @@ export class Connections {
     connection.socket.destroy();
   }
 
+  #wake(connection: Connection): void {
+    this.#idle.delete(connection);
+    this.#unkeyed.delete(connection);
+  }
+
   #forget(connection: Connection): void {
     this.#waiting.delete(connection);
-    this.#idle.delete(connection);
+    this.#wake(connection);
     const { address } = connection;
     if (this.#byAddress.get(address) === connection) this.#byAddress.delete(address);
   }

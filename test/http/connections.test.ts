@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
+import { newApiKey } from '../../src/accounts/index.ts';
 import { Connections, type ConnectionsOptions } from '../../src/http/connections.ts';
 import type { Timeouts } from '../../src/http/listener.ts';
 import { loadTls } from '../../src/http/tls.ts';
@@ -17,6 +18,12 @@ import { makeDataDir, removeDataDir } from '../support/server.ts';
 
 const MAX = 3;
 const RESERVE = 4;
+
+/** What the stand-in of the service takes for a valid API key. */
+const API_KEY = newApiKey('live');
+
+/** Refused after the API key was checked. */
+const KEYED = '/api/v2/metrics?hours=0';
 
 /** More than the buffers of the kernel take of an answer that is not read. */
 const LARGE_BYTES = 2 ** 24;
@@ -48,9 +55,14 @@ class Client {
     });
   }
 
-  get(path: string): Promise<Answer> {
-    this.socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+  get(path: string, headers = ''): Promise<Answer> {
+    this.socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
     return this.answer();
+  }
+
+  /** The status of an answer to a valid API key. */
+  async use(): Promise<number> {
+    return (await this.get(KEYED, `X-API-Key: ${API_KEY}\r\n`)).status;
   }
 
   /** The next answer. */
@@ -86,7 +98,7 @@ class Listener {
   ): Promise<Listener> {
     const connections = new Connections({ max: MAX, reserve: RESERVE, idleMs: 60_000, ...options });
     const tls = secure ? loadTls({ certFile, keyFile, requireHybrid: false }) : null;
-    const service = standInService('research', { checkReadiness: () => READY });
+    const service = standInService('enterprise', { checkReadiness: () => READY });
     const app = await buildTestApp({ service, tls, connections, timeouts });
     app.get('/large', async () => Buffer.alloc(LARGE_BYTES));
     await app.listen({ host: '127.0.0.1', port: 0 });
@@ -108,12 +120,12 @@ class Listener {
     return client;
   }
 
-  /** Clients with a place each. */
+  /** Clients with a place and a valid API key each. */
   async occupy(n: number): Promise<Client[]> {
     const clients: Client[] = [];
     for (let i = 0; i < n; i += 1) {
       const client = await this.connect();
-      assert.equal((await client.get('/nowhere')).status, 404);
+      assert.equal(await client.use(), 400);
       clients.push(client);
     }
     return clients;
@@ -159,7 +171,7 @@ for (const [name, secure] of [
       assert.match(head, /^x-content-type-options: nosniff$/im);
       assert.equal(JSON.parse(body).code, 'overloaded');
       await refused.closed;
-      for (const client of others) assert.equal((await client.get('/nowhere')).status, 404);
+      for (const client of others) assert.equal(await client.use(), 400);
       assert.equal(listener.connections.counts.answered, 1);
       first?.socket.destroy();
       await listener.until(({ idle }) => idle < MAX);
@@ -175,7 +187,7 @@ for (const [name, secure] of [
       });
     });
 
-    it('is not for probes, and they take no place', async () => {
+    it('is not for probes, which take no place once all are taken', async () => {
       const listener = await start();
       await listener.occupy(MAX);
       for (const path of ['/livez', '/readyz', '/health']) {
@@ -213,7 +225,7 @@ for (const [name, secure] of [
       await listener.until(({ dropped }) => dropped === MAX + RESERVE + 1);
       await Promise.all(silent.slice(0, MAX + RESERVE + 1).map(({ closed }) => closed));
       assert.equal(listener.connections.counts.waiting, MAX + RESERVE - 1);
-      assert.equal((await client?.get('/nowhere'))?.status, 404);
+      assert.equal(await client?.use(), 400);
       await listener.occupy(MAX - 1);
       assert.equal(listener.connections.counts.idle, MAX);
     });
@@ -221,13 +233,31 @@ for (const [name, secure] of [
     it('gives the place of the connection that was idle longest to one with a request', async () => {
       const listener = await start({ idleMs: 0 });
       const [first, second, third] = await listener.occupy(MAX);
-      assert.equal((await first?.get('/nowhere'))?.status, 404);
+      assert.equal(await first?.use(), 400);
       await listener.occupy(1);
       await second?.closed;
-      for (const client of [first, third]) {
-        assert.equal((await client?.get('/nowhere'))?.status, 404);
-      }
+      for (const client of [first, third]) assert.equal(await client?.use(), 400);
       assert.equal(listener.connections.counts.displaced, 1);
+    });
+
+    it('takes a place at once from a client whose last request had no valid API key', async () => {
+      const listener = await start();
+      const keyed = await listener.occupy(1);
+      const unkeyed = [await listener.connect(), await listener.connect()];
+      const wrongKey = 'X-API-Key: wrong\r\n';
+      const statuses = [
+        (await unkeyed[0]?.get('/api/v2/metrics', wrongKey))?.status,
+        (await unkeyed[1]?.get('/nowhere'))?.status,
+      ];
+      assert.deepEqual(statuses, [401, 404]);
+      await listener.until(({ idle }) => idle === MAX);
+      keyed.push(...(await listener.occupy(2)));
+      await Promise.all(unkeyed.map(({ closed }) => closed));
+      for (const client of keyed) assert.equal(await client.use(), 400);
+      const refused = await listener.connect();
+      assert.equal((await refused.get('/nowhere')).status, 503);
+      const { answered, displaced } = listener.connections.counts;
+      assert.deepEqual({ answered, displaced }, { answered: 1, displaced: 2 });
     });
 
     it('gives up a client that does not read its answer', async () => {
