@@ -38,6 +38,7 @@ import {
   Maintenance,
   migrateStore,
   openStore,
+  removedSome,
   requireBelieved,
   type StartCheck,
 } from './ledger/index.ts';
@@ -103,7 +104,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     return opened;
   };
   const openOnce = () => (listeners ??= open());
-  // Before the start, which may wait for the database; and whoever reads the banner may send a signal at once.
+  // Before the start, which may wait for the database; and a signal may come as soon as the banner is read.
   const ended = endSignal();
   const started = { config, logger, metrics, demoPolicy, lifecycle, onFatal };
   const location = storeLocation(config);
@@ -290,7 +291,10 @@ function startMaintenance(
   return new Maintenance({
     store: storeLocation(config),
     retentionDays: config.retentionDays,
-    onPruned: (removed) => logger.info(removed, 'old rows were removed from the ledger'),
+    onPruned: (report) => {
+      if (removedSome(report)) logger.info(report, 'old rows were removed from the ledger');
+      else logger.warn(report, 'no old row was removed from the ledger, although some are left');
+    },
     onFailure: (reason) => {
       metrics?.upkeepFailed();
       logger.error({ reason }, 'the upkeep of the ledger failed');

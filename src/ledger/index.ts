@@ -6,7 +6,7 @@ export { type CopyReport, copyDatabase } from './backup.ts';
 export { type ClockReading, requireBelieved } from './clock-check.ts';
 export { checkAtStart, IntegrityWatch, type StartCheck } from './integrity.ts';
 export { type LatencyCounts, latencyPercentileUs } from './latency.ts';
-export { DAY_MS, Maintenance } from './maintenance.ts';
+export { DAY_MS, Maintenance, removedSome } from './maintenance.ts';
 export { mayPass } from './may-pass.ts';
 export { exportLedger, type MoveReport } from './move/export.ts';
 export { importLedger } from './move/import.ts';

@@ -11,7 +11,7 @@ export interface MaintenanceOptions {
   readonly store: StoreLocation;
   /** Days that ledger rows are kept; null: for ever. */
   readonly retentionDays: number | null;
-  /** Told what was removed, for the log. */
+  /** Told what was removed, for the log; also of nothing, when something that is out of date is left. */
   readonly onPruned: (report: PruneReport) => void;
   /** Told why a turn failed; there will be another. */
   readonly onFailure: (message: string) => void;
@@ -98,9 +98,12 @@ export class Maintenance {
       return;
     }
     const { pruned } = result;
-    if (pruned && (pruned.rows > 0 || pruned.minuteSums > 0 || pruned.partitions.length > 0)) {
-      this.#options.onPruned(pruned);
-    }
+    if (pruned && (pruned.isPartial || removedSome(pruned))) this.#options.onPruned(pruned);
     this.#plan(DAY_MS);
   }
+}
+
+/** Whether a turn has removed anything. */
+export function removedSome({ rows, minuteSums, partitions }: PruneReport): boolean {
+  return rows > 0 || minuteSums > 0 || partitions.length > 0;
 }

@@ -22,6 +22,11 @@ const DROP_PAUSE_MS = 2_000;
 /** By both times: a row stays while one of them says that it is young, for a wrong clock may have told the other. */
 const IS_OLD = 'key_id < $1 AND created_ms < $2';
 
+/** The first old row by its id that is no older by its id than by `created_ms`, as rows are unless a clock was set back. */
+export const OLDEST_ROW = `SELECT key_id AS "keyId" FROM ledger
+  WHERE ${IS_OLD} AND key_id >= decode(lpad(to_hex(greatest(created_ms, 0)), 12, '0'), 'hex')
+  ORDER BY key_id LIMIT 1`;
+
 interface Partition {
   readonly name: string;
   readonly startMs: number;
@@ -83,21 +88,30 @@ export async function prunePostgres(
 async function boundsOf(connection: PostgresConnection, keepMs: number): Promise<PruneBounds> {
   const nowMs = await databaseNowMs(connection);
   const goalMs = nowMs - keepMs;
-  const row = await connection.get(
-    'SELECT key_id AS "keyId" FROM ledger WHERE created_ms < $1 ORDER BY key_id LIMIT 1',
-    goalMs,
-  );
   const minute = await connection.get(
     `SELECT min(old.period) AS period FROM accounts, LATERAL (
        SELECT period FROM rollup_minute WHERE account_id = accounts.account_id
        ORDER BY period LIMIT 1) AS old`,
   );
   const bounds = pruneBounds(nowMs, goalMs, {
-    rowMs: row ? keyIdMs(row.keyId as Uint8Array) : null,
+    rowMs: await oldestRowMs(connection, goalMs),
     minute: (minute?.period as number | null | undefined) ?? null,
   });
   if (bounds.beforeMs === goalMs) return bounds;
   return { ...bounds, beforeMs: utcMonthStart(utcMonth(bounds.beforeMs)) };
+}
+
+/**
+ * The time of the oldest row that is out of date, by the younger of its two times; null without one. If a clock was set back
+ * while each of them was made, there are few, and all are read.
+ */
+async function oldestRowMs(connection: PostgresConnection, goalMs: number): Promise<number | null> {
+  const bounds = [keyIdBound(goalMs), goalMs] as const;
+  const row = await connection.get(OLDEST_ROW, ...bounds);
+  if (row) return keyIdMs(row.keyId as Uint8Array);
+  const first = `SELECT min(created_ms) AS "createdMs" FROM ledger WHERE ${IS_OLD}`;
+  const { createdMs = null } = (await connection.get(first, ...bounds)) ?? {};
+  return createdMs === null ? null : Number(createdMs);
 }
 
 /** Whether something that is out of date is left to further turns. */
@@ -105,12 +119,14 @@ async function leavesSome(connection: PostgresConnection, bounds: PruneBounds): 
   const row = await connection.get(
     `SELECT EXISTS (SELECT FROM ledger WHERE ${IS_OLD} AND key_id >= $3) OR EXISTS (
        SELECT FROM accounts JOIN rollup_minute AS old ON old.account_id = accounts.account_id
-       WHERE old.period < $4 AND old.period >= $5) AS some`,
+       WHERE old.period < $4 AND old.period >= $5) OR $6 < $2 AND EXISTS (
+       SELECT FROM ledger WHERE ${IS_OLD} AND key_id < $3 AND created_ms >= $6) AS some`,
     keyIdBound(bounds.goalMs),
     bounds.goalMs,
     keyIdBound(bounds.beforeMs),
     bounds.goalMinute,
     bounds.beforeMinute,
+    bounds.beforeMs,
   );
   return row?.some === true;
 }

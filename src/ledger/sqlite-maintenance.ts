@@ -17,6 +17,10 @@ const MIN_PAUSE_MS = 20;
 // By both times: a key whose id a wrong clock made stays as long as its row says that it is young, and the other way round.
 const ROWS = 'FROM ledger WHERE key_id < ? AND created_ms < ?';
 
+// The first old row by its id that is no older by its id than by `created_ms`, as rows are unless a clock was set back.
+const OLDEST_ROW = `SELECT key_id AS keyId ${ROWS}
+  AND key_id >= unhex(printf('%012X', max(created_ms, 0))) ORDER BY key_id LIMIT 1`;
+
 // Account by account, because these primary keys are by account first.
 const MINUTES = `FROM accounts CROSS JOIN rollup_minute AS old
   WHERE old.account_id = accounts.account_id AND old.period < ?`;
@@ -76,32 +80,39 @@ function lookAtClock(
 
 function boundsOf(connection: SqliteConnection, nowMs: number, keepMs: number): PruneBounds {
   const goalMs = nowMs - keepMs;
-  const row = connection.get(
-    'SELECT min(key_id) AS keyId FROM ledger WHERE created_ms < ?',
-    goalMs,
-  );
   const minute = connection.get(
     `SELECT min(period) AS period FROM accounts CROSS JOIN rollup_minute AS old
      WHERE old.account_id = accounts.account_id`,
   )?.period;
   return pruneBounds(nowMs, goalMs, {
-    rowMs: row?.keyId instanceof Uint8Array ? keyIdMs(row.keyId) : null,
+    rowMs: oldestRowMs(connection, goalMs),
     minute: typeof minute === 'number' ? minute : null,
   });
 }
 
+/**
+ * The time of the oldest row that is out of date, by the younger of its two times; null without one. If a clock was set back
+ * while each of them was made, there are few, and all are read.
+ */
+function oldestRowMs(connection: SqliteConnection, goalMs: number): number | null {
+  const bounds = [keyIdBound(goalMs), goalMs] as const;
+  const row = connection.get(OLDEST_ROW, ...bounds);
+  if (row?.keyId instanceof Uint8Array) return keyIdMs(row.keyId);
+  const first = connection.get(`SELECT min(created_ms) AS createdMs ${ROWS}`, ...bounds);
+  return typeof first?.createdMs === 'number' ? first.createdMs : null;
+}
+
 /** Whether something that is out of date is left to further turns. */
 function leavesSome(connection: SqliteConnection, bounds: PruneBounds): boolean {
-  const row = connection.get(
-    `SELECT 1 ${ROWS} AND key_id >= ? LIMIT 1`,
-    keyIdBound(bounds.goalMs),
-    bounds.goalMs,
-    keyIdBound(bounds.beforeMs),
-  );
-  const { goalMinute, beforeMinute } = bounds;
+  const { goalMs, beforeMs, goalMinute, beforeMinute } = bounds;
+  const [goal, before] = [keyIdBound(goalMs), keyIdBound(beforeMs)];
+  const some = (what: string, ...values: (number | Uint8Array)[]): boolean =>
+    connection.get(`SELECT 1 ${what} LIMIT 1`, ...values) !== undefined;
+  if (some(`${MINUTES} AND period >= ?`, goalMinute, beforeMinute)) return true;
+  if (beforeMs === goalMs) return false;
   return (
-    (row ?? connection.get(`SELECT 1 ${MINUTES} AND period >= ?`, goalMinute, beforeMinute)) !==
-    undefined
+    some(`${ROWS} AND key_id >= ?`, goal, goalMs, before) ||
+    some(`${ROWS} AND created_ms >= ?`, before, goalMs, beforeMs)
   );
 }
 

@@ -76,6 +76,26 @@ export function clockContract(
       );
     });
 
+    it('takes no row for the oldest whose two times are far apart, and says what it leaves', async () => {
+      const rowBetween = (idDays: number, createdDays: number) =>
+        rowAt(NOW - idDays * DAY_MS, NOW - createdDays * DAY_MS);
+      const found = await fill(rowBetween(900, 500), rowBetween(100, 100), rowBetween(0, 0));
+      assert.equal((await store.prune(order(30))).rows, 2);
+      assert.deepEqual(await found(), [false, false, true]);
+      const apart = await fill(rowBetween(900, 500), rowBetween(800, 100), rowBetween(950, 5));
+      const turns = [];
+      for (let i = 0; i < 3; i++) turns.push(await store.prune(order(30)));
+      assert.deepEqual(
+        turns.map(({ rows, isPartial }) => [rows, isPartial]),
+        [
+          [1, true],
+          [1, false],
+          [0, false],
+        ],
+      );
+      assert.deepEqual(await apart(), [false, false, true]);
+    });
+
     it('removes the sums by minute of at most 31 days in a turn', async () => {
       const ages = [500, 480, 450, 380, 10];
       await store.commit(

@@ -8,6 +8,7 @@ import {
   Maintenance,
   type PruneReport,
 } from '../../src/ledger/index.ts';
+import { keyIdBound } from '../../src/ledger/key-time.ts';
 import { type Migration, readMigrations } from '../../src/ledger/migrations.ts';
 import { MovablePostgres } from '../../src/ledger/move/postgres.ts';
 import {
@@ -16,6 +17,7 @@ import {
   openPostgresStore,
   RECORDED_KEYS,
 } from '../../src/ledger/postgres.ts';
+import { OLDEST_ROW } from '../../src/ledger/postgres-maintenance.ts';
 import { noPostgres, Postgres } from '../support/postgres.ts';
 import { clockContract } from './clock-contract.ts';
 import { keyRequest, MONTH, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
@@ -138,6 +140,27 @@ describe('PostgreSQL partitions', when, () => {
     const byCommitment = await explain(database, CANDIDATES.replace('$1', "'{1}'"));
     const scans = byCommitment.match(/\w+ Scan using ledger_\d{6}_commitment/g) ?? [];
     assert.equal(scans.length, (await partitionsOf(database)).length, byCommitment);
+  });
+
+  it('are not read for the oldest row where nothing is out of date', async () => {
+    await postgres.query(
+      database,
+      `INSERT INTO ledger (key_id, fingerprint, commitment, secret_version, account_id, api_key_id,
+         security_level, modulation, source, created_ms, latency_us, entropy_bits)
+       SELECT decode(rpad(lpad(to_hex(${NOW}::bigint + n), 12, '0'), 32, '0'), 'hex'), n,
+         sha256(int4send(n)), 1, 'acct_e', 'k', 256, 'p', 'os', ${NOW}::bigint + n, 1, 1
+       FROM generate_series(1, 2000) AS n; ANALYZE ledger`,
+    );
+    const goal = NOW - 60_000;
+    const bound = `'\\x${Buffer.from(keyIdBound(goal)).toString('hex')}'::bytea`;
+    const plan = await explain(
+      database,
+      OLDEST_ROW.replaceAll('$1', bound).replaceAll('$2', `${goal}`),
+    );
+    assert.match(plan, /Index Cond: \(key_id < /);
+    const month = plan.slice(plan.indexOf('ledger_202611'));
+    assert.match(month, /^\S+ .*rows=0\b/, plan);
+    assert.doesNotMatch(month, /Rows Removed by Filter: \d{3}/, plan);
   });
 
   it('keep a store whose row among the writers was removed', async () => {
