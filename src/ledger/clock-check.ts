@@ -66,15 +66,14 @@ export function judgeByRows(
   newestMs: number | null,
   nowMs: number,
 ): ClockReading {
-  const latestMs = Math.max(check?.seenMs ?? 0, newestMs ?? 0);
-  const agrees: ClockReading = { against: 'rows', skewMs: 0, doubt: null };
-  if (latestMs === 0) return agrees;
-  if (nowMs < latestMs - MAX_BEHIND_MS) return doubtedByRows(nowMs - latestMs);
-  const aheadMs = nowMs - witnessedMs(check, newestMs);
-  return aheadMs > MAX_AHEAD_MS ? doubtedByRows(aheadMs) : agrees;
+  const knownMs = witnessedMs(check, newestMs);
+  const aheadMs = nowMs - knownMs;
+  const isFar = aheadMs > MAX_AHEAD_MS || aheadMs < -MAX_BEHIND_MS;
+  if (knownMs > 0 && isFar) return doubtedByRows(aheadMs);
+  return { against: 'rows', skewMs: 0, doubt: null };
 }
 
-/** The latest time that a clock which was believed has shown: no other should be far ahead of it. */
+/** The latest time that a clock which was believed has shown: no other should be far from it. 0: nothing is known. */
 export function witnessedMs(check: ClockCheck | null, newestMs: number | null): number {
   if (check && !isWitness(check, newestMs)) return check.seenMs;
   return Math.max(check?.seenMs ?? 0, newestMs ?? 0);
@@ -88,8 +87,8 @@ function isWitness({ seenMs, doubtedMs }: ClockCheck, newestMs: number | null): 
 function doubtedByRows(skewMs: number): ClockReading {
   const doubt =
     `the clock of this machine is ${describeSkew(skewMs)} the newest row of the ledger, so no row is removed. ` +
-    'If the clock is wrong, set it right. If it is right, because the service was off meanwhile or an earlier ' +
-    'clock was wrong, run: phm ledger prune --accept-clock';
+    'If this clock is wrong, set it right. If it is right (the service was off for days, or an earlier clock ' +
+    'was wrong), run: phm ledger prune --accept-clock';
   return { against: 'rows', skewMs, doubt };
 }
 

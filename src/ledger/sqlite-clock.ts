@@ -26,12 +26,13 @@ export function noteClockInSqlite(connection: SqliteConnection, clock: Clock): C
   return connection.guarded(() => {
     const nowMs = clock.nowMs();
     const { check, newestMs, reading } = look(connection, nowMs);
-    const acceptedUntilMs = check?.acceptedUntilMs ?? null;
+    let acceptedUntilMs = check?.acceptedUntilMs ?? null;
     if (reading.doubt !== null) {
       const seenMs = witnessedMs(check, newestMs);
       keep(connection, { seenMs, doubtedMs: check?.doubtedMs ?? nowMs, acceptedUntilMs });
     } else if (newestMs !== null) {
-      // Without a row there is nothing to lose, and nothing that speaks for this clock.
+      // Without a row there is nothing to lose, and nothing that speaks for this clock. Rows ahead of it are of a wrong one.
+      if (newestMs > nowMs + AHEAD_MS) acceptedUntilMs = newestMs;
       keep(connection, { seenMs: nowMs, doubtedMs: null, acceptedUntilMs });
     }
     return reading;
