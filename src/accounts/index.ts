@@ -29,6 +29,7 @@ export {
   isExhausted,
   type QuotaPeriod,
   quotaPeriod,
+  secondsToNextMonth,
   type UsageView,
 } from './quota.ts';
 export { type RateDecision, type RateLimit, RateLimiter } from './rate-limit.ts';

@@ -36,6 +36,15 @@ export function quotaPeriod(usage: UsageView, nowMs: number): QuotaPeriod {
   };
 }
 
+/**
+ * Seconds from a refusal by this usage until a request fits again, at least 1: to the end of the usage's month. That may be
+ * over when the refusal was decided just before midnight.
+ */
+export function secondsToNextMonth({ month }: UsageView, nowMs: number): number {
+  const atMs = Math.max(nowMs, utcMonthStart(month));
+  return Math.max(1, Math.ceil((utcMonthStart(month + 1) - atMs) / 1000));
+}
+
 /** True when the usage already seen proves that no further request fits into the current month. */
 export function isExhausted(usage: UsageView, nowMs: number): boolean {
   return usage.quota !== null && quotaPeriod(usage, nowMs).used >= usage.quota;

@@ -3,7 +3,7 @@
  * (RFC 9457). Unknown errors become a bare 500, because their text may hold what must not leave.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { quotaPeriod } from '../accounts/index.ts';
+import { secondsToNextMonth } from '../accounts/index.ts';
 import type { Clock } from '../clock.ts';
 import { formatTimestamp } from '../clock.ts';
 import { AppError, ERRORS, type ErrorCode, type FieldError } from '../errors.ts';
@@ -98,8 +98,7 @@ export function sendProblem(
 
 /** The refusal of a request that no longer fits into the account's month. */
 export function quotaExceeded(usage: Usage, nowMs: number): AppError {
-  const { secondsLeft } = quotaPeriod(usage, nowMs);
-  return new AppError('quota_exceeded', { retryAfterSeconds: secondsLeft });
+  return new AppError('quota_exceeded', { retryAfterSeconds: secondsToNextMonth(usage, nowMs) });
 }
 
 /** RFC 9110 §8.3.1, as far as an answer repeats it. */

@@ -12,6 +12,7 @@ import {
   PLANS,
   quotaPeriod,
   RateLimiter,
+  secondsToNextMonth,
 } from '../../src/accounts/index.ts';
 import { utcMonth } from '../../src/clock.ts';
 
@@ -97,6 +98,15 @@ describe('quota month', () => {
     const expected = { used: 9, lengthSeconds: month, secondsLeft: month };
     assert.deepEqual(quotaPeriod(usage, newYear - 5_000), expected);
     assert.equal(isExhausted(usage, newYear - 5_000), true);
+  });
+
+  it('is waited for to the end of the month that a refusal was decided in', () => {
+    const december = Date.UTC(2026, 11, 1);
+    const usage = { month: utcMonth(december - 1), used: 9, quota: 9 };
+    const waits = [-30 * 86_400_000 - 5_000, -1_500, 0, 5].map((offset) =>
+      secondsToNextMonth(usage, december + offset),
+    );
+    assert.deepEqual(waits, [30 * 86_400, 2, 1, 1]);
   });
 
   it('is exhausted only for the month that was seen', () => {
