@@ -11,6 +11,11 @@ import { addVerifyCommand } from './ledger-verify.ts';
 import { parseCount } from './parse-count.ts';
 import { withStore, withStoreToRead } from './store.ts';
 
+const NOTHING = { rows: 0, minuteSums: 0, partitions: [], beforeMs: null, isPartial: false };
+
+const NOTHING_TOO_OLD =
+  'Nothing is removed: neither --older-than nor PHM_RETENTION_DAYS says how old is too old.\n';
+
 interface PruneOptions {
   olderThan?: number;
   dryRun?: boolean;
@@ -39,14 +44,15 @@ export function addLedgerCommands(program: Command, context: CliContext): void {
 
 async function prune(context: CliContext, options: PruneOptions): Promise<void> {
   const days = options.olderThan ?? requireConfig(context).retentionDays;
+  const { acceptClock = false, dryRun = false } = options;
+  if (acceptClock) requireEmbeddedStore(context);
+  if (days === null && acceptClock) return acceptClockAlone(context, options);
   if (days === null) {
     throw new CommandError('say how old with --older-than, or set PHM_RETENTION_DAYS', 2);
   }
   if (days > MAX_RETENTION_DAYS) {
     throw new CommandError(`--older-than takes at most ${MAX_RETENTION_DAYS} days`, 2);
   }
-  const { acceptClock = false, dryRun = false } = options;
-  if (acceptClock) requireEmbeddedStore(context);
   const order = { keepMs: days * DAY_MS, clock: systemClock, dryRun, acceptClock };
   const withOneStore = dryRun ? withStoreToRead : withStore;
   const report = await withOneStore(context, (store) => store.prune(order));
@@ -54,14 +60,43 @@ async function prune(context: CliContext, options: PruneOptions): Promise<void> 
     context.err(describePruned(report, days, dryRun));
     return;
   }
-  const { rows, minuteSums, partitions, beforeMs, isPartial } = report;
+  writeReport(context, report, days, dryRun);
+}
+
+/** Without a retention nothing is too old, and the clock may be in doubt all the same. */
+async function acceptClockAlone(
+  context: CliContext,
+  { dryRun = false, json = false }: PruneOptions,
+): Promise<void> {
+  const withOneStore = dryRun ? withStoreToRead : withStore;
+  await withOneStore(context, async (store) => {
+    if (!dryRun) await store.acceptClock(systemClock);
+  });
+  if (json) writeReport(context, NOTHING, null, dryRun);
+  else context.err(`${dryRun ? 'Would accept' : 'Accepted'} the clock. ${NOTHING_TOO_OLD}`);
+}
+
+function writeReport(
+  context: CliContext,
+  {
+    rows,
+    minuteSums,
+    partitions,
+    beforeMs,
+    isPartial,
+  }: Omit<PruneReport, 'beforeMs'> & {
+    beforeMs: number | null;
+  },
+  days: number | null,
+  dryRun: boolean,
+): void {
   writeJson(context, {
     days,
     dry_run: dryRun,
     rows,
     minute_sums: minuteSums,
     partitions,
-    before: formatTimestamp(beforeMs),
+    before: beforeMs === null ? null : formatTimestamp(beforeMs),
     partial: isPartial,
   });
 }

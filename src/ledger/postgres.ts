@@ -366,6 +366,8 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
     return readClockByDatabase(this.connection, clock, this.#maxClockSkewMs);
   }
 
+  async acceptClock(): Promise<void> {}
+
   /** By the database's clock alone: one that is wrong would make months for which there is no use. */
   async maintain(): Promise<void> {
     await makeMonthsAhead(this.connection, await databaseNowMs(this.connection));

@@ -19,7 +19,7 @@ import {
   toSeries,
 } from './series.ts';
 import { SqliteAccountStore } from './sqlite-accounts.ts';
-import { noteClockInSqlite, readClockBySqlite } from './sqlite-clock.ts';
+import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './sqlite-clock.ts';
 import { SqliteConnection } from './sqlite-connection.ts';
 import { pruneSqlite } from './sqlite-maintenance.ts';
 import type {
@@ -297,6 +297,10 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
 
   async readClock(clock: Clock): Promise<ClockReading> {
     return readClockBySqlite(this.connection, clock);
+  }
+
+  async acceptClock(clock: Clock): Promise<void> {
+    acceptClockInSqlite(this.connection, clock);
   }
 
   async maintain(clock: Clock): Promise<void> {

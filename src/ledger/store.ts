@@ -257,6 +257,8 @@ export interface LedgerStore extends AccountStore {
   validatedKeys(accountId: string, limit: number): Promise<ValidatedKey[]>;
   /** Holds a clock against what the ledger knows of the time, and changes nothing. */
   readClock(clock: Clock): Promise<ClockReading>;
+  /** An operator says that this clock is right. SQLite believes it from now on; PostgreSQL takes its own alone. */
+  acceptClock(clock: Clock): Promise<void>;
   /**
    * What a day needs of upkeep, cheap and safe to repeat: months ahead, traces of servers that are gone, and with SQLite
    * a look at the clock, which is remembered.

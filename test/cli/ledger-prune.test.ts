@@ -69,6 +69,21 @@ describe('phm ledger prune after eight days without a server', () => {
     assert.equal(words(second.stderr), 'Removed 1 rows older than 30 days and 0 sums by minute.\n');
   });
 
+  it('accepts the clock and removes nothing where no retention is set', async () => {
+    mock.timers.setTime(BACK + 9 * DAY_MS);
+    const accept = (...args: string[]) =>
+      runCommand(['ledger', 'prune', '--accept-clock', ...args], { PHM_DATA_DIR: dataDir });
+    assert.match(
+      (await accept('--dry-run')).stderr,
+      /\nWould accept the clock\. Nothing is removed/,
+    );
+    assert.equal((await prune('--dry-run')).code, 1);
+    const { code, stderr } = await accept();
+    assert.equal(code, 0);
+    assert.match(stderr, /\nAccepted the clock\. Nothing is removed: neither --older-than nor /);
+    assert.equal((await prune('--dry-run')).code, 0);
+  });
+
   it('takes --accept-clock for SQLite alone', async () => {
     const env = { PHM_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d' };
     const args = ['ledger', 'prune', '--older-than', '30', '--accept-clock'];
