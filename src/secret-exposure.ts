@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { MasterSecretOrigin } from './config/index.ts';
+import { quote } from './shell-word.ts';
 
 const GROUP_READS = 0o040;
 const GROUP_WRITES = 0o020;
@@ -27,18 +28,18 @@ export function secretExposures(origin: MasterSecretOrigin): string[] {
     ...(readers
       ? [
           `${readers} can read the master secret ${path} (mode ${octal(mode)}), and make proofs for keys that were ` +
-            `never made here. Run chmod 600 ${path}, and rotate the secret if anyone may have read it`,
+            `never made here. Run chmod 600 ${quote(path)}, and rotate the secret if anyone may have read it`,
         ]
       : []),
     ...(writers
       ? [
-          `${writers} can change the master secret ${path} (mode ${octal(mode)}): run chmod 600 ${path}`,
+          `${writers} can change the master secret ${path} (mode ${octal(mode)}): run chmod 600 ${quote(path)}`,
         ]
       : []),
     ...(movers
       ? [
           `${movers} can replace files in ${dirname(path)} (mode ${octal(directory)}), the master secret among ` +
-            `them: run chmod 700 ${dirname(path)}`,
+            `them: run chmod 700 ${quote(dirname(path))}`,
         ]
       : []),
   ];

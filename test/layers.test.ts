@@ -28,6 +28,7 @@ const RANKS: Record<string, number> = {
   'log-pretty': 0,
   'make-directory': 0,
   'open-files': 0,
+  'shell-word': 0,
   supervisor: 0,
   http: 5,
   cli: 5,

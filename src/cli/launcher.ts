@@ -1,5 +1,6 @@
 /** How this program was started, so that the commands it names work as they are printed. */
 import { relative } from 'node:path';
+import { quote } from '../shell-word.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -47,9 +48,4 @@ export function asStarted(message: string, context: Started): string {
   return message.replace(/(?<=: )phm ([a-z]+)(?=[a-zA-Z -]*$)/gm, (_, command: string) =>
     commandLine(context, command),
   );
-}
-
-/** Quotes a word for a shell if it has to be quoted. */
-export function quote(word: string): string {
-  return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

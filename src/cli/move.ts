@@ -13,6 +13,7 @@ import {
   openMovableStore,
   openStoreToChange,
   openStoreToRead,
+  refuseLostDatabase,
   writeNewFile,
 } from '../ledger/index.ts';
 import { CommandError } from './command-error.ts';
@@ -100,6 +101,7 @@ async function runImport(
   const location = storeLocation(config);
   tellStore(context, location);
   if (!init) requireMasterSecret(context, config);
+  if (location.kind === 'sqlite') refuseLostDatabase(location.path);
   const source = file === STANDARD_STREAM ? process.stdin : await openFile(file);
   const report = await untilInterrupted(async (signal) => {
     // Makes the schema of a new embedded store, and refuses an older one, and one in PostgreSQL that is not there.

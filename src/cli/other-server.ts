@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../config/index.ts';
 import { DIRECTORY_ID_HEADER, readDirectoryId } from '../data-directory.ts';
-import { quote } from './launcher.ts';
+import { quote } from '../shell-word.ts';
 import { localAddress } from './server-address.ts';
 
 /** How long a server on this machine may take to answer. */

@@ -1,6 +1,6 @@
 /** Where callers on this machine reach the server that an environment describes. */
 import { CLIENT_ENVIRONMENT, type Config } from '../config/index.ts';
-import { quote } from './launcher.ts';
+import { quote } from '../shell-word.ts';
 
 /** Listeners on these have every address of the machine. */
 const ANY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];

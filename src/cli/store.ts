@@ -54,6 +54,7 @@ export async function withInitializedStore<T>(context: CliContext, work: Work<T>
     throw new CommandError('--init is for a data directory, and the ledger is in PostgreSQL', 2);
   }
   tellStore(context, location);
+  refuseLostDatabase(location.path);
   const store = await openStoreToChange(location, MONTHLY_QUOTAS);
   try {
     if ((await store.secretChecks()).size === 0) await registerSecret(config, store);
@@ -137,7 +138,7 @@ export async function requireLedger(
   const location = storeLocation(config);
   if (location.kind === 'postgres') return true;
   const hasSecret = isThere(join(config.dataDir, 'master.key'));
-  if (use === 'make') refuseLostDatabase(location.path);
+  refuseLostDatabase(location.path);
   if (isThere(location.path) || (use === 'make' && hasSecret)) return hasSecret;
   throw await refusal(
     context,

@@ -23,7 +23,7 @@ export {
 export type { PeriodSums, SeriesQuery } from './series.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite.ts';
 export type { CheckReport } from './sqlite-check.ts';
-export { refuseLostDatabase } from './sqlite-damage.ts';
+export { refuseLostDatabase } from './sqlite-files.ts';
 export type {
   Account,
   AccountMetrics,

@@ -5,7 +5,8 @@
  */
 import { existsSync } from 'node:fs';
 import { type CheckKind, type CheckReport, type RunningCheck, startCheck } from './sqlite-check.ts';
-import { damagedDatabase, refuseLostDatabase, requireWritable } from './sqlite-damage.ts';
+import { damagedDatabase } from './sqlite-damage.ts';
+import { refuseLostDatabase, requireWritable } from './sqlite-files.ts';
 import { findWalDamage } from './sqlite-wal.ts';
 
 /** How long a start waits for its check: enough for some gigabytes. */

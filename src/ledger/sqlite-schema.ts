@@ -14,7 +14,8 @@ import {
   type SchemaChange,
   type SchemaState,
 } from './migrations.ts';
-import { openingFailure, requireWritable } from './sqlite-damage.ts';
+import { openingFailure, wayBack } from './sqlite-damage.ts';
+import { requireReadable, requireWritable } from './sqlite-files.ts';
 
 /** How long a writer waits for another process's transaction before it gives up. */
 export const BUSY_TIMEOUT_MS = 5_000;
@@ -59,6 +60,7 @@ export function refuseOlderSchema(path: string): void {
  * theirs; the last connection that closes removes them. Throws like `openToRead`.
  */
 export function openSnapshot(path: string): DatabaseSync {
+  requireWritable(path);
   const url = pathToFileURL(path);
   url.search = 'mode=rw';
   return openExisting(path, url, { readOnly: false, check: assertUsable });
@@ -68,6 +70,7 @@ export function openSnapshot(path: string): DatabaseSync {
 type SchemaCheck = (database: DatabaseSync, path: string) => void;
 
 function openReadOnly(path: string, check: SchemaCheck): DatabaseSync {
+  requireReadable(path);
   const url = pathToFileURL(path);
   url.search = existsSync(`${path}-wal`) ? 'mode=ro' : 'mode=ro&immutable=1';
   return openExisting(path, url, { readOnly: true, check });
@@ -98,12 +101,39 @@ function openExisting(
 
 /** Throws `SetupError` unless this program can work with the schema. */
 function assertUsable(database: DatabaseSync, path: string): void {
-  if (schemaVersion(database) === 0) throw new SetupError(`${path} holds no ledger`);
+  if (schemaVersion(database) === 0) {
+    refuseForeign(database, path);
+    throw new SetupError(
+      `the database ${path} holds no ledger. Check PHM_DATA_DIR. If the ledger was here: ${wayBack(path)}`,
+    );
+  }
   assertNotOlder(database, path);
   isNewerDatabase(database, path);
 }
 
+/** The first schema had these tables, and no migration removes them. */
+const OWN_TABLES = ['accounts', 'api_keys', 'ledger', 'secret_checks', 'usage'];
+
+/** Throws `SetupError` when another program has made the database. */
+export function refuseForeign(database: DatabaseSync, path: string): void {
+  // One statement sees one state, also while another process makes the schema.
+  const found = database
+    .prepare(
+      `SELECT (SELECT user_version FROM pragma_user_version) AS version, count(*) AS others,
+         count(*) FILTER (WHERE type = 'table' AND name IN ('${OWN_TABLES.join("', '")}')) AS own
+       FROM sqlite_schema`,
+    )
+    .get();
+  const { version, own, others } = found as Record<string, number>;
+  if (version === 0 ? others === 0 : own === OWN_TABLES.length) return;
+  throw new SetupError(
+    `${path} is not a database of this service: another program has made it. Check PHM_DATA_DIR. If the ledger was ` +
+      `here: ${wayBack(path)}`,
+  );
+}
+
 function assertNotOlder(database: DatabaseSync, path: string): void {
+  refuseForeign(database, path);
   const newest = newestVersion(readMigrations('sqlite'));
   const found = schemaVersion(database);
   if (found === 0 || found >= newest) return;
@@ -136,16 +166,19 @@ function openMigrated(
   path: string,
   migrations: readonly Migration[],
 ): { database: DatabaseSync; change: SchemaChange } {
+  let database: DatabaseSync | undefined;
   try {
     makeDirectory(dirname(path));
     requireWritable(path);
-    const database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    database = new DatabaseSync(path, { timeout: BUSY_TIMEOUT_MS });
+    refuseForeign(database, path);
     database.exec(
       'PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;' +
         `PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`,
     );
     return { database, change: migrate(database, path, migrations) };
   } catch (cause) {
+    database?.close();
     if (cause instanceof SetupError) throw cause;
     throw openingFailure(path, cause, {
       verb: 'open',

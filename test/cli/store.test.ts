@@ -181,6 +181,22 @@ describe('a new data directory', () => {
     assert.deepEqual(readdirSync('data'), ['phm.db']);
   });
 
+  it('is none that has lost its database: no command makes an empty one there', async () => {
+    await phm([...CREATE, '--init']);
+    writeFileSync('data/directory.id', 'ab'.repeat(16));
+    for (const lose of [() => rmSync('data/phm.db'), () => writeFileSync('data/phm.db', '')]) {
+      lose();
+      for (const args of [...ALL, ['ledger', 'verify'], [...CREATE, '--init'], ['import', 'x']]) {
+        if (args[0] === 'import') writeFileSync('x', '');
+        const before = listing('data');
+        const { code, stderr } = await phm(args);
+        assert.deepEqual([code, listing('data')], [1, before], args.join(' '));
+        assert.match(stderr, /directory\.id shows .*: bin\/phm ledger restore FILE\nTo begin/s);
+        assert.doesNotMatch(stderr, /--init/);
+      }
+    }
+  });
+
   it('may begin with its master secret', async () => {
     assert.equal((await phm(['secret', 'new'])).code, 0);
     const early = await phm(['account', 'list']);

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import fs, {
+  accessSync,
   chmodSync,
   closeSync,
+  constants,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -18,6 +20,7 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { AppError } from '../../src/errors.ts';
 import { checkAtStart, IntegrityWatch } from '../../src/ledger/integrity.ts';
@@ -66,6 +69,18 @@ function overwrite(path: string, at: number, bytes: Uint8Array): void {
   const file = openSync(path, 'r+');
   writeSync(file, bytes, 0, bytes.length, at);
   closeSync(file);
+}
+
+/** True of root, unless it lacks that capability. */
+function writesAnyFile(): boolean {
+  const file = join(newDirectory(), 'file');
+  writeFileSync(file, '', { mode: 0o400 });
+  try {
+    accessSync(file, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const WAY_BACK = /phm ledger restore FILE$/;
@@ -161,7 +176,10 @@ describe('a database at the start of a server', () => {
     writeFileSync(emptied, '');
     await checkAtStart(emptied);
     writeFileSync(join(emptied, '../master.key'), '5a'.repeat(32));
-    assert.match(await refusal(emptied), /phm\.db is empty, and .*master\.key shows/);
+    assert.match(
+      await refusal(emptied),
+      /phm\.db is empty, and .*master\.key shows.*restore FILE\nTo begin/s,
+    );
     assert.equal(statSync(emptied).size, 0);
     rmSync(emptied);
     // The operator puts the secret there before the first start.
@@ -169,6 +187,26 @@ describe('a database at the start of a server', () => {
     writeFileSync(join(emptied, '../directory.id'), 'ab'.repeat(16));
     assert.match(await refusal(emptied), /there is no database .*directory\.id shows/);
     assert.equal(existsSync(emptied), false);
+  });
+
+  it('is refused when another program made it, or when it has no schema where a server has been', async () => {
+    const path = join(newDirectory(), 'phm.db');
+    const database = new DatabaseSync(path);
+    database.exec('CREATE TABLE t (a); DROP TABLE t; VACUUM');
+    assert.equal((await checkAtStart(path)).report?.result.kind, 'sound');
+    writeFileSync(join(path, '../directory.id'), 'ab'.repeat(16));
+    assert.match(await refusal(path), /phm\.db holds no ledger, and .*directory\.id shows/);
+    database.exec('CREATE TABLE t (a); PRAGMA user_version = 8');
+    const before = readFileSync(path);
+    assert.throws(() => openSqliteStore({ path, quotas: QUOTAS }), /not a database of this serv/);
+    database.exec('PRAGMA user_version = 0');
+    rmSync(join(path, '../directory.id'));
+    assert.throws(() => openSqliteStore({ path, quotas: QUOTAS }), /not a database of this serv/);
+    database.close();
+    assert.equal(readFileSync(path).length, before.length);
+    mkdirSync(join(newDirectory(), 'phm.db'));
+    const directory = join(folder, String(made - 1), 'phm.db');
+    assert.throws(() => openSqliteStore({ path: directory, quotas: QUOTAS }), /it is a directory/);
   });
 
   it('is checked further while the server runs when the check takes longer than a start waits', async () => {
@@ -205,15 +243,24 @@ describe('a database at the start of a server', () => {
   });
 
   it('names the file that cannot be written', {
-    skip: process.getuid?.() === 0 ? 'root may write everything' : process.platform === 'win32',
+    skip: writesAnyFile() && 'this user may write everything',
   }, async () => {
     const path = await filled();
     chmodSync(path, 0o400);
     assert.match(await refusal(path), /phm\.db is read-only for this user/);
+    const { code, stderr } = await runPhm(['ledger', 'verify'], join(path, '..'));
+    assert.deepEqual([code, /phm\.db is read-only for this/.test(stderr)], [1, true], stderr);
     assert.equal(existsSync(`${path}-shm`), false, 'no file with its mode is left beside it');
     chmodSync(path, 0o600);
     writeFileSync(`${path}-shm`, '', { mode: 0o400 });
-    assert.match(await refusal(path), /phm\.db-shm is read-only.* A start while phm\.db was/s);
+    writeFileSync(`${path}-wal`, '', { mode: 0o400 });
+    assert.match(
+      await refusal(path),
+      /phm\.db-wal and \/.*phm\.db-shm are read-only .* run chmod 600 \S+-wal \S+-shm\. A command/,
+    );
+    for (const side of ['-wal', '-shm']) rmSync(path + side);
+    chmodSync(path, 0);
+    assert.match(await refusal(path), /phm\.db is not readable by this user/);
   });
 });
 

@@ -11,6 +11,7 @@ import { type RowCounts, TABLE_NAMES, type TableName, type Value } from '../move
 import type { StoreLocation } from '../open.ts';
 import { MINUTE_MS } from '../rollup.ts';
 import { type RunningCheck, startCheck } from '../sqlite-check.ts';
+import { requireWritable } from '../sqlite-files.ts';
 import { findWalDamage } from '../sqlite-wal.ts';
 import { type Finding, Findings } from './findings.ts';
 import { MonthChecks } from './months.ts';
@@ -44,7 +45,10 @@ export async function verifyLedger(
 ): Promise<Verification> {
   const findings = new Findings();
   const store = await openMovableStore(location);
-  if (location.kind === 'sqlite') await checkPages(location.path, findings, options);
+  if (location.kind === 'sqlite') {
+    requireWritable(location.path);
+    await checkPages(location.path, findings, options);
+  }
   const state = { rows: noRows(), oldestRowMs: null as number | null, newestMs: options.nowMs };
   let keysWithoutRow = 0;
   await store.dump(async (snapshot) => {
