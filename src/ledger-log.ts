@@ -3,12 +3,18 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { formatTimestamp } from './clock.ts';
 import type { LedgerStatus, RetiredVersion } from './keys/index.ts';
-import type { ClockReading } from './ledger/index.ts';
+import { type ClockReading, isUrgent } from './ledger/index.ts';
 
 /** Logs that the clock is in doubt, or that it is not any more. */
-export function logClock(logger: Logger, { skewMs, doubt }: ClockReading): void {
+export function logClock(
+  logger: Logger,
+  reading: ClockReading,
+  retentionDays: number | null,
+): void {
+  const { skewMs, doubt } = reading;
+  const level = isUrgent(reading, retentionDays) ? 'error' : 'warn';
   if (doubt === null) logger.info('the clock agrees with the ledger again');
-  else logger.error({ skewSeconds: skewMs / 1000, reason: doubt }, 'the clock is in doubt');
+  else logger[level]({ skewSeconds: skewMs / 1000, reason: doubt }, 'the clock is in doubt');
 }
 
 /** Logs what is different from before. */

@@ -79,6 +79,7 @@ export async function openListeners(parts: ListenerParts): Promise<Listeners> {
     load: () => starting.load(),
     readiness: () => starting.checkReadiness(),
     clock: () => starting.clockReading(),
+    retentionDays: config.retentionDays,
     isDraining: () => lifecycle.draining,
     lostLogLines: () => log.lost,
     connections: () => connections.counts,

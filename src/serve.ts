@@ -199,7 +199,7 @@ async function startService({
   let secret: MasterSecret;
   let clock: ClockReading;
   try {
-    clock = await readClock(store, logger);
+    clock = await readClock(store, logger, config);
     // A database that has a secret already must get that one: none is made in its place.
     const isNew = (await store.secretChecks()).size === 0;
     secret = isNew ? loadMasterSecret(config.masterSecret) : readMasterSecret(config.masterSecret);
@@ -239,7 +239,7 @@ async function startService({
         logger[level]({ source, detail }, `entropy source: ${kind}`);
       },
       clockAtStart: clock,
-      onClockChange: (reading) => logClock(logger, reading),
+      onClockChange: (reading) => logClock(logger, reading, config.retentionDays),
       onLedgerChange: (status, before) => logLedger(logger, status, before),
       onOwnApiKeys: () => {
         if (demoPolicy !== 'admit-direct' || lifecycle.demoKeysEnded) return;
@@ -257,10 +257,14 @@ async function startService({
  * Holds the clock against the ledger before anything rests on it. With PostgreSQL a wrong one ends the start: this server
  * would have other months and other times than those beside it. With SQLite it may be right, and nothing is lost meanwhile.
  */
-async function readClock(store: LedgerStore, logger: Logger): Promise<ClockReading> {
+async function readClock(
+  store: LedgerStore,
+  logger: Logger,
+  { retentionDays }: Config,
+): Promise<ClockReading> {
   const reading = await store.readClock(systemClock);
   if (reading.against === 'database') requireBelieved(reading);
-  else if (reading.doubt !== null) logClock(logger, reading);
+  else if (reading.doubt !== null) logClock(logger, reading, retentionDays);
   return reading;
 }
 

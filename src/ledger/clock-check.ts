@@ -41,6 +41,18 @@ export function requireBelieved({ doubt }: ClockReading): void {
 }
 
 /**
+ * Whether an operator must act on a doubt at once. Beside SQLite a clock may be ahead of the newest row because no key was
+ * made for days; without a retention no row is lost by it.
+ */
+export function isUrgent(
+  { against, skewMs, doubt }: ClockReading,
+  retentionDays: number | null,
+): boolean {
+  const isIdleAtWorst = against === 'rows' && skewMs > 0 && retentionDays === null;
+  return doubt !== null && !isIdleAtWorst;
+}
+
+/**
  * The skew of a clock that was read before and after another one was: what cannot come from the way there and back.
  */
 export function skewBetween(beforeMs: number, afterMs: number, otherMs: number): number {

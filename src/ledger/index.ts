@@ -3,7 +3,7 @@
  * Standard: none; the guarantees are in `store.ts` and `docs/ledger.md`.
  */
 export { type CopyReport, copyDatabase } from './backup.ts';
-export { type ClockReading, requireBelieved } from './clock-check.ts';
+export { type ClockReading, isUrgent, requireBelieved } from './clock-check.ts';
 export { checkAtStart, IntegrityWatch, type StartCheck } from './integrity.ts';
 export { type LatencyCounts, latencyPercentileUs } from './latency.ts';
 export { DAY_MS, Maintenance, removedSome } from './maintenance.ts';

@@ -2,7 +2,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { SOURCE_STATES, type SourceStatus } from '../entropy/index.ts';
 import { LATCH_TESTS, type Readiness, type ServiceLoad } from '../keys/index.ts';
-import type { ClockReading } from '../ledger/index.ts';
+import { type ClockReading, isUrgent } from '../ledger/index.ts';
 
 const MS_PER_SECOND = 1_000;
 
@@ -11,6 +11,8 @@ export interface ServerState {
   readonly load: () => ServiceLoad;
   readonly readiness: () => Readiness;
   readonly clock: () => ClockReading;
+  /** Days that ledger rows are kept; null: for ever. */
+  readonly retentionDays: number | null;
   readonly isDraining: () => boolean;
   readonly connections: () => ConnectionCounts;
   /** Log lines that could not be written. */
@@ -94,8 +96,8 @@ function definitions(state: ServerState): Definition[] {
     {
       type: 'gauge',
       name: 'phm_clock_believed',
-      help: "0 while this machine's clock is in doubt: no row is pruned",
-      read: () => one(clock().doubt === null),
+      help: "0 while this machine's clock is in doubt, unless it may be only ahead of an old newest row that is never pruned",
+      read: () => one(!isUrgent(clock(), state.retentionDays)),
     },
     {
       type: 'gauge',

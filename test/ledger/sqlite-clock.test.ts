@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
+import { isUrgent, type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
 import { clockAt, DAY_MS, rowAt } from './clock-contract.ts';
 import { keyRequest, NOW, QUOTAS } from './contract.ts';
 
@@ -114,6 +114,17 @@ describe('the clock beside SQLite', () => {
     assert.equal((await prune(store, NOW + DAY_MS)).rows, 0);
     assert.equal(await believes(store, NOW + 9 * DAY_MS), false);
     assert.equal(await believes(store, NOW - DAY_MS), false);
+    await store.close();
+  });
+
+  it('is no urgent matter where it is only ahead, as after days without a key, and nothing is pruned', async () => {
+    const store = await ledgerWith(NOW);
+    const urgent = async (skewMs: number, days: number | null) =>
+      isUrgent(await store.readClock(clockAt(NOW + skewMs)), days);
+    const ahead = 8 * DAY_MS;
+    assert.deepEqual([await urgent(ahead, null), await urgent(ahead, 30)], [false, true]);
+    assert.deepEqual([await urgent(-61_000, null), await urgent(DAY_MS, 30)], [true, false]);
+    await assert.rejects(prune(store, NOW + ahead), DOUBT);
     await store.close();
   });
 

@@ -192,6 +192,7 @@ describe('metrics in this process', () => {
           sources: [],
         }),
         clock: () => ({ against: 'database', skewMs: -1_500, doubt: null }),
+        retentionDays: null,
         isDraining: () => false,
         connections: () => new Connections({ max: 1 }).counts,
         lostLogLines: () => 0,
