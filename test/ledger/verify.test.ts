@@ -6,7 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { openSqliteStore, verifyLedger } from '../../src/ledger/index.ts';
 import { runPhm } from '../support/server.ts';
-import { NOW, QUOTAS } from './contract.ts';
+import { DAY_MS } from './clock-contract.ts';
+import { keyRequest, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
 import { fillStore } from './filled-store.ts';
 import { verifyContract } from './verify-contract.ts';
 
@@ -35,6 +36,22 @@ describe('verification of a ledger in SQLite', () => {
     assert.deepEqual(pruned.findings, []);
     assert.ok(pruned.keysWithoutRow > 100 && pruned.rows.ledger > 100);
     await store.close();
+  });
+
+  it('finds no loss after a prune that kept a row with an old id, and names the clock', async () => {
+    const store = openSqliteStore({ path, quotas: QUOTAS });
+    const createdMs = NOW - 10 * DAY_MS;
+    const row = makeRow({ keyId: makeKeyId(NOW - 900 * DAY_MS), createdMs });
+    await store.commit([keyRequest('acct_a', row, createdMs)], []);
+    const order = { keepMs: 25 * DAY_MS, clock: { nowMs: () => NOW }, dryRun: false };
+    assert.ok((await store.prune(order)).rows > 0);
+    await store.close();
+    const { findings } = await verify();
+    assert.deepEqual(
+      findings.map(({ problem, count }) => [problem, count]),
+      [['ledger: created_ms is not the time in the key id, within 15 minutes', 1]],
+    );
+    assert.match(findings[0]?.remedy ?? '', /^A server whose clock was wrong/);
   });
 
   it('finds each change, and names it', async () => {

@@ -7,7 +7,13 @@
 import { keyIdMs } from '../key-time.ts';
 import { noRows } from '../move/format.ts';
 import { openMovableStore, type Snapshot } from '../move/store.ts';
-import { type RowCounts, TABLE_NAMES, type TableName, type Value } from '../move/tables.ts';
+import {
+  columnsOf,
+  type RowCounts,
+  TABLE_NAMES,
+  type TableName,
+  type Value,
+} from '../move/tables.ts';
 import type { StoreLocation } from '../open.ts';
 import { MINUTE_MS } from '../rollup.ts';
 import { type RunningCheck, startCheck } from '../sqlite-check.ts';
@@ -23,7 +29,7 @@ export type { Finding } from './findings.ts';
 export interface Verification {
   readonly rows: RowCounts;
   readonly findings: readonly Finding[];
-  /** The time in the first key id, milliseconds; null without rows. */
+  /** The time of the oldest row, by the younger of its two times as retention goes, milliseconds; null without rows. */
   readonly oldestRowMs: number | null;
   /** Keys that the sums count and that have no row: retention removed it, or it was lost. */
   readonly keysWithoutRow: number;
@@ -37,6 +43,8 @@ export interface VerifyOptions {
 }
 
 const DAMAGED = 'restore a backup: docs/operations.md, "A damaged database"';
+
+const CREATED_MS = columnsOf('ledger').findIndex(({ name }) => name === 'created_ms');
 
 /** Rejects with `SetupError` when the store cannot be read, and with the reason of `signal`. */
 export async function verifyLedger(
@@ -132,7 +140,10 @@ function take(table: TableName, row: readonly Value[], months: MonthChecks, stat
   if (table === 'rollup_minute') {
     state.newestMs = Math.max(state.newestMs, Number(row[1]) * MINUTE_MS);
   }
-  if (table === 'ledger') state.oldestRowMs ??= keyIdMs(row[0] as Uint8Array);
+  if (table === 'ledger') {
+    const youngerMs = Math.max(keyIdMs(row[0] as Uint8Array), Number(row[CREATED_MS]));
+    state.oldestRowMs = Math.min(state.oldestRowMs ?? Infinity, youngerMs);
+  }
 }
 
 async function countKeys(snapshot: Snapshot): Promise<number> {

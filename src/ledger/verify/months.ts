@@ -1,7 +1,7 @@
 /** Holds the counter of each account's month against its sums by hour, which come in the order of accounts. */
 import type { Value } from '../move/tables.ts';
 import { HOUR_MS } from '../rollup.ts';
-import type { Findings } from './findings.ts';
+import { CLOCK_REMEDY, type Findings } from './findings.ts';
 
 /** What the hours of one month hold. */
 interface Month {
@@ -54,6 +54,7 @@ export class MonthChecks {
       this.#findings.add(
         'usage: the counter of a month is not the metered requests of its hours',
         `${this.#account} month ${number}`,
+        CLOCK_REMEDY,
       );
     }
     this.#months = new Map();

@@ -12,7 +12,7 @@ import {
   type TableName,
   type Value,
 } from '../move/tables.ts';
-import type { Findings } from './findings.ts';
+import { CLOCK_REMEDY, type Findings } from './findings.ts';
 
 /** A column that only the verification reads, after all others. */
 export const EXTRA_COLUMNS: Partial<Record<TableName, string>> = {
@@ -58,7 +58,8 @@ export class RowChecks {
   }
 
   #checkBetween(table: TableName, row: readonly Value[], extra: string, name: string): void {
-    const found = (problem: string): void => this.#findings.add(`${table}: ${problem}`, name);
+    const found = (problem: string, remedy?: string): void =>
+      this.#findings.add(`${table}: ${problem}`, name, remedy);
     const read = (column: string): Value | undefined =>
       row[columnsOf(table).findIndex((one) => one.name === column)];
     if (table === 'accounts') this.#accounts.add(String(read('account_id')));
@@ -77,14 +78,14 @@ export class RowChecks {
     row: readonly Value[],
     read: (column: string) => Value | undefined,
     fingerprint: string,
-    found: (problem: string) => void,
+    found: (problem: string, remedy?: string) => void,
   ): void {
     if (String(fingerprintOf(row)) !== fingerprint) {
       found('fingerprint is not the first 64 bits of the commitment');
     }
     const madeMs = keyIdMs(read('key_id') as Uint8Array);
     if (Math.abs(madeMs - Number(read('created_ms'))) > KEY_TIME_MS) {
-      found('created_ms is not the time in the key id, within 15 minutes');
+      found('created_ms is not the time in the key id, within 15 minutes', CLOCK_REMEDY);
     }
     if (!this.#versions.has(Number(read('secret_version')))) {
       found('secret_version is not a registered version of the master secret');

@@ -7,7 +7,7 @@ export type Ask = (sql: string) => Promise<readonly Record<string, unknown>[]>;
 
 /** What the rows have told. */
 export interface Times {
-  /** The time in the first key id; null without rows. */
+  /** The time of the oldest row, by the younger of its two times; null without rows. */
   readonly oldestRowMs: number | null;
   /** Now, or the newest sum if that is later. */
   readonly newestMs: number;
@@ -35,7 +35,7 @@ export async function checkSums(ask: Ask, times: Times, findings: Findings): Pro
 }
 
 function sumChecks({ oldestRowMs, newestMs }: Times): SumCheck[] {
-  // Retention removes rows in the order of their ids. A key id is some milliseconds younger than its request, so the
+  // Retention removes a row when both of its times are too old. A key id is some milliseconds younger than its request, so the
   // hour of the oldest row and the next one may have lost rows.
   const firstWholeHour = oldestRowMs === null ? 2 ** 40 : Math.floor(oldestRowMs / HOUR_MS) + 2;
   const firstSureHour = Math.floor(newestMs / HOUR_MS) - MINUTES_SURE_HOURS;
