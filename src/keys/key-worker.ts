@@ -210,17 +210,29 @@ export class KeyWorker {
   async checkLedger(): Promise<LedgerReport> {
     try {
       this.#requireSound();
-      await this.#probe.run();
+      const accountLocked = await this.#probe.run();
       const lookups = new BatchLookup(this.#store, this.#keyring);
       const lackedVersions = await lookups.lackedVersions();
       const retired = this.#retirements.note(await lookups.retirements());
       // Asked each time: it reads the tables that every API key is looked up in.
       const ownApiKeys = await this.#store.hasOwnApiKeys();
       this.#ownApiKeys ||= ownApiKeys;
-      return { failure: null, lackedVersions, retired, ownApiKeys: this.#ownApiKeys };
+      return {
+        failure: null,
+        accountLocked,
+        lackedVersions,
+        retired,
+        ownApiKeys: this.#ownApiKeys,
+      };
     } catch (error) {
       const failure = toFailure(error).reason;
-      return { failure, lackedVersions: null, retired: null, ownApiKeys: this.#ownApiKeys };
+      return {
+        failure,
+        accountLocked: false,
+        lackedVersions: null,
+        retired: null,
+        ownApiKeys: this.#ownApiKeys,
+      };
     }
   }
 
@@ -235,19 +247,21 @@ export class KeyWorker {
     }
     const startMs = monotonicMs();
     const requests = drafts.map(({ request }) => request);
+    const accountIds = requests.map(({ accountId }) => accountId);
+    this.#probe.noteBegun();
     try {
       this.#requireSound();
       const committed = await this.#store.commit(requests, failures);
       const keys = requests.filter(
         ({ key }, i) => key && committed[i]?.kind === 'committed',
       ).length;
-      this.#probe.noteRecorded(keys);
+      this.#probe.noteCommitted(accountIds, keys);
       const commit = { startMs, endMs: monotonicMs(), failure: null, keys };
       const outcomes = drafts.map((draft, i) => this.#settle(draft, committed[i]));
       return { outcomes, failuresRecorded: true, commit };
     } catch (error) {
       for (const draft of drafts) draft.discard();
-      this.#probe.noteFailed([...requests, ...failures].map(({ accountId }) => accountId));
+      this.#probe.noteFailed(accountIds);
       const failure = toFailure(error);
       const failed: KeyTaskResult = { kind: 'failed', failure };
       const commit = { startMs, endMs: monotonicMs(), failure: failure.reason, keys: 0 };

@@ -108,8 +108,8 @@ export class LedgerWatch {
     this.#note({ ...this.#status, failure: this.#health.failure });
   }
 
-  #settle({ failure, lackedVersions, retired, ownApiKeys }: LedgerReport): void {
-    this.#health.checked(failure);
+  #settle({ failure, accountLocked, lackedVersions, retired, ownApiKeys }: LedgerReport): void {
+    this.#health.checked(failure, accountLocked);
     if (ownApiKeys) {
       this.#onOwnApiKeys?.();
       this.#onOwnApiKeys = null;

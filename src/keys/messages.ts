@@ -190,6 +190,8 @@ export interface RetirementsRead {
 export interface LedgerReport {
   /** Why the ledger cannot be used; null when it can. */
   readonly failure: string | null;
+  /** Whether others lock the row of an account whose requests failed not long ago. */
+  readonly accountLocked: boolean;
   /** Activated versions of the master secret that the keyring lacks; null when nobody could tell. */
   readonly lackedVersions: readonly number[] | null;
   /** Retired versions of the master secret; null when the ledger could not be asked. */

@@ -134,7 +134,12 @@ interface Decision {
   /** Positions in the batch. */
   readonly repeated: readonly number[];
   readonly committed: number;
+  /** Accounts whose rows others lock: their failed requests were left out. */
+  readonly deferred: readonly string[];
 }
+
+/** Failed requests of locked accounts that are kept for later batches. */
+const MAX_DEFERRED = 10_000;
 
 /** A row with the fingerprint in this place, from 1. */
 type AskedRow = Candidate & { readonly position: number };
@@ -165,6 +170,8 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
   readonly #writerId: string = randomUUID();
   #registered = false;
   #turn = 0;
+  /** Failed requests that no batch could record yet, because others lock the rows of their accounts. */
+  #deferred: readonly FailedRequest[] = [];
   /** Ends when the commits before have: a writer has one batch under way. */
   #idle: Promise<unknown> = Promise.resolve();
 
@@ -182,13 +189,17 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
     failures: readonly FailedRequest[],
   ): Promise<CommitOutcome[]> {
     const outcomes = this.#idle.then(async () => {
+      const failed = [...this.#deferred, ...failures];
       const batch = [
-        [...new Set([...requests, ...failures].map(({ accountId }) => accountId))],
+        [...new Set(requests.map(({ accountId }) => accountId))],
         JSON.stringify(requests.map(requestColumns)),
-        JSON.stringify(failures.map(failureColumns)),
+        JSON.stringify(failed.map(failureColumns)),
         JSON.stringify(this.quotas),
       ];
-      return outcomesOf(requests, await this.connection.guarded(() => this.#commitBatch(batch)));
+      const decision = await this.connection.guarded(() => this.#commitBatch(batch));
+      const locked = new Set(decision.deferred);
+      this.#deferred = failed.filter(({ accountId }) => locked.has(accountId)).slice(-MAX_DEFERRED);
+      return outcomesOf(requests, decision);
     });
     this.#idle = outcomes.catch(() => {});
     return outcomes;
@@ -217,7 +228,7 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
   }
 
   /** A probe takes a turn like a batch. Its outcome is never asked after: it leaves nothing. */
-  probe({ accountIds, room }: ProbeOrder): Promise<void> {
+  probe({ accountIds, room }: ProbeOrder): Promise<boolean> {
     const probed = this.#idle.then(() =>
       this.connection.guarded(() => this.#probe([accountIds, room])),
     );
@@ -225,17 +236,16 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
     return probed;
   }
 
-  async #probe(order: readonly unknown[]): Promise<void> {
+  async #probe(order: readonly unknown[]): Promise<boolean> {
     if (!this.#registered) await this.#register();
     const turn = ++this.#turn;
     for (let attempt = 1; ; attempt++) {
       try {
-        await this.connection.commit('SELECT probe_commit($1, $2, $3, $4)', [
-          this.#writerId,
-          turn,
-          ...order,
-        ]);
-        return;
+        const { rows } = await this.connection.commit(
+          'SELECT probe_commit($1, $2, $3, $4) AS locked',
+          [this.#writerId, turn, ...order],
+        );
+        return rows[0]?.locked === true;
       } catch (error) {
         if (attempt === MAX_ATTEMPTS) throw error;
         if (isUnknownWriter(error)) await this.#register();
@@ -387,6 +397,7 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
   }
 
   override async close(): Promise<void> {
+    if (this.#deferred.length > 0) await this.commit([], []).catch(() => {});
     await this.#idle;
     if (this.#turn > 0) {
       const gone = 'DELETE FROM writers WHERE writer_id = $1';

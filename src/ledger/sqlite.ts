@@ -90,16 +90,20 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
 
   /**
    * What is rolled back reaches no file. So the probe asks the file system for room each time, and with `room` also
-   * commits a row, which a limit on the file's size or a broken disk stops. No account can be locked alone.
+   * commits a row, which a limit on the file's size or a broken disk stops. All is one transaction, so that the probe waits
+   * for the lock once. No account can be locked alone.
    */
-  async probe({ room }: ProbeOrder): Promise<void> {
+  async probe({ room }: ProbeOrder): Promise<boolean> {
     try {
       this.connection.begin(PROBE_WAIT_MS);
       this.connection.assertRoom();
+      this.connection.run('SAVEPOINT probe');
       this.#writeProbe();
-      this.connection.rollBack();
-      if (!room) return;
-      this.connection.begin(PROBE_WAIT_MS);
+      this.connection.run('ROLLBACK TO probe');
+      if (!room) {
+        this.connection.rollBack();
+        return false;
+      }
       // There and back: SQLite writes no page for a row that is set to what it holds.
       this.connection.run('UPDATE secret_checks SET registered_ms = registered_ms + 1');
       this.connection.run('UPDATE secret_checks SET registered_ms = registered_ms - 1');
@@ -108,6 +112,7 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
       throw unavailable(error);
     }
     this.#commitOrRefuse();
+    return false;
   }
 
   /** Writes a key of an account of its own, like any other. */

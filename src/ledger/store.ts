@@ -139,7 +139,7 @@ export interface CommitmentQuery {
 
 /** How thoroughly a probe looks. */
 export interface ProbeOrder {
-  /** Accounts whose requests failed: their rows must be free. */
+  /** Accounts whose requests failed, perhaps because others lock their rows. */
   readonly accountIds: readonly string[];
   /** Whether to show also that there is room for a large batch, and that a write becomes durable. */
   readonly room: boolean;
@@ -237,9 +237,9 @@ export interface LedgerStore extends AccountStore {
   ): Promise<CommitOutcome[]>;
   /**
    * Shows whether a key could be recorded now: writes what a key writes and takes it back. Rejects with
-   * `ledger_unavailable`.
+   * `ledger_unavailable`. Otherwise tells whether others lock a row of one of the accounts, and waits for none.
    */
-  probe(order: ProbeOrder): Promise<void>;
+  probe(order: ProbeOrder): Promise<boolean>;
   /** Which of these key ids have a row. */
   lookup(keyIds: readonly Uint8Array[]): Promise<boolean[]>;
   /** Whose these keys are, and what they are, in their order; null without a row. */

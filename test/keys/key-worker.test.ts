@@ -33,7 +33,7 @@ function store(commit: (requests: readonly MeteredRequest[]) => CommitOutcome[])
     commit: async (requests: readonly MeteredRequest[]) => commit(requests),
     findCommitments: async (queries: readonly unknown[]) => queries.map(() => null),
     secretChecks: async () => new Map(),
-    probe: async () => {},
+    probe: async () => false,
     hasOwnApiKeys: async () => false,
   } as unknown as LedgerStore;
 }
@@ -406,6 +406,7 @@ describe('key worker', () => {
     it('reports it with the state of the ledger', async () => {
       assert.deepEqual(await worker.checkLedger(), {
         failure: null,
+        accountLocked: false,
         lackedVersions: [2],
         retired: [],
         ownApiKeys: false,
@@ -426,6 +427,7 @@ describe('key worker', () => {
     );
     assert.deepEqual(await worker.checkLedger(), {
       failure: 'the disk is full',
+      accountLocked: false,
       lackedVersions: null,
       retired: null,
       ownApiKeys: false,

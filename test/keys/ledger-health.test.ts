@@ -40,7 +40,9 @@ describe('the health of the ledger', () => {
 
   it('fails within five seconds of a check or a batch that hangs', () => {
     batch = 1;
-    pass(3_000, null);
+    pass(4_250, null);
+    assert.equal(health.failure, null);
+    pass(500, null);
     assert.match(health.failure ?? '', /does not answer/);
     health = new LedgerHealth();
     batch = null;
@@ -56,13 +58,49 @@ describe('the health of the ledger', () => {
 
   it('stays failed when a late batch fails, until a check that began later succeeds', () => {
     batch = 1;
-    pass(3_000);
+    pass(4_500);
     batch = null;
     health.committed(FAILED);
     assert.equal(health.failure, 'no room');
     health.checked(null);
     assert.equal(health.failure, 'no room', 'this check began before the commit failed');
     assert.equal(pass(500, null), 1);
+    assert.equal(health.failure, 'no room', 'no batch has ended in time since');
+    health.committed(RECORDED);
+    pass(500, null);
+    assert.equal(health.failure, null);
+  });
+
+  it('works again two seconds after a late batch when none follows', () => {
+    batch = 1;
+    pass(4_500, null);
+    batch = null;
+    pass(1_500, null);
+    assert.match(health.failure ?? '', /does not answer/);
+    pass(2_500, null);
+    assert.equal(health.failure, null);
+  });
+
+  it('asks for a check that ends in time after a late one', () => {
+    pass(4_500);
+    assert.match(health.failure ?? '', /does not answer/);
+    health.checked(null);
+    assert.match(health.failure ?? '', /does not answer/);
+    assert.equal(pass(500, null), 1);
+    assert.equal(health.failure, null);
+  });
+
+  it('stays as it is while the row of an account is locked whose requests failed', () => {
+    health.committed(FAILED);
+    assert.equal(pass(2_000), 1);
+    health.checked(null, true);
+    assert.equal(health.failure, null);
+    assert.equal(pass(2_000), 1);
+    health.checked('refused');
+    assert.equal(pass(2_000), 1);
+    health.checked(null, true);
+    assert.equal(health.failure, 'refused');
+    pass(2_000, null);
     assert.equal(health.failure, null);
   });
 

@@ -45,7 +45,14 @@ describe('the watch over the ledger', () => {
     failure: string | null,
     lackedVersions: number[] | null = [],
     retired: RetiredVersion[] | null = lackedVersions && [],
-  ) => worker.emit('message', { failure, lackedVersions, retired, ownApiKeys: false });
+  ) =>
+    worker.emit('message', {
+      failure,
+      accountLocked: false,
+      lackedVersions,
+      retired,
+      ownApiKeys: false,
+    });
 
   it('tells once that API keys were issued, which is no change of the ledger', () => {
     let told = 0;
@@ -86,11 +93,14 @@ describe('the watch over the ledger', () => {
     );
   });
 
-  it('takes silence for a failure until the answer comes', () => {
+  it('takes silence for a failure until an answer comes in time', () => {
     pass(2);
     assert.equal(watch.status().failure, null);
     pass(1);
     assert.match(watch.status().failure ?? '', /does not answer/);
+    answer(null);
+    assert.match(watch.status().failure ?? '', /does not answer/);
+    pass(1);
     answer(null);
     assert.equal(watch.status().failure, null);
     assert.equal(changes.length, 2);
@@ -141,10 +151,13 @@ describe('the watch over the ledger', () => {
 
   it('takes a batch that hangs for a failure, and asks at once when it has failed', () => {
     batch = 1;
-    pass(2);
+    pass(3);
     assert.match(watch.status().failure ?? '', /does not answer/);
     batch = null;
-    mock.timers.tick(250);
+    answer(null);
+    const recorded = { startMs: 0, endMs: 10, failure: null, keys: 1 };
+    worker.emit('message', { id: 2, results: [], failuresRecorded: true, commit: recorded });
+    mock.timers.tick(500);
     answer(null);
     assert.equal(watch.status().failure, null);
     const commit = { startMs: 0, endMs: 4_000, failure: 'locked', keys: 0 };

@@ -49,7 +49,7 @@ function ledgerOf(
         [1, { ...check, retirement: now }],
         [2, { ...check, retirement: null }],
       ]),
-    probe: async () => {},
+    probe: async () => false,
     hasOwnApiKeys: async () => false,
   } as unknown as LedgerStore;
   const plain = fakePlainGenerator(fakeGenerator(new RecordingDrbg()));

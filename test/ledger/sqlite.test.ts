@@ -215,8 +215,11 @@ describe('SQLite store that is probed', () => {
     const thorough = { accountIds: [], room: true };
     await assert.rejects(store.probe(thorough), { code: 'ledger_unavailable' });
     connection.full = false;
+    const begin = mock.method(connection, 'begin');
     await store.probe(thorough);
     assert.equal(connection.commits, 1);
+    assert.equal(begin.mock.callCount(), 1, 'it waits for the lock once');
+    begin.mock.restore();
     await store.close();
   });
 

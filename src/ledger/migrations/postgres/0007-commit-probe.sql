@@ -1,10 +1,9 @@
 -- oldest-program: 6
 -- Writes what a key writes, and takes it back: the raised exception rolls the block back. Whatever stops a commit stops
--- this too: a lock, a missing privilege, a full disk, a read-only server. `holders` are accounts whose rows it locks as
--- a commit does. `room` has it also fill a table of 4 MiB, more than a batch of 1,024 keys needs, because pages that are
+-- this too: a lock, a missing privilege, a full disk, a read-only server. `room` has it also fill a table of 4 MiB, more than a batch of 1,024 keys needs, because pages that are
 -- partly free take single rows on a full disk. The rollback removes that table's file at once; it is unlogged, because
 -- the write-ahead log may be on the same full disk.
-CREATE FUNCTION write_probe(holders text[], room boolean) RETURNS void
+CREATE FUNCTION write_probe(room boolean) RETURNS void
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
   now_ms CONSTANT bigint := floor(extract(epoch FROM clock_timestamp()) * 1000);
@@ -16,8 +15,6 @@ DECLARE
   month_table regclass;
   step text;
 BEGIN
-  step := 'the row of an account whose requests failed';
-  PERFORM FROM accounts WHERE account_id = ANY (holders) ORDER BY account_id FOR NO KEY UPDATE;
   step := 'the table ledger';
   PERFORM FROM ledger WHERE fingerprint = probe_fingerprint AND commitment = probe_commitment AND secret_version = 1;
   INSERT INTO ledger (key_id, fingerprint, commitment, secret_version, account_id, api_key_id, security_level,
@@ -69,20 +66,37 @@ EXCEPTION WHEN insufficient_privilege THEN
   RETURN;
 END $$;
 
+-- Whether a row is locked that commits of these accounts need. Commits of other servers hold such rows for milliseconds:
+-- it waits for them, but not long, because commits of this server wait behind it. It holds no row afterwards.
+CREATE FUNCTION are_locked(holders text[]) RETURNS boolean
+LANGUAGE plpgsql SET enable_seqscan = off SET lock_timeout = '100ms' AS $$
+BEGIN
+  PERFORM FROM accounts WHERE account_id = ANY (holders) ORDER BY account_id FOR NO KEY UPDATE;
+  PERFORM FROM usage WHERE account_id = ANY (holders) ORDER BY account_id, month FOR NO KEY UPDATE;
+  RAISE EXCEPTION USING ERRCODE = 'PHMOK', MESSAGE = 'the locks are given back';
+EXCEPTION
+  WHEN SQLSTATE 'PHMOK' THEN
+    RETURN false;
+  WHEN lock_not_available THEN
+    RETURN true;
+END $$;
+
 -- Shows whether a key could be recorded now, and leaves nothing but the writer's number, which it moves as a commit
--- does. What servers call. Like `commit_batch` it makes the month's partition where that is missing.
-CREATE FUNCTION probe_commit(of_writer uuid, at_turn bigint, holders text[], room boolean) RETURNS void
+-- does. Returns whether a row of `holders` is locked, which are accounts whose requests failed. What servers call. Like
+-- `commit_batch` it makes the month's partition where that is missing.
+CREATE FUNCTION probe_commit(of_writer uuid, at_turn bigint, holders text[], room boolean) RETURNS boolean
 LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
 BEGIN
   BEGIN
-    PERFORM write_probe(holders, room);
+    PERFORM write_probe(room);
   EXCEPTION WHEN check_violation THEN
     PERFORM ensure_ledger_partition(floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint);
-    PERFORM write_probe(holders, room);
+    PERFORM write_probe(room);
   END;
   UPDATE writers SET turn = at_turn, decision = NULL, used_at = now()
   WHERE writer_id = of_writer AND turn < at_turn;
   IF NOT FOUND THEN
     RAISE EXCEPTION 'the database does not know this server' USING ERRCODE = 'no_data_found';
   END IF;
+  RETURN cardinality(holders) > 0 AND are_locked(holders);
 END $$;

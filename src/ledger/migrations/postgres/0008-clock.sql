@@ -32,13 +32,15 @@ END $$;
 -- As write_batch_3, and takes the month from the database's clock: a server whose clock is wrong has the same quotas.
 -- Writes a batch in one statement and returns what was decided: the usage of each account and month
 -- before the batch with its quota, the positions of repeated keys, and how many were committed.
--- `holders` are the accounts of requests and failures. Requests are decided in order of position. A repeated key takes no place of a quota.
+-- `holders` are the accounts of the requests. Failed requests wait for no lock: those of a locked account are left out,
+-- and the account is named as `deferred`. Requests are decided in order of position. A repeated key takes no place of a quota.
 -- No sequential scans: the plan is kept, and must not be the one that suits an empty ledger.
 CREATE FUNCTION write_batch_4(of_writer uuid, at_turn bigint, holders text[],
   metered_requests json, failed_requests json, quotas jsonb) RETURNS json
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
   this_month CONSTANT integer := ledger_month();
+  locked text[] := '{}';
   unknown text;
   wanted bigint;
   written bigint;
@@ -47,6 +49,16 @@ BEGIN
   -- Whoever changes an account's counter or sums holds its row. One order for all, so no deadlock; the
   -- statements that follow see what earlier holders have committed.
   PERFORM FROM accounts WHERE account_id = ANY (holders) ORDER BY account_id FOR NO KEY UPDATE;
+  IF json_array_length(failed_requests) > 0 THEN
+    WITH failed AS MATERIALIZED (
+      SELECT DISTINCT account_id FROM json_to_recordset(failed_requests) AS f (account_id text)
+    ), free AS MATERIALIZED (
+      SELECT account_id FROM accounts WHERE account_id IN (SELECT account_id FROM failed)
+      FOR NO KEY UPDATE SKIP LOCKED
+    )
+    SELECT coalesce(array_agg(account_id), '{}') INTO locked
+    FROM failed JOIN accounts USING (account_id) WHERE account_id NOT IN (SELECT account_id FROM free);
+  END IF;
 
   WITH request AS MATERIALIZED (
     SELECT this_month AS month, r.* FROM json_to_recordset(metered_requests) AS r (
@@ -59,6 +71,7 @@ BEGIN
   ), failure AS MATERIALIZED (
     SELECT * FROM json_to_recordset(failed_requests) AS f (
       account_id text, at_ms bigint, streams bigint, streams_passed bigint)
+    WHERE account_id <> ALL (locked)
   ), counter AS MATERIALIZED (
     SELECT asked.account_id, asked.month, coalesce(usage.used, 0) AS used,
       (quotas->>accounts.plan)::bigint AS quota,
@@ -142,7 +155,8 @@ BEGIN
       'counters', (SELECT coalesce(json_agg(json_build_object('accountId', account_id,
         'month', month, 'used', used, 'quota', quota)), '[]') FROM counter),
       'repeated', (SELECT coalesce(json_agg(position), '[]') FROM judged WHERE repeated),
-      'committed', (SELECT count(*) FROM committed))
+      'committed', (SELECT count(*) FROM committed),
+      'deferred', to_json(locked))
   INTO unknown, wanted, written, answer;
 
   IF unknown IS NOT NULL THEN
