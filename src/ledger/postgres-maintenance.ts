@@ -5,7 +5,12 @@ import { SetupError } from '../errors.ts';
 import { requireBelieved } from './clock-check.ts';
 import { keyIdBound, keyIdMs } from './key-time.ts';
 import { databaseNowMs, readClockByDatabase } from './postgres-clock.ts';
-import { isLockTimeout, isUndefinedTable, type PostgresConnection } from './postgres-connection.ts';
+import {
+  isConflict,
+  isLockTimeout,
+  isUndefinedTable,
+  type PostgresConnection,
+} from './postgres-connection.ts';
 import { type PruneBounds, pruneBounds } from './prune-bounds.ts';
 import type { PruneOrder, PruneReport } from './store.ts';
 
@@ -204,7 +209,7 @@ async function dropMonth(
       return (rows[0]?.rows as number | null) ?? 'younger';
     } catch (error) {
       if (isUndefinedTable(error)) return 'gone';
-      if (!isLockTimeout(error)) throw error;
+      if (!isLockTimeout(error) && !isConflict(error)) throw error;
       if (attempt === MAX_DROP_ATTEMPTS) {
         throw new SetupError(
           `${name} was not removed: other transactions used the ledger all the time; end long ones (a ` +

@@ -1,6 +1,7 @@
 /** The ledger in PostgreSQL over months and releases: partitions, pruning, migrations, plans. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
 import {
   exportLedger,
@@ -260,6 +261,24 @@ describe('PostgreSQL pruning', when, () => {
       rows.length,
     );
     await Promise.all(stores.map((one) => one.close()));
+  });
+
+  it('drops a month once when two servers come at the same moment', async () => {
+    const month = Date.UTC(2025, 4);
+    await postgres.query(database, `SELECT ensure_ledger_partition(${month})`);
+    const [reader, ...servers] = await Promise.all([0, 1, 2].map(() => postgres.connect(database)));
+    await reader?.query('BEGIN; SELECT FROM ledger_202505');
+    const drop = `SELECT drop_ledger_partition('ledger_202505', ${beforeMs}) AS rows`;
+    const dropped = Promise.allSettled(servers.map((server) => server.query(drop)));
+    const waiting = `SELECT FROM pg_stat_activity
+      WHERE wait_event_type = 'Lock' AND query LIKE '%ledger_202505%'`;
+    while ((await postgres.query(database, waiting)).length < 2) await delay(10);
+    await reader?.query('COMMIT');
+    const ends = (await dropped).map((end) =>
+      end.status === 'fulfilled' ? end.value.rows : end.reason.code,
+    );
+    assert.deepEqual(ends.sort(), [[{ rows: '0' }], '42P01'].sort());
+    await Promise.all([reader, ...servers].map((session) => session?.end()));
   });
 
   it('is done by the upkeep of a server', async () => {

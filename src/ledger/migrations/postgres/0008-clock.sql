@@ -1,4 +1,4 @@
--- oldest-program: 6
+-- oldest-program: 8
 -- The database's clock, by which quota months and the months of the ledger are told. It is a function of its own, so that
 -- a test can set it.
 CREATE FUNCTION ledger_clock_ms() RETURNS bigint LANGUAGE sql VOLATILE AS $$
@@ -12,14 +12,15 @@ CREATE FUNCTION ledger_month() RETURNS integer LANGUAGE sql VOLATILE AS $$
 $$;
 
 -- Drops a month of the ledger whose rows are all older than a time, by their key ids and by created_ms. Returns how many
--- there were; NULL when one is younger: then the month stays. The lock keeps new rows out from the look on.
+-- there were; NULL when one is younger: then the month stays. The lock keeps new rows out from the look on, and another
+-- server that drops the same month.
 CREATE FUNCTION drop_ledger_partition(partition text, before_ms bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   bound CONSTANT bytea := decode(lpad(to_hex(before_ms), 12, '0'), 'hex');
   found bigint;
   younger bigint;
 BEGIN
-  EXECUTE format('LOCK TABLE %I IN SHARE MODE', partition);
+  EXECUTE format('LOCK TABLE %I IN SHARE ROW EXCLUSIVE MODE', partition);
   EXECUTE format('SELECT count(*), count(*) FILTER (WHERE key_id >= $1 OR created_ms >= $2) FROM %I', partition)
   INTO found, younger USING bound, before_ms;
   IF younger > 0 THEN
@@ -46,7 +47,7 @@ DECLARE
   written bigint;
   answer json;
 BEGIN
-  -- Whoever changes an account's counter or sums holds its row. One order for all, so no deadlock; the
+  -- A transaction that changes an account's counter or sums holds its row. One order for all, so no deadlock; the
   -- statements that follow see what earlier holders have committed.
   PERFORM FROM accounts WHERE account_id = ANY (holders) ORDER BY account_id FOR NO KEY UPDATE;
   IF json_array_length(failed_requests) > 0 THEN
