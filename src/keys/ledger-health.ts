@@ -35,9 +35,6 @@ const CALM_TICKS = 8;
 const MAX_CONTRADICTIONS = 3;
 const HOLD_TICKS = 30_000 / TICK_MS;
 
-/** Batches that may have been sent before a check: the oldest under way, and the one behind it. */
-const BATCHES_AHEAD = 2;
-
 const LATE = 'the ledger does not answer';
 
 /** Commits that failed with no recorded key between them. */
@@ -74,16 +71,16 @@ export class LedgerHealth {
     return this.#failure;
   }
 
-  /** Call every `TICK_MS`, with the number of the oldest batch under way. True when the ledger is to be checked now. */
-  tick(oldestBatch: number | null): boolean {
-    this.#count(oldestBatch);
+  /** Call every `TICK_MS`, with the numbers of the batches under way, oldest first. True when the ledger is to be checked now. */
+  tick(batches: readonly number[]): boolean {
+    this.#count(batches[0] ?? null);
     if (this.#isLate) this.#failure ??= LATE;
     if (this.#run && this.#isStalled) this.#failure ??= this.#run.failure;
     this.#sinceAsked += 1;
     const waitTicks = this.#isUrgent ? URGENT_CHECK_TICKS : CHECK_TICKS;
     if (this.#checkTicks !== null || this.#sinceAsked < waitTicks) return false;
     this.#checkTicks = 0;
-    this.#batchBehind = oldestBatch === null ? 0 : oldestBatch + BATCHES_AHEAD;
+    this.#batchBehind = (batches.at(-1) ?? -1) + 1;
     this.#sinceAsked = 0;
     this.#isUrgent = false;
     this.#doubt = this.#failedCommit;

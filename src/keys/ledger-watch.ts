@@ -55,22 +55,22 @@ export class LedgerWatch {
   #onOwnApiKeys: (() => void) | null;
   readonly #timer: NodeJS.Timeout;
   readonly #health = new LedgerHealth();
-  readonly #oldestBatch: () => number | null;
+  readonly #batches: () => readonly number[];
   // The store was opened and the secret held against it before the worker was ready.
   #status: LedgerStatus = { failure: null, lackedVersions: [], retired: [] };
 
   /**
-   * `oldestBatch` gives the number of the batch that the key worker has had longest. `onChange` is told when the ledger fails or works again, when a version is found lacking, and when a version is
-   * retired or reinstated; `onOwnApiKeys` once, when there are API keys that the operator has issued.
+   * `batches` gives the numbers of the batches that the key worker has, oldest first. `onChange` is told when the ledger
+   * fails or works again, when a version is found lacking, and when a version is retired or reinstated; `onOwnApiKeys` once, when there are API keys that the operator has issued.
    */
   constructor(
     worker: Worker,
-    oldestBatch: () => number | null,
+    batches: () => readonly number[],
     onChange: (status: LedgerStatus, before: LedgerStatus) => void,
     onOwnApiKeys: () => void = () => {},
   ) {
     this.#worker = worker;
-    this.#oldestBatch = oldestBatch;
+    this.#batches = batches;
     this.#onChange = onChange;
     this.#onOwnApiKeys = onOwnApiKeys;
     worker.on('message', (message: KeyWorkerReply) => {
@@ -93,7 +93,7 @@ export class LedgerWatch {
   }
 
   #tick(): void {
-    const isDue = this.#health.tick(this.#oldestBatch());
+    const isDue = this.#health.tick(this.#batches());
     this.#noteFailure();
     if (isDue) this.#worker.postMessage('check' satisfies KeyWorkerMessage);
   }

@@ -107,9 +107,9 @@ export class KeyQueue {
     return { waiting: this.#waiting.length + this.#held.length, capacity: MAX_WAITING };
   }
 
-  /** The batch that has been under way longest, by its number; null when none is. */
-  get oldestBatch(): number | null {
-    return this.#inFlight.keys().next().value ?? null;
+  /** The batches under way, by their numbers, oldest first. */
+  get batches(): readonly number[] {
+    return [...this.#inFlight.keys()];
   }
 
   /** Sends the tasks again that wait for a verdict: it has come, or the process has latched. */

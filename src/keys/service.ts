@@ -96,7 +96,7 @@ export class KeyService {
     this.#clock = new ClockWatch(keyWorker.worker, onClockChange, clockAtStart);
     this.#ledger = new LedgerWatch(
       keyWorker.worker,
-      () => this.#queue.oldestBatch,
+      () => this.#queue.batches,
       onLedgerChange,
       onOwnApiKeys,
     );

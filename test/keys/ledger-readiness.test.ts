@@ -54,6 +54,26 @@ describe('readiness that follows commits', () => {
     }
   });
 
+  it('does not change while a single client has commits of two seconds, with pauses', async () => {
+    for (const pauseMs of [1_000, 3_000, 6_000, 7_000, 9_000]) {
+      let free = true;
+      let restMs = 0;
+      const next = (nowMs: number): Batch | null => {
+        if (!free || nowMs < restMs) return null;
+        free = false;
+        const fate: Batch['fate'] = (tookMs, atMs) => {
+          if (tookMs < 2_200) return undefined;
+          free = true;
+          // Two at a time, then a pause.
+          restMs = restMs > atMs - 3_000 ? atMs + pauseMs : atMs;
+          return 'recorded';
+        };
+        return { accounts: ['a'], fate };
+      };
+      assert.deepEqual(await changes({ next, probeMs: 2_200, inFlight: 1 }), [], `${pauseMs} ms`);
+    }
+  });
+
   it('changes once while each commit takes longer', async () => {
     for (const ms of [4_600, 5_000, 5_900]) {
       const seen = await changes({ next: () => lasting(ms), probeMs: 50 });

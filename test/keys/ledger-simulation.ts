@@ -1,13 +1,12 @@
 /**
  * A ledger in simulated time, with the real judgement of its health: batches and probes wait for each other in the order
- * in which they were sent, and two batches are under way at most. Mock `process.hrtime.bigint` to read `nowMs`.
+ * in which they were sent. Mock `process.hrtime.bigint` to read `nowMs`.
  */
 import { LedgerHealth, TICK_MS } from '../../src/keys/ledger-health.ts';
 import { LedgerProbe } from '../../src/keys/ledger-probe.ts';
 import type { LedgerStore, ProbeOrder } from '../../src/ledger/index.ts';
 
 const STEP_MS = 50;
-const MAX_IN_FLIGHT = 2;
 
 /** What becomes of a batch that began so long ago; undefined: it is still under way. */
 export type Fate = (tookMs: number, nowMs: number) => 'recorded' | 'failed' | undefined;
@@ -29,6 +28,8 @@ export interface World {
   /** What a probe finds, and how long it takes. */
   readonly probe?: (order: ProbeOrder, nowMs: number) => boolean;
   readonly probeMs?: number;
+  /** Batches under way at most. */
+  readonly inFlight?: number;
 }
 
 export class LedgerSimulation {
@@ -59,7 +60,8 @@ export class LedgerSimulation {
     for (; this.#atMs < untilMs; this.nowMs += STEP_MS) {
       await this.#process();
       if (this.#atMs % TICK_MS === 0) this.#tick();
-      if (!this.ready || this.#work.length === 0) this.#shownMs = this.#atMs;
+      if (!this.ready || this.#work.every(({ batch }) => batch === null))
+        this.#shownMs = this.#atMs;
       this.hiddenMs = Math.max(this.hiddenMs, this.#atMs - this.#shownMs);
       if (this.ready !== (this.changes.at(-1)?.ready ?? true)) {
         this.changes.push({ atMs: this.#atMs, ready: this.ready });
@@ -72,8 +74,8 @@ export class LedgerSimulation {
   }
 
   #tick(): void {
-    const oldest = this.#work.find(({ batch }) => batch !== null)?.batch ?? null;
-    if (!this.#health.tick(oldest)) return;
+    const batches = this.#work.flatMap(({ batch }) => batch ?? []);
+    if (!this.#health.tick(batches)) return;
     this.#probe.run().then(
       (locked) => this.#health.checked(null, locked),
       (error: Error) => this.#health.checked(error.message),
@@ -98,7 +100,8 @@ export class LedgerSimulation {
   }
 
   #send(): void {
-    while (this.#work.filter(({ batch }) => batch !== null).length < MAX_IN_FLIGHT) {
+    const { inFlight = 2 } = this.#world;
+    while (this.#work.filter(({ batch }) => batch !== null).length < inFlight) {
       const batch = this.#world.next(this.#atMs);
       if (!batch) return;
       this.#work.push({

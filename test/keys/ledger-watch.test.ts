@@ -29,7 +29,7 @@ describe('the watch over the ledger', () => {
     });
     watch = new LedgerWatch(
       worker as Worker,
-      () => batch,
+      () => (batch === null ? [] : [batch]),
       (status) => changes.push(status),
     );
   });
@@ -58,7 +58,7 @@ describe('the watch over the ledger', () => {
     let told = 0;
     const other = new LedgerWatch(
       worker as Worker,
-      () => null,
+      () => [],
       () => assert.fail(),
       () => {
         told += 1;
