@@ -17,7 +17,7 @@ import {
 } from './accounts/index.ts';
 import { announce } from './banner.ts';
 import { wipe } from './bytes.ts';
-import { commandLine, describeStore, storeLocation } from './cli/index.ts';
+import { asStarted, commandLine, describeStore, storeLocation } from './cli/index.ts';
 import { systemClock } from './clock.ts';
 import { type Config, isLoopback } from './config/index.ts';
 import { isSourceName, sourceAssessment, sourceCreditBits } from './entropy/index.ts';
@@ -83,7 +83,8 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const { json, env, onFatal } = options;
   const color = showsColors(env);
   const log = new LogWriter(process.stderr.fd, lineFormat(config, color));
-  const logger = pino({ level: config.logLevel, base: null }, log);
+  const formatters = { log: (fields: object) => withCommands(fields, options) };
+  const logger = pino({ level: config.logLevel, base: null, formatters }, log);
   const demoPolicy = demoKeysPolicy(config.demoKeys, {
     loopbackListener: isLoopback(config.host),
     embeddedDatabase: config.databaseUrl === null,
@@ -266,6 +267,14 @@ async function readClock(
   if (reading.against === 'database') requireBelieved(reading);
   else if (reading.doubt !== null) logClock(logger, reading, retentionDays);
   return reading;
+}
+
+/** Reasons may end with a command; it is logged so that it works on this server's store as it is pasted. */
+function withCommands(fields: object, options: ServeOptions): Record<string, unknown> {
+  const { reason } = fields as { reason?: unknown };
+  return typeof reason === 'string'
+    ? { ...fields, reason: asStarted(reason, options) }
+    : { ...fields };
 }
 
 /** How log lines are written: as they come, or for people on a terminal. */

@@ -26,7 +26,7 @@ import { addStreamCommand } from './stream.ts';
 
 export type { CliContext } from './context.ts';
 export { storeLocation } from './context.ts';
-export { commandLine, findLauncher } from './launcher.ts';
+export { asStarted, commandLine, findLauncher } from './launcher.ts';
 export { describeStore } from './store.ts';
 
 /** Runs one command line (without program and script) and resolves with the exit code: 0, 1 or 2. */

@@ -40,7 +40,8 @@ export function addBackupCommands(ledger: Command, context: CliContext): void {
     .action(async (file: string, options: { json?: boolean }) => {
       const { config, path } = embeddedDatabase(context, 'back it up with: pg_dump -Fc');
       await requireLedger(context, config, 'read');
-      await copy(context, path, file, options, 'Backed up to');
+      const copied = await copy(path, file, 'database');
+      tellCopied(context, copied, options, 'Backed up to');
     });
   ledger
     .command('restore <file>')
@@ -52,7 +53,8 @@ export function addBackupCommands(ledger: Command, context: CliContext): void {
       const { config, path } = embeddedDatabase(context, 'restore it with: pg_restore');
       if (!options.init) requireMasterSecret(context, config);
       makeDataDirectory(config);
-      await copy(context, file, path, options, 'Restored to');
+      const copied = await copy(file, path, 'backup');
+      tellCopied(context, copied, options, 'Restored to');
     });
 }
 
@@ -82,17 +84,25 @@ function embeddedDatabase(context: CliContext, instead: string): { config: Confi
   );
 }
 
-async function copy(
+interface Copied {
+  readonly file: string;
+  readonly report: CopyReport;
+}
+
+async function copy(from: string, to: string, source: 'database' | 'backup'): Promise<Copied> {
+  const file = resolve(to);
+  const report = await untilInterrupted((signal) => copyDatabase(from, file, signal, source));
+  return { file, report };
+}
+
+function tellCopied(
   context: CliContext,
-  from: string,
-  to: string,
+  { file, report }: Copied,
   { json }: { json?: boolean },
   verb: string,
-): Promise<void> {
-  const path = resolve(to);
-  const report = await untilInterrupted((signal) => copyDatabase(from, path, signal));
-  if (json) writeJson(context, { file: path, checked: true, ...report });
-  else context.err(`${verb} ${path}: ${describe(report)}. The copy was checked.\n`);
+): void {
+  if (json) writeJson(context, { file, checked: true, ...report });
+  else context.err(`${verb} ${file}: ${describe(report)}. The copy was checked.\n`);
 }
 
 function describe({ bytes, rows }: CopyReport): string {

@@ -53,13 +53,20 @@ async function verify(context: CliContext, { json }: { json?: boolean }): Promis
 }
 
 function writeResult(context: CliContext, verification: Verification, ms: number): void {
-  const { rows, findings, oldestRowMs, keysWithoutRow } = verification;
+  const { rows, isComplete, findings, oldestRowMs, keysWithoutRow } = verification;
   const oldest_row = oldestRowMs === null ? null : formatTimestamp(oldestRowMs);
-  writeJson(context, { ms, rows, oldest_row, keys_without_row: keysWithoutRow, findings });
+  writeJson(context, {
+    ms,
+    rows,
+    complete: isComplete,
+    oldest_row,
+    keys_without_row: keysWithoutRow,
+    findings,
+  });
 }
 
 function tell({ err }: CliContext, verification: Verification, ms: number): void {
-  const { rows, findings, oldestRowMs, keysWithoutRow } = verification;
+  const { rows, isComplete, findings, oldestRowMs, keysWithoutRow } = verification;
   for (const { problem, count, examples, remedy } of findings) {
     const more = count > examples.length ? ', …' : '';
     err(`${problem}: ${count.toLocaleString('en')} (${examples.join(', ')}${more})\n`);
@@ -72,9 +79,12 @@ function tell({ err }: CliContext, verification: Verification, ms: number): void
       `${keysWithoutRow.toLocaleString('en')} keys that the sums count have no row: retention removes the oldest rows.${since}\n`,
     );
   }
+  const checked = isComplete
+    ? `Checked ${describeRows(rows)}, counters and sums`
+    : `Not everything could be read. Checked ${describeRows(rows)}`;
   const seconds = (ms / 1000).toFixed(1);
   err(
-    `Checked ${describeRows(rows)}, counters and sums in ${seconds} s. No master secret was used: whether a ` +
+    `${checked} in ${seconds} s. No master secret was used: whether a ` +
       'commitment is that of a key was not checked.\n',
   );
   if (findings.length === 0) err('Everything agrees.\n');

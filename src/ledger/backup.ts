@@ -10,14 +10,24 @@ import { SetupError } from '../errors.ts';
 import { countRows } from './move/sqlite.ts';
 import type { RowCounts } from './move/tables.ts';
 import { writeNewFile } from './new-file.ts';
-import { SIDE_FILES } from './sqlite-damage.ts';
-import { isNewerDatabase, readSchema } from './sqlite-schema.ts';
+import { damagedDatabase, isDamage, SIDE_FILES, uselessBackup } from './sqlite-damage.ts';
+import { requireWritable } from './sqlite-files.ts';
+import {
+  isForeign,
+  isNewerDatabase,
+  noLedger,
+  readSchema,
+  refuseForeign,
+} from './sqlite-schema.ts';
 
 export interface CopyReport {
   readonly bytes: number;
   readonly schema: number;
   readonly rows: RowCounts;
 }
+
+/** What is copied: a database that servers use, or a backup of one. */
+type Source = 'database' | 'backup';
 
 /** Pages between two looks at the signal: 4 MB. */
 const STEP_PAGES = 1_000;
@@ -31,10 +41,13 @@ export async function copyDatabase(
   from: string,
   to: string,
   signal: AbortSignal,
+  source: Source = 'database',
 ): Promise<CopyReport> {
   if (!statSync(from, { throwIfNoEntry: false })?.isFile()) {
-    throw new SetupError(`there is no database ${from}`);
+    throw new SetupError(`there is no ${source} ${from}`);
   }
+  // A log that SQLite makes beside a read-only database would be read-only too.
+  if (source === 'database') requireWritable(from);
   for (const side of SIDE_FILES) {
     if (!existsSync(to + side)) continue;
     throw new SetupError(
@@ -44,13 +57,14 @@ export async function copyDatabase(
   }
   return writeNewFile(to, async (temporary) => {
     try {
-      const counted = await copySnapshot(from, temporary, signal);
-      const copy = checkCopy(temporary);
+      const counted = await copySnapshot(from, temporary, signal, source);
+      const copy = checkCopy(temporary, from, source);
       if (JSON.stringify(copy) !== JSON.stringify(counted)) throw new Error('rows are missing');
       return { bytes: statSync(temporary).size, ...copy };
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof SetupError || (error as NodeJS.ErrnoException).syscall) throw error;
+      if (isDamage(error)) throw damagedSource(source, from, (error as Error).message);
       throw new SetupError(
         `cannot copy ${from} to ${to}: ${(error as Error).message}${isForbidden(error) ? AS_SERVER : ''}`,
       );
@@ -71,38 +85,56 @@ function isForbidden(error: unknown): boolean {
   return errcode !== undefined && FORBIDDEN.includes(errcode & 0xff);
 }
 
+function damagedSource(source: Source, path: string, found: string): SetupError {
+  return source === 'backup' ? uselessBackup(path, found) : damagedDatabase(path, found);
+}
+
 type Contents = Pick<CopyReport, 'schema' | 'rows'>;
 
-async function copySnapshot(from: string, to: string, signal: AbortSignal): Promise<Contents> {
-  const source = new DatabaseSync(from, { timeout: 5_000 });
+async function copySnapshot(
+  from: string,
+  to: string,
+  signal: AbortSignal,
+  source: Source,
+): Promise<Contents> {
+  const database = new DatabaseSync(from, { timeout: 5_000 });
   try {
-    source.exec('BEGIN');
-    const contents = readContents(source, from);
-    await backup(source, to, { rate: STEP_PAGES, progress: () => signal.throwIfAborted() });
+    database.exec('BEGIN');
+    requireLedger(database, from, source);
+    const contents = readContents(database, from);
+    await backup(database, to, { rate: STEP_PAGES, progress: () => signal.throwIfAborted() });
     return contents;
   } finally {
-    source.close();
+    database.close();
   }
 }
 
+/** Throws `SetupError` when the file holds no ledger. */
+function requireLedger(database: DatabaseSync, path: string, source: Source): void {
+  const isEmpty = readSchema(database).version === 0;
+  if (source === 'backup' && (isEmpty || isForeign(database))) {
+    throw uselessBackup(path, 'it holds no ledger');
+  }
+  refuseForeign(database, path);
+  if (isEmpty) throw noLedger(path);
+}
+
 /** The copy is no database of a server yet: it stands without a log. */
-function checkCopy(path: string): Contents {
+function checkCopy(path: string, from: string, source: Source): Contents {
   const copy = new DatabaseSync(path);
   try {
     copy.exec('PRAGMA journal_mode = DELETE');
     const found = copy.prepare('PRAGMA integrity_check(1)').get()?.integrity_check;
-    if (found !== 'ok')
-      throw new SetupError(`the copy was not kept, for the database is damaged: ${found}`);
+    if (found !== 'ok') throw damagedSource(source, from, String(found).replace(/\s*\n\s*/g, ' '));
     return readContents(copy, path);
   } finally {
     copy.close();
   }
 }
 
-/** Schema and rows. Throws `SetupError` when this is not a ledger that this program can work with. */
+/** Schema and rows. Throws `SetupError` when this program cannot work with the ledger. */
 function readContents(database: DatabaseSync, path: string): Contents {
   isNewerDatabase(database, path);
   const { version: schema } = readSchema(database);
-  if (schema === 0) throw new SetupError(`${path} holds no ledger`);
   return { schema, rows: countRows(database) };
 }

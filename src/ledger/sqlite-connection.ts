@@ -3,7 +3,7 @@ import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { addCounts, formatCounts, parseCounts } from './latency.ts';
-import { damagedDatabase, isDamage } from './sqlite-damage.ts';
+import { damagedDatabase, isDamage, notTheOpenFile } from './sqlite-damage.ts';
 import { BUSY_TIMEOUT_MS, openDatabase, openToRead } from './sqlite-schema.ts';
 import { unavailable } from './unavailable.ts';
 
@@ -117,11 +117,11 @@ export class SqliteConnection {
 
   /**
    * Rows written to a file that was removed or replaced are lost with it: nothing may be recorded
-   * there. Only a restart takes on another file, after its master secret has been checked.
+   * there. The same file may come back. Only a restart takes on another one, after its master secret has been checked.
    */
   #assertSameFile(): void {
-    if (statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode) return;
-    throw new Error('the database file was removed or replaced; restart the server');
+    const inode = statSync(this.#path, { throwIfNoEntry: false })?.ino;
+    if (inode !== this.#inode) throw notTheOpenFile(this.#path, inode !== undefined);
   }
 
   /** The database, opened again when an earlier failure has closed it. */

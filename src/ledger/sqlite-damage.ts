@@ -7,6 +7,7 @@ import { isLocked } from './may-pass.ts';
 const DAMAGE_CODES = [11, 26];
 
 const NOT_A_DATABASE = 26;
+const READONLY = 8;
 
 /** What SQLite keeps beside a database, and would apply to any file of that name. */
 export const SIDE_FILES = ['-wal', '-shm', '-journal'] as const;
@@ -32,6 +33,30 @@ export function damagedDatabase(path: string, found: string): SetupError {
   return new SetupError(`the database ${path} is damaged: ${found}. ${wayBack(path)}`);
 }
 
+/** A file that holds no backup, or a damaged one. */
+export function uselessBackup(path: string, found: string): SetupError {
+  return new SetupError(
+    `the backup ${path} cannot be used: ${found}. Nothing was restored, and the file stays as it is. Take another ` +
+      'backup, and see how this one was kept',
+  );
+}
+
+/** The database that a server has open was moved away or removed, or another file was put in its place. */
+export function notTheOpenFile(path: string, isReplaced: boolean): Error {
+  const name = basename(path);
+  if (!isReplaced) {
+    return new Error(
+      `the database ${path} was moved away or removed. Move the same file back, and the server goes on by itself. Do ` +
+        `not restart it before: it would give up the file that it still has open, and not start again. Without that file: ${wayBack(path)}`,
+    );
+  }
+  return new Error(
+    `another file has taken the place of the database ${path}. Move it away and the first one back, and the server ` +
+      'goes on by itself. If the new file is the right one, stop the server, and start it only when no ' +
+      `${name}-wal and ${name}-shm of the first one lie beside the new one: they would damage it`,
+  );
+}
+
 /** A failure to open the database, with the remedy that fits the cause; `remedy` is for all other causes. */
 export function openingFailure(
   path: string,
@@ -47,6 +72,13 @@ export function openingFailure(
     );
   }
   if (isDamage(cause)) return damagedDatabase(path, message);
+  if (verb === 'read' && codeOf(cause) === READONLY) {
+    return new SetupError(
+      `cannot read the database ${path}: its log is read by way of ${basename(path)}-shm, which this user cannot write; ` +
+        'run this as the user of the server',
+      { cause },
+    );
+  }
   return new SetupError(`cannot ${verb} the database ${path}: ${message}; ${remedy}`, {
     cause,
     mayPass: isLocked(cause),

@@ -114,7 +114,7 @@ export function requireReadable(path: string): void {
 function requireFile(path: string): void {
   if (look(path)?.isDirectory()) {
     throw new SetupError(
-      `cannot open the database ${path}: it is a directory. Check PHM_DATA_DIR. If the ledger was here: ${wayBack(path)}`,
+      `cannot open the database ${path}: it is a directory. Check PHM_DATA_DIR first. ${wayBack(path)}`,
     );
   }
 }

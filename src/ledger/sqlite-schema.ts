@@ -103,12 +103,17 @@ function openExisting(
 function assertUsable(database: DatabaseSync, path: string): void {
   if (schemaVersion(database) === 0) {
     refuseForeign(database, path);
-    throw new SetupError(
-      `the database ${path} holds no ledger. Check PHM_DATA_DIR. If the ledger was here: ${wayBack(path)}`,
-    );
+    throw noLedger(path);
   }
   assertNotOlder(database, path);
   isNewerDatabase(database, path);
+}
+
+/** The database is new, or was emptied. */
+export function noLedger(path: string): SetupError {
+  return new SetupError(
+    `the database ${path} holds no ledger. Check PHM_DATA_DIR first. ${wayBack(path)}`,
+  );
 }
 
 /** The first schema had these tables, and no migration removes them. */
@@ -116,6 +121,15 @@ const OWN_TABLES = ['accounts', 'api_keys', 'ledger', 'secret_checks', 'usage'];
 
 /** Throws `SetupError` when another program has made the database. */
 export function refuseForeign(database: DatabaseSync, path: string): void {
+  if (!isForeign(database)) return;
+  throw new SetupError(
+    `${path} is not a database of this service: another program has made it. Check PHM_DATA_DIR first. ` +
+      `${wayBack(path)}`,
+  );
+}
+
+/** Whether another program has made the database. */
+export function isForeign(database: DatabaseSync): boolean {
   // One statement sees one state, also while another process makes the schema.
   const found = database
     .prepare(
@@ -125,11 +139,7 @@ export function refuseForeign(database: DatabaseSync, path: string): void {
     )
     .get();
   const { version, own, others } = found as Record<string, number>;
-  if (version === 0 ? others === 0 : own === OWN_TABLES.length) return;
-  throw new SetupError(
-    `${path} is not a database of this service: another program has made it. Check PHM_DATA_DIR. If the ledger was ` +
-      `here: ${wayBack(path)}`,
-  );
+  return version === 0 ? others > 0 : own < OWN_TABLES.length;
 }
 
 function assertNotOlder(database: DatabaseSync, path: string): void {

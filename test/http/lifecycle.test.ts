@@ -205,7 +205,10 @@ describe('a data directory that disappears', () => {
     assert.equal(body.key, undefined);
     const validated = await server.validate({ key: 'ab'.repeat(32) });
     assert.deepEqual([validated.status, validated.body.code], [503, 'ledger_unavailable']);
-    await untilLogged(server, /database file was removed or replaced/);
+    await untilLogged(
+      server,
+      /was moved away or removed\. .*: PHM_DATA_DIR=\S+ \S+.* ledger restore FILE"/,
+    );
     const ledger = async () => (await server.request('/readyz')).body.checks.ledger;
     await until('the server is not ready', 30_000, async () => (await ledger()) === 'unavailable');
     assert.equal((await server.request('/readyz')).status, 503);

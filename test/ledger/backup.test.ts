@@ -182,9 +182,16 @@ describe('copy of a database', () => {
       [
         'other',
         (path) => run(path, 'CREATE TABLE x (y); PRAGMA user_version = 1'),
-        /no such table/,
+        /not a database of this service/,
       ],
-      ['newer', (path) => run(path, 'PRAGMA user_version = 99'), /schema version 99, newer/],
+      [
+        'newer',
+        async (path) => {
+          await open(path).close();
+          run(path, 'PRAGMA user_version = 99');
+        },
+        /schema version 99, newer/,
+      ],
       ['damaged', damage, /damaged|malformed/],
     ];
     for (const [name, make, words] of cases) {
@@ -197,6 +204,15 @@ describe('copy of a database', () => {
         return true;
       });
     }
+    for (const name of ['empty', 'text', 'other', 'damaged']) {
+      await assert.rejects(copyDatabase(join(folder, name), copy, NEVER, 'backup'), {
+        name: 'SetupError',
+        message: new RegExp(`^the backup .*/${name} cannot be used: .* Take another backup`),
+      });
+    }
+    await assert.rejects(copyDatabase(join(folder, 'damaged'), copy, NEVER), {
+      message: /damaged is damaged: .*phm ledger restore FILE$/,
+    });
     assert.deepEqual(
       readdirSync(folder).filter((name) => name.startsWith('copy')),
       [],

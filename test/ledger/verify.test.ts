@@ -16,6 +16,7 @@ after(() => rmSync(folder, { recursive: true }));
 
 const path = join(folder, 'phm.db');
 const location = { kind: 'sqlite', path } as const;
+type Row = Record<string, number>;
 const verify = () =>
   verifyLedger(location, {
     nowMs: NOW,
@@ -54,6 +55,20 @@ describe('verification of a ledger in SQLite', () => {
     assert.match(findings[0]?.remedy ?? '', /^A server whose clock was wrong/);
   });
 
+  it('works on the schema of a newer release that this program can work with', async () => {
+    const before = (await verify()).findings;
+    const database = new DatabaseSync(path);
+    const { user_version: own } = database.prepare('PRAGMA user_version').get() as Row;
+    database.exec(`PRAGMA user_version = 99; DELETE FROM schema_version;
+      INSERT INTO schema_version (version, oldest_program) VALUES (99, ${own})`);
+    assert.deepEqual((await verify()).findings, before);
+    const exported = await runPhm(['export', join(folder, 'out')], folder);
+    assert.match(exported.stderr, /an export by this program could leave out/);
+    database.exec(`UPDATE schema_version SET oldest_program = 98`);
+    await assert.rejects(verify(), /needs programs of version 98; start the newer release/);
+    database.close();
+  });
+
   it('finds each change, and names it', async () => {
     for (const side of ['', '-wal', '-shm']) rmSync(path + side, { force: true });
     const store = openSqliteStore({ path, quotas: QUOTAS });
@@ -78,7 +93,13 @@ describe('verification of a ledger in SQLite', () => {
     const pages = Buffer.alloc(3 * 4096, 0x5a);
     writeSync(file, pages, 0, pages.length, 4096 * Math.floor(statSync(path).size / 8192));
     closeSync(file);
-    const { findings } = await verify();
+    const { findings, isComplete, keysWithoutRow } = await verify();
+    assert.deepEqual([isComplete, keysWithoutRow], [false, 0]);
+    const { examples } = findings.find(({ problem }) => /cannot be read/.test(problem)) ?? {};
+    assert.match(examples?.[0] ?? '', /^[a-z_]+: database disk image is malformed$/);
+    assert.equal(new Set(examples).size, examples?.length);
+    const { stderr } = await runPhm(['ledger', 'verify'], folder);
+    assert.match(stderr, /Not everything could be read\. Checked \d+ accounts/);
     assert.match(findings[0]?.problem ?? '', /^the file is damaged/);
     assert.match(findings[0]?.remedy ?? '', /restore a backup/);
   });

@@ -24,7 +24,7 @@ export async function exportLedger(
   write: (bytes: Uint8Array) => Promise<void>,
   signal: AbortSignal,
 ): Promise<MoveReport> {
-  return store.dump(async (snapshot) => {
+  return store.dump('export', async (snapshot) => {
     const hash = createHash('sha256');
     const put = async (lines: readonly unknown[]): Promise<void> => {
       signal.throwIfAborted();

@@ -2,10 +2,10 @@
 import pg from 'pg';
 import { SetupError } from '../../errors.ts';
 import { keyIdMs } from '../key-time.ts';
-import { newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
+import { isNewerSchema, newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
 import { CONFIRMED_COMMITS, confirmed } from '../postgres-confirmation.ts';
 import { readSchema } from '../postgres-schema.ts';
-import type { EmptyStore, MovableStore, Rows, Snapshot } from './store.ts';
+import type { EmptyStore, MovableStore, Rows, Snapshot, SnapshotUse } from './store.ts';
 import {
   accountColumn,
   type Column,
@@ -51,10 +51,12 @@ export class MovablePostgres implements MovableStore {
     this.#url = url;
   }
 
-  dump<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  dump<T>(use: SnapshotUse, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
     return this.#connected(async (client) => {
       await query(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      refuseNewerExport(await readSchema(client), newestVersion(readMigrations('postgres')));
+      const newest = newestVersion(readMigrations('postgres'));
+      if (use === 'export') refuseNewerExport(await readSchema(client), newest);
+      else isNewerSchema('the database', await readSchema(client), newest);
       return work({
         counts: () => countRows(client),
         rows: (table) => readRows(client, table),

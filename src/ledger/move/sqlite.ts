@@ -1,9 +1,9 @@
 /** The embedded store's part in a move: a read transaction, or one write transaction on an empty file. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { SetupError } from '../../errors.ts';
-import { newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
+import { isNewerSchema, newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
 import { openDatabase, openSnapshot, readSchema } from '../sqlite-schema.ts';
-import type { EmptyStore, MovableStore, RawRow, Rows, Snapshot } from './store.ts';
+import type { EmptyStore, MovableStore, RawRow, Rows, Snapshot, SnapshotUse } from './store.ts';
 import {
   accountColumn,
   columnsOf,
@@ -27,9 +27,11 @@ export class MovableSqlite implements MovableStore {
   }
 
   /** In WAL mode a reader sees one state and holds no writer up. */
-  dump<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
+  dump<T>(use: SnapshotUse, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
     return this.#transaction(openSnapshot, 'BEGIN', (database) => {
-      refuseNewerExport(readSchema(database), newestVersion(readMigrations('sqlite')));
+      const newest = newestVersion(readMigrations('sqlite'));
+      if (use === 'export') refuseNewerExport(readSchema(database), newest);
+      else isNewerSchema('the database', readSchema(database), newest);
       return work({
         counts: async () => guarded(() => countRows(database)),
         rows: (table) => readRows(database, table),

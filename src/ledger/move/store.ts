@@ -25,6 +25,9 @@ export interface Snapshot {
   ask(sql: string): Promise<readonly Record<string, unknown>[]>;
 }
 
+/** An export has to hold everything; a verification looks at what this program knows. */
+export type SnapshotUse = 'export' | 'verify';
+
 /** An empty store within a transaction. */
 export interface EmptyStore {
   insert(table: TableName, rows: Rows): Promise<void>;
@@ -33,8 +36,11 @@ export interface EmptyStore {
 }
 
 export interface MovableStore {
-  /** Rejects with `SetupError` before `work` when a newer release has made the schema. */
-  dump<T>(work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
+  /**
+   * Rejects with `SetupError` before `work` when a newer release has made the schema: for an export always, else when
+   * this program cannot work with it.
+   */
+  dump<T>(use: SnapshotUse, work: (snapshot: Snapshot) => Promise<T>): Promise<T>;
   /**
    * Commits what `work` has inserted when it resolves, and nothing when it rejects. Other writers wait
    * or fail meanwhile. Rejects with `SetupError` before `work` when any table has rows.

@@ -28,6 +28,8 @@ export type { Finding } from './findings.ts';
 
 export interface Verification {
   readonly rows: RowCounts;
+  /** False when rows or sums could not be read: `rows` then counts those before. */
+  readonly isComplete: boolean;
   readonly findings: readonly Finding[];
   /** The time of the oldest row, by the younger of its two times as retention goes, milliseconds; null without rows. */
   readonly oldestRowMs: number | null;
@@ -42,6 +44,7 @@ export interface VerifyOptions {
   readonly onProgress: (part: TableName | 'pages' | 'sums', rows: number) => void;
 }
 
+const UNREADABLE = 'a part of the database cannot be read to its end';
 const DAMAGED = 'restore a backup: docs/operations.md, "A damaged database"';
 
 const CREATED_MS = columnsOf('ledger').findIndex(({ name }) => name === 'created_ms');
@@ -57,9 +60,15 @@ export async function verifyLedger(
     requireWritable(location.path);
     await checkPages(location.path, findings, options);
   }
-  const state = { rows: noRows(), oldestRowMs: null as number | null, newestMs: options.nowMs };
+  const state: State = {
+    part: TABLE_NAMES[0],
+    rows: noRows(),
+    oldestRowMs: null,
+    newestMs: options.nowMs,
+  };
   let keysWithoutRow = 0;
-  await store.dump(async (snapshot) => {
+  let isComplete = true;
+  await store.dump('verify', async (snapshot) => {
     const guarded = async (work: () => Promise<void>): Promise<void> => {
       try {
         await work();
@@ -67,18 +76,26 @@ export async function verifyLedger(
         options.signal.throwIfAborted();
         // A damaged file is read as far as it can be.
         if (location.kind !== 'sqlite' || findings.list().length === 0) throw error;
-        findings.add('the database cannot be read further', (error as Error).message, DAMAGED);
+        findings.add(UNREADABLE, `${state.part}: ${reasonOf(error)}`, DAMAGED);
+        isComplete = false;
       }
     };
     await guarded(() => checkRows(snapshot, findings, options, state));
     await guarded(async () => {
+      state.part = 'sums';
       options.onProgress('sums', 0);
       await checkSums((sql) => snapshot.ask(sql), state, findings);
-      keysWithoutRow = (await countKeys(snapshot)) - state.rows.ledger;
+      if (isComplete) keysWithoutRow = (await countKeys(snapshot)) - state.rows.ledger;
     });
   });
   const { rows, oldestRowMs } = state;
-  return { rows, findings: findings.list(), oldestRowMs, keysWithoutRow };
+  return { rows, isComplete, findings: findings.list(), oldestRowMs, keysWithoutRow };
+}
+
+/** What SQLite said, without the words around it. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error ? cause.message : message;
 }
 
 async function checkPages(
@@ -103,6 +120,8 @@ async function checkPages(
 }
 
 interface State {
+  /** What is being read. */
+  part: TableName | 'sums';
   readonly rows: RowCounts;
   oldestRowMs: number | null;
   newestMs: number;
@@ -117,6 +136,7 @@ async function checkRows(
   const checks = new RowChecks(findings);
   const months = new MonthChecks(findings);
   for (const table of TABLE_NAMES) {
+    state.part = table;
     for await (const batch of snapshot.rawRows(table, EXTRA_COLUMNS[table])) {
       signal.throwIfAborted();
       for (const raw of batch) {
