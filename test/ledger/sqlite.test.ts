@@ -145,8 +145,9 @@ describe('SQLite store', () => {
     await second.close();
   });
 
-  it('refuses a database of a newer release and says so', () => {
+  it('refuses a database of a newer release and says so', async () => {
     const path = join(directory, 'newer.db');
+    await open('newer.db').close();
     const database = new DatabaseSync(path);
     database.exec('PRAGMA user_version = 999');
     database.close();
