@@ -7,6 +7,7 @@ import { makeDirectory } from '../make-directory.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, requireConfig, storeLocation, writeJson } from './context.ts';
 import { untilInterrupted } from './interruption.ts';
+import { requireFittingSecret } from './restored-secret.ts';
 import { describeRows } from './row-counts.ts';
 import { INIT_HELP, requireLedger, requireMasterSecret, tellStore } from './store.ts';
 
@@ -55,6 +56,7 @@ export function addBackupCommands(ledger: Command, context: CliContext): void {
       makeDataDirectory(config);
       const copied = await copy(file, path, 'backup');
       tellCopied(context, copied, options, 'Restored to');
+      await requireFittingSecret(context, config);
     });
 }
 

@@ -102,17 +102,24 @@ describe('copy of a database', () => {
   it('is restored on a machine that has no data directory yet', async () => {
     const folder = newFolder();
     const copy = join(folder, 'copy.db');
-    const store = open(join(folder, 'phm.db'));
-    await fillStore(store);
-    await copyDatabase(join(folder, 'phm.db'), copy, NEVER);
-    await store.close();
-    const dataDir = join(folder, 'new', 'data');
     const secret = { PHM_MASTER_KEY: '5a'.repeat(32) };
+    const create = ['account', 'create', '--init', '--name', 'A', '--plan', 'research'];
+    const created = await runPhm(create, folder, secret);
+    assert.equal(created.code, 0, created.stderr);
+    await copyDatabase(join(folder, 'phm.db'), copy, NEVER);
+    const dataDir = join(folder, 'new', 'data');
     const restored = await runPhm(['ledger', 'restore', copy], dataDir, secret);
     assert.equal(restored.code, 0, restored.stderr);
     assert.equal(statSync(dataDir).mode & 0o777, process.platform === 'win32' ? 0o666 : 0o700);
     const verified = await runPhm(['ledger', 'verify'], dataDir);
     assert.equal(verified.code, 0, verified.stderr);
+    // A secret of another ledger is told of, and the restored file stays.
+    const foreign = { PHM_MASTER_KEY: 'a5'.repeat(32) };
+    const other = await runPhm(['ledger', 'restore', copy], join(folder, 'other'), foreign);
+    assert.equal(other.code, 1);
+    assert.match(other.stderr, /copy was checked\.\nphm: the database was restored, but no server/);
+    assert.match(other.stderr, /version 1 of the master secret is not the one/);
+    assert.ok(statSync(join(folder, 'other', 'phm.db')).size > 0);
   });
 
   it('of a release with fewer tables is one of this release’s, which brings it up to date', async () => {

@@ -308,5 +308,12 @@ describe('the file of the master secret', { skip: process.platform === 'win32' }
       `${everyone}: replace`,
     ]);
     assert.deepEqual(secretExposures({ kind: 'environment', text: '' }), []);
+    const spaced = join(directory, 'my key');
+    writeFileSync(spaced, '');
+    chmodSync(spaced, 0o644);
+    assert.match(
+      secretExposures({ kind: 'file', path: spaced }).join(),
+      /Run chmod 600 '\/.*my key',/,
+    );
   });
 });
