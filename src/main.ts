@@ -45,11 +45,16 @@ function outputIsShared(): boolean {
 }
 
 process.on('uncaughtException', endAtOnce);
-// Words that cannot be written are lost and harm nothing; data that cannot fails the command.
+// Words that cannot be written are lost and harm nothing; data that cannot fails the command. A reader that has seen
+// enough, such as head, closes the pipe: the command then ends as SIGPIPE would end it.
 process.stderr.on('error', () => {});
-process.stdout.on('error', () => {
+process.stdout.on('error', ({ code: reason }: NodeJS.ErrnoException) => {
   process.once('exit', (code) => {
     if (code !== 0) return;
+    if (reason === 'EPIPE') {
+      process.exitCode = 141;
+      return;
+    }
     process.stderr.write('phm: the output cannot be written\n');
     process.exitCode = 1;
   });

@@ -1,5 +1,6 @@
 /** Holds the bound on connections to the files that this process may open: each connection is one. */
 import { readFileSync } from 'node:fs';
+import { SetupError } from './errors.ts';
 
 /** Files besides connections: databases, pipes, workers, logs, the listeners. A server has some 40 of them. */
 const OTHER_FILES = 128;
@@ -15,7 +16,13 @@ export function openFilesLimit(): number | null {
   }
 }
 
-/** The connections that a limit leaves, at most `max`, with `reserve` more to refuse others on. At least 1. */
+/** The connections that a limit leaves, at most `max`, with `reserve` more to refuse others on. Throws where it leaves none. */
 export function connectionsWithin(limit: number | null, max: number, reserve: number): number {
-  return limit === null ? max : Math.max(1, Math.min(max, limit - reserve - OTHER_FILES));
+  if (limit === null) return max;
+  const others = reserve + OTHER_FILES;
+  if (limit > others) return Math.min(max, limit - others);
+  throw new SetupError(
+    `the limit of ${limit} open files leaves none for connections: raise it to ${max + others} ` +
+      '(ulimit -n, LimitNOFILE of systemd, ulimits.nofile of compose)',
+  );
 }

@@ -99,9 +99,10 @@ function inheritSettings(command: Command): void {
 }
 
 function environmentHelp(): string {
+  const width = Math.max(...Object.keys(ENVIRONMENT).map((name) => name.length));
   const rows = Object.entries(ENVIRONMENT).map(([name, { default: value, help }]) => {
     const given = value === '' ? '' : ` (${value})`;
-    return `  ${name.padEnd(24)}${help}${given}`;
+    return `  ${name.padEnd(width)}  ${help}${given}`;
   });
   return (
     '\nEnvironment, for the server and the commands on its data:\n' +

@@ -18,7 +18,7 @@ export class AccessLog {
   readonly #logger: FastifyBaseLogger;
   readonly #observer: RequestObserver;
   readonly #lines = new RateLimiter();
-  /** Lines left out since the last summary, by status and code. */
+  /** Lines left out since the last summary, by status and code, or the word "probe". */
   readonly #leftOut = new Map<string, number>();
   #summary: NodeJS.Timeout | undefined;
 
@@ -28,9 +28,9 @@ export class AccessLog {
   }
 
   /** Whether a line may be written about a request without a valid API key; counts it if not. */
-  admits(status: number, code?: ErrorCode): boolean {
+  admits(status: number, what?: ErrorCode | 'probe'): boolean {
     const statusClass = String(Math.floor(status / 100));
-    return this.#take(statusClass, code === undefined ? String(status) : `${status} ${code}`);
+    return this.#take(statusClass, what === undefined ? String(status) : `${status} ${what}`);
   }
 
   /** Whether a line may be written about a TLS handshake that failed; counts it if not. */

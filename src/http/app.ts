@@ -278,7 +278,8 @@ function addLogHooks(
   app.addHook('onResponse', async (request, reply) => {
     const { statusCode: status } = reply;
     const isBounded = authenticator.isKeyed(request) && status !== 429;
-    if (!isBounded && !accessLog.admits(status, observer.problemOf(request))) return;
+    const probe = request.routeOptions.config.isProbe ? 'probe' : undefined;
+    if (!isBounded && !accessLog.admits(status, observer.problemOf(request) ?? probe)) return;
     request.log.info(
       {
         method: request.method,

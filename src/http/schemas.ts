@@ -321,7 +321,7 @@ export const HealthResult = Type.Object(
     checks: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
         description:
-          'state of entropy, each entropy source, generator (ok, starting, unjudged or latched), ledger, master_secret and accepting',
+          'state of entropy (ok, starting or unavailable), each entropy source, generator (ok, starting, unjudged or latched), ledger, master_secret and accepting',
       }),
     ),
     latch: Type.Optional(

@@ -7,7 +7,7 @@ import type { ClockReading } from '../ledger/index.ts';
 import type { KeyWorkerReply } from './messages.ts';
 
 /** Before the first check. */
-export const NO_READING: ClockReading = { against: 'rows', skewMs: 0, doubt: null };
+const NO_READING: ClockReading = { against: 'rows', skewMs: 0, doubt: null };
 
 export class ClockWatch {
   #reading: ClockReading;

@@ -1,6 +1,5 @@
 /** The key service as its callers see it from the moment that the server listens, which may be before it runs. */
 import { AppError } from '../errors.ts';
-import { NO_READING } from './clock-watch.ts';
 import type { ServiceLoad } from './observer.ts';
 import { STARTING } from './readiness.ts';
 import type { KeyService } from './service.ts';
@@ -10,7 +9,6 @@ export type KeyApi = Pick<
   KeyService,
   | 'authenticate'
   | 'checkReadiness'
-  | 'clockReading'
   | 'generate'
   | 'load'
   | 'metrics'
@@ -44,7 +42,7 @@ export class StartingService implements KeyApi {
   readonly validate: KeyApi['validate'] = async (...all) => this.#get().validate(...all);
   readonly usageOf: KeyApi['usageOf'] = (principal) => this.#get().usageOf(principal);
   readonly quotaNowMs: KeyApi['quotaNowMs'] = () => this.#get().quotaNowMs();
-  readonly clockReading: KeyApi['clockReading'] = () => this.#service?.clockReading() ?? NO_READING;
+  readonly clockReading = () => this.#service?.clockReading() ?? null;
   readonly checkReadiness: KeyApi['checkReadiness'] = () =>
     this.#service?.checkReadiness() ?? STARTING;
   /** Before the service runs there is no thread to ask. */

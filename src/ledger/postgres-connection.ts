@@ -258,6 +258,9 @@ function remedy(cause: unknown): string {
     return 'it asks for a password, and the address has none';
   }
   if (/^28/.test(code)) return 'check user and password';
+  if (code === '42501') {
+    return 'its user has to own the tables of the ledger: see "PostgreSQL" in docs/operations.md#backup-and-restore';
+  }
   if (code === '53300') return 'end other connections, or raise max_connections';
   if (/^E[A-Z]+$/.test(code) || /timeout|terminated/i.test(message)) {
     return 'check host and port, and that the server runs';

@@ -10,7 +10,8 @@ const MS_PER_SECOND = 1_000;
 export interface ServerState {
   readonly load: () => ServiceLoad;
   readonly readiness: () => Readiness;
-  readonly clock: () => ClockReading;
+  /** Null before the first reading. */
+  readonly clock: () => ClockReading | null;
   /** Days that ledger rows are kept; null: for ever. */
   readonly retentionDays: number | null;
   readonly isDraining: () => boolean;
@@ -43,6 +44,10 @@ interface Definition {
 
 const one = (value: number | boolean): readonly Sample[] => [[{}, Number(value)]];
 
+/** No series where there is nothing to say. */
+const optional = <T>(known: T | null, valueIn: (known: T) => number | boolean) =>
+  known === null ? [] : one(valueIn(known));
+
 /** Registers them. A counter's value is that of the service: it only grows. */
 export function addStateMetrics(registry: Registry, state: ServerState): void {
   for (const { type, name, help, labelNames = [], read } of definitions(state)) {
@@ -51,6 +56,8 @@ export function addStateMetrics(registry: Registry, state: ServerState): void {
       new Gauge({
         ...common,
         collect() {
+          // Without labels a gauge begins at 0.
+          this.remove({});
           for (const [labels, value] of read()) this.set(labels, value);
         },
       });
@@ -91,13 +98,13 @@ function definitions(state: ServerState): Definition[] {
       type: 'gauge',
       name: 'phm_clock_skew_seconds',
       help: "How far this machine's clock is ahead of the database's, or with SQLite of the newest row while it is in doubt",
-      read: () => one(clock().skewMs / MS_PER_SECOND),
+      read: () => optional(clock(), ({ skewMs }) => skewMs / MS_PER_SECOND),
     },
     {
       type: 'gauge',
       name: 'phm_clock_believed',
       help: "0 while this machine's clock is in doubt, unless it may be only ahead of an old newest row that is never pruned",
-      read: () => one(!isUrgent(clock(), state.retentionDays)),
+      read: () => optional(clock(), (reading) => !isUrgent(reading, state.retentionDays)),
     },
     {
       type: 'gauge',

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { ENVIRONMENT } from '../../src/config/environment.ts';
 import { MAIN, makeDataDir, phmJson, removeDataDir, runPhm } from '../support/server.ts';
 
 let dataDir: string;
@@ -51,6 +52,12 @@ const COMMANDS = [
 ];
 
 describe('phm', () => {
+  it('sets each variable in --help apart from its meaning', async () => {
+    const { stdout } = await runPhm(['--help'], dataDir);
+    for (const name of Object.keys(ENVIRONMENT))
+      assert.match(stdout, new RegExp(`^  ${name} {2}`, 'm'));
+  });
+
   it('has --help and --json on every command', async () => {
     const help = await Promise.all(
       COMMANDS.map((command) => runPhm([...command, '--help'], dataDir)),
@@ -182,6 +189,16 @@ describe('phm', () => {
     closeSync(full);
     assert.equal(status, 1);
     assert.match(stderr, /^phm: the output cannot be written\n$/m);
+  });
+
+  it('ends quietly with 141 when the reader of its output has gone', () => {
+    const line = `("$0" "$1" account list --json; echo "code $?" >&2) | true`;
+    const { stderr } = spawnSync('sh', ['-c', line, process.execPath, MAIN], {
+      env: { PHM_DATA_DIR: dataDir },
+      encoding: 'utf8',
+    });
+    assert.equal(stderr.trim().split('\n').at(-1), 'code 141');
+    assert.doesNotMatch(stderr, /cannot be written/);
   });
 
   it('leaves with 1 for an unknown account or key', async () => {

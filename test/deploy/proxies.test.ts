@@ -112,6 +112,17 @@ describe('an example of a reverse proxy', () => {
     }
   });
 
+  it('of nginx has connections for a client and a server on each of them, and files for those', () => {
+    const text = readText('deploy/nginx/phm.conf');
+    const [servers = 0, connections = 0, files = 0] = [
+      / max_conns=(\d+)/,
+      /worker_connections (\d+);/,
+      /worker_rlimit_nofile (\d+);/,
+    ].map((pattern) => Number(find(text, pattern)));
+    assert.ok(connections > 3 * servers, `${connections}`);
+    assert.ok(files > connections, `${files}`);
+  });
+
   it('beside which demo keys are off wherever deploy/ sets variables', () => {
     assert.equal(ENVIRONMENT.PHM_DEMO_KEYS.default, 'auto');
     for (const path of [

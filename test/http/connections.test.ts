@@ -304,7 +304,8 @@ describe('the limit of open files', () => {
     assert.equal(connectionsWithin(null, 2_000, 512), 2_000);
     assert.equal(connectionsWithin(20_000, 2_000, 512), 2_000);
     assert.equal(connectionsWithin(1_024, 2_000, 512), 384);
-    assert.equal(connectionsWithin(100, 2_000, 512), 1);
+    assert.equal(connectionsWithin(641, 2_000, 512), 1);
+    assert.throws(() => connectionsWithin(640, 2_000, 512), /640 open files .* raise it to 2640/);
     assert.ok(process.platform !== 'linux' || openFilesLimit() !== 0);
   });
 });

@@ -114,7 +114,7 @@ describe('/readyz', () => {
       [
         503,
         {
-          entropy: 'unavailable',
+          entropy: 'starting',
           generator: 'starting',
           ledger: 'unavailable',
           master_secret: 'ok',

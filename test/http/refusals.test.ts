@@ -91,7 +91,7 @@ describe('requests without a valid API key', () => {
     const { leftOut, msg } = lines.at(-1) as { leftOut: Record<string, number>; msg: string };
     assert.equal(msg, 'requests left out of the log');
     assert.deepEqual(Object.keys(leftOut).sort(), [
-      '200',
+      '200 probe',
       '400 malformed_request',
       '401 missing_api_key',
       '429 rate_limited',

@@ -568,6 +568,17 @@ describe('PostgreSQL schema', when, () => {
     }
   });
 
+  it('cannot be had by a user that does not own its tables: the message says who has to', async () => {
+    const url = new URL(await postgres.createLedger('unowned'));
+    await postgres.query('unowned', `CREATE ROLE other LOGIN PASSWORD '${PASSWORD}'`);
+    url.username = 'other';
+    await assert.rejects(open(url.href), {
+      name: 'SetupError',
+      message:
+        /permission denied for .*; its user has to own the tables of the ledger: see .*PostgreSQL/,
+    });
+  });
+
   it('is opened with a warning on a server that runs without fsync', async () => {
     const url = await postgres.createLedger('unsynced');
     const warnings: string[] = [];

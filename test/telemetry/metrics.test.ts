@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { ERRORS } from '../../src/errors.ts';
 import { Connections } from '../../src/http/connections.ts';
+import { StartingService } from '../../src/keys/index.ts';
 import { MetricsServer, openMetrics, type ServiceMetrics } from '../../src/telemetry/index.ts';
 import { order } from '../keys/fakes.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
@@ -204,6 +205,23 @@ describe('metrics in this process', () => {
       assert.equal(sampleOf(page, 'phm_clock_skew_seconds'), -1.5);
       assert.equal(sampleOf(page, 'phm_clock_believed'), 1);
     }
+  });
+
+  it('say nothing of the clock before it was held against the ledger', async () => {
+    const metrics = await open();
+    const starting = new StartingService();
+    metrics.watch({
+      load: starting.load,
+      readiness: starting.checkReadiness,
+      clock: starting.clockReading,
+      retentionDays: null,
+      isDraining: () => false,
+      connections: () => new Connections({ max: 1 }).counts,
+      lostLogLines: () => 0,
+    });
+    const page = await metrics.expose();
+    assert.equal(sampleOf(page, 'phm_ready'), 0);
+    assert.doesNotMatch(page, /^phm_clock_/m);
   });
 
   it('take seconds from milliseconds', async () => {

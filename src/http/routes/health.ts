@@ -70,7 +70,7 @@ function readiness({ service, clock, isDraining }: RouteContext): Health {
     success: status === 'ok',
     status,
     checks: {
-      entropy: word(entropy),
+      entropy: generator === 'starting' ? generator : word(entropy),
       ...Object.fromEntries(bySource),
       generator,
       ledger: word(ledger),
