@@ -127,11 +127,11 @@ function requireRights(path: string, rights: number): void {
   const verb = refused.length === 1 ? 'is' : 'are';
   const problem = unreadable ? 'not readable by this user' : 'read-only for this user';
   const beside = refused.some((file) => file !== path)
-    ? ` A command of an earlier release leaves such files beside a read-only ${basename(path)}.`
+    ? `A command of an earlier release leaves such files beside a read-only ${basename(path)}. `
     : '';
   throw new SetupError(
-    `cannot open the database ${path}: ${refused.join(' and ')} ${verb} ${problem}. Run this as the user of the ` +
-      `server, who has to own the files. If that user owns them, run chmod 600 ${refused.map(quote).join(' ')}.${beside}`,
+    `cannot open the database ${path}: ${refused.join(' and ')} ${verb} ${problem}. ${beside}Run this as the ` +
+      `user of the server, who has to own the files. If that user owns them, run chmod 600 ${refused.map(quote).join(' ')}`,
   );
 }
 

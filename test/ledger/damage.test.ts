@@ -256,7 +256,7 @@ describe('a database at the start of a server', () => {
     writeFileSync(`${path}-wal`, '', { mode: 0o400 });
     assert.match(
       await refusal(path),
-      /phm\.db-wal and \/.*phm\.db-shm are read-only .* run chmod 600 \S+-wal \S+-shm\. A command/,
+      /phm\.db-wal and \/.*phm\.db-shm are read-only .* A command .* run chmod 600 \S+-wal \S+-shm$/,
     );
     for (const side of ['-wal', '-shm']) rmSync(path + side);
     chmodSync(path, 0);
