@@ -8,6 +8,7 @@ import type { Config } from '../config/index.ts';
 import type { LedgerStore } from '../ledger/index.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, writeJson, writeTable } from './context.ts';
+import { commandLine } from './launcher.ts';
 import { exportUrl } from './server-address.ts';
 import { withStore, withStoreToRead } from './store.ts';
 
@@ -53,12 +54,23 @@ async function issue(
     if (await store.addApiKey(record, hashApiKey(apiKey))) return config;
     throw unknownAccount(options.account);
   });
-  if (options.json) {
-    writeJson(context, { api_key: apiKey, api_key_id: apiKeyId, account_id: options.account });
-  } else {
-    context.out(`${apiKey}\n`);
-    context.err(`Issued ${apiKeyId}. The key is shown this once: store it now.\n`);
-    context.err(nextStep(context, config, apiKey));
+  const result = { api_key: apiKey, api_key_id: apiKeyId, account_id: options.account };
+  await show(context, apiKeyId, options.json ? JSON.stringify(result) : apiKey);
+  if (options.json) return;
+  context.err(`Issued ${apiKeyId}. The key is shown this once: store it now.\n`);
+  context.err(nextStep(context, config, apiKey));
+}
+
+/** Writes the line with the API key. Throws `CommandError` when nobody has read it. */
+async function show(context: CliContext, apiKeyId: string, line: string): Promise<void> {
+  try {
+    await context.outBytes(Buffer.from(`${line}\n`));
+  } catch {
+    throw new CommandError(
+      `the output cannot be written\nNobody has the API key ${apiKeyId}. Revoke it and issue another: ` +
+        commandLine(context, `key revoke ${apiKeyId}`),
+      1,
+    );
   }
 }
 

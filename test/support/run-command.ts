@@ -14,7 +14,9 @@ export async function runCommand(
     out: (text) => {
       stdout += text;
     },
-    outBytes: () => Promise.reject(new Error('no bytes are written')),
+    outBytes: async (bytes) => {
+      stdout += Buffer.from(bytes).toString();
+    },
     outputIsShared: () => false,
     err: (text) => {
       stderr += text;
