@@ -312,7 +312,7 @@ export interface components {
              * @enum {string}
              */
             status: "ok" | "unavailable" | "draining";
-            /** @description state of entropy, each entropy source, generator (ok, starting, unjudged or latched), ledger, master_secret and accepting */
+            /** @description state of entropy (ok, starting or unavailable), each entropy source, generator (ok, starting, unjudged or latched), ledger, master_secret and accepting */
             checks?: {
                 [key: string]: string;
             };
