@@ -81,7 +81,7 @@ describe('a server on SQLite', () => {
       await server.logged('the clock is in doubt');
       assert.match(
         server.log,
-        /400 days ahead of the newest row .* phm ledger prune --accept-clock/,
+        /400 days ahead of the newest row .* ledger prune --accept-clock/,
       );
       await server.stop();
       assert.equal(await countLeft(openStore(folder), keyIds), 30);
