@@ -74,16 +74,16 @@ describe('a server on SQLite', () => {
       await (await Server.start(folder, RETENTION)).stop();
       const keyIds = await fill(openStore(folder));
       const server = await Server.start(folder, { ...RETENTION, ...shifted(flag) });
-      assert.equal(server.log.includes('the clock is in doubt'), !jumps);
-      if (flag) writeFileSync(flag, '');
-      assert.equal((await server.generate({ security_level: 256 })).status, 200);
-      await firstUpkeep(server);
-      await server.logged('the clock is in doubt');
-      assert.match(
-        server.log,
-        /400 days ahead of the newest row .* ledger prune --accept-clock/,
-      );
-      await server.stop();
+      try {
+        assert.equal(server.log.includes('the clock is in doubt'), !jumps);
+        if (flag) writeFileSync(flag, '');
+        assert.equal((await server.generate({ security_level: 256 })).status, 200);
+        await firstUpkeep(server);
+        await server.logged('the clock is in doubt');
+        assert.match(server.log, /400 days ahead of the newest row .* ledger prune --accept-clock/);
+      } finally {
+        await server.stop();
+      }
       assert.equal(await countLeft(openStore(folder), keyIds), 30);
     }
   });
@@ -113,17 +113,20 @@ describe('a server on PostgreSQL', { skip: noPostgres }, () => {
       PHM_METRICS_PORT: '0',
       PHM_DEMO_KEYS: 'on',
     });
-    writeFileSync(flag, '');
-    await server.logged('the clock is in doubt');
-    const answer = await server.generate({ security_level: 256 });
-    assert.equal(answer.status, 200);
-    assert.match(answer.headers.get('ratelimit') ?? '', /"quota";r=999;t=/);
-    const page = await server.scrape();
-    assert.match(page, /^phm_clock_believed 0$/m);
-    const skew = Number(/^phm_clock_skew_seconds (.*)$/m.exec(page)?.[1]);
-    assert.ok(Math.abs(skew - AHEAD_MS / 1000) < 5, `${skew}`);
-    await firstUpkeep(server);
-    assert.equal(await server.stop(), 0);
+    try {
+      writeFileSync(flag, '');
+      await server.logged('the clock is in doubt');
+      const answer = await server.generate({ security_level: 256 });
+      assert.equal(answer.status, 200);
+      assert.match(answer.headers.get('ratelimit') ?? '', /"quota";r=999;t=/);
+      const page = await server.scrape();
+      assert.match(page, /^phm_clock_believed 0$/m);
+      const skew = Number(/^phm_clock_skew_seconds (.*)$/m.exec(page)?.[1]);
+      assert.ok(Math.abs(skew - AHEAD_MS / 1000) < 5, `${skew}`);
+      await firstUpkeep(server);
+    } finally {
+      assert.equal(await server.stop(), 0);
+    }
     const months = await postgres.query(
       'jumps',
       'SELECT month, used::integer FROM usage ORDER BY 1',
