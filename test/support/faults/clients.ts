@@ -184,7 +184,9 @@ export class Clients {
     }
     const name = failure ?? `${status} ${body?.code ?? headers['content-type'] ?? 'empty'}`;
     count(this.refused, name);
-    if (status === 500 || (status >= 400 && status < 500)) this.wrong.push(name);
+    // The rate limit may refuse some of the many verdicts at the end: they are asked for again.
+    const isRefused = status >= 400 && status < 500 && status !== 429;
+    if (status === 500 || isRefused) this.wrong.push(name);
     if (status === 503 && failure === null) {
       const type = headers['content-type'] ?? 'no content type';
       const lacks = headers['retry-after'] ? '' : ', no Retry-After';
