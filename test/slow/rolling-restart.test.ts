@@ -7,13 +7,12 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:https';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeCertificate } from '../support/certificate.ts';
-import { freePort } from '../support/free-port.ts';
+import { connects, freePort } from '../support/free-port.ts';
 import { noPostgres, Postgres } from '../support/postgres.ts';
 import { type Environment, phmJson, Server } from '../support/server.ts';
 
@@ -28,18 +27,6 @@ interface Outcome {
   readonly path: string;
   /** HTTP status, or the code of the error when there was no whole answer. */
   readonly status: number | string;
-}
-
-async function connects(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
-  }
 }
 
 describe('a rolling restart', {

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connects } from './free-port.ts';
 
 const DEPLOY = resolve(import.meta.dirname, '../../deploy');
 
@@ -69,18 +69,6 @@ export class RunningProxy {
     if (this.#child.exitCode === null && this.#child.kill('SIGKILL')) {
       await once(this.#child, 'exit');
     }
-  }
-}
-
-async function connects(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
   }
 }
 
