@@ -4,6 +4,7 @@
  * from it.
  */
 import { existsSync } from 'node:fs';
+import { AFTER_FAILURE_MS, DAY_MS, FIRST_MS } from './maintenance.ts';
 import { type CheckKind, type CheckReport, type RunningCheck, startCheck } from './sqlite-check.ts';
 import { damagedDatabase } from './sqlite-damage.ts';
 import { refuseLostDatabase, requireWritable } from './sqlite-files.ts';
@@ -60,10 +61,6 @@ export interface IntegrityOptions {
   readonly firstMs?: number;
 }
 
-const FIRST_MS = 60_000;
-const EVERY_MS = 86_400_000;
-const AFTER_FAILURE_MS = 3_600_000;
-
 /** Checks the whole database once a day, in a process of its own. */
 export class IntegrityWatch {
   readonly #options: IntegrityOptions;
@@ -107,6 +104,6 @@ export class IntegrityWatch {
       return;
     }
     if (done.result.kind === 'failed') this.#plan(AFTER_FAILURE_MS);
-    else this.#plan(done.check === 'quick_check' ? firstMs : EVERY_MS);
+    else this.#plan(done.check === 'quick_check' ? firstMs : DAY_MS);
   }
 }

@@ -33,8 +33,9 @@ export type MaintenanceResult =
 
 export const DAY_MS = 86_400_000;
 
-const FIRST_MS = 60_000;
-const AFTER_FAILURE_MS = 3_600_000;
+/** To the first turn of any upkeep after a start, and to the next one after a failure. */
+export const FIRST_MS = 60_000;
+export const AFTER_FAILURE_MS = 3_600_000;
 
 /** How long the piece that is under way may take at the end. */
 const STOP_LIMIT_MS = 5_000;
