@@ -61,13 +61,13 @@ async function issue(
   context.err(nextStep(context, config, apiKey));
 }
 
-/** Writes the line with the API key. Throws `CommandError` when nobody has read it. */
+/** Writes the line with the API key. Throws `CommandError` when it cannot be written. */
 async function show(context: CliContext, apiKeyId: string, line: string): Promise<void> {
   try {
     await context.outBytes(Buffer.from(`${line}\n`));
   } catch {
     throw new CommandError(
-      `the output cannot be written\nNobody has the API key ${apiKeyId}. Revoke it and issue another: ` +
+      `the output cannot be written\nThe API key ${apiKeyId} is valid, and was not shown. Revoke it and issue another: ` +
         commandLine(context, `key revoke ${apiKeyId}`),
       1,
     );

@@ -403,7 +403,10 @@ describe('the API key of key issue', () => {
   it('is to be revoked when its output cannot be written', () => {
     const { stderr } = shell(`(phm key issue --account ${account}; echo "code $?" >&2) | true`);
     assert.match(stderr, /^phm: the output cannot be written$/m);
-    assert.match(stderr, /^Nobody has the API key (key_\w+)\. Revoke it .*: .+ key revoke \1$/m);
+    assert.match(
+      stderr,
+      /^The API key (key_\w+) is valid, and was not shown\. Revoke it .*: .+ key revoke \1$/m,
+    );
     assert.match(stderr, /code 1\n$/);
   });
 
