@@ -50,6 +50,16 @@ export function assertLength(name: string, bytes: Uint8Array, length: number): v
   }
 }
 
+/** The number of one bits in `bytes`. */
+export function countOnes(bytes: Uint8Array): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const wholeWordsBytes = bytes.length - (bytes.length % 4);
+  let ones = 0;
+  for (let i = 0; i < wholeWordsBytes; i += 4) ones += popcount32(view.getUint32(i));
+  for (let i = wholeWordsBytes; i < bytes.length; i++) ones += popcount32(bytes[i]);
+  return ones;
+}
+
 /** The number of one bits in the low 32 bits of `word`, without a table indexed by secrets. */
 export function popcount32(word: number): number {
   let pairs = word - ((word >>> 1) & 0x5555_5555);

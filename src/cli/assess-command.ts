@@ -2,15 +2,18 @@
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Constants, TEST_NAMES, type TestName } from '../sts/index.ts';
-import { type AssessOutput, type AssessProgress, assess } from './assess.ts';
+import { PROJECT_VERSION } from '../version.ts';
+import { assess } from './assess.ts';
 import { HtmlOutput } from './assess-html.ts';
-import { INPUT_FORMATS, type InputFormat, type PackedSequence } from './assess-input.ts';
+import { INPUT_FORMATS, type InputFormat, inputName, type PackedSequence } from './assess-input.ts';
 import { makeOutput, type OutputKind } from './assess-output.ts';
 import { ProgressBar } from './assess-progress.ts';
+import type { AssessProgress } from './assess-run.ts';
+import type { AssessOutput } from './assess-summary.ts';
 import { CommandError } from './command-error.ts';
 import type { CliContext } from './context.ts';
 import { OUTPUT_GONE, untilInterrupted } from './interruption.ts';
-import { claimPagePath } from './page-file.ts';
+import { claimPagePath, replaceFile } from './page-file.ts';
 import { parseCount } from './parse-count.ts';
 
 interface AssessFlags {
@@ -83,10 +86,7 @@ async function run(
     throw new CommandError('--sequences needs --bits, the length of each', 2);
   }
   const { bits } = flags;
-  const page =
-    html === undefined
-      ? undefined
-      : new HtmlOutput(claimPagePath(html, file), { file, constants: flags.constants });
+  const page = html === undefined ? undefined : openPage(html, file, flags.constants);
   const bar =
     process.stderr.isTTY && bits !== undefined
       ? new ProgressBar(bits, context.err, () => performance.now())
@@ -100,7 +100,7 @@ async function run(
     const onProgress = (progress: AssessProgress): void => bar?.update(progress);
     const options = { file, ...flags, ...howMany(sequences, bits), ...(test && { tests: test }) };
     if (!page) return assess(options, output, { signal, onProgress });
-    const onFirstSequence = (sequence: PackedSequence): void => page.draw(sequence);
+    const onFirstSequence = ({ bytes, bits }: PackedSequence): void => page.draw(bytes, bits);
     return assess(options, bothOutputs(output, page), { signal, onProgress, onFirstSequence });
   };
   try {
@@ -108,6 +108,13 @@ async function run(
   } finally {
     bar?.clear();
   }
+}
+
+/** Throws `CommandError` when there can be no page at `path`. */
+function openPage(path: string, input: string, constants: Constants): HtmlOutput {
+  const target = claimPagePath(path, input);
+  const head = { input: inputName(input), program: `phm ${PROJECT_VERSION}`, constants };
+  return new HtmlOutput(head, (page) => replaceFile(target, page));
 }
 
 /** Standard output comes first: it has its report though the page cannot be written. */

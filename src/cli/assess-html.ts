@@ -1,28 +1,30 @@
 /** The report as a web page: gathers what the page shows, and writes it at the end of the run. */
 import {
   type ApplicableOutcome,
+  type Constants,
   SECOND_LEVEL_MINIMUM_SEQUENCES,
   type SuiteReport,
   TEST_NAMES,
   type TestName,
 } from '../sts/index.ts';
-import type { AssessOptions, AssessOutput, AssessSummary } from './assess.ts';
-import { inputName, type PackedSequence } from './assess-input.ts';
+import type { AssessOutput, AssessSummary } from './assess-summary.ts';
 import { type Markup, markup, NOTHING } from './html/markup.ts';
 import type { TestPValues } from './html/p-value-plot.ts';
-import { formatPage } from './html/page.ts';
+import { formatPage, type PageContent } from './html/page.ts';
 import { rasterFigure } from './html/raster.ts';
 import { measureSpectrum, spectrumFigure } from './html/spectrum.ts';
 import type { Smallest } from './html/tests-table.ts';
 import { walkEnvelope, walkFigure } from './html/walk.ts';
-import { replaceFile } from './page-file.ts';
 
 /** There are no more without a second level, unless its tests did not apply to enough of them. */
 const PLOTTED_SEQUENCES = SECOND_LEVEL_MINIMUM_SEQUENCES - 1;
 
+/** What the page says of its input, and of the program that writes it. */
+export type PageHead = Pick<PageContent, 'input' | 'program'> & { readonly constants: Constants };
+
 export class HtmlOutput implements AssessOutput {
-  readonly #path: string;
-  readonly #options: Pick<AssessOptions, 'file' | 'constants'>;
+  readonly #write: (page: string) => void;
+  readonly #head: PageHead;
   readonly #smallest = new Map<TestName, Smallest>();
   /** The p-values of the first sequences; of the others nothing is kept but the smallest. */
   readonly #pValues = new Map<TestName, (readonly number[])[]>();
@@ -30,15 +32,15 @@ export class HtmlOutput implements AssessOutput {
   #plotted = 0;
   #pictures: Markup = NOTHING;
 
-  /** `path` is from `claimPagePath`. */
-  constructor(path: string, options: Pick<AssessOptions, 'file' | 'constants'>) {
-    this.#path = path;
-    this.#options = options;
+  /** `write` gets the page once, when the run ends. */
+  constructor(head: PageHead, write: (page: string) => void) {
+    this.#head = head;
+    this.#write = write;
   }
 
   /** Draws the first sequence. Nothing of it is kept but what the page shows. */
-  draw({ bytes, bits }: PackedSequence): void {
-    const spectrum = measureSpectrum(bytes, bits, this.#options.constants);
+  draw(bytes: Uint8Array, bits: number): void {
+    const spectrum = measureSpectrum(bytes, bits, this.#head.constants);
     this.#pictures = markup`${rasterFigure(bytes, bits)}${walkFigure(walkEnvelope(bytes, bits))}${spectrumFigure(spectrum, bits)}`;
   }
 
@@ -59,11 +61,11 @@ export class HtmlOutput implements AssessOutput {
     this.#pValues.set(name, plotted);
   }
 
-  /** Throws `CommandError` when the page cannot be written. */
   end(summary: AssessSummary): void {
     if (!this.#first) return;
     const page = formatPage({
-      input: inputName(this.#options.file),
+      input: this.#head.input,
+      program: this.#head.program,
       summary,
       first: this.#first,
       smallest: this.#smallest,
@@ -71,7 +73,7 @@ export class HtmlOutput implements AssessOutput {
       plotted: this.#plotted,
       pictures: this.#pictures,
     });
-    replaceFile(this.#path, page);
+    this.#write(page);
   }
 
   #plottedTests(): TestPValues[] {

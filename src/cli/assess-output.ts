@@ -1,12 +1,12 @@
 /** Where the reports go: JSON, CSV or text. Each writes as it goes and keeps one report at most. */
 import { ALPHA, P_VALUE_LABELS, type SuiteReport } from '../sts/index.ts';
-import type { AssessOutput, AssessSummary } from './assess.ts';
 import {
   formatSequenceText,
   formatSummaryText,
   toAssessReport,
   toJsonSummary,
 } from './assess-report.ts';
+import type { AssessOutput, AssessSummary } from './assess-summary.ts';
 
 export type OutputKind = 'text' | 'json' | 'csv';
 

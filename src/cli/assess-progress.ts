@@ -1,5 +1,5 @@
 /** The progress bar of `phm assess`, for a terminal only. */
-import type { AssessProgress } from './assess.ts';
+import type { AssessProgress } from './assess-run.ts';
 import { grouped } from './assess-table.ts';
 import { StatusLine } from './status-line.ts';
 

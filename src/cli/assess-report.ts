@@ -12,7 +12,7 @@ import {
   toAssessReport,
   UNIFORMITY_ALPHA,
 } from '../sts/index.ts';
-import type { AssessSummary } from './assess.ts';
+import type { AssessSummary } from './assess-summary.ts';
 import { alignColumns, countText, grouped } from './assess-table.ts';
 
 /** The JSON of one sequence. */

@@ -1,8 +1,19 @@
 /** One run of `phm assess`: reads, tests and hands out reports side by side. */
 import { wipe } from '../bytes.ts';
-import { MINIMUM_BITS, type SuiteReport, TEST_NAMES } from '../sts/index.ts';
-import type { AssessControl, AssessOptions } from './assess.ts';
-import { inputName, openInput, type PackedSequence, type SequenceReader } from './assess-input.ts';
+import {
+  type Constants,
+  MINIMUM_BITS,
+  type SuiteReport,
+  TEST_NAMES,
+  type TestName,
+} from '../sts/index.ts';
+import {
+  type InputFormat,
+  inputName,
+  openInput,
+  type PackedSequence,
+  type SequenceReader,
+} from './assess-input.ts';
 import { AssessPool } from './assess-pool.ts';
 import { countText, grouped } from './assess-table.ts';
 import { CommandError } from './command-error.ts';
@@ -12,6 +23,36 @@ export const MAX_BITS = 2 ** 26;
 
 /** Sequences read or under way for each thread, so that none waits for the reader. */
 const IN_HAND_PER_THREAD = 2;
+
+export interface AssessOptions {
+  /** A path, or `-` for standard input. */
+  readonly file: string;
+  readonly format: InputFormat;
+  readonly constants: Constants;
+  /** Bits of each sequence; without it the whole file is one sequence. */
+  readonly bits?: number;
+  /** How many sequences; as many whole ones as the file holds unless given. Needs `bits`. */
+  readonly sequences?: number;
+  /** The only tests to run; all of them unless given. */
+  readonly tests?: readonly TestName[];
+  readonly threads: number;
+}
+
+/** How far a run is. `expected`: the sequences there will be, where that can be told. */
+export interface AssessProgress {
+  readonly finished: number;
+  readonly expected: number | undefined;
+}
+
+export interface AssessControl {
+  /** Ends the run at once; what is finished is reported. Its reason is a word for the message. */
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: AssessProgress) => void;
+  /** Sees the first sequence before it is tested, which begins with a byte. MUST NOT keep its bytes. */
+  readonly onFirstSequence?: (sequence: PackedSequence) => void;
+  /** Another worker, for tests. */
+  readonly workerUrl?: URL;
+}
 
 /** Opens the input. Throws `CommandError` when there is none. `reports` MUST be called, once. */
 export async function openRun(options: AssessOptions, control: AssessControl): Promise<AssessRun> {

@@ -4,7 +4,7 @@
  */
 export { BackgroundSource } from './background.ts';
 export { creditOfKey, type SeedCredit } from './credits.ts';
-export { countOnes, mostCommonValueMinEntropy } from './estimators/most-common-value.ts';
+export { mostCommonValueMinEntropy } from './estimators/most-common-value.ts';
 export {
   ASSESSMENT_SAMPLES,
   assessNonIid,

@@ -9,7 +9,7 @@
  * about how the key was made.
  */
 import { timingSafeEqual } from 'node:crypto';
-import { popcount32 } from '../bytes.ts';
+import { countOnes, popcount32 } from '../bytes.ts';
 
 /**
  * Each tail of each test holds at most 2^-54. The test at distance 64 has 64 pairs of a 128-bit key:
@@ -78,7 +78,7 @@ export function entropyCheck(key: Uint8Array): EntropyCheck {
   }
   const lengthBits = key.length * 8;
   const statistics = [0, ...DISTANCES_BITS].map((d, i) =>
-    judge(KEY_TESTS[i], lengthBits - d, d === 0 ? ones(key) : disagreements(key, d)),
+    judge(KEY_TESTS[i], lengthBits - d, d === 0 ? countOnes(key) : disagreements(key, d)),
   );
   return { passed: statistics.every(({ passed }) => passed), statistics };
 }
@@ -91,12 +91,6 @@ function judge(name: string, trials: number, observed: number): EntropyStatistic
   const highest = trials - lowest;
   const passed = observed >= lowest && observed <= highest;
   return { name, trials, observed, lowest, highest, passed };
-}
-
-function ones(key: Uint8Array): number {
-  let count = 0;
-  for (const byte of key) count += popcount32(byte);
-  return count;
 }
 
 /** How often bit i differs from bit i + d, bits numbered from the top of the first byte. */

@@ -6,10 +6,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
-import { concatBytes, wipe } from '../bytes.ts';
+import { concatBytes, countOnes, wipe } from '../bytes.ts';
 import { CtrDrbg, drbgSelfTest, MAX_REQUEST_BITS, SECURITY_STRENGTH_BITS } from '../drbg/index.ts';
 import {
-  countOnes,
   type EntropySource,
   gatherSeed,
   isBackground,

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { type AssessOutput, type AssessSummary, assess } from '../../src/cli/assess.ts';
+import { assess } from '../../src/cli/assess.ts';
 import { AssessPool } from '../../src/cli/assess-pool.ts';
+import type { AssessOutput, AssessSummary } from '../../src/cli/assess-summary.ts';
 import { CommandError } from '../../src/cli/command-error.ts';
 import type { SuiteReport } from '../../src/sts/index.ts';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createCipheriv } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { countOnes } from '../../src/bytes.ts';
 import { ContinuousTest } from '../../src/entropy/health/continuous.ts';
 import {
-  countOnes,
   type Draw,
   type EntropySource,
   gatherSeed,

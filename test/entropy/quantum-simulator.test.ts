@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { countOnes, openSource } from '../../src/entropy/index.ts';
+import { countOnes } from '../../src/bytes.ts';
+import { openSource } from '../../src/entropy/index.ts';
 import { PRIME_PHASE_CIRCUIT } from '../../src/entropy/sources/circuit.ts';
 import { sampleShots, simulateCircuit } from '../../src/entropy/sources/quantum-simulator.ts';
 import {

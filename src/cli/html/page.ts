@@ -1,8 +1,7 @@
 /** The page of `phm assess --html`: one file that asks for nothing else and runs no script. */
 import type { SuiteReport, TestName } from '../../sts/index.ts';
-import { PROJECT_VERSION } from '../../version.ts';
-import type { AssessSummary } from '../assess.ts';
 import { heading } from '../assess-report.ts';
+import type { AssessSummary } from '../assess-summary.ts';
 import { countText, grouped } from '../assess-table.ts';
 import { histogramsSection } from './histograms.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
@@ -15,6 +14,8 @@ import { verdictSection } from './verdict-section.ts';
 export interface PageContent {
   /** What the input is called. */
   readonly input: string;
+  /** The program that writes the page, and its version. */
+  readonly program: string;
   readonly summary: AssessSummary;
   /** The report on the first sequence. */
   readonly first: SuiteReport;
@@ -58,7 +59,7 @@ ${pictures}</div>
 </section>
 ${summary.secondLevel.judged ? histogramsSection(summary.secondLevel) : NOTHING}
 </main>
-${FOOTER}
+${footer(content)}
 </body>
 </html>
 `;
@@ -92,6 +93,8 @@ function sourceSection({ summary, pValues, plotted }: PageContent): Markup {
 ${plot}</section>`;
 }
 
-const FOOTER = markup`<footer>
-<p>NIST <a href="https://doi.org/10.6028/NIST.SP.800-22r1a" rel="noreferrer">SP 800-22 Rev. 1a</a>, “A Statistical Test Suite for Random and Pseudorandom Number Generators for Cryptographic Applications”. Written by phm ${PROJECT_VERSION}. Without a date: the same input gives the same page.</p>
+function footer({ program }: PageContent): Markup {
+  return markup`<footer>
+<p>NIST <a href="https://doi.org/10.6028/NIST.SP.800-22r1a" rel="noreferrer">SP 800-22 Rev. 1a</a>, “A Statistical Test Suite for Random and Pseudorandom Number Generators for Cryptographic Applications”. Written by ${program}. Without a date: the same input gives the same page.</p>
 </footer>`;
+}

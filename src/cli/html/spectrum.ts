@@ -1,5 +1,4 @@
 /** The spectrum of a sequence, as the discrete Fourier transform test sees it (SP 800-22 §2.6). */
-import { wipe } from '../../bytes.ts';
 import { type Constants, DFT_T2_OVER_N, fourierTransform, unpackBits } from '../../sts/index.ts';
 import { grouped } from '../assess-table.ts';
 import {
@@ -96,7 +95,7 @@ function spectrumSizes(bytes: Uint8Array, n: number): Float64Array {
   const S = fourierTransform(re, im, bins);
   const sizes = new Float64Array(bins);
   for (let k = 0; k < bins; k++) sizes[k] = Math.sqrt((S.re[k] ** 2 + S.im[k] ** 2) / n);
-  wipe(unpacked, re, im, S.re, S.im);
+  for (const buffer of [unpacked, re, im, S.re, S.im]) buffer.fill(0);
   return sizes;
 }
 

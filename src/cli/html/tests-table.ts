@@ -1,7 +1,7 @@
 /** The table of the tests: what each looks for, and how the sequences did. */
 import type { ApplicableOutcome, SuiteReport, TestName } from '../../sts/index.ts';
-import type { AssessSummary, TestCounts } from '../assess.ts';
 import { pValueText } from '../assess-report.ts';
+import type { AssessSummary, TestCounts } from '../assess-summary.ts';
 import { grouped } from '../assess-table.ts';
 import { type Content, type Markup, markup } from './markup.ts';
 

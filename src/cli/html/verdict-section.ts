@@ -1,6 +1,5 @@
 /** What the run came to, in words and counts, and what that does not prove. */
 import type { SuiteReport } from '../../sts/index.ts';
-import type { AssessSummary } from '../assess.ts';
 import {
   failureText,
   NO_CERTIFICATE,
@@ -8,6 +7,7 @@ import {
   TEST_RULE,
   verdictNotes,
 } from '../assess-report.ts';
+import type { AssessSummary } from '../assess-summary.ts';
 import { countText, grouped } from '../assess-table.ts';
 import { type Content, type Markup, markup, NOTHING } from './markup.ts';
 

@@ -2,7 +2,6 @@
  * The most common value estimate: NIST SP 800-90B, Recommendation for the Entropy Sources Used for
  * Random Bit Generation, §6.3.1. https://doi.org/10.6028/NIST.SP.800-90B
  */
-import { popcount32 } from '../../bytes.ts';
 import {
   type Estimate,
   minEntropyOf,
@@ -49,14 +48,4 @@ export function mostCommonValueMinEntropy(ones: number, lengthBits: number): num
     throw new RangeError(`"ones" expected an integer from 0 to ${lengthBits}, got ${ones}`);
   }
   return fromMode(Math.max(ones, lengthBits - ones), lengthBits).minEntropy;
-}
-
-/** The number of one bits in `bytes`. */
-export function countOnes(bytes: Uint8Array): number {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const wholeWordsBytes = bytes.length - (bytes.length % 4);
-  let ones = 0;
-  for (let i = 0; i < wholeWordsBytes; i += 4) ones += popcount32(view.getUint32(i));
-  for (let i = wholeWordsBytes; i < bytes.length; i++) ones += popcount32(bytes[i]);
-  return ones;
 }

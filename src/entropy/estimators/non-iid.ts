@@ -5,7 +5,6 @@
  * Where the text leaves something open or NIST's program ea_non_iid does other than the text, this does
  * as the program, and the line says so.
  */
-import { wipe } from '../../bytes.ts';
 import { type Estimate, type NotApplicable, notApplicable } from './_estimate.ts';
 import { countTuples, type TupleCounts } from './_tuple-counts.ts';
 import { collisionEstimate } from './collision.ts';
@@ -117,8 +116,8 @@ export function assessNonIid(samples: Uint8Array, options: NonIidOptions = {}): 
       minEntropyPerSymbol,
     };
   } finally {
-    wipe(symbols);
-    if (bits) wipe(bits);
+    symbols.fill(0);
+    bits?.fill(0);
   }
 }
 

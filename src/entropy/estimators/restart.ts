@@ -2,7 +2,6 @@
  * The restart tests: NIST SP 800-90B §3.1.4, on the first 1000 samples of each of 1000 restarts.
  * https://doi.org/10.6028/NIST.SP.800-90B
  */
-import { wipe } from '../../bytes.ts';
 import {
   ASSESSMENT_SAMPLES,
   assertSamples,
@@ -98,7 +97,8 @@ export function assessRestarts(matrix: Uint8Array, options: RestartOptions): Res
       minEntropyPerSymbol: isAwarded ? Math.min(hRows, hColumns, initialMinEntropy) : 0,
     };
   } finally {
-    wipe(symbols, transposed);
+    symbols.fill(0);
+    transposed.fill(0);
   }
 }
 
