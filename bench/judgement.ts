@@ -8,6 +8,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { gate, runPackedSuite } from '#sp800-22';
 import { wipe } from '../src/bytes.ts';
 import { monotonicMs } from '../src/clock.ts';
 import { generateKey } from '../src/keys/generate.ts';
@@ -16,7 +17,6 @@ import type { KeyOrder } from '../src/keys/order.ts';
 import { JUDGEMENT_INTERVAL } from '../src/keys/plain-judgement.ts';
 import { DEFAULT_MODULATION } from '../src/modulation/index.ts';
 import { Keyring } from '../src/proof/index.ts';
-import { gate, runPackedSuite } from '../src/sts/index.ts';
 import { machine, median, saveResult } from './results.ts';
 
 const WARM_UP_ROUNDS = 5;

@@ -14,13 +14,6 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { monotonicMs } from '../src/clock.ts';
-import { generateKey } from '../src/keys/generate.ts';
-import { Generator, SAMPLE_BITS } from '../src/keys/generator.ts';
-import type { KeyOrder } from '../src/keys/order.ts';
-import { STREAM_TESTS } from '../src/keys/p-values.ts';
-import { DEFAULT_MODULATION } from '../src/modulation/index.ts';
-import { Keyring } from '../src/proof/index.ts';
 import {
   runPackedSuite,
   runSuite,
@@ -28,11 +21,22 @@ import {
   TEST_NAMES,
   type TestName,
   unpackBits,
-} from '../src/sts/index.ts';
-import { KernelCounts } from '../src/sts/kernels/counts.ts';
-import { DftKernel } from '../src/sts/kernels/dft.ts';
-import { type KernelModule, knownBuild, loadKernels } from '../src/sts/kernels/module.ts';
-import { KERNEL_TESTS } from '../src/sts/kernels/suite.ts';
+} from '#sp800-22';
+import { KernelCounts } from '../packages/sp800-22/src/kernels/counts.ts';
+import { DftKernel } from '../packages/sp800-22/src/kernels/dft.ts';
+import {
+  type KernelModule,
+  knownBuild,
+  loadKernels,
+} from '../packages/sp800-22/src/kernels/module.ts';
+import { KERNEL_TESTS } from '../packages/sp800-22/src/kernels/suite.ts';
+import { monotonicMs } from '../src/clock.ts';
+import { generateKey } from '../src/keys/generate.ts';
+import { Generator, SAMPLE_BITS } from '../src/keys/generator.ts';
+import type { KeyOrder } from '../src/keys/order.ts';
+import { STREAM_TESTS } from '../src/keys/p-values.ts';
+import { DEFAULT_MODULATION } from '../src/modulation/index.ts';
+import { Keyring } from '../src/proof/index.ts';
 import { machine, median, saveResult } from './results.ts';
 
 const LENGTHS = [2 ** 20, 1_000_000];
@@ -216,7 +220,7 @@ parentPort.once('message', (seconds) => {
 
 /** Sequences a second of `threads` threads together. */
 async function throughput(n: number, threads: number, seconds: number): Promise<number> {
-  const door = new URL('../src/sts/index.ts', import.meta.url).href;
+  const door = new URL('#sp800-22', import.meta.url).href;
   const code = new URL(`data:text/javascript,${encodeURIComponent(WORKER)}`);
   const workers = Array.from(
     { length: threads },

@@ -12,8 +12,8 @@
  * begins so. All figures but the duration are the same in every run.
  */
 
+import { judgeSecondLevel, PValueTally } from '#sp800-22';
 import { MODULATION_TYPES } from '../src/modulation/index.ts';
-import { judgeSecondLevel, PValueTally } from '../src/sts/index.ts';
 import { type DefectRun, type Released, runDefect } from '../test/keys/defect-run.ts';
 import {
   judgeModulation,

@@ -8,6 +8,8 @@
  * 2^-H, the others with equal ones. It runs for one to two windows, so that the fault
  * begins anywhere in a window.
  */
+
+import { binomialUpper } from '../packages/sp800-22/src/binomial.ts';
 import {
   adaptiveProportionCutoff,
   adaptiveProportionWindow,
@@ -15,7 +17,6 @@ import {
 } from '../src/entropy/health/cutoffs.ts';
 import { ALPHA_LOG2, type AlarmLevel } from '../src/entropy/health/levels.ts';
 import { NoiseTests } from '../src/entropy/health/noise-tests.ts';
-import { binomialUpper } from '../src/sts/binomial.ts';
 
 export interface Source {
   readonly bitsPerSample: number;

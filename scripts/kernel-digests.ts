@@ -1,24 +1,30 @@
 /**
- * Writes src/wasm-digests.ts from build/kernels/: `npm run digests`, after a change of kernels/ or of its
- * compiler. Whoever reviews the change builds the same bytes, or the tests fail.
+ * Writes the digests of the kernels that were built: `npm run digests`, after a change of a kernel or of its
+ * compiler. A reviewer who builds the change gets the same bytes, or the tests fail.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 
 const root = new URL('../', import.meta.url);
 
-const lines = ['modulation', 'relaxed-simd', 'simd'].map((name) => {
-  const bytes = readFileSync(new URL(`build/kernels/${name}.wasm`, root));
-  const key = /^[a-z]+$/.test(name) ? name : `'${name}'`;
-  return `  ${key}: '${createHash('sha256').update(bytes).digest('hex')}',\n`;
-});
+function digest(path: string): string {
+  return createHash('sha256')
+    .update(readFileSync(new URL(path, root)))
+    .digest('hex');
+}
 
 writeFileSync(
-  new URL('src/wasm-digests.ts', root),
-  `/** SHA-256 of what kernels/ is built to, written by \`npm run digests\`. */
+  new URL('packages/sp800-22/src/kernels/digests.ts', root),
+  `/** SHA-256 of the modules built from kernels/, written by \`npm run digests\`. */
 export const KERNEL_DIGESTS = {
-${lines.join('')}} as const;
-
-export type KernelName = keyof typeof KERNEL_DIGESTS;
+  'relaxed-simd': '${digest('packages/sp800-22/build/relaxed-simd.wasm')}',
+  simd: '${digest('packages/sp800-22/build/simd.wasm')}',
+} as const;
+`,
+);
+writeFileSync(
+  new URL('src/modulation/kernel-digest.ts', root),
+  `/** SHA-256 of the module built from kernel/, written by \`npm run digests\`. */
+export const KERNEL_DIGEST = '${digest('build/kernels/modulation.wasm')}';
 `,
 );

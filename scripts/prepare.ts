@@ -6,18 +6,26 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { compileKernels, KernelsError } from '../src/wasm.ts';
-import { KERNEL_DIGESTS, type KernelName } from '../src/wasm-digests.ts';
+import { KERNEL_DIGESTS } from '../packages/sp800-22/src/kernels/digests.ts';
+import { compileKernels, KernelsError } from '../packages/sp800-22/src/wasm.ts';
+import { KERNEL_DIGEST } from '../src/modulation/kernel-digest.ts';
 
 const root = new URL('../', import.meta.url);
+
+/** The WebAssembly modules, and the bytes that their sources give. */
+const KERNELS: Readonly<Record<string, string>> = {
+  'build/kernels/modulation.wasm': KERNEL_DIGEST,
+  'packages/sp800-22/build/relaxed-simd.wasm': KERNEL_DIGESTS['relaxed-simd'],
+  'packages/sp800-22/build/simd.wasm': KERNEL_DIGESTS.simd,
+};
 
 /** What the server looks for to know that the dashboard and the documentation are there. */
 const PAGES = ['build/dashboard/index.html', 'build/docs/index.html'];
 
 /** Whether the service would load them. */
-function isBuilt(name: KernelName): boolean {
+function isBuilt(path: string, digest: string): boolean {
   try {
-    compileKernels(name);
+    compileKernels(new URL(path, root), digest);
     return true;
   } catch (error) {
     if (error instanceof KernelsError) return false;
@@ -33,10 +41,7 @@ if (existsSync(new URL('node_modules/.bin/asc', root))) {
   });
   process.exitCode = status ?? 1;
 } else {
-  const names = Object.keys(KERNEL_DIGESTS) as KernelName[];
-  const kernels = names
-    .filter((name) => !isBuilt(name))
-    .map((name) => `build/kernels/${name}.wasm`);
+  const kernels = Object.keys(KERNELS).filter((path) => !isBuilt(path, KERNELS[path]));
   const pages = PAGES.filter((page) => !existsSync(new URL(page, root)));
   const missing = [...kernels, ...pages];
   if (missing.length > 0) {

@@ -1,5 +1,5 @@
 /**
- * Recomputes the constants of `src/sts/constants.ts` from first principles and prints them as JSON.
+ * Recomputes the constants of `packages/sp800-22/src/constants.ts` from first principles and prints them as JSON.
  *
  *     node scripts/sts-constants.ts
  *

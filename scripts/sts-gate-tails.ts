@@ -8,12 +8,13 @@
  * law is too light, and a sound sample fails the gate more often than the level says. The sum over the
  * tests is an estimate, not a bound: two tests are taken as nominal, and two rest on a normal law with another variance.
  */
+
+import { erfc } from '#sp800-22';
 import {
   LINEAR_COMPLEXITY_PI,
   LONGEST_RUN_ROWS,
   OVERLAPPING_TEMPLATE_PI,
-} from '../src/sts/constants.ts';
-import { erfc } from '../src/sts/index.ts';
+} from '../packages/sp800-22/src/constants.ts';
 import { blockFrequencyTail, templateTail } from './gate-tails/blocks.ts';
 import { classCountTail, criticalValue } from './gate-tails/class-counts.ts';
 import { cumulativeSumsTail, frequencyTail, runsTail } from './gate-tails/walks.ts';

@@ -3,15 +3,28 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
+/** What `npm ci --omit=dev` runs, and what that imports. */
+const SOURCES = [
+  'scripts/prepare.ts',
+  'packages/sp800-22/src/wasm.ts',
+  'packages/sp800-22/src/kernels/digests.ts',
+  'src/modulation/kernel-digest.ts',
+];
+const KERNELS = [
+  'build/kernels/modulation.wasm',
+  'packages/sp800-22/build/relaxed-simd.wasm',
+  'packages/sp800-22/build/simd.wasm',
+];
+
 test('without a compiler, prepare asks for what was built before, and names the fix', () => {
   const root = mkdtempSync(join(tmpdir(), 'prepare-'));
   try {
-    for (const file of ['scripts/prepare.ts', 'src/wasm.ts', 'src/wasm-digests.ts']) {
+    for (const file of SOURCES) {
       cpSync(join(ROOT, file), join(root, file));
     }
     const prepare = () =>
@@ -22,12 +35,12 @@ test('without a compiler, prepare asks for what was built before, and names the 
       missing.stderr,
       /simd\.wasm, build\/dashboard\/index\.html, build\/docs\/index\.html: not built from these sources, and no compiler here.* run "npm ci"/,
     );
-    mkdirSync(join(root, 'build/kernels'), { recursive: true });
-    for (const name of ['modulation', 'relaxed-simd', 'simd']) {
-      writeFileSync(join(root, `build/kernels/${name}.wasm`), 'of other sources');
+    for (const kernel of KERNELS) {
+      mkdirSync(join(root, dirname(kernel)), { recursive: true });
+      writeFileSync(join(root, kernel), 'of other sources');
     }
     assert.equal(prepare().status, 1);
-    cpSync(join(ROOT, 'build/kernels'), join(root, 'build/kernels'), { recursive: true });
+    for (const kernel of KERNELS) cpSync(join(ROOT, kernel), join(root, kernel));
     const noPage = prepare();
     assert.equal(noPage.status, 1);
     assert.match(

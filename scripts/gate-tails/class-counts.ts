@@ -1,5 +1,5 @@
 /** Exact tails of the tests that compare counts of classes with a χ² law. */
-import { igamc } from '../../src/sts/index.ts';
+import { igamc } from '#sp800-22';
 
 const STEP = 0.05;
 const CELLS = 1_800;

@@ -1,7 +1,8 @@
 /** Exact tails of the tests on the walk of n fair bits: frequency, cumulative sums, runs. */
-import { binomialUpper } from '../../src/sts/binomial.ts';
-import { judgeCumulativeSums } from '../../src/sts/cumulative-sums.ts';
-import { erfc } from '../../src/sts/index.ts';
+
+import { erfc } from '#sp800-22';
+import { binomialUpper } from '../../packages/sp800-22/src/binomial.ts';
+import { judgeCumulativeSums } from '../../packages/sp800-22/src/tests/cumulative-sums.ts';
 import { criticalValue } from './class-counts.ts';
 
 /** Terms of a tail below this share of its sum are left out. */

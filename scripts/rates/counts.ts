@@ -1,5 +1,5 @@
 /** What is counted over many judged streams, as plain numbers that can be saved and added up. */
-import { STREAM_TESTS } from '../../src/keys/p-values.ts';
+
 import {
   complianceLevel,
   gate,
@@ -11,7 +11,8 @@ import {
   TEST_NAMES,
   type TestName,
   testLevelP,
-} from '../../src/sts/index.ts';
+} from '#sp800-22';
+import { STREAM_TESTS } from '../../src/keys/p-values.ts';
 import { type JudgedStream, MODULATED, type Modulated } from './streams.ts';
 
 /** Levels of a test's corrected p-value at which rejections are counted. */

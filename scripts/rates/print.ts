@@ -1,6 +1,7 @@
 /** The counts as Markdown: shares with their 95 % intervals. */
-import { binomialLower, binomialUpper } from '../../src/sts/binomial.ts';
-import { judgeSecondLevel, PValueTally, TEST_NAMES, type TestName } from '../../src/sts/index.ts';
+
+import { judgeSecondLevel, PValueTally, TEST_NAMES, type TestName } from '#sp800-22';
+import { binomialLower, binomialUpper } from '../../packages/sp800-22/src/binomial.ts';
 import {
   type Counts,
   GATE_LEVELS,

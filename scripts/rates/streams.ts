@@ -3,6 +3,7 @@
  * generator but the suite and the modulation.
  */
 import { createCipheriv, randomBytes } from 'node:crypto';
+import { runPackedSuite, type SuiteReport } from '#sp800-22';
 import { wipe } from '../../src/bytes.ts';
 import { generateKey } from '../../src/keys/generate.ts';
 import { Generator, SAMPLE_BITS } from '../../src/keys/generator.ts';
@@ -16,7 +17,6 @@ import {
   PHASES_BYTES,
 } from '../../src/modulation/index.ts';
 import { Keyring } from '../../src/proof/index.ts';
-import { runPackedSuite, type SuiteReport } from '../../src/sts/index.ts';
 
 export type Modulated = Exclude<ModulationType, 'none'>;
 export const MODULATED: readonly Modulated[] = MODULATION_TYPES.filter((type) => type !== 'none');

@@ -1,15 +1,14 @@
 /** `phm assess`: the statistical suite on a file. */
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Constants, TEST_NAMES, type TestName } from '../sts/index.ts';
+import { type Constants, TEST_NAMES, type TestName } from '#sp800-22';
+import type { AssessOutput } from '#sp800-22/report';
+import { HtmlOutput, makeOutput, type OutputKind } from '#sp800-22/report';
 import { PROJECT_VERSION } from '../version.ts';
 import { assess } from './assess.ts';
-import { HtmlOutput } from './assess-html.ts';
 import { INPUT_FORMATS, type InputFormat, inputName, type PackedSequence } from './assess-input.ts';
-import { makeOutput, type OutputKind } from './assess-output.ts';
 import { ProgressBar } from './assess-progress.ts';
 import type { AssessProgress } from './assess-run.ts';
-import type { AssessOutput } from './assess-summary.ts';
 import { CommandError } from './command-error.ts';
 import type { CliContext } from './context.ts';
 import { OUTPUT_GONE, untilInterrupted } from './interruption.ts';

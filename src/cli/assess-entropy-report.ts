@@ -1,4 +1,6 @@
 /** What `phm assess-entropy` writes: tables for people, JSON for machines. */
+
+import { alignColumns, grouped } from '#sp800-22/report';
 import {
   ASSESSMENT_SAMPLES,
   ESTIMATOR_NAMES,
@@ -8,7 +10,6 @@ import {
   type Outcomes,
   type RestartAssessment,
 } from '../entropy/index.ts';
-import { alignColumns, grouped } from './assess-table.ts';
 
 /** Names and sections of SP 800-90B. */
 const TITLES: Readonly<Record<EstimatorName, string>> = {

@@ -1,5 +1,6 @@
 /** `phm assess-entropy`: the non-IID track and the restart tests of SP 800-90B on a file of samples. */
 import { type Command, InvalidArgumentError } from 'commander';
+import { grouped } from '#sp800-22/report';
 import { wipe } from '../bytes.ts';
 import {
   assessNonIid,
@@ -17,7 +18,6 @@ import {
   tooFewWarning,
 } from './assess-entropy-report.ts';
 import { inputName, openInput } from './assess-input.ts';
-import { grouped } from './assess-table.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, writeJson } from './context.ts';
 import { terminalLine } from './status-line.ts';

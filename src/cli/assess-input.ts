@@ -6,8 +6,8 @@
  * and no more than one sequence and one chunk is held here.
  */
 import { type FileHandle, open } from 'node:fs/promises';
+import { TextBitReader, type TextFault, type TextFormat } from '#sp800-22';
 import { wipe } from '../bytes.ts';
-import { TextBitReader, type TextFault, type TextFormat } from '../sts/index.ts';
 import { CommandError } from './command-error.ts';
 
 /** `binary`: most significant bit first. `ascii`: digits 0 and 1. `hex`: four bits a digit. */

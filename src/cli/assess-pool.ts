@@ -1,8 +1,8 @@
 /** Worker threads that run the suite, started when there is work for them. */
 import { Worker } from 'node:worker_threads';
+import type { Constants, SuiteReport, TestName } from '#sp800-22';
 import { wipe } from '../bytes.ts';
 import { COMPILE_CACHE_ENVIRONMENT } from '../compile-cache.ts';
-import type { Constants, SuiteReport, TestName } from '../sts/index.ts';
 import type { PackedSequence } from './assess-input.ts';
 
 export interface AssessJob {

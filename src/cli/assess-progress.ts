@@ -1,6 +1,7 @@
 /** The progress bar of `phm assess`, for a terminal only. */
+
+import { grouped } from '#sp800-22/report';
 import type { AssessProgress } from './assess-run.ts';
-import { grouped } from './assess-table.ts';
 import { StatusLine } from './status-line.ts';
 
 const BAR_WIDTH = 24;

@@ -1,12 +1,14 @@
 /** One run of `phm assess`: reads, tests and hands out reports side by side. */
-import { wipe } from '../bytes.ts';
+
 import {
   type Constants,
   MINIMUM_BITS,
   type SuiteReport,
   TEST_NAMES,
   type TestName,
-} from '../sts/index.ts';
+} from '#sp800-22';
+import { countText, grouped } from '#sp800-22/report';
+import { wipe } from '../bytes.ts';
 import {
   type InputFormat,
   inputName,
@@ -15,7 +17,6 @@ import {
   type SequenceReader,
 } from './assess-input.ts';
 import { AssessPool } from './assess-pool.ts';
-import { countText, grouped } from './assess-table.ts';
 import { CommandError } from './command-error.ts';
 
 /** The longest sequence: 8 MiB of binary data. Counts and sums of squares are exact up to here. */

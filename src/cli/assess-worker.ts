@@ -1,7 +1,7 @@
 /** A worker thread of `phm assess`: runs the suite on one sequence at a time, and wipes it. */
 import { parentPort } from 'node:worker_threads';
+import { runPackedSuite, type SuiteReport } from '#sp800-22';
 import { wipe } from '../bytes.ts';
-import { runPackedSuite, type SuiteReport } from '../sts/index.ts';
 import type { AssessJob } from './assess-pool.ts';
 
 function work({ sequence, constants, only }: AssessJob): SuiteReport {

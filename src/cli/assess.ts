@@ -5,10 +5,9 @@
  *
  * Reports describe sequences; whatever they say, NIST certifies nothing by SP 800-22.
  */
-import { TEST_NAMES } from '../sts/index.ts';
+import { TEST_NAMES } from '#sp800-22';
+import { type AssessOutput, countText, RunCounts } from '#sp800-22/report';
 import { type AssessControl, type AssessOptions, MAX_BITS, openRun } from './assess-run.ts';
-import { type AssessOutput, RunCounts } from './assess-summary.ts';
-import { countText } from './assess-table.ts';
 import { CommandError } from './command-error.ts';
 
 /**

@@ -1,10 +1,10 @@
 /** The command line: parse → validated options → run → report. Data on stdout, words on stderr. */
 import { Command, CommanderError } from 'commander';
+import { KernelsError } from '#sp800-22/wasm';
 import { ENVIRONMENT } from '../config/index.ts';
 import { NoiseFailure } from '../entropy/index.ts';
 import { AppError, ERRORS, SetupError } from '../errors.ts';
 import { PROJECT_VERSION } from '../version.ts';
-import { KernelsError } from '../wasm.ts';
 import { addAccountCommands } from './account.ts';
 import { addAssessCommand } from './assess-command.ts';
 import { addAssessEntropyCommand } from './assess-entropy.ts';

@@ -1,4 +1,6 @@
 /** `phm sources test`: health tests and estimators on samples drawn now. */
+
+import { grouped } from '#sp800-22/report';
 import { wipe } from '../bytes.ts';
 import {
   ASSESSMENT_SAMPLES,
@@ -13,7 +15,6 @@ import {
 } from '../entropy/index.ts';
 import { estimatorText } from './assess-entropy.ts';
 import { entropyJson, formatEntropyText } from './assess-entropy-report.ts';
-import { grouped } from './assess-table.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, writeJson } from './context.ts';
 import { untilInterrupted } from './interruption.ts';

@@ -1,6 +1,6 @@
 /** The wire of the two endpoints that metrics are drawn from: an account over time, and its p-values. */
 import Type, { type Static } from 'typebox';
-import { ALPHA, SECOND_LEVEL_MINIMUM_SEQUENCES } from '../sts/index.ts';
+import { ALPHA, SECOND_LEVEL_MINIMUM_SEQUENCES } from '#sp800-22';
 import { StreamName, TestName } from './nist-report.ts';
 import { chosen, MetricsQuery, oneOf, Success, Timestamp, warnings } from './schemas.ts';
 

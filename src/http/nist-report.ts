@@ -1,12 +1,6 @@
 /** `nist_report`: the full report on the sample of one key, as `include` asks for it. */
 import Type from 'typebox';
 import {
-  STREAM_NAMES,
-  STREAM_TESTS,
-  type StreamName as Stream,
-  type StreamReport,
-} from '../keys/index.ts';
-import {
   ALPHA,
   type AssessedTest,
   type AssessReport,
@@ -16,7 +10,13 @@ import {
   type SuiteReport,
   TEST_NAMES,
   toAssessReport,
-} from '../sts/index.ts';
+} from '#sp800-22';
+import {
+  STREAM_NAMES,
+  STREAM_TESTS,
+  type StreamName as Stream,
+  type StreamReport,
+} from '../keys/index.ts';
 
 /** A test, and the stream that it judged. */
 interface StreamTest extends AssessedTest {

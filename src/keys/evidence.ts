@@ -5,7 +5,7 @@
  * Modulation is a keyed bijection. It cannot make the carrier better, but it hides a broken one from
  * every test. So the suite judges the carrier, and four tests judge the modulation alone.
  */
-import { mostCommonValueMinEntropy } from '../entropy/index.ts';
+
 import {
   complianceLevel,
   type Gate,
@@ -14,7 +14,8 @@ import {
   runPackedSuite,
   type SuiteReport,
   score,
-} from '../sts/index.ts';
+} from '#sp800-22';
+import { mostCommonValueMinEntropy } from '../entropy/index.ts';
 import type { Evidence } from './order.ts';
 import { packPValues, STREAM_TESTS } from './p-values.ts';
 

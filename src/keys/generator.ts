@@ -6,6 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
+import type { Gate } from '#sp800-22';
 import { concatBytes, countOnes, wipe } from '../bytes.ts';
 import { CtrDrbg, drbgSelfTest, MAX_REQUEST_BITS, SECURITY_STRENGTH_BITS } from '../drbg/index.ts';
 import {
@@ -23,7 +24,6 @@ import {
 } from '../entropy/index.ts';
 import { AppError } from '../errors.ts';
 import { modulationSelfTest, PHASES_BYTES } from '../modulation/index.ts';
-import type { Gate } from '../sts/index.ts';
 import { FailureTally } from './failure-tally.ts';
 import {
   type Defect,

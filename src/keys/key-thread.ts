@@ -1,10 +1,10 @@
 /** The thread of the key worker: what it starts with, and the messages that it takes and sends. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { Gate } from '#sp800-22';
 import { MONTHLY_QUOTAS } from '../accounts/index.ts';
 import { systemClock } from '../clock.ts';
 import { type ClockReading, mayPass, openStore, type StoreLocation } from '../ledger/index.ts';
 import type { MasterSecret } from '../proof/index.ts';
-import type { Gate } from '../sts/index.ts';
 import { Generator, type GeneratorSources } from './generator.ts';
 import { KeyWorker } from './key-worker.ts';
 import { Latch } from './latch.ts';

@@ -5,9 +5,10 @@
  * that finds a defect sets the latch, and its reason stands. Only a restart clears it. The word is read before
  * each DRBG request, before each commit and before each answer.
  */
+
+import { type Gate, TEST_NAMES } from '#sp800-22';
 import { DRBG_SELF_TESTS } from '../drbg/index.ts';
 import { MODULATION_SELF_TESTS } from '../modulation/index.ts';
-import { type Gate, TEST_NAMES } from '../sts/index.ts';
 import { KEY_TESTS, REPEATED_BLOCK } from './entropy-check.ts';
 import { FailureTally } from './failure-tally.ts';
 import { STREAM_NAMES, type StreamName } from './p-values.ts';

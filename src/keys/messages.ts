@@ -2,6 +2,8 @@
  * What crosses threads. Keys travel as transferred buffers, never as copies; the receiver owns and
  * wipes them.
  */
+
+import type { Gate } from '#sp800-22';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type {
   AccountMetrics,
@@ -13,7 +15,6 @@ import type {
   StreamCounts,
   Usage,
 } from '../ledger/index.ts';
-import type { Gate } from '../sts/index.ts';
 import type { GeneratorStatus } from './generator.ts';
 import type { FailedVerdict } from './latch.ts';
 import type { GeneratedKey, KeyOrder, RecordedKey, ReleasedKey } from './order.ts';

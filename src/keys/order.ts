@@ -1,9 +1,10 @@
 /** What a caller asks of the generation path, and what the path hands on. */
+
+import type { ComplianceLevel, Gate, Grade, SuiteReport } from '#sp800-22';
 import type { SourceName } from '../entropy/index.ts';
 import type { StreamCounts, Usage } from '../ledger/index.ts';
 import type { ModulationType } from '../modulation/index.ts';
 import type { Commitment } from '../proof/index.ts';
-import type { ComplianceLevel, Gate, Grade, SuiteReport } from '../sts/index.ts';
 
 export const SECURITY_LEVELS = [128, 256, 384] as const;
 export type SecurityLevel = (typeof SECURITY_LEVELS)[number];

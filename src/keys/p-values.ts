@@ -3,7 +3,7 @@
  * the lowest first. That keeps every p-value in its class of ten and on its side of the significance level,
  * as no binary fraction of that length would.
  */
-import { P_VALUE_LABELS, type PValueReport, TEST_NAMES, type TestName } from '../sts/index.ts';
+import { P_VALUE_LABELS, type PValueReport, TEST_NAMES, type TestName } from '#sp800-22';
 
 /** What p-values can be about: the DRBG's output, and what the modulation makes of it. */
 export const STREAM_NAMES = ['carrier', 'modulated'] as const;

@@ -2,8 +2,9 @@
  * The generator of plain keys, and what is known of it. Samples of it go to a suite worker, so that the thread
  * that writes the ledger does not run the suite itself.
  */
+
+import type { Gate } from '#sp800-22';
 import { type Instant, instantNow, systemClock } from '../clock.ts';
-import type { Gate } from '../sts/index.ts';
 import type { Generator } from './generator.ts';
 import { gateDefect } from './latch.ts';
 import { PlainJudgement } from './plain-judgement.ts';

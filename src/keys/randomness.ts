@@ -5,8 +5,7 @@
  * Only keys that were released are looked at. Their samples passed the gate, which sound ones fail a few
  * times in a million: too seldom to show in a thousand.
  */
-import { formatTimestamp } from '../clock.ts';
-import type { ValidatedKey } from '../ledger/index.ts';
+
 import {
   ALPHA,
   type JudgedRow,
@@ -15,7 +14,9 @@ import {
   PValueTally,
   type RowCounts,
   type SecondLevelRow,
-} from '../sts/index.ts';
+} from '#sp800-22';
+import { formatTimestamp } from '../clock.ts';
+import type { ValidatedKey } from '../ledger/index.ts';
 import { EVIDENCE_DEFINITION } from './evidence.ts';
 import {
   STREAM_NAMES,

@@ -1,6 +1,7 @@
 /** Judges samples of another generator by the whole suite, and now and then the suite by its known answers. */
+
+import { gate, runPackedSuite } from '#sp800-22';
 import { wipe } from '../bytes.ts';
-import { gate, runPackedSuite } from '../sts/index.ts';
 import type { Generator } from './generator.ts';
 import type { SampleToJudge, SampleVerdict } from './messages.ts';
 import { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';

@@ -2,11 +2,12 @@
  * Start-up tests: known answers of every stage before the first key (SP 800-90A §11.3), and the
  * suite on a live stream without modulation, which could hide a broken carrier.
  */
+
+import { type Gate, gate, runPackedSuite } from '#sp800-22';
 import { wipe } from '../bytes.ts';
 import { drbgSelfTest } from '../drbg/index.ts';
 import { modulationSelfTest } from '../modulation/index.ts';
 import { proofSelfTest } from '../proof/index.ts';
-import { type Gate, gate, runPackedSuite } from '../sts/index.ts';
 import type { Generator } from './generator.ts';
 import { gateDefect } from './latch.ts';
 import { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';

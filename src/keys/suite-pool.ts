@@ -1,8 +1,8 @@
 /** The suite workers and the bounded queue in front of them. One job a worker at a time. */
 import type { Worker } from 'node:worker_threads';
+import type { Gate } from '#sp800-22';
 import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import type { Gate } from '../sts/index.ts';
 import { type GeneratorStatus, latchedError } from './generator.ts';
 import { SUITE_LIMIT_MS, suiteLateError } from './judgement-watch.ts';
 import type { Defect, FailedVerdict, Latch } from './latch.ts';

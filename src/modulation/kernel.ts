@@ -1,5 +1,8 @@
-/** M(t) by WebAssembly (kernels/modulation.ts), which has 64-bit integers. */
-import { compileKernels } from '../wasm.ts';
+/** M(t) by WebAssembly (src/modulation/kernel/modulation.ts), which has 64-bit integers. */
+import { compileKernels } from '#sp800-22/wasm';
+import { KERNEL_DIGEST } from './kernel-digest.ts';
+
+const MODULE = new URL('../../build/kernels/modulation.wasm', import.meta.url);
 
 /** θ_p for the eight primes in ascending order, big-endian 64-bit words. */
 export const PHASES_BYTES = 64;
@@ -23,7 +26,7 @@ export class ModulationKernel {
   readonly #mask: Int32Array;
 
   constructor() {
-    const instance = new WebAssembly.Instance(compileKernels('modulation'));
+    const instance = new WebAssembly.Instance(compileKernels(MODULE, KERNEL_DIGEST));
     this.#exports = instance.exports as KernelExports;
     const { memory, PHASES, MASK, MASK_WORDS } = this.#exports;
     this.memory = memory;

@@ -1,6 +1,7 @@
 /** Health tests of the modulation: known answers of every type, and refusals. */
+
+import { KernelsError } from '#sp800-22/wasm';
 import { hexToBytes } from '../bytes.ts';
-import { KernelsError } from '../wasm.ts';
 import { PHASES_BYTES } from './kernel.ts';
 import { MODULATION_TYPES, type ModulationType, Modulator } from './modulator.ts';
 

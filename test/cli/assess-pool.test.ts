@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import type { SuiteReport } from '#sp800-22';
+import type { AssessOutput, AssessSummary } from '#sp800-22/report';
 import { assess } from '../../src/cli/assess.ts';
 import { AssessPool } from '../../src/cli/assess-pool.ts';
-import type { AssessOutput, AssessSummary } from '../../src/cli/assess-summary.ts';
 import { CommandError } from '../../src/cli/command-error.ts';
-import type { SuiteReport } from '../../src/sts/index.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-pool-'));
 after(() => rmSync(folder, { recursive: true }));

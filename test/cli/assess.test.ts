@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { runPackedSuite, TEST_NAMES, unpackBits } from '#sp800-22';
+import type { AssessReport } from '#sp800-22/report';
+import { makeOutput, type OutputKind } from '#sp800-22/report';
 import { assess } from '../../src/cli/assess.ts';
-import { makeOutput, type OutputKind } from '../../src/cli/assess-output.ts';
-import type { AssessReport } from '../../src/cli/assess-report.ts';
 import type { AssessOptions } from '../../src/cli/assess-run.ts';
 import { CommandError } from '../../src/cli/command-error.ts';
-import { runPackedSuite, TEST_NAMES, unpackBits } from '../../src/sts/index.ts';
 import { aesCtr } from '../support/aes-stream.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-assess-'));

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { gate, runPackedSuite } from '#sp800-22';
 import { SOURCE_NAMES } from '../../src/entropy/index.ts';
-import { gate, runPackedSuite } from '../../src/sts/index.ts';
 import {
   type CommandResult,
   type Environment,

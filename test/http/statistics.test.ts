@@ -1,8 +1,8 @@
 /** Series and randomness as a client meets them, held against what the same keys' answers said. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { erfc, P_VALUE_LABELS, TEST_NAMES } from '#sp800-22';
 import { LATENCY_ERROR } from '../../src/ledger/latency.ts';
-import { erfc, P_VALUE_LABELS, TEST_NAMES } from '../../src/sts/index.ts';
 import { type AssertAnswer, answersOf } from '../support/document.ts';
 import {
   type Answer,

@@ -2,6 +2,8 @@
  * Runs a broken generator through the generation path and counts the keys it got released: validated
  * keys as a suite worker makes them, plain ones by the key worker with its judgement of the generator.
  */
+
+import { gate, runPackedSuite } from '#sp800-22';
 import { wipe } from '../../src/bytes.ts';
 import { generateKey } from '../../src/keys/generate.ts';
 import { Generator } from '../../src/keys/generator.ts';
@@ -13,7 +15,6 @@ import { type Judge, PlainGenerator } from '../../src/keys/plain-generator.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import type { CommitOutcome, LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
 import type { ModulationType } from '../../src/modulation/index.ts';
-import { gate, runPackedSuite } from '../../src/sts/index.ts';
 import { BrokenDrbg } from './broken-drbg.ts';
 import type { Defect } from './defects.ts';
 import { keyring, order, parts } from './fakes.ts';

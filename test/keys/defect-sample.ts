@@ -1,14 +1,15 @@
 /** One sample of a broken generator, or of a broken modulation, before its tests and nothing around it. */
-import { judgeStream } from '../../src/keys/evidence.ts';
-import { Generator } from '../../src/keys/generator.ts';
-import { Modulator, PHASES_BYTES } from '../../src/modulation/index.ts';
+
 import {
   gate,
   type PValueReport,
   runPackedSuite,
   type SuiteReport,
   type TestName,
-} from '../../src/sts/index.ts';
+} from '#sp800-22';
+import { judgeStream } from '../../src/keys/evidence.ts';
+import { Generator } from '../../src/keys/generator.ts';
+import { Modulator, PHASES_BYTES } from '../../src/modulation/index.ts';
 import { BrokenDrbg } from './broken-drbg.ts';
 import type { Defect } from './defects.ts';
 import { parts } from './fakes.ts';

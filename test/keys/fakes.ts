@@ -1,4 +1,6 @@
 /** Stand-ins for what a generator is made of, so that its defects can be staged. */
+
+import type { Gate } from '#sp800-22';
 import { CtrDrbg } from '../../src/drbg/index.ts';
 import type { EntropySource, SourceName } from '../../src/entropy/index.ts';
 import { type BitGenerator, Generator, type GeneratorParts } from '../../src/keys/generator.ts';
@@ -7,7 +9,6 @@ import { type Defect, Latch } from '../../src/keys/latch.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
 import { PlainGenerator } from '../../src/keys/plain-generator.ts';
 import { Keyring } from '../../src/proof/index.ts';
-import type { Gate } from '../../src/sts/index.ts';
 
 /** A source that gives fixed bytes and claims what it is told to. */
 export function fakeSource(

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
+import type { Gate } from '#sp800-22';
 import { JudgementWatch } from '../../src/keys/judgement-watch.ts';
-import type { Gate } from '../../src/sts/index.ts';
 import { verdict } from './fakes.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));

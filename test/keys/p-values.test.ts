@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { P_VALUE_LABELS, type PValueReport, type TestName } from '#sp800-22';
 import {
   packPValues,
   STREAM_TESTS,
   type StreamPValues,
   unpackPValues,
 } from '../../src/keys/p-values.ts';
-import { P_VALUE_LABELS, type PValueReport, type TestName } from '../../src/sts/index.ts';
 
 /** Reports with these p-values, one after the other; tests named in `absent` did not apply. */
 function reportsOf(pValues: readonly number[], absent: readonly string[] = []): StreamPValues {

@@ -1,10 +1,10 @@
 /** What is said of the p-values of many keys, and of which keys it is said. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { P_VALUE_LABELS, type PValueReport, type TestName } from '#sp800-22';
 import { packPValues, STREAM_TESTS } from '../../src/keys/p-values.ts';
 import { describeRandomness } from '../../src/keys/randomness.ts';
 import type { ValidatedKey } from '../../src/ledger/index.ts';
-import { P_VALUE_LABELS, type PValueReport, type TestName } from '../../src/sts/index.ts';
 
 interface Described {
   readonly keys: number;

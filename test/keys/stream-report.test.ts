@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
+import { gate, runPackedSuite, score } from '#sp800-22';
 import { generateKey } from '../../src/keys/generate.ts';
 import type { KeyBatch } from '../../src/keys/messages.ts';
 import type { GeneratedKey, KeyOrder, ReleasedKey } from '../../src/keys/order.ts';
@@ -9,7 +10,6 @@ import { unpackPValues } from '../../src/keys/p-values.ts';
 import type { KeyService } from '../../src/keys/service.ts';
 import type { Principal } from '../../src/ledger/index.ts';
 import { Modulator } from '../../src/modulation/index.ts';
-import { gate, runPackedSuite, score } from '../../src/sts/index.ts';
 import { startKeyService } from '../support/key-service.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 import {

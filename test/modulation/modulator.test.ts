@@ -3,6 +3,7 @@ import { createCipheriv, createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { gate, runPackedSuite } from '#sp800-22';
 import { countOnes, hexToBytes } from '../../src/bytes.ts';
 import {
   DEFAULT_MODULATION,
@@ -13,7 +14,6 @@ import {
   PHASES_BYTES,
 } from '../../src/modulation/index.ts';
 import { modulationKernel } from '../../src/modulation/kernel.ts';
-import { gate, runPackedSuite } from '../../src/sts/index.ts';
 import { bits, Noise } from '../keys/weak-sources.ts';
 import { FREQUENCIES, literalDemodulate, literalModulate } from './bigint-modulation.ts';
 

@@ -5,9 +5,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
+import { binomialUpper } from '../../packages/sp800-22/src/binomial.ts';
 import { type Counts, GROUP } from '../../scripts/rates/counts.ts';
 import type { SavedCounts } from '../../scripts/rates/print.ts';
-import { binomialUpper } from '../../src/sts/binomial.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const STREAMS = GROUP;

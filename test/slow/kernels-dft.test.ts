@@ -1,10 +1,10 @@
 /** The transform of the kernels against the plain one: all special spectra, many random sequences. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { countPeaksBelow, thresholdSquared } from '../../src/sts/dft.ts';
-import { DftKernel } from '../../src/sts/kernels/dft.ts';
-import { loadKernels } from '../../src/sts/kernels/module.ts';
-import { packBits, randomBits, SPECTRA } from '../sts/spectra.ts';
+import { DftKernel } from '../../packages/sp800-22/src/kernels/dft.ts';
+import { loadKernels } from '../../packages/sp800-22/src/kernels/module.ts';
+import { countPeaksBelow, thresholdSquared } from '../../packages/sp800-22/src/tests/dft.ts';
+import { packBits, randomBits, SPECTRA } from '../sp800-22/spectra.ts';
 
 /** Both run on this engine. */
 const BUILDS = ['simd', 'relaxed-simd'] as const;

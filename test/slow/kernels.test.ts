@@ -1,7 +1,7 @@
 /** Kernels against the plain suite: long sequences, and many. */
 import { test } from 'node:test';
-import { TEST_NAMES } from '../../src/sts/index.ts';
-import { aesStream, assertAgree, STRUCTURED } from '../sts/differential.ts';
+import { TEST_NAMES } from '#sp800-22';
+import { aesStream, assertAgree, STRUCTURED } from '../sp800-22/differential.ts';
 
 const WITHOUT_DFT = TEST_NAMES.filter((name) => name !== 'dft');
 

@@ -1,0 +1,46 @@
+/**
+ * The SP 800-22 kernels: the counting loops of the suite, from which TypeScript (packages/sp800-22/src/) makes
+ * p-values. One module, one memory, one sequence at a time.
+ */
+export { countPeaks } from './dft';
+export { binSquared } from './dft-bin';
+export {
+  APART_FACTORS,
+  BIN_ROTATIONS,
+  BYTE_SUMS,
+  LANE_FACTORS,
+  LANE_FACTORS_SIZE,
+  NODE_FACTORS_1,
+  NODE_FACTORS_2,
+  NODE_FACTORS_3,
+  PAIR_FACTORS,
+  TWISTS,
+  TWISTS_SIZE,
+} from './dft-memory';
+export { countOnesAndRuns } from './frequency';
+export { ingest, wipe } from './input';
+export { countComplexities } from './linear-complexity';
+export { classifyLongestRuns } from './longest-run';
+export {
+  COMPLEXITIES,
+  EXCURSIONS,
+  INPUT,
+  INPUT_PAD,
+  LOG_SUM,
+  LOGARITHMS,
+  LONGEST_RUNS,
+  ONES_AND_RUNS,
+  OVERLAPS,
+  PEAK_LIST,
+  PEAK_LIST_LIMIT,
+  PEAKS,
+  RANKS,
+  SQUARES,
+  WALK,
+} from './memory';
+export { countTemplates, TEMPLATE_COUNTS } from './non-overlapping-template';
+export { classifyOverlaps } from './overlapping-template';
+export { countPatterns, PATTERN_COUNTS } from './patterns';
+export { countExcursions, findExtremes } from './random-walk';
+export { classifyRanks } from './rank';
+export { LOGARITHM_LIMIT, sumLogDistances } from './universal';

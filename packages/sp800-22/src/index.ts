@@ -1,0 +1,77 @@
+/**
+ * Stage 3 of 7. In: a sequence of bits, packed (`runPackedSuite`) or one per byte (`runSuite`).
+ * Out: a `SuiteReport` and verdicts on it, or on the source of many.
+ * Standard: SP 800-22 Rev. 1a, all 15 tests.
+ *
+ * `runSuite` is the readable reference; `runPackedSuite` counts by kernels that are held to it. No
+ * clock, no I/O but reading the kernels once, no state but their memory and the counts of a
+ * `PValueTally`.
+ */
+
+export { TextBitReader, type TextFault, type TextFormat, unpackBits } from './bits.ts';
+export { type Constants, DFT_T2_OVER_N } from './constants.ts';
+export { P_VALUE_LABELS } from './labels.ts';
+export {
+  KERNEL_MAXIMUM_BITS,
+  kernelBuild,
+  type PackedSuiteOptions,
+  runPackedSuite,
+} from './packed-suite.ts';
+export { type AssessedTest, type AssessReport, toAssessReport } from './report/json.ts';
+export type { Statistics, TestResult } from './result.ts';
+export {
+  FAMILY_ALPHA,
+  type JudgedRow,
+  judgeSecondLevel,
+  type PValueReport,
+  PValueTally,
+  proportionInterval,
+  proportionProbability,
+  type RowCounts,
+  SECOND_LEVEL_MINIMUM_SEQUENCES,
+  type SecondLevel,
+  type SecondLevelRow,
+  type SecondLevelVerdict,
+  UNIFORMITY_ALPHA,
+  uniformityPValue,
+} from './second-level.ts';
+export { erfc, igamc } from './special-functions.ts';
+export {
+  type ApplicableOutcome,
+  type InapplicableOutcome,
+  MINIMUM_BITS,
+  runSuite,
+  type SuiteOptions,
+  type SuiteReport,
+  TEST_NAMES,
+  type TestName,
+  type TestOutcome,
+} from './suite.ts';
+export { approximateEntropy } from './tests/approximate-entropy.ts';
+export { blockFrequency } from './tests/block-frequency.ts';
+export { cumulativeSums } from './tests/cumulative-sums.ts';
+export { dft } from './tests/dft.ts';
+export { fourierTransform } from './tests/fourier.ts';
+export { frequency, judgeFrequency } from './tests/frequency.ts';
+export { linearComplexity } from './tests/linear-complexity.ts';
+export { longestRun } from './tests/longest-run.ts';
+export { aperiodicTemplates, nonOverlappingTemplate } from './tests/non-overlapping-template.ts';
+export { overlappingTemplate } from './tests/overlapping-template.ts';
+export { EXCURSION_STATES, randomExcursions } from './tests/random-excursions.ts';
+export { randomExcursionsVariant, VARIANT_STATES } from './tests/random-excursions-variant.ts';
+export { rank } from './tests/rank.ts';
+export { runs } from './tests/runs.ts';
+export { serial } from './tests/serial.ts';
+export { universal } from './tests/universal.ts';
+export {
+  ALPHA,
+  type ComplianceLevel,
+  complianceLevel,
+  GATE_ALPHA,
+  type Gate,
+  type Grade,
+  gate,
+  grade,
+  score,
+  testLevelP,
+} from './verdict.ts';

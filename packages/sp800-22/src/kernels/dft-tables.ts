@@ -1,0 +1,193 @@
+/**
+ * The tables of the transform in kernels/dft*.ts, computed in double precision and rounded once to f32,
+ * and the way back from a place in it to its bin. packages/sp800-22/kernels/dft.ts explains nodes, lanes, jobs and the
+ * twist.
+ */
+import type { KernelModule } from './module.ts';
+
+/** Real and imaginary part. */
+type Complex = readonly [number, number];
+
+/** One length: n = 64 · radix^levels. */
+export interface DftPlan {
+  readonly n: number;
+  readonly radix: 4 | 5;
+  /** The remainder at place q of a node is that modulo x^(m/R) − γω^order[q]. */
+  readonly order: readonly number[];
+  /** Coefficients of the first nodes whose factors all lanes share. */
+  readonly sharedFrom: number;
+  /**
+   * Half of the width of the band around T² in which |S|² is computed again: more than five times the
+   * largest error seen (docs/decisions.md). It has 0.05·band bins of a random sequence.
+   */
+  readonly band: number;
+}
+
+const PLANS: readonly DftPlan[] = [
+  { n: 2 ** 20, radix: 4, order: [0, 2, 1, 3], sharedFrom: 64, band: 16 },
+  { n: 10 ** 6, radix: 5, order: [0, 1, 2, 3, 4], sharedFrom: 125, band: 20 },
+];
+
+/** The plan for sequences of `n` bits, if there is one. */
+export function dftPlan(n: number): DftPlan | undefined {
+  return PLANS.find((plan) => plan.n === n);
+}
+
+const CLASSES = 64;
+const LANES = 4;
+
+/** The residues r of the lanes of each job: bins k ≡ r modulo 64, for the last two modulo 64R. */
+const JOBS: readonly (readonly number[])[] = [
+  ...[0, 1, 2, 3].flatMap((c) => [
+    [c, c + 4, c + 8, c + 12],
+    [c + 32, c + 36, c + 40, c + 44],
+  ]),
+  [16, 80, 144, 208],
+  [272, 272, 272, 272],
+];
+const FIRST_JOB_OF_CLASS_16 = 8;
+
+/** The bin k < n at coefficient `index` and `lane` of a job, when m = 1. */
+export function binAt(plan: DftPlan, job: number, index: number, lane: number): number {
+  const { n, radix, order } = plan;
+  let m = n / CLASSES;
+  if (job >= FIRST_JOB_OF_CLASS_16) m /= radix;
+  let residue = JOBS[job][lane];
+  for (let place = index; m > 1; m /= radix) {
+    const child = m / radix;
+    residue += (n / m) * order[Math.floor(place / child)];
+    place %= child;
+  }
+  return residue % n;
+}
+
+/** Fills the tables of `module`, in place of those of another length. */
+export function writeDftTables(module: KernelModule, plan: DftPlan): void {
+  writeByteSums(module, plan.n);
+  writePairFactors(module, plan.n);
+  writeApartFactors(module, plan);
+  writeLaneFactors(module, plan);
+  writeTwists(module, plan);
+  writeNodeFactors(module, plan);
+}
+
+/** Writes complex numbers as the kernels read them: lanes of real parts, then of imaginary parts. */
+class VectorWriter {
+  readonly #to: Float32Array;
+  readonly #n: number;
+  #next = 0;
+
+  constructor(to: Float32Array, n: number) {
+    this.#to = to;
+    this.#n = n;
+  }
+
+  /** W^e of one exponent per lane, W = e^(−2πi/n). */
+  rotations(exponents: readonly number[]): void {
+    this.complex(exponents.map((exponent) => rotation(exponent, this.#n)));
+  }
+
+  complex(values: readonly Complex[]): void {
+    for (const [re] of values) this.#to[this.#next++] = re;
+    for (const [, im] of values) this.#to[this.#next++] = im;
+  }
+}
+
+/** The real and imaginary part of e^(−2πi·e/n). */
+export function rotation(e: number, n: number): Complex {
+  const angle = (-2 * Math.PI * (e % n)) / n;
+  return [Math.cos(angle), Math.sin(angle)];
+}
+
+function writeByteSums(module: KernelModule, n: number): void {
+  const writer = new VectorWriter(module.f32('BYTE_SUMS', 4 * 2 * 256 * 2 * LANES), n);
+  for (const residues of JOBS.slice(0, FIRST_JOB_OF_CLASS_16).filter((_, job) => job % 2 === 0)) {
+    const sums = residues.map((residue) => byteSums((residue * n) / 16, n));
+    const factors = residues.map((residue) => rotation(((residue * n) / CLASSES) * 2, n));
+    for (let byte = 0; byte < 256; byte++) writer.complex(sums.map((sum) => sum[byte]));
+    for (let byte = 0; byte < 256; byte++) {
+      writer.complex(sums.map((sum, lane) => product(sum[byte], factors[lane])));
+    }
+  }
+}
+
+/** Σ ±W^(exponent·j) over the bits j of each byte. */
+function byteSums(exponent: number, n: number): Complex[] {
+  const rotations = Array.from({ length: 8 }, (_, j) => rotation(exponent * j, n));
+  return Array.from({ length: 256 }, (_, byte) => {
+    let re = 0;
+    let im = 0;
+    for (const [j, [cos, sin]] of rotations.entries()) {
+      const sign = ((byte >>> j) & 1) === 1 ? 1 : -1;
+      re += sign * cos;
+      im += sign * sin;
+    }
+    return [re, im];
+  });
+}
+
+function product([a, b]: Complex, [c, d]: Complex): Complex {
+  return [a * c - b * d, a * d + b * c];
+}
+
+function writePairFactors(module: KernelModule, n: number): void {
+  const writer = new VectorWriter(module.f32('PAIR_FACTORS', 4 * 2 * LANES), n);
+  for (let c = 0; c < 4; c++) {
+    writer.rotations(JOBS[2 * c].map((residue) => (residue * n) / CLASSES));
+  }
+}
+
+function writeApartFactors(module: KernelModule, { n, radix }: DftPlan): void {
+  const writer = new VectorWriter(module.f32('APART_FACTORS', 2 * 5 * 2 * LANES), n);
+  const child = n / CLASSES / radix;
+  for (const residues of JOBS.slice(FIRST_JOB_OF_CLASS_16)) {
+    for (let q = 0; q < 5; q++) writer.rotations(residues.map((r) => r * child * q));
+  }
+}
+
+function writeLaneFactors(module: KernelModule, plan: DftPlan): void {
+  const size = module.exports.LANE_FACTORS_SIZE.value;
+  for (const [job, residues] of JOBS.entries()) {
+    const to = module.f32('LANE_FACTORS', size / 4, job * size);
+    const writer = new VectorWriter(to, plan.n);
+    forEachNode(plan, (m, node) => {
+      if (m <= plan.sharedFrom) return;
+      for (let j = 1; j < plan.radix; j++) {
+        writer.rotations(residues.map((r) => ((node + r) * j * m) / plan.radix));
+      }
+    });
+  }
+}
+
+function writeTwists(module: KernelModule, { n, sharedFrom }: DftPlan): void {
+  const size = module.exports.TWISTS_SIZE.value;
+  for (const [job, residues] of JOBS.entries()) {
+    const writer = new VectorWriter(module.f32('TWISTS', size / 4, job * size), n);
+    for (let i = 0; i < sharedFrom; i++) writer.rotations(residues.map((r) => r * i));
+  }
+}
+
+function writeNodeFactors(module: KernelModule, plan: DftPlan): void {
+  const { n, radix, sharedFrom } = plan;
+  const tables = (['NODE_FACTORS_3', 'NODE_FACTORS_2', 'NODE_FACTORS_1'] as const).map(
+    (name, level) => {
+      const nodes = (n / CLASSES / sharedFrom) * radix ** level;
+      return new VectorWriter(module.f32(name, nodes * (radix - 1) * 2), n);
+    },
+  );
+  forEachNode(plan, (m, node) => {
+    if (m > sharedFrom) return;
+    const level = Math.round(Math.log(sharedFrom / m) / Math.log(radix));
+    for (let j = 1; j < radix; j++) tables[level].rotations([(node * j * m) / radix]);
+  });
+}
+
+/** Visits the nodes of a job, level by level in the order of memory: size, and residue less that of the job. */
+function forEachNode(plan: DftPlan, visit: (m: number, node: number) => void): void {
+  const { n, radix, order } = plan;
+  let level = [0];
+  for (let m = n / CLASSES; m > 1; m /= radix) {
+    for (const node of level) visit(m, node);
+    level = level.flatMap((node) => order.map((q) => node + (n / m) * q));
+  }
+}

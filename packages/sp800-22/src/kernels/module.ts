@@ -1,0 +1,168 @@
+/**
+ * The WebAssembly module of the kernels (`kernels/` of this package), and the one memory it works in.
+ *
+ * There are two builds of one source. `relaxed-simd` has fused multiply-add, by which the transform
+ * of the DFT test is faster and more precise; an engine that does not know it takes `simd`.
+ */
+import { compileKernels } from '../wasm.ts';
+import { KERNEL_DIGESTS } from './digests.ts';
+
+/** The first that the engine knows is taken. */
+const BUILDS = ['relaxed-simd', 'simd'] as const;
+export type KernelBuild = (typeof BUILDS)[number];
+
+/** A page of WebAssembly memory. */
+const PAGE_BYTES = 65_536;
+
+/** Places in memory; what is there, packages/sp800-22/kernels/memory.ts says. */
+type AddressName =
+  | 'APART_FACTORS'
+  | 'BIN_ROTATIONS'
+  | 'BYTE_SUMS'
+  | 'COMPLEXITIES'
+  | 'EXCURSIONS'
+  | 'INPUT'
+  | 'LANE_FACTORS'
+  | 'LOG_SUM'
+  | 'LOGARITHMS'
+  | 'LONGEST_RUNS'
+  | 'NODE_FACTORS_1'
+  | 'NODE_FACTORS_2'
+  | 'NODE_FACTORS_3'
+  | 'ONES_AND_RUNS'
+  | 'OVERLAPS'
+  | 'PAIR_FACTORS'
+  | 'PATTERN_COUNTS'
+  | 'PEAK_LIST'
+  | 'PEAKS'
+  | 'RANKS'
+  | 'SQUARES'
+  | 'TEMPLATE_COUNTS'
+  | 'TWISTS'
+  | 'WALK';
+
+/** What the module exports. `n` is the length of the sequence in bits throughout. */
+interface KernelExports extends Readonly<Record<AddressName, WebAssembly.Global>> {
+  readonly memory: WebAssembly.Memory;
+  /** Bytes that MUST be there behind the sequence. */
+  readonly INPUT_PAD: WebAssembly.Global;
+  /** Entries of `LOGARITHMS`. */
+  readonly LOGARITHM_LIMIT: WebAssembly.Global;
+  /** Entries of `PEAK_LIST`. */
+  readonly PEAK_LIST_LIMIT: WebAssembly.Global;
+  /** Bytes for each job of the transform. */
+  readonly LANE_FACTORS_SIZE: WebAssembly.Global;
+  readonly TWISTS_SIZE: WebAssembly.Global;
+  ingest(n: number, offsetBits: number): void;
+  wipe(n: number): void;
+  countOnesAndRuns(n: number): void;
+  findExtremes(n: number): void;
+  classifyLongestRuns(n: number, M: number, shortest: number, longest: number): void;
+  classifyRanks(n: number): void;
+  countTemplates(n: number): void;
+  classifyOverlaps(n: number): void;
+  sumLogDistances(L: number, Q: number, K: number): void;
+  countPatterns(n: number): void;
+  countExcursions(n: number): void;
+  countComplexities(n: number): void;
+  countPeaks(n: number, low: number, high: number): void;
+  binSquared(n: number): number;
+}
+
+/**
+ * A function that returns a vector by way of one instruction of the build: whether an engine knows it
+ * must not depend on the state of our files. `i8x16.popcnt` and `i8x16.relaxed_swizzle`.
+ */
+const PROBES: Readonly<Record<KernelBuild, readonly number[]>> = {
+  simd: [0x41, 0, 0xfd, 0x0f, 0xfd, 0x62, 0x0b],
+  'relaxed-simd': [0x41, 0, 0xfd, 0x0f, 0x41, 0, 0xfd, 0x0f, 0xfd, 0x80, 0x02, 0x0b],
+};
+
+/** The best build for this engine; `undefined` when it has no SIMD at all. */
+export function knownBuild(): KernelBuild | undefined {
+  return BUILDS.find((build) => WebAssembly.validate(probeModule(PROBES[build])));
+}
+
+/** A module whose one function has no parameters, this code, and a v128 as its result. */
+function probeModule(code: readonly number[]): Uint8Array {
+  const body = [code.length + 1, 0, ...code];
+  return Uint8Array.of(
+    ...[0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00],
+    ...[0x01, 5, 1, 0x60, 0, 1, 0x7b],
+    ...[0x03, 2, 1, 0],
+    ...[0x0a, body.length + 1, 1, ...body],
+  );
+}
+
+/** Compiles a build. Throws `KernelsError` when that is not there, or damaged. */
+export function loadKernels(build: KernelBuild): KernelModule {
+  const file = new URL(`../../build/${build}.wasm`, import.meta.url);
+  return new KernelModule(compileKernels(file, KERNEL_DIGESTS[build]));
+}
+
+/**
+ * An instance of the kernels: `load` a sequence, run each kernel on it at most once, `wipe`.
+ */
+export class KernelModule {
+  readonly exports: KernelExports;
+  readonly #input: number;
+  readonly #pad: number;
+
+  constructor(module: WebAssembly.Module) {
+    this.exports = new WebAssembly.Instance(module).exports as KernelExports;
+    this.#input = this.exports.INPUT.value;
+    this.#pad = this.exports.INPUT_PAD.value;
+    this.#tabulateLogarithms();
+  }
+
+  /** Copies `n` bits in that begin `offsetBits` behind the first of `bytes`. */
+  load(bytes: Uint8Array, n: number, offsetBits: number): void {
+    // Not `>>> 3`, which would cut offsets off at 32 bits.
+    const source = bytes.subarray(Math.floor(offsetBits / 8), Math.ceil((offsetBits + n) / 8));
+    this.#reserve(this.#input + source.length + this.#pad);
+    new Uint8Array(this.exports.memory.buffer).set(source, this.#input);
+    this.exports.ingest(n, offsetBits & 7);
+  }
+
+  /** Sets to zero what `load` of `n` bits and the kernels left in memory. */
+  wipe(n: number): void {
+    this.exports.wipe(n);
+  }
+
+  u32(name: AddressName, length: number, offsetBytes = 0): Uint32Array {
+    return new Uint32Array(this.#buffer, this.exports[name].value + offsetBytes, length);
+  }
+
+  i32(name: AddressName, length: number, offsetBytes = 0): Int32Array {
+    return new Int32Array(this.#buffer, this.exports[name].value + offsetBytes, length);
+  }
+
+  f32(name: AddressName, length: number, offsetBytes = 0): Float32Array {
+    return new Float32Array(this.#buffer, this.exports[name].value + offsetBytes, length);
+  }
+
+  f64(name: AddressName, length: number, offsetBytes = 0): Float64Array {
+    return new Float64Array(this.#buffer, this.exports[name].value + offsetBytes, length);
+  }
+
+  /** A new one after each growth of the memory. */
+  get #buffer(): ArrayBuffer {
+    return this.exports.memory.buffer;
+  }
+
+  #reserve(bytes: number): void {
+    const missing = bytes - this.#buffer.byteLength;
+    if (missing > 0) this.exports.memory.grow(Math.ceil(missing / PAGE_BYTES));
+  }
+
+  /** log2(d) · 2^36, rounded, as i64: below 2^53, so that two halves of a double make it. */
+  #tabulateLogarithms(): void {
+    const entries = this.exports.LOGARITHM_LIMIT.value;
+    const halves = this.u32('LOGARITHMS', 2 * entries);
+    for (let d = 1; d < entries; d++) {
+      const value = Math.round(Math.log2(d) * 2 ** 36);
+      halves[2 * d] = value % 2 ** 32;
+      halves[2 * d + 1] = Math.floor(value / 2 ** 32);
+    }
+  }
+}

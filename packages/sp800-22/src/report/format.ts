@@ -1,0 +1,216 @@
+/** The reports of `phm assess`: the summary in its JSON, and the text for people. */
+import {
+  ALPHA,
+  type AssessedTest,
+  type Constants,
+  type JudgedRow,
+  type RowCounts,
+  type SecondLevel,
+  type SecondLevelRow,
+  type SecondLevelVerdict,
+  type SuiteReport,
+  toAssessReport,
+  UNIFORMITY_ALPHA,
+} from '../index.ts';
+import type { AssessSummary } from './summary.ts';
+import { alignColumns, countText, grouped } from './table.ts';
+
+/** The `summary` of a report on several sequences. */
+export function toJsonSummary({ sequences, complete, tests, secondLevel }: AssessSummary): object {
+  return { sequences, complete, tests, second_level: toJsonSecondLevel(secondLevel) };
+}
+
+function toJsonSecondLevel(secondLevel: SecondLevel): object {
+  if (!secondLevel.judged) return secondLevel;
+  return {
+    judged: true,
+    passed: secondLevel.passed,
+    family_alpha: secondLevel.familyAlpha,
+    checks: secondLevel.checks,
+    check_alpha: secondLevel.checkAlpha,
+    rows_judged: secondLevel.rowsJudged,
+    rows_failed: secondLevel.rowsFailed,
+    rows_outside_interval: secondLevel.rowsOutsideInterval,
+    expected_outside_interval: secondLevel.expectedOutsideInterval,
+    rows_not_uniform: secondLevel.rowsNotUniform,
+    rows: secondLevel.rows.map(toJsonRow),
+  };
+}
+
+function toJsonRow(row: SecondLevelRow): object {
+  const { test, index, label, sequences, passes, histogram } = row;
+  const counts = { test, index, label, sequences, passes, histogram };
+  if (!row.judged) return { ...counts, judged: false, reason: row.reason };
+  return {
+    ...counts,
+    judged: true,
+    proportion: row.proportion,
+    interval: row.interval,
+    in_interval: row.inInterval,
+    proportion_p: row.proportionP,
+    uniformity_p: row.uniformityP,
+    uniform: row.uniform,
+    passed: row.passed,
+  };
+}
+
+export const NO_CERTIFICATE: readonly string[] = [
+  '"passed" and "FAILED" are labels of this program: NIST certifies nothing by SP 800-22, and a',
+  'sequence that passes may still be predictable.',
+];
+
+export const TEST_RULE: string = `A test passes when its smallest p-value, corrected for their number, is at least ${ALPHA}.`;
+
+/** The report on one sequence as a table for people, ending in a line end. */
+export function formatSequenceText(report: SuiteReport): string {
+  const { bits, constants, tests, tests_passed, total_tests } = toAssessReport(report);
+  const rows = tests.map((test) => [test.name, smallestText(test), resultText(test)]);
+  return joinLines([
+    heading(bits, constants),
+    '',
+    ...alignColumns([['test', 'p-value', 'result'], ...rows]),
+    '',
+    `${tests_passed} of ${total_tests} tests passed.`,
+    TEST_RULE,
+    ...NO_CERTIFICATE,
+  ]);
+}
+
+/** The report on several sequences of `bits` bits, ending in a line end. */
+export function formatSummaryText(
+  bits: number,
+  constants: Constants,
+  { sequences, complete, tests, secondLevel }: AssessSummary,
+): string {
+  const rows = tests.map(({ name, applicable, passed }) => [name, `${passed} of ${applicable}`]);
+  const early = complete ? '' : '; ended early';
+  return joinLines([
+    `${heading(bits, constants, `${countText(sequences)} of `)}${early}`,
+    '',
+    ...(secondLevel.judged ? [...finalAnalysis(secondLevel), ''] : []),
+    ...alignColumns([['test', 'sequences passed'], ...rows]),
+    '',
+    ...verdictLines(secondLevel, bits),
+    TEST_RULE,
+    ...NO_CERTIFICATE,
+  ]);
+}
+
+/** `sequences`: how many, ending in "of "; nothing for one alone. */
+export function heading(bits: number, constants: Constants, sequences = ''): string {
+  return `SP 800-22 Rev. 1a: ${sequences}${grouped(bits)} bits, ${constants} constants`;
+}
+
+function joinLines(lines: readonly string[]): string {
+  return `${lines.join('\n')}\n`;
+}
+
+const RULE = '-'.repeat(86);
+
+/**
+ * The table of the NIST program's finalAnalysisReport; its asterisks are the standard's limits. Tests
+ * that never applied are left out.
+ */
+function finalAnalysis({ rows }: SecondLevelVerdict): string[] {
+  return [
+    RULE,
+    'RESULTS FOR THE UNIFORMITY OF P-VALUES AND THE PROPORTION OF PASSING SEQUENCES',
+    RULE,
+    ' C1  C2  C3  C4  C5  C6  C7  C8  C9 C10  P-VALUE    PROPORTION    STATISTICAL TEST',
+    RULE,
+    ...rows.filter(({ sequences }) => sequences > 0).map(rowText),
+    RULE,
+  ];
+}
+
+function rowText(row: SecondLevelRow): string {
+  const classes = row.histogram.map((count) => String(count).padStart(3)).join(' ');
+  const proportion = `${row.passes}/${row.sequences}`.padStart(11);
+  const name = rowName(row);
+  if (!row.judged) return `${classes}  ${'----'.padEnd(8)}   ${proportion}    ${name}  not judged`;
+  const uniformity = `${row.uniformityP.toFixed(6)} ${row.uniform ? ' ' : '*'}`;
+  const verdict = row.passed ? '' : '  FAILED';
+  return `${classes}  ${uniformity} ${proportion} ${row.inInterval ? ' ' : '*'}  ${name}${verdict}`;
+}
+
+export function rowName({ test, label }: RowCounts): string {
+  return label === '' ? test : `${test} ${label}`;
+}
+
+/** Below this the p-values of a sound source are not uniform enough to be told so by many of them. */
+const LATTICE_BITS = 1_000_000;
+
+function verdictLines(secondLevel: SecondLevel, bits: number): string[] {
+  if (!secondLevel.judged) {
+    return [`Second level (SP 800-22 §4.2): not judged, ${secondLevel.reason}.`];
+  }
+  const { rowsJudged, rowsFailed, passed } = secondLevel;
+  return [
+    ...standardTexts(secondLevel).map((text) => `* ${text}`),
+    ...intervalTexts(secondLevel).map((text) => `  ${text}`),
+    '',
+    `Second level: ${passed ? 'passed' : 'FAILED'}, ${rowsFailed} of ${rowsJudged} rows failed.`,
+    ...secondLevel.rows.filter((row) => row.judged && !row.passed).map(failureText),
+    ...verdictNotes(secondLevel, bits),
+    '',
+  ];
+}
+
+/** How a row fails, and what to bear in mind when one does. */
+export function verdictNotes(secondLevel: SecondLevelVerdict, bits: number): string[] {
+  const { checks, checkAlpha, familyAlpha } = secondLevel;
+  return [
+    `A row fails with a probability below ${checkAlpha.toExponential(2)}: ${familyAlpha * 100} % shared by ${checks} checks, so that`,
+    `at most ${familyAlpha * 100} % of sources with exact p-values fail.`,
+    ...(bits < LATTICE_BITS ? LATTICE_NOTE : []),
+  ];
+}
+
+const LATTICE_NOTE = [
+  `Note: below ${grouped(LATTICE_BITS)} bits p-values take few values, in dft above all, and a sound source`,
+  'may fail for that alone; use longer sequences, and fewer.',
+];
+
+/** What the limits of the standard say, row by row and uncorrected. */
+export function standardTexts(secondLevel: SecondLevelVerdict): string[] {
+  const { rowsJudged, rowsOutsideInterval, expectedOutsideInterval, rowsNotUniform } = secondLevel;
+  const expected = expectedOutsideInterval.toFixed(2);
+  return [
+    `${rowsOutsideInterval} of ${rowsJudged} rows outside of their ±3σ interval (§4.2.1); ${expected} are to be expected.`,
+    `${rowsNotUniform} of ${rowsJudged} rows with P-value_T below ${UNIFORMITY_ALPHA} (§4.2.2).`,
+  ];
+}
+
+/** Once for each number of sequences. */
+function intervalTexts({ rows }: SecondLevelVerdict): string[] {
+  return [...new Set(rows.filter((row) => row.judged).map(intervalText))];
+}
+
+/** The interval of a row, and the counts within it. */
+export function intervalText({ interval: [low, high], sequences }: JudgedRow): string {
+  const [fewest, most] = [Math.ceil(low * sequences), Math.floor(high * sequences)];
+  return `Interval: ${low.toFixed(7)} to ${high.toFixed(7)}, ${fewest} to ${most} of ${sequences}.`;
+}
+
+export function failureText(row: SecondLevelRow): string {
+  if (!row.judged) return '';
+  const passes = `${row.passes}/${row.sequences} passed, p = ${row.proportionP.toExponential(2)}`;
+  return `  ${rowName(row)}: ${passes}; uniformity p = ${row.uniformityP.toExponential(2)}`;
+}
+
+/** The smallest p-value, and of how many. */
+function smallestText({ applicable, p_values, statistics }: AssessedTest): string {
+  if (!applicable) return '-';
+  if (statistics.prerequisite_met === false) return '0 (share of ones is off)';
+  const text = pValueText(Math.min(...p_values));
+  return p_values.length === 1 ? text : `${text} (smallest of ${p_values.length})`;
+}
+
+export function pValueText(p: number): string {
+  return p === 0 || p >= 1e-4 ? p.toFixed(6) : p.toExponential(3);
+}
+
+function resultText({ applicable, reason, passed }: AssessedTest): string {
+  if (!applicable) return `not applicable: ${reason}`;
+  return passed ? 'passed' : 'FAILED';
+}

@@ -1,0 +1,132 @@
+/** Every p-value as a point, test by test, on a logarithmic scale: alarms are small ones. */
+import { ALPHA, type TestName } from '../../index.ts';
+import { grouped } from '../table.ts';
+import {
+  drawing,
+  figure,
+  legend,
+  linearScale,
+  type MarkKind,
+  marks,
+  px,
+  type Scale,
+} from './chart.ts';
+import { type Markup, markup, NOTHING } from './markup.ts';
+import {
+  axisTitle,
+  layOutStrips,
+  PointSets,
+  rowY,
+  STRIPS_LEFT,
+  STRIPS_RIGHT,
+  STRIPS_TOP,
+  STRIPS_WIDTH,
+  type Strips,
+  stripAxis,
+  stripGrounds,
+  stripsHeight,
+} from './strips.ts';
+
+/** The p-values of one test, sequence by sequence; of those only to which it applied. */
+export interface TestPValues {
+  readonly name: TestName;
+  readonly sequences: readonly (readonly number[])[];
+}
+
+/** The scale begins at the smallest p-value where it can, and shows the limits of all tests. */
+const [LEAST_START, MOST_START] = [1e-12, 5e-5];
+
+/** Left of the scale, for p-values that are smaller. */
+const BELOW_WIDTH = 52;
+
+/** `which`: the sequences that the points are of, in words. */
+export function pValueFigure(tests: readonly TestPValues[], which: string): Markup {
+  const shown = tests.filter((test) => test.sequences.length > 0);
+  if (shown.length === 0) return NOTHING;
+  const all = shown.flatMap((test) => test.sequences.flat());
+  const start = scaleStart(all);
+  const below = all.some((p) => p < start);
+  const x = logScale(start, below);
+  const layout = layOutStrips(shown.map(({ name }) => name));
+  const sets = place(shown, layout, x);
+  const small = sets.get('ring').length + sets.get('cross').length;
+  const label = `${grouped(all.length)} p-values of ${shown.length} tests: ${grouped(small)} are below ${ALPHA}, ${grouped(sets.get('cross').length)} below their test's limit`;
+  const picture = [
+    stripGrounds(layout),
+    stripAxis(layout, powersOfTen(start), x, powerText),
+    below ? belowText(layout) : [],
+    axisTitle(layout, 'p-value'),
+    limits(layout, x),
+    ...(['dot', 'ring', 'cross'] as const).map((kind) => marks(kind, sets.get(kind))),
+    legend(LEGEND, STRIPS_LEFT, 14),
+  ];
+  return figure(
+    drawing(STRIPS_WIDTH, stripsHeight(layout), label, picture, 'chart wide'),
+    markup`The p-values of ${which}, each a point. Of a sound source one in a hundred is left of α = ${ALPHA}, nine in ten are right of 0.1: ${grouped(small)} of these ${grouped(all.length)} are below α. A test with many p-values fails below a limit of its own, 1 − (1 − α)^(1/m) for m p-values.`,
+  );
+}
+
+const LEGEND = [
+  { sample: 'dot', text: 'p ≥ α' },
+  { sample: 'ring', text: 'p < α' },
+  { sample: 'cross', text: 'test FAILED' },
+  { sample: 'dashed', text: `α = ${ALPHA}` },
+  { sample: 'line', text: 'limit of the test' },
+] as const;
+
+function scaleStart(pValues: readonly number[]): number {
+  const smallest = pValues.reduce((least, p) => (p > 0 && p < least ? p : least), 1);
+  return Math.max(LEAST_START, Math.min(MOST_START, 10 ** Math.floor(Math.log10(smallest))));
+}
+
+/** p-values below the scale, 0 among them, are put beside it. */
+function logScale(start: number, below: boolean): Scale {
+  const left = STRIPS_LEFT + 6 + (below ? BELOW_WIDTH : 0);
+  const scale = linearScale([Math.log10(start), 0], [left, STRIPS_RIGHT - 6]);
+  return (p) => (p < start ? STRIPS_LEFT + BELOW_WIDTH / 2 : scale(Math.log10(p)));
+}
+
+/** From 1 down to `start`. */
+function powersOfTen(start: number): number[] {
+  const count = 1 + Math.floor(-Math.log10(start));
+  return Array.from({ length: count }, (_, i) => 10 ** -i);
+}
+
+function powerText(p: number): string | Markup {
+  if (p > 1e-5) return String(p);
+  return markup`10<tspan class="super" dy="-5">${Math.round(Math.log10(p))}</tspan>`;
+}
+
+function belowText({ bottom }: Strips): Markup {
+  return markup`<text class="middle" x="${STRIPS_LEFT + BELOW_WIDTH / 2}" y="${bottom + 19}">less</text>`;
+}
+
+/** 1 − (1 − p)^m is ALPHA at this p (see `testLevelP`). */
+export function testLimit(m: number): number {
+  return -Math.expm1(Math.log1p(-ALPHA) / m);
+}
+
+function limits(layout: Strips, x: Scale): Markup[] {
+  const own = layout.strips.map(
+    ({ top, height, rows }) => `M${px(x(testLimit(rows)))} ${top}v${height}`,
+  );
+  return [
+    markup`<path class="dashed" d="M${px(x(ALPHA))} ${STRIPS_TOP}V${layout.bottom}"/>`,
+    markup`<path class="line" d="${own.join('')}"/>`,
+  ];
+}
+
+function place(tests: readonly TestPValues[], { strips }: Strips, x: Scale): PointSets<MarkKind> {
+  const sets = new PointSets<MarkKind>();
+  for (const [i, { sequences }] of tests.entries()) {
+    const strip = strips[i];
+    const limit = testLimit(strip.rows);
+    for (const [j, pValues] of sequences.entries()) {
+      for (const [row, p] of pValues.entries()) {
+        const kind = p < limit ? 'cross' : p < ALPHA ? 'ring' : 'dot';
+        sets.add(kind, [x(p), rowY(strip, row, (j + 0.5) / sequences.length)]);
+      }
+    }
+  }
+  return sets;
+}

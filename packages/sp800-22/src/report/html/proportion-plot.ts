@@ -1,0 +1,110 @@
+/** The proportion of sequences that pass, row by row, and the interval of SP 800-22 §4.2.1. */
+import { ALPHA, type JudgedRow, type SecondLevelVerdict } from '../../index.ts';
+import { rowName } from '../format.ts';
+import { grouped } from '../table.ts';
+import {
+  drawing,
+  figure,
+  legend,
+  linearScale,
+  type MarkKind,
+  marks,
+  niceTicks,
+  px,
+  type Scale,
+} from './chart.ts';
+import { type Markup, markup } from './markup.ts';
+import {
+  axisTitle,
+  layOutStrips,
+  PointSets,
+  rowY,
+  STRIPS_LEFT,
+  STRIPS_RIGHT,
+  STRIPS_TOP,
+  STRIPS_WIDTH,
+  type Strip,
+  type Strips,
+  stripAxis,
+  stripGrounds,
+  stripsHeight,
+} from './strips.ts';
+
+/** Rows outside that are named beside their mark; more would cover each other. */
+const NAMED_ROWS = 12;
+
+const NAME_HEIGHT = 11;
+
+export function proportionFigure(secondLevel: SecondLevelVerdict): Markup {
+  const rows = secondLevel.rows.filter((row) => row.judged);
+  const layout = layOutStrips([...new Set(rows.map(({ test }) => test))]);
+  const least = Math.min(
+    ...rows.map(({ proportion, interval }) => Math.min(proportion, interval[0])),
+  );
+  const domain = [least - 0.05 * (1 - least), 1 + 0.02 * (1 - least)] as const;
+  const x = linearScale(domain, [STRIPS_LEFT, STRIPS_RIGHT]);
+  const { rowsJudged, rowsOutsideInterval, checkAlpha } = secondLevel;
+  const label = `Proportions of ${rowsJudged} rows: ${rowsOutsideInterval} are outside of their interval`;
+  const picture = [
+    stripGrounds(layout),
+    bands(rows, layout, x),
+    stripAxis(layout, niceTicks(domain[0], 1, 6), x, String),
+    axisTitle(layout, `proportion of sequences with p ≥ ${ALPHA}`),
+    markup`<path class="dashed" d="M${px(x(1 - ALPHA))} ${STRIPS_TOP}V${layout.bottom}"/>`,
+    rowMarks(rows, layout, x, checkAlpha),
+    rowsOutsideInterval <= NAMED_ROWS ? names(rows, layout, x) : [],
+    legend(LEGEND, STRIPS_LEFT, 14),
+  ];
+  return figure(
+    drawing(STRIPS_WIDTH, stripsHeight(layout), label, picture, 'chart wide'),
+    markup`Each of the ${grouped(rowsJudged)} rows is a point. The band is the interval of §4.2.1, p̂ ± 3 √(p̂ (1 − p̂) / m) with p̂ = ${1 - ALPHA} and m the sequences to which the test applied. It is a limit for one row: ${rowsOutsideInterval} of ${grouped(rowsJudged)} are outside, and ${secondLevel.expectedOutsideInterval.toFixed(2)} are to be expected of a sound source.`,
+  );
+}
+
+const LEGEND = [
+  { sample: 'dot', text: 'inside' },
+  { sample: 'ring', text: 'outside' },
+  { sample: 'cross', text: 'FAILED' },
+  { sample: 'area', text: '±3σ' },
+  { sample: 'dashed', text: `${1 - ALPHA}, expected` },
+] as const;
+
+function bands(rows: readonly JudgedRow[], { strips }: Strips, x: Scale): Markup[] {
+  return strips.map(({ test, top, height }) => {
+    const [low, high] = rows.find((row) => row.test === test)?.interval ?? [0, 1];
+    return markup`<path class="area" d="M${px(x(low))} ${top}H${px(x(high))}v${height}H${px(x(low))}z"/>`;
+  });
+}
+
+function stripOf({ strips }: Strips, { test }: JudgedRow): Strip {
+  return strips.find((strip) => strip.test === test) as Strip;
+}
+
+function rowMarks(
+  rows: readonly JudgedRow[],
+  layout: Strips,
+  x: Scale,
+  checkAlpha: number,
+): Markup[] {
+  const sets = new PointSets<MarkKind>();
+  for (const row of rows) {
+    const kind = row.proportionP < checkAlpha ? 'cross' : row.inInterval ? 'dot' : 'ring';
+    sets.add(kind, [x(row.proportion), rowY(stripOf(layout, row), row.index - 1)]);
+  }
+  return (['dot', 'ring', 'cross'] as const).map((kind) => marks(kind, sets.get(kind)));
+}
+
+/** Towards the middle of the picture, where there is room, and no two lines in one place. */
+function names(rows: readonly JudgedRow[], layout: Strips, x: Scale): Markup[] {
+  const middle = (STRIPS_LEFT + STRIPS_RIGHT) / 2;
+  let free = 0;
+  return rows
+    .filter(({ inInterval, label }) => !inInterval && label !== '')
+    .map((row) => {
+      const at = x(row.proportion);
+      const side = at < middle ? 'start' : 'end';
+      const y = Math.max(free, rowY(stripOf(layout, row), row.index - 1) + 4);
+      free = y + NAME_HEIGHT;
+      return markup`<text class="${side} name" x="${px(side === 'start' ? at + 8 : at - 8)}" y="${px(y)}">${row.label}<title>${rowName(row)}</title></text>`;
+    });
+}

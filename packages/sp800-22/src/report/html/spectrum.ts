@@ -1,0 +1,222 @@
+/** The spectrum of a sequence, as the discrete Fourier transform test sees it (SP 800-22 §2.6). */
+import { type Constants, DFT_T2_OVER_N, fourierTransform, unpackBits } from '../../index.ts';
+import { grouped } from '../table.ts';
+import {
+  drawing,
+  figure,
+  legend,
+  linearScale,
+  linePath,
+  marks,
+  niceTicks,
+  type Point,
+  px,
+  type Scale,
+  shortNumber,
+} from './chart.ts';
+import { type Content, type Markup, markup } from './markup.ts';
+
+/** A longer sequence is transformed up to here: half a second and 100 MB at most. */
+export const SPECTRUM_MAX_BITS = 2 ** 20;
+
+/** Up to so many values each is a point; more are put together in columns. */
+const MAX_POINTS = 2000;
+const MAX_COLUMNS = 192;
+const COLUMN_VALUES = 20;
+
+/** Peaks named in the caption. */
+const NAMED_PEAKS = 3;
+
+/** The picture ends here: above is a value of one sound sequence of 2^20 bits in 100,000. */
+const TOP_SIZE = 5;
+
+/** |S_k| / √n at the frequency of k periods in n bits. */
+export interface Peak {
+  readonly k: number;
+  readonly size: number;
+}
+
+export interface SpectrumColumn {
+  readonly least: number;
+  readonly quarter: number;
+  readonly threeQuarters: number;
+  /** 95 % of the values are below it: T's counterpart in this column. */
+  readonly most95: number;
+  readonly most: number;
+}
+
+/** Sizes are in units of √n. */
+export interface Spectrum {
+  /** n: the bits transformed. */
+  readonly bits: number;
+  /** §2.6.4 (4): T / √n. */
+  readonly threshold: number;
+  /** §2.6.4 (6): the values below T; and (5): how many are to be expected, 0.95 n/2. */
+  readonly N_1: number;
+  readonly N_0: number;
+  /** Every value, when there are few. */
+  readonly sizes: readonly number[];
+  /** Their columns, when there are many. */
+  readonly columns: readonly SpectrumColumn[];
+  /** Those above the picture, largest first, some of them; and how many there are. */
+  readonly peaks: readonly Peak[];
+  readonly peakCount: number;
+}
+
+/** `bytes` hold at least `bits` bits, the most significant first. */
+export function measureSpectrum(
+  bytes: Uint8Array,
+  bits: number,
+  constants: Constants = 'exact',
+): Spectrum {
+  const n = Math.min(bits, SPECTRUM_MAX_BITS);
+  const sizes = spectrumSizes(bytes, n);
+  const threshold = Math.sqrt(DFT_T2_OVER_N[constants]);
+  const peaks = peaksAbove(TOP_SIZE, sizes);
+  const few = sizes.length <= MAX_POINTS;
+  return {
+    bits: n,
+    threshold,
+    N_1: sizes.filter((size) => size < threshold).length,
+    N_0: (0.95 * n) / 2,
+    sizes: few ? [...sizes] : [],
+    columns: few ? [] : toColumns(sizes),
+    peaks: peaks.slice(0, NAMED_PEAKS),
+    peakCount: peaks.length,
+  };
+}
+
+/** §2.6.4 (1) to (3): |S_k| / √n, S = DFT(X), of the first n/2 bins. */
+function spectrumSizes(bytes: Uint8Array, n: number): Float64Array {
+  const unpacked = unpackBits(bytes, n);
+  const re = Float64Array.from(unpacked, (bit) => 2 * bit - 1);
+  const im = new Float64Array(n);
+  const bins = Math.floor(n / 2);
+  const S = fourierTransform(re, im, bins);
+  const sizes = new Float64Array(bins);
+  for (let k = 0; k < bins; k++) sizes[k] = Math.sqrt((S.re[k] ** 2 + S.im[k] ** 2) / n);
+  for (const buffer of [unpacked, re, im, S.re, S.im]) buffer.fill(0);
+  return sizes;
+}
+
+/** Largest first. */
+function peaksAbove(limit: number, sizes: Float64Array): Peak[] {
+  const peaks: Peak[] = [];
+  for (const [k, size] of sizes.entries()) if (size > limit) peaks.push({ k, size });
+  return peaks.sort((a, b) => b.size - a.size);
+}
+
+function toColumns(sizes: Float64Array): SpectrumColumn[] {
+  const count = Math.min(MAX_COLUMNS, Math.floor(sizes.length / COLUMN_VALUES));
+  return Array.from({ length: count }, (_, column) => {
+    const start = Math.floor((column * sizes.length) / count);
+    const end = Math.floor(((column + 1) * sizes.length) / count);
+    const sorted = sizes.slice(start, end).sort();
+    const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))];
+    return {
+      least: at(0),
+      quarter: at(0.25),
+      threeQuarters: at(0.75),
+      most95: at(0.95),
+      most: at(1),
+    };
+  });
+}
+
+const [WIDTH, HEIGHT] = [480, 290];
+const [LEFT, RIGHT, TOP, BOTTOM] = [72, 456, 34, 250];
+
+/** `sequenceBits`: those of the whole sequence. */
+export function spectrumFigure(spectrum: Spectrum, sequenceBits: number): Markup {
+  const { bits, threshold, N_1, N_0, columns } = spectrum;
+  const x = linearScale([0, bits / 2], [LEFT, RIGHT]);
+  const y = linearScale([0, TOP_SIZE], [BOTTOM, TOP]);
+  const label = `Spectrum of ${grouped(bits)} bits: ${grouped(N_1)} values below the threshold, ${grouped(N_0)} expected`;
+  const picture = [
+    axes(bits, x, y),
+    columns.length > 0 ? columnPaths(columns, y) : pointMarks(spectrum, x, y),
+    markup`<path class="dashed" d="M${LEFT} ${px(y(threshold))}H${RIGHT}"/>`,
+    markup`<path class="clipped" d="${clippedPath(spectrum, x)}"/>`,
+    legend(columns.length > 0 ? COLUMN_LEGEND : POINT_LEGEND, LEFT, 14),
+  ];
+  return figure(
+    drawing(WIDTH, HEIGHT, label, picture),
+    caption(spectrum, sequenceBits),
+    markup`<h3>Spectrum</h3>`,
+  );
+}
+
+const COLUMN_LEGEND = [
+  { sample: 'area', text: 'all' },
+  { sample: 'core', text: 'middle half' },
+  { sample: 'line', text: '95 % point' },
+  { sample: 'dashed', text: 'T' },
+] as const;
+
+const POINT_LEGEND = [
+  { sample: 'dot', text: 'below T' },
+  { sample: 'ring', text: 'at T or above' },
+  { sample: 'dashed', text: 'T' },
+] as const;
+
+function axes(bits: number, x: Scale, y: Scale): Markup[] {
+  const across = niceTicks(0, bits / 2, 5).map(
+    (k) => markup`<text class="middle" x="${px(x(k))}" y="${BOTTOM + 18}">${shortNumber(k)}</text>`,
+  );
+  const up = niceTicks(0, TOP_SIZE, 6).map(
+    (size) =>
+      markup`<path class="${size === 0 ? 'axis' : 'grid'}" d="M${LEFT} ${px(y(size))}H${RIGHT}"/><text class="end" x="${LEFT - 6}" y="${px(y(size) + 4)}">${size} √n</text>`,
+  );
+  return [
+    ...across,
+    ...up,
+    markup`<text class="middle" x="${(LEFT + RIGHT) / 2}" y="${HEIGHT - 4}">frequency k (periods in n bits)</text>`,
+  ];
+}
+
+function columnPaths(columns: readonly SpectrumColumn[], y: Scale): Markup[] {
+  const width = (RIGHT - LEFT) / columns.length;
+  const at = (column: number): number => LEFT + (column + 0.5) * width;
+  const clipped = (size: number): number => y(Math.min(size, TOP_SIZE));
+  const bars = (from: keyof SpectrumColumn, to: keyof SpectrumColumn): string =>
+    columns
+      .map((one, i) => `M${px(at(i))} ${px(clipped(one[from]))}V${px(clipped(one[to]))}`)
+      .join('');
+  const points95 = columns.map(({ most95 }, i): Point => [at(i), clipped(most95)]);
+  return [
+    markup`<path class="range" stroke-width="${px(width)}" d="${bars('least', 'most')}"/>`,
+    markup`<path class="range-core" stroke-width="${px(width)}" d="${bars('quarter', 'threeQuarters')}"/>`,
+    markup`<path class="line" d="${linePath(points95)}"/>`,
+  ];
+}
+
+function pointMarks({ sizes, threshold }: Spectrum, x: Scale, y: Scale): Markup[] {
+  const points = [...sizes.entries()].filter(([, size]) => size <= TOP_SIZE);
+  const place = ([k, size]: readonly [number, number]): Point => [x(k), y(size)];
+  return [
+    marks('dot', points.filter(([, size]) => size < threshold).map(place)),
+    marks('ring', points.filter(([, size]) => size >= threshold).map(place)),
+  ];
+}
+
+/** A triangle at the upper edge for each peak named. */
+function clippedPath({ peaks }: Spectrum, x: Scale): string {
+  return peaks.map(({ k }) => `M${px(x(k))} ${TOP}l-5 9h10z`).join('');
+}
+
+function caption({ bits, N_1, N_0, peaks, peakCount }: Spectrum, sequenceBits: number): Content {
+  const which =
+    bits < sequenceBits ? `the first ${grouped(bits)} bits of sequence 1` : 'sequence 1';
+  const sentences = [
+    `|S_k| of ${which}, 0 and 1 read as −1 and 1.`,
+    `95 % of the values should be below T = √(n ln 20): N_1 = ${grouped(N_1)} are, N_0 = ${grouped(N_0)} are to be expected (§2.6).`,
+    'A peak is a period of n/k bits.',
+  ];
+  if (bits < sequenceBits) sentences.push('The test itself looks at the whole sequence.');
+  if (peaks.length === 0) return sentences.join(' ');
+  const named = peaks.map(({ k, size }) => `${size.toFixed(1)} √n at k = ${grouped(k)}`).join(', ');
+  const more = peakCount > peaks.length ? `, the largest of ${grouped(peakCount)}` : '';
+  sentences.push(`Above the picture (▲): ${named}${more}.`);
+  if (peaks.some(({ k }) => k === 0)) sentences.push('k = 0 is the share of ones.');
+  return sentences.join(' ');
+}

@@ -1,0 +1,75 @@
+/** The table of the tests: what each looks for, and how the sequences did. */
+import type { ApplicableOutcome, SuiteReport, TestName } from '../../index.ts';
+import { pValueText } from '../format.ts';
+import type { AssessSummary, TestCounts } from '../summary.ts';
+import { grouped } from '../table.ts';
+import { type Content, type Markup, markup } from './markup.ts';
+
+/** Section of SP 800-22 Rev. 1a, and what makes the test fail. */
+export const DETECTS: Readonly<Record<TestName, readonly [section: string, what: string]>> = {
+  frequency: ['2.1', 'too many ones or zeros'],
+  block_frequency: ['2.2', 'the same within blocks'],
+  cumulative_sums: ['2.13', 'drift of the random walk, from either end'],
+  runs: ['2.3', 'changing between 0 and 1 too often or seldom'],
+  longest_run: ['2.4', 'runs of ones too long or short'],
+  rank: ['2.5', 'linear dependence of substrings'],
+  dft: ['2.6', 'periodic features'],
+  non_overlapping_template: ['2.7', 'a pattern too often or seldom'],
+  overlapping_template: ['2.8', 'runs of nine ones too often or seldom'],
+  universal: ['2.9', 'compressibility'],
+  approximate_entropy: ['2.12', 'uneven continuation of patterns'],
+  random_excursions: ['2.14', 'uneven visits of the walk, per cycle'],
+  random_excursions_variant: ['2.15', 'uneven visits of the walk, in total'],
+  serial: ['2.11', 'uneven frequency of patterns'],
+  linear_complexity: ['2.10', 'short feedback registers'],
+};
+
+/** The smallest p-value of a test over all sequences, and of how many it is the smallest. */
+export interface Smallest {
+  readonly p: number;
+  readonly count: number;
+}
+
+/** `sole`: the report when there is one sequence alone, whose tests have verdicts and reasons. */
+export function testsTable(
+  { tests }: AssessSummary,
+  smallest: ReadonlyMap<TestName, Smallest>,
+  sole: SuiteReport | undefined,
+): Markup {
+  const result = (counts: TestCounts): Content =>
+    sole ? soleResult(counts, sole) : passes(counts);
+  return markup`<section id="tests"><h2>Tests</h2>
+<div class="scroll"><table>
+<thead><tr><th scope="col">Test</th><th scope="col">${sole ? 'Result' : 'Sequences passed'}</th><th scope="col" class="number">Smallest p</th><th scope="col" class="number">of</th><th scope="col">Detects</th><th scope="col">§</th></tr></thead>
+<tbody>
+${tests.map(
+  (
+    counts,
+  ) => markup`<tr><th scope="row">${counts.name}</th><td>${result(counts)}</td>${smallestCells(smallest.get(counts.name))}<td>${DETECTS[counts.name][1]}</td><td>${DETECTS[counts.name][0]}</td></tr>
+`,
+)}</tbody></table></div>
+</section>
+`;
+}
+
+function smallestCells(smallest: Smallest | undefined): Markup {
+  if (!smallest) return markup`<td class="number">–</td><td class="number">–</td>`;
+  return markup`<td class="number">${pValueText(smallest.p)}</td><td class="number">${grouped(smallest.count)}</td>`;
+}
+
+function passes({ applicable, passed }: TestCounts): Content {
+  if (applicable === 0) return 'not applicable';
+  return markup`<span class="share"><i style="width:${((100 * passed) / applicable).toFixed(1)}%"></i></span><span class="counts">${grouped(passed)} of ${grouped(applicable)}</span>`;
+}
+
+function soleResult({ name }: TestCounts, { tests }: SuiteReport): Content {
+  const outcome = tests.find((test) => test.name === name);
+  if (!outcome) return '';
+  return outcome.applicable ? verdict(outcome) : `not applicable: ${outcome.reason}`;
+}
+
+function verdict({ passed, prerequisiteMet }: ApplicableOutcome): Markup {
+  if (passed) return markup`<span class="passed">✓ passed</span>`;
+  const why = prerequisiteMet ? '' : ' (not carried out: the share of ones is off)';
+  return markup`<span class="failed">✗ FAILED</span>${why}`;
+}

@@ -1,0 +1,126 @@
+/** What the run came to, in words and counts, and what that does not prove. */
+import type { SuiteReport } from '../../index.ts';
+import { failureText, NO_CERTIFICATE, standardTexts, TEST_RULE, verdictNotes } from '../format.ts';
+import type { AssessSummary } from '../summary.ts';
+import { countText, grouped } from '../table.ts';
+import { type Content, type Markup, markup, NOTHING } from './markup.ts';
+
+interface Verdict {
+  readonly state: 'passed' | 'failed' | 'open';
+  readonly title: string;
+  readonly figures: readonly Figure[];
+  readonly sentences: readonly Content[];
+}
+
+/** A number that is looked for first, and what it counts. */
+interface Figure {
+  readonly value: string;
+  readonly what: string;
+}
+
+/** `first`: the report on the first sequence; `sole`: the same when there is no other. */
+export function verdictSection(
+  summary: AssessSummary,
+  first: SuiteReport,
+  sole: SuiteReport | undefined,
+): Markup {
+  const verdict = sole ? verdictOnSequence(sole) : verdictOnSource(summary, first.bits);
+  const { state, title, figures, sentences } = verdict;
+  const early = summary.complete
+    ? NOTHING
+    : markup`<p><strong>Ended early:</strong> this page covers what was finished before, ${countText(summary.sequences)}.</p>`;
+  return markup`<section id="verdict" class="verdict ${state}">
+<h2><span class="sign" aria-hidden="true">${SIGNS[state]}</span>${title}</h2>
+${early}
+<dl>${figures.map(({ value, what }) => markup`<div><dt>${what}</dt><dd>${value}</dd></div>`)}</dl>
+${sentences.map((sentence) => markup`<p>${sentence}</p>`)}
+</section>
+<section class="limits"><h2>What this does not prove</h2>
+<ul>
+<li><b>Not unpredictability.</b> The output of a generator whose seed is known passes, and so does any block cipher in counter mode under a key that an attacker knows. These tests find gross defects.</li>
+<li><b>Not entropy.</b> No amount of it follows from anything on this page.</li>
+<li><b>Not a certificate.</b> ${NO_CERTIFICATE.join(' ')} In April 2022 NIST <a href="https://csrc.nist.gov/news/2022/decision-to-revise-nist-sp-800-22-rev-1a" rel="noreferrer">decided to revise SP 800-22</a>, in particular to reject its use for assessing cryptographic random number generators.</li>
+</ul>
+</section>`;
+}
+
+const SIGNS: Readonly<Record<Verdict['state'], string>> = { passed: '✓', failed: '✗', open: '–' };
+
+const ONE_SAYS_LITTLE = markup`With all 15 tests about one sound sequence in eight fails one or more by chance. One sequence says little about its source: the standard judges that by many (§4.2), and so does <code>--sequences</code>.`;
+
+function verdictOnSequence({ tests, testsPassed, totalTests, bits }: SuiteReport): Verdict {
+  const failed = tests.filter((test) => test.applicable && !test.passed).map(({ name }) => name);
+  const state = totalTests === 0 ? 'open' : failed.length === 0 ? 'passed' : 'failed';
+  return {
+    state,
+    title: `${testsPassed} of ${totalTests} tests passed${failed.length > 0 ? `, ${failed.length} FAILED` : ''}`,
+    figures: [
+      { value: grouped(bits), what: 'bits' },
+      { value: String(testsPassed), what: 'tests passed' },
+      { value: String(failed.length), what: 'tests failed' },
+      { value: String(tests.length - totalTests), what: 'not applicable' },
+    ],
+    sentences: [
+      ...(failed.length > 0 ? [`FAILED: ${failed.join(', ')}.`] : []),
+      TEST_RULE,
+      ONE_SAYS_LITTLE,
+    ],
+  };
+}
+
+function verdictOnSource(summary: AssessSummary, bits: number): Verdict {
+  const { sequences, secondLevel } = summary;
+  const size = [
+    { value: grouped(sequences), what: 'sequences' },
+    { value: grouped(bits), what: 'bits each' },
+  ];
+  if (!secondLevel.judged) {
+    return verdictOnTests(summary, size, secondLevel.reason);
+  }
+  const { passed, rows, rowsJudged, rowsFailed } = secondLevel;
+  return {
+    state: passed ? 'passed' : 'failed',
+    title: `Second level ${passed ? 'passed' : 'FAILED'}: ${grouped(rowsFailed)} of ${grouped(rowsJudged)} rows failed`,
+    figures: [
+      ...size,
+      { value: `${secondLevel.rowsOutsideInterval}`, what: 'rows outside of ±3σ' },
+      { value: secondLevel.expectedOutsideInterval.toFixed(2), what: 'expected outside' },
+      { value: `${secondLevel.rowsNotUniform}`, what: 'rows not uniform' },
+    ],
+    sentences: [
+      ...standardTexts(secondLevel),
+      ...failures(rows.filter((row) => row.judged && !row.passed).map(failureText)),
+      verdictNotes(secondLevel, bits).join(' '),
+      TEST_RULE,
+    ],
+  };
+}
+
+/** Failed rows told in words; all of them are marked below. */
+const TOLD_FAILURES = 5;
+
+function failures(texts: readonly string[]): string[] {
+  const told = texts.slice(0, TOLD_FAILURES).map((text) => `FAILED: ${text.trim()}.`);
+  const more = texts.length - told.length;
+  return more > 0 ? [...told, `${grouped(more)} more rows FAILED; all are marked below.`] : told;
+}
+
+/** Too few sequences to judge their source: the tests of all of them, counted. */
+function verdictOnTests(
+  { tests }: AssessSummary,
+  size: readonly Figure[],
+  reason: string,
+): Verdict {
+  const passed = tests.reduce((sum, test) => sum + test.passed, 0);
+  const applicable = tests.reduce((sum, test) => sum + test.applicable, 0);
+  return {
+    state: 'open',
+    title: `${grouped(passed)} of ${grouped(applicable)} single tests passed, source not judged`,
+    figures: [...size, { value: grouped(applicable - passed), what: 'single tests failed' }],
+    sentences: [
+      `Second level (SP 800-22 §4.2): not judged, ${reason}.`,
+      TEST_RULE,
+      'Of a sound source about one single test in a hundred fails.',
+    ],
+  };
+}

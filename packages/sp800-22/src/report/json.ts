@@ -1,0 +1,112 @@
+/**
+ * A suite report as plain JSON, complete enough to be filed: what each test was set to, which p-value
+ * is which, and what was counted. The one shape for the command line and the service.
+ */
+import {
+  type Constants,
+  DFT_T2_OVER_N,
+  LINEAR_COMPLEXITY_PI,
+  LONGEST_RUN_ROWS,
+  OVERLAPPING_TEMPLATE_PI,
+  UNIVERSAL_ROWS,
+} from '../constants.ts';
+import { P_VALUE_LABELS } from '../labels.ts';
+import type { Statistics } from '../result.ts';
+import type { SuiteReport, TestName, TestOutcome } from '../suite.ts';
+import { RANK_M, rankProbabilities } from '../tests/rank.ts';
+import { ALPHA, testLevelP } from '../verdict.ts';
+
+/**
+ * One test in the report. A test that does not apply has a reason, nothing in its lists and records,
+ * and null for `corrected_p` and `passed`.
+ */
+export interface AssessedTest {
+  readonly name: TestName;
+  readonly applicable: boolean;
+  readonly reason?: string;
+  /** What the test was set to, in the standard's symbols; `pi` are its class probabilities. */
+  readonly parameters: Statistics;
+  /** What each p-value is about, as many as there are; empty text where a test has one. */
+  readonly labels: readonly string[];
+  readonly p_values: readonly number[];
+  /** The smallest p-value, corrected for their number: at least `alpha` when the test passed. */
+  readonly corrected_p: number | null;
+  readonly statistics: Statistics;
+  readonly passed: boolean | null;
+}
+
+export interface AssessReport {
+  readonly bits: number;
+  readonly constants: Constants;
+  readonly alpha: number;
+  readonly tests: readonly AssessedTest[];
+  readonly tests_passed: number;
+  /** The tests that applied. */
+  readonly total_tests: number;
+}
+
+/** `labels` name the p-values of a report that has others than the suite's own. */
+export function toAssessReport(
+  report: SuiteReport,
+  labels: Readonly<Record<TestName, readonly string[]>> = P_VALUE_LABELS,
+): AssessReport {
+  const { bits, constants, tests, testsPassed, totalTests } = report;
+  return {
+    bits,
+    constants,
+    alpha: ALPHA,
+    tests: tests.map((test) => toAssessedTest(test, constants, labels[test.name])),
+    tests_passed: testsPassed,
+    total_tests: totalTests,
+  };
+}
+
+function toAssessedTest(
+  outcome: TestOutcome,
+  constants: Constants,
+  labels: readonly string[],
+): AssessedTest {
+  const { name, applicable } = outcome;
+  if (!applicable) {
+    const nothing = { parameters: {}, labels: [], p_values: [], corrected_p: null, statistics: {} };
+    return { name, applicable, reason: outcome.reason, ...nothing, passed: null };
+  }
+  const { pValues, passed } = outcome;
+  const parameters = PARAMETERS[name]?.(outcome.statistics, constants) ?? {};
+  const counted = Object.entries(outcome.statistics).filter(([symbol]) => !(symbol in parameters));
+  return {
+    name,
+    applicable,
+    parameters,
+    labels,
+    p_values: pValues,
+    corrected_p: testLevelP(pValues),
+    statistics: Object.fromEntries(counted),
+    passed,
+  };
+}
+
+type ReadParameters = (statistics: Statistics, constants: Constants) => Statistics;
+
+/** Tests with parameters: those among their statistics, and the constants they were compared with. */
+const PARAMETERS: Partial<Record<TestName, ReadParameters>> = {
+  block_frequency: ({ M, N }) => ({ M, N }),
+  longest_run: ({ M, N }, constants) => {
+    const row = LONGEST_RUN_ROWS.find((one) => one.M === M);
+    return { M, N, ...(row && { pi: row.pi[constants] }) };
+  },
+  rank: ({ N }) => ({ M: RANK_M, Q: RANK_M, N, pi: rankProbabilities(RANK_M) }),
+  dft: (_, constants) => ({ T2_over_n: DFT_T2_OVER_N[constants] }),
+  non_overlapping_template: ({ m, M, N }) => ({ m, M, N }),
+  overlapping_template: ({ m, M, N }, constants) => {
+    return { m, M, N, pi: OVERLAPPING_TEMPLATE_PI[constants] };
+  },
+  universal: ({ L, Q, K }) => {
+    const row = UNIVERSAL_ROWS.get(Number(L));
+    const moments = row && { expected_value: row.expectedValue, variance: row.variance };
+    return { L, Q, K, ...moments };
+  },
+  approximate_entropy: ({ m }) => ({ m }),
+  serial: ({ m }) => ({ m }),
+  linear_complexity: ({ M, N }, constants) => ({ M, N, pi: LINEAR_COMPLEXITY_PI[constants] }),
+};

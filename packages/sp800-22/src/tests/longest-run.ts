@@ -1,0 +1,73 @@
+/**
+ * Test for the longest run of ones in a block. SP 800-22 Rev. 1a §2.4, §3.4.
+ *
+ * Is the longest run of ones within blocks of M bits as long as it should be?
+ */
+import { type Constants, LONGEST_RUN_ROWS, type LongestRunRow } from '../constants.ts';
+import { assertLengthBits, chiSquared, type TestResult } from '../result.ts';
+import { igamc } from '../special-functions.ts';
+
+/** §2.4.2: the shortest sequence in the table. */
+export const LONGEST_RUN_MINIMUM_BITS = 128;
+
+/** M follows from the length of the sequence (§2.4.2) unless it is given: 8, 128 or 10,000. */
+export function longestRun(
+  bits: Uint8Array,
+  { M: chosen, constants = 'exact' }: { M?: number; constants?: Constants } = {},
+): TestResult {
+  const row = longestRunRow(bits.length, chosen);
+  const { M, shortest, longest } = row;
+  assertLengthBits(bits, M);
+
+  // Step 1: N blocks of M bits.
+  const N = Math.floor(bits.length / M);
+
+  // Step 2: ν_i counts the blocks whose longest run falls into class i; the first and the last
+  // class are open.
+  const nu = new Array<number>(longest - shortest + 1).fill(0);
+  for (let i = 0; i < N; i++) {
+    const length = longestRunOfOnes(bits, i * M, (i + 1) * M);
+    nu[Math.min(Math.max(length, shortest), longest) - shortest]++;
+  }
+
+  return judgeLongestRun(row, N, nu, constants);
+}
+
+/** The test from the counts ν of the classes of `row` over `N` blocks. */
+export function judgeLongestRun(
+  { M, pi }: LongestRunRow,
+  N: number,
+  nu: readonly number[],
+  constants: Constants,
+): TestResult {
+  // Step 3: χ² = Σ (ν_i − N π_i)² / (N π_i), with K = number of classes − 1.
+  const chi2 = chiSquared(nu, pi[constants], N);
+  const K = nu.length - 1;
+
+  // Step 4: p = igamc(K/2, χ²/2).
+  return { pValues: [igamc(K / 2, chi2 / 2)], statistics: { M, N, nu, chi2 } };
+}
+
+/** §2.4.2: the row for a given M, or else the first whose minimum length the sequence reaches. */
+export function longestRunRow(n: number, chosen?: number): LongestRunRow {
+  const row = LONGEST_RUN_ROWS.find((candidate) =>
+    chosen === undefined ? n >= candidate.minimumBits : candidate.M === chosen,
+  );
+  if (row !== undefined) return row;
+  if (chosen === undefined) {
+    throw new RangeError(
+      `"bits" expected at least ${LONGEST_RUN_MINIMUM_BITS} elements, got length=${n}`,
+    );
+  }
+  throw new RangeError(`"M" expected 8, 128 or 10000, got ${chosen}`);
+}
+
+function longestRunOfOnes(bits: Uint8Array, start: number, end: number): number {
+  let longest = 0;
+  let run = 0;
+  for (let i = start; i < end; i++) {
+    run = bits[i] === 1 ? run + 1 : 0;
+    if (run > longest) longest = run;
+  }
+  return longest;
+}

@@ -1,0 +1,59 @@
+/**
+ * Serial test. SP 800-22 Rev. 1a §2.11, §3.11.
+ *
+ * Are all 2^m overlapping patterns of m bits about equally frequent?
+ */
+
+import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
+import { igamc } from '../special-functions.ts';
+import { countPatterns, shortenPatterns } from './pattern-counts.ts';
+
+/** The NIST program's default. */
+export const SERIAL_M = 16;
+
+/** §2.11.7: m < ⌊log2 n⌋ − 2, hence ⌊log2 n⌋ ≥ m + 3. */
+export const SERIAL_MINIMUM_BITS = 2 ** (SERIAL_M + 3);
+
+export function serial(bits: Uint8Array, { m = SERIAL_M }: { m?: number } = {}): TestResult {
+  assertInteger('m', m, 2, 24);
+  assertLengthBits(bits, 1);
+  const n = bits.length;
+
+  // Steps 1 and 2: counts ν of the patterns of m, m − 1 and m − 2 bits of the ring.
+  const nu_m = countPatterns(bits, m);
+  const nu_m1 = shortenPatterns(nu_m);
+  const nu_m2 = shortenPatterns(nu_m1);
+
+  return judgeSerial(n, m, [sumOfSquares(nu_m), sumOfSquares(nu_m1), sumOfSquares(nu_m2)]);
+}
+
+/** The test from Σ ν² over the patterns of m, m − 1 and m − 2 bits of the ring of `n` bits. */
+export function judgeSerial(
+  n: number,
+  m: number,
+  squares: readonly [number, number, number],
+): TestResult {
+  // Step 3: ψ²_m = (2^m / n) Σ ν² − n, and the same for m − 1 and m − 2; ψ²_0 = 0.
+  const [psi2_m, psi2_m1, psi2_m2] = squares.map(
+    (sum, shorter) => (2 ** (m - shorter) * sum - n * n) / n,
+  ) as [number, number, number];
+
+  // Step 4: ∇ψ² = ψ²_m − ψ²_{m−1}, ∇²ψ² = ψ²_m − 2ψ²_{m−1} + ψ²_{m−2}. Both are sums of squares; a
+  // rounding error must not make them negative.
+  const del1 = Math.max(0, psi2_m - psi2_m1);
+  const del2 = Math.max(0, psi2_m - 2 * psi2_m1 + psi2_m2);
+
+  // Step 5: p1 = igamc(2^(m−2), ∇ψ²/2), p2 = igamc(2^(m−3), ∇²ψ²/2), as in §2.11.6; the figures
+  // printed with this step in §2.11.4 do not follow from its example.
+  return {
+    pValues: [igamc(2 ** (m - 2), del1 / 2), igamc(2 ** (m - 3), del2 / 2)],
+    statistics: { m, psi2_m, psi2_m1, psi2_m2, del1, del2 },
+  };
+}
+
+/** Σ ν² ≤ n² is an exact integer up to n = 2^26, so that only what follows rounds. */
+function sumOfSquares(nu: Uint32Array): number {
+  let sum = 0;
+  for (const count of nu) sum += count * count;
+  return sum;
+}

@@ -1,0 +1,74 @@
+/** Binomial tails against rational arithmetic. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { binomialLower, binomialUpper } from '../../packages/sp800-22/src/binomial.ts';
+
+const RELATIVE_BOUND = 1e-11;
+
+/** P(X ≤ k) and P(X ≥ k) for q = 1 / denominator, as the ratio of integers it is. */
+function exactTails(k: number, n: number, denominator: number): [lower: number, upper: number] {
+  const others = BigInt(denominator - 1);
+  let term = others ** BigInt(n);
+  let lower = 0n;
+  let upper = 0n;
+  for (let j = 0; j <= n; j++) {
+    if (j <= k) lower += term;
+    if (j >= k) upper += term;
+    term = (term * BigInt(n - j)) / (BigInt(j + 1) * others);
+  }
+  const all = BigInt(denominator) ** BigInt(n);
+  return [ratio(lower, all), ratio(upper, all)];
+}
+
+/** a / b with 60 bits, for results down to 1e-300. */
+function ratio(a: bigint, b: bigint): number {
+  const shift = BigInt(Math.max(0, b.toString(2).length - a.toString(2).length + 60));
+  return Number((a << shift) / b) * 2 ** -Number(shift);
+}
+
+function assertClose(actual: number, expected: number, name: string): void {
+  const error = Math.abs(actual / expected - 1);
+  assert.ok(error < RELATIVE_BOUND, `${name} = ${actual}, expected ${expected}`);
+}
+
+test('has the tails one can do in the head: two throws of a coin, one of a die', () => {
+  assertClose(binomialLower(0, 2, 0.5), 0.25, 'no heads');
+  assertClose(binomialLower(1, 2, 0.5), 0.75, 'at most one');
+  assertClose(binomialUpper(1, 2, 0.5), 0.75, 'at least one');
+  assertClose(binomialUpper(1, 1, 1 / 6), 1 / 6, 'a six');
+  assert.equal(binomialLower(2, 2, 0.5), 1);
+  assert.equal(binomialUpper(0, 2, 0.5), 1);
+});
+
+test('is within 1e-11 relative of rational arithmetic at q = 1/100, far tails included', () => {
+  for (const n of [55, 100, 1000]) {
+    for (const k of [0, 1, 2, 5, 9, 10, 11, 20, 40, 55]) {
+      const [lower, upper] = exactTails(k, n, 100);
+      assertClose(binomialLower(k, n, 0.01), lower, `P(X <= ${k}), n = ${n}`);
+      assertClose(binomialUpper(k, n, 0.01), upper, `P(X >= ${k}), n = ${n}`);
+    }
+  }
+});
+
+test('splits at every k: P(X ≤ k) + P(X ≥ k + 1) = 1', () => {
+  const cases = fc.tuple(
+    fc.integer({ min: 2, max: 1e6 }),
+    fc.double({ min: 0.001, max: 0.999, noNaN: true }),
+  );
+  fc.assert(
+    fc.property(cases, fc.double({ min: 0, max: 0.999, noNaN: true }), ([n, q], share) => {
+      const k = Math.floor(share * n);
+      const sum = binomialLower(k, n, q) + binomialUpper(k + 1, n, q);
+      assert.ok(Math.abs(sum - 1) < 1e-8, `n=${n}, k=${k}, q=${q}: ${sum}`);
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test('refuses what is no binomial distribution', () => {
+  assert.throws(() => binomialLower(3, 2, 0.5), RangeError);
+  assert.throws(() => binomialUpper(-1, 2, 0.5), RangeError);
+  assert.throws(() => binomialUpper(1, 2, 1), RangeError);
+  assert.throws(() => binomialLower(1, 2, NaN), RangeError);
+});

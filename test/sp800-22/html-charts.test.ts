@@ -1,0 +1,349 @@
+/** The parts of the page of `phm assess --html`: from data to markup, and from bits to pictures. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { inflateSync } from 'node:zlib';
+import fc from 'fast-check';
+import {
+  ALPHA,
+  dft,
+  judgeSecondLevel,
+  type RowCounts,
+  type SecondLevelVerdict,
+  testLevelP,
+  unpackBits,
+} from '#sp800-22';
+import {
+  linearScale,
+  linePath,
+  marks,
+  niceTicks,
+  shortNumber,
+} from '../../packages/sp800-22/src/report/html/chart.ts';
+import {
+  histogram,
+  histogramsSection,
+} from '../../packages/sp800-22/src/report/html/histograms.ts';
+import { Markup, markup } from '../../packages/sp800-22/src/report/html/markup.ts';
+import { pValueFigure, testLimit } from '../../packages/sp800-22/src/report/html/p-value-plot.ts';
+import { encodePng } from '../../packages/sp800-22/src/report/html/png.ts';
+import { proportionFigure } from '../../packages/sp800-22/src/report/html/proportion-plot.ts';
+import { rasterFigure, rasterSize } from '../../packages/sp800-22/src/report/html/raster.ts';
+import {
+  measureSpectrum,
+  SPECTRUM_MAX_BITS,
+  spectrumFigure,
+} from '../../packages/sp800-22/src/report/html/spectrum.ts';
+import { layOutStrips, rowY } from '../../packages/sp800-22/src/report/html/strips.ts';
+import { DETECTS } from '../../packages/sp800-22/src/report/html/tests-table.ts';
+import { walkEnvelope, walkFigure } from '../../packages/sp800-22/src/report/html/walk.ts';
+import { aesCtr } from '../support/aes-stream.ts';
+
+/** An AES-256-CTR stream: sound, and the same in every run. */
+const stream = (length: number): Buffer => aesCtr(Buffer.alloc(32, 9), length);
+
+/** The words of the path of one class, or of all of them. */
+const paths = ({ text }: Markup, className: string): string[] =>
+  [...text.matchAll(new RegExp(`<path class="${className}"[^>]* d="([^"]*)"`, 'g'))].map(
+    ([, d]) => d,
+  );
+
+const pointsOf = (path: string): number => path.split('M').length - 1;
+
+describe('markup', () => {
+  it('escapes text wherever it stands, and lets markup through once', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const { text: shown } = markup`<b title="${text}">${text}</b>`;
+        const [, attribute, content] = /^<b title="([^"]*)">([^<]*)<\/b>$/s.exec(shown) ?? [];
+        assert.equal(attribute, content);
+        assert.doesNotMatch(content, /[<>"'\p{Cc}]|&(?!(amp|lt|gt|quot|#39);)/u);
+      }),
+    );
+    const inner = markup`<i>${'&'}</i>`;
+    assert.equal(markup`${inner}${[inner, 7]}`.text, '<i>&amp;</i><i>&amp;</i>7');
+    assert.ok(inner instanceof Markup);
+  });
+});
+
+describe('encodePng', () => {
+  /** The chunks of a PNG, by type. */
+  function chunksOf(png: Buffer): Map<string, Buffer> {
+    assert.equal(png.subarray(0, 8).toString('latin1'), '\x89PNG\r\n\x1a\n');
+    const chunks = new Map<string, Buffer>();
+    for (let at = 8; at < png.length; ) {
+      const length = png.readUInt32BE(at);
+      chunks.set(png.toString('latin1', at + 4, at + 8), png.subarray(at + 8, at + 8 + length));
+      at += length + 12;
+    }
+    return chunks;
+  }
+
+  it('decodes to the same bits, colours and size', () => {
+    const pixels = stream(3 * 40);
+    const chunks = chunksOf(encodePng({ width: 24, height: 40, pixels }, [1, 2, 3]));
+    assert.deepEqual([...chunks.keys()], ['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND']);
+    const header = chunks.get('IHDR') as Buffer;
+    assert.deepEqual([header.readUInt32BE(0), header.readUInt32BE(4)], [24, 40]);
+    assert.deepEqual([...header.subarray(8)], [1, 3, 0, 0, 0]);
+    assert.deepEqual([...(chunks.get('PLTE') as Buffer)], [0, 0, 0, 1, 2, 3]);
+    const lines = inflateSync(chunks.get('IDAT') as Buffer);
+    assert.equal(lines.length, 4 * 40);
+    for (let row = 0; row < 40; row++) {
+      assert.deepEqual(
+        [...lines.subarray(4 * row, 4 * row + 4)],
+        [0, ...pixels.subarray(3 * row, 3 * row + 3)],
+      );
+    }
+  });
+
+  it('has the checksum that the standard gives for an empty IEND', () => {
+    const png = encodePng({ width: 8, height: 1, pixels: Uint8Array.of(1) }, [0, 0, 0]);
+    assert.equal(png.subarray(-12).toString('hex'), '0000000049454e44ae426082');
+  });
+
+  it('refuses pixels that are not those of its size', () => {
+    const pixels = new Uint8Array(3);
+    assert.throws(() => encodePng({ width: 8, height: 2, pixels }, [0, 0, 0]), RangeError);
+    assert.throws(() => encodePng({ width: 12, height: 2, pixels }, [0, 0, 0]), RangeError);
+  });
+
+  it('is given a raster of whole rows, about a square', () => {
+    const sizes = [100, 1000, 65_536, 2 ** 20].map((bits) => Object.values(rasterSize(bits)));
+    assert.deepEqual(sizes, [
+      [8, 12],
+      [32, 31],
+      [256, 256],
+      [256, 384],
+    ]);
+    const bytes = stream(125);
+    const { text } = rasterFigure(bytes, 1000);
+    const [, base64] = /src="data:image\/png;base64,([^"]*)"/.exec(text) ?? [];
+    const lines = inflateSync(chunksOf(Buffer.from(base64, 'base64')).get('IDAT') as Buffer);
+    assert.deepEqual([...lines.subarray(1, 5)], [...bytes.subarray(0, 4)]);
+    assert.match(text, /The first 992 bits of sequence 1, 32 a row/);
+  });
+});
+
+describe('scales and marks', () => {
+  it('maps a domain to a range, either way up', () => {
+    const y = linearScale([-2, 2], [250, 30]);
+    assert.deepEqual([-2, 0, 2].map(y), [250, 140, 30]);
+  });
+
+  it('has ticks at round numbers within the domain, and not too many', () => {
+    assert.deepEqual(niceTicks(0, 1_048_576, 5), [0, 500_000, 1_000_000]);
+    assert.deepEqual(niceTicks(0.9448, 1, 6), [0.95, 0.96, 0.97, 0.98, 0.99, 1]);
+    assert.deepEqual(niceTicks(-63, 63, 7), [-60, -40, -20, 0, 20, 40, 60]);
+    fc.assert(
+      fc.property(fc.double({ min: 1e-3, max: 1e8, noNaN: true }), (high) => {
+        const ticks = niceTicks(-high, high, 6);
+        assert.ok(ticks.length >= 2 && ticks.length <= 6, String(ticks));
+        assert.ok(ticks.every((tick) => Math.abs(tick) <= high && !Object.is(tick, -0)));
+      }),
+    );
+  });
+
+  it('writes coordinates to a tenth, one move for each mark', () => {
+    assert.equal(
+      linePath([
+        [1.04, 2],
+        [3, 4.26],
+      ]),
+      'M1 2L3 4.3',
+    );
+    assert.equal(marks('dot', [[1, 2.55]]).text, '<path class="dot" d="M1 2.6h0"/>');
+    assert.deepEqual([shortNumber(-200_000), shortNumber(2e7)], ['−200,000', '20 M']);
+  });
+});
+
+describe('walkEnvelope', () => {
+  it('has every step, in columns that meet', () => {
+    // 1 1 0 1 0 0 0 0
+    assert.deepEqual(walkEnvelope(Uint8Array.of(0b1101_0000), 8, 4), {
+      bits: 8,
+      low: [0, 1, 0, -2],
+      high: [2, 2, 2, 0],
+      last: -2,
+      furthest: 2,
+    });
+  });
+
+  it('agrees with a walk bit by bit, at lengths that are no multiple of the columns', () => {
+    const bytes = stream(300);
+    for (const bits of [100, 401, 2399]) {
+      const walk = [0];
+      for (const bit of unpackBits(bytes, bits)) walk.push((walk.at(-1) as number) + 2 * bit - 1);
+      const { low, high, last, furthest } = walkEnvelope(bytes, bits);
+      assert.equal(last, walk.at(-1));
+      assert.equal(furthest, Math.max(...walk.map(Math.abs)));
+      assert.deepEqual(
+        [Math.min(...low), Math.max(...high)],
+        [Math.min(...walk), Math.max(...walk)],
+      );
+    }
+  });
+
+  it('is drawn within its axes, whatever the walk does', () => {
+    const [d] = paths(walkFigure(walkEnvelope(new Uint8Array(125), 1000)), 'walk');
+    const ys = [...d.matchAll(/[ML][\d.]+ ([\d.]+)/g)].map(([, y]) => Number(y));
+    assert.ok(Math.min(...ys) >= 34 && Math.max(...ys) <= 250);
+    assert.ok(Math.max(...ys) > 235);
+  });
+});
+
+describe('measureSpectrum', () => {
+  it('has the N_1, N_0 and T of the test, for even, odd and other lengths', () => {
+    const bytes = stream(4096);
+    for (const bits of [1000, 1001, 4096, 30_000, 32_768]) {
+      const { N_1, N_0, threshold } = measureSpectrum(bytes, bits);
+      const { statistics } = dft(unpackBits(bytes, bits));
+      assert.deepEqual([N_1, N_0], [statistics.N_1, statistics.N_0], `${bits} bits`);
+      assert.ok(Math.abs(threshold * Math.sqrt(bits) - Number(statistics.T)) < 1e-9);
+    }
+  });
+
+  it('names the peaks of a periodic sequence, largest first', () => {
+    // 10000000 over and over: the mean, and a peak at each multiple of n/8.
+    const { peaks, peakCount } = measureSpectrum(new Uint8Array(512).fill(0x80), 4096);
+    assert.equal(peakCount, 4);
+    assert.equal(peaks[0].k, 0);
+    assert.ok(Math.abs(peaks[0].size - 48) < 1e-9);
+    assert.equal(peaks.length, 3);
+    assert.ok(peaks.every(({ k }) => k % 512 === 0));
+  });
+
+  it('looks at the first 2^20 bits of a longer sequence, and says so', () => {
+    const bits = SPECTRUM_MAX_BITS + 8;
+    const bytes = stream(bits / 8);
+    const spectrum = measureSpectrum(bytes, bits);
+    assert.equal(spectrum.bits, SPECTRUM_MAX_BITS);
+    assert.deepEqual(spectrum, measureSpectrum(bytes, SPECTRUM_MAX_BITS));
+    assert.equal(spectrum.columns.length, 192);
+    for (const { least, quarter, threeQuarters, most95, most } of spectrum.columns) {
+      const ordered = [least, quarter, threeQuarters, most95, most];
+      assert.deepEqual(
+        ordered,
+        ordered.toSorted((a, b) => a - b),
+      );
+    }
+    const { text } = spectrumFigure(spectrum, bits);
+    assert.match(text, /\|S_k\| of the first 1,048,576 bits of sequence 1/);
+    assert.doesNotMatch(spectrumFigure(spectrum, SPECTRUM_MAX_BITS).text, /the first 1,048,576/);
+  });
+
+  it('draws each value of a short sequence as a point, those at T and above as another', () => {
+    const spectrum = measureSpectrum(stream(125), 1000);
+    const figure = spectrumFigure(spectrum, 1000);
+    const drawn = ['dot', 'ring'].map((kind) => Math.max(...paths(figure, kind).map(pointsOf)));
+    assert.deepEqual(drawn, [spectrum.N_1, 500 - spectrum.N_1]);
+  });
+});
+
+describe('pValueFigure', () => {
+  it('tells p-values at ALPHA, below, and below the limit of their test apart', () => {
+    const limit = testLimit(2);
+    const sequences = [
+      [0.5, ALPHA],
+      [0.0099, limit * 1.001],
+      [limit * 0.999, 0],
+    ];
+    const figure = pValueFigure([{ name: 'serial', sequences }], '3 sequences');
+    // The legend has one of each as a path of its own.
+    const counts = ['dot', 'ring', 'cross'].map((kind) => pointsOf(paths(figure, kind)[0]));
+    assert.deepEqual(counts, [2, 2, 2]);
+    assert.match(figure.text, /aria-label="6 p-values of 1 tests: 4 are below 0\.01, 2 below/);
+  });
+
+  it('puts p-values from left to right, and 0 left of the scale', () => {
+    const sequences = [[0], [1e-300], [1e-12], [1e-6], [0.02], [1]];
+    const figure = pValueFigure([{ name: 'runs', sequences }], '6 sequences');
+    const [crosses, dots] = ['cross', 'dot'].map((kind) => paths(figure, kind)[0]);
+    const xs = [...`${crosses}${dots}`.matchAll(/M([\d.]+) /g)].map(([, x]) => Number(x));
+    assert.equal(xs.length, 6);
+    assert.equal(xs[0], xs[1]);
+    for (let i = 2; i < 6; i++) assert.ok(xs[i] > xs[i - 1], String(xs));
+    assert.ok(xs[0] > 196 && xs[5] < 988);
+  });
+
+  it('has the limit at which the correction of the smallest p-value gives ALPHA', () => {
+    for (const m of [1, 2, 148]) {
+      const pValues = [testLimit(m), ...new Array(m - 1).fill(0.5)];
+      assert.ok(Math.abs(testLevelP(pValues) - ALPHA) < 1e-15);
+    }
+  });
+
+  it('is nothing when no test applied', () => {
+    assert.equal(pValueFigure([], '3 sequences').text, '');
+  });
+
+  it('gives each test a strip, and each row a place in it', () => {
+    const { strips, bottom } = layOutStrips(['frequency', 'non_overlapping_template']);
+    assert.equal(strips[1].rows, 148);
+    assert.ok(strips[1].top > strips[0].top + strips[0].height);
+    assert.ok(rowY(strips[1], 0) > strips[1].top && rowY(strips[1], 147) < bottom);
+  });
+});
+
+describe('the second level', () => {
+  const row = (
+    test: RowCounts['test'],
+    label: string,
+    passes: number,
+    first: number,
+  ): RowCounts => ({
+    test,
+    index: label === 'reverse' ? 2 : 1,
+    label,
+    sequences: 100,
+    passes,
+    histogram: [first, ...new Array(9).fill((100 - first) / 9)],
+  });
+  const ROWS = [
+    row('cumulative_sums', 'forward', 99, 10),
+    row('cumulative_sums', 'reverse', 96, 10),
+    row('runs', '', 60, 55),
+    { ...row('rank', '', 20, 10), sequences: 20 },
+  ];
+  const verdict = judgeSecondLevel(100, ROWS) as SecondLevelVerdict;
+
+  it('has rows inside, outside and failed by the form of their mark', () => {
+    const figure = proportionFigure(verdict);
+    const counts = ['dot', 'ring', 'cross'].map((kind) => pointsOf(paths(figure, kind)[0]));
+    assert.deepEqual(counts, [1, 1, 1]);
+    assert.match(figure.text, /aria-label="Proportions of 3 rows: 2 are outside/);
+    assert.match(figure.text, />reverse<title>cumulative_sums reverse<\/title>/);
+    // Bands of two tests, and the sample in the legend.
+    assert.equal(paths(figure, 'area').length, 3);
+  });
+
+  it('has bars as high as their counts, over the line of the count expected', () => {
+    const { text } = histogram(verdict.rows[2]);
+    assert.match(text, /aria-label="p-values in ten classes: 55, 5, 5,/);
+    assert.match(text, /<path class="bars" d="M1 30v-30h8V30zM11 30v-2\.7h8V30z/);
+    assert.match(text, /<path class="expected" d="M0 24\.5h100"\/>/);
+    assert.match(histogram(verdict.rows[0]).text, /class="expected" d="M0 15h100"/);
+  });
+
+  it('says of each row P-value_T, proportion and verdict, or that it is not judged', () => {
+    const { text } = histogramsSection(verdict);
+    const cards = text.split('<li').slice(1);
+    assert.equal(cards.length, 4);
+    assert.match(cards[0], /<b>cumulative_<wbr>sums forward<\/b>.*✓.*P_T 1\.000000.*99 of 100/);
+    assert.doesNotMatch(cards[0], /class="outside"/);
+    assert.match(cards[1], /96 of 100 <b class="outside"/);
+    assert.match(cards[2], /^ class="failed">.*✗ FAILED.*P_T 0\.000000 <b class="outside"/);
+    assert.match(cards[3], /rank<\/b> <span>not judged<\/span>.*20 of 20/);
+  });
+});
+
+describe('the table of the tests', () => {
+  it('says of each test what the documentation says', () => {
+    const path = join(import.meta.dirname, '../../docs/statistical-tests.md');
+    const document = readFileSync(path, 'utf8');
+    for (const [name, [section, what]] of Object.entries(DETECTS)) {
+      assert.ok(document.includes(`| \`${name}\` | ${section} | ${what} |`), name);
+    }
+  });
+});

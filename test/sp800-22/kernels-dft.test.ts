@@ -1,0 +1,207 @@
+/** The transform of the kernels against the plain one: equal N_1, or left to the plain one. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Constants } from '#sp800-22';
+import { DftKernel } from '../../packages/sp800-22/src/kernels/dft.ts';
+import { type KernelModule, loadKernels } from '../../packages/sp800-22/src/kernels/module.ts';
+import { countPeaksBelow, thresholdSquared } from '../../packages/sp800-22/src/tests/dft.ts';
+import { aesStream } from './differential.ts';
+import { packBits, randomBits, SPECTRA } from './spectra.ts';
+
+const LENGTHS = [2 ** 20, 1_000_000] as const;
+const CONSTANTS = ['exact', 'nist'] as const;
+
+/** Both run on this engine. */
+const BUILDS = ['simd', 'relaxed-simd'] as const;
+const MODULES = BUILDS.map((build) => ({ build, module: loadKernels(build) }));
+
+/** N_1 by each build, and how many bins were computed again. */
+function count(bits: Uint8Array, constants: Constants): { N_1?: number; listed: number }[] {
+  const n = bits.length;
+  const bytes = packBits(bits);
+  return MODULES.map(({ module }) => {
+    const kernel = kernelFor(module, n);
+    module.load(bytes, n, 0);
+    try {
+      const N_1 = kernel.countBelow(thresholdSquared(n, constants));
+      const [listed] = module.u32('PEAKS', 1, 12);
+      return N_1 === undefined ? { listed } : { N_1, listed };
+    } finally {
+      module.wipe(n);
+    }
+  });
+}
+
+const kernels = new Map<KernelModule, DftKernel>();
+
+/** Kept until another length is asked for, whose tables take the place of its own. */
+function kernelFor(module: KernelModule, n: number): DftKernel {
+  const known = kernels.get(module);
+  if (known?.n === n) return known;
+  const kernel = new DftKernel(module, n);
+  kernels.set(module, kernel);
+  return kernel;
+}
+
+/** Asserts that no build gives another N_1 than the plain transform; returns whether all give one. */
+function assertExact(name: string, bits: Uint8Array, constants: Constants = 'exact'): boolean {
+  const counts = count(bits, constants).map(({ N_1 }) => N_1);
+  if (counts.every((N_1) => N_1 === undefined)) return false;
+  const expected = countPeaksBelow(bits, thresholdSquared(bits.length, constants));
+  for (const [i, N_1] of counts.entries()) {
+    if (N_1 !== undefined) {
+      assert.equal(N_1, expected, `${name}, ${bits.length} bits, ${constants}, ${BUILDS[i]}`);
+    }
+  }
+  return counts.every((N_1) => N_1 !== undefined);
+}
+
+test('an engine of today runs both builds of the transform', () => {});
+
+for (const n of LENGTHS) {
+  test(`N_1 of random sequences of ${n} bits is exact (SP 800-22 §2.6.4)`, () => {
+    for (const [i, constants] of CONSTANTS.entries()) {
+      assert.ok(assertExact(`seed ${i}`, randomBits(i, n), constants));
+    }
+  });
+}
+
+test('N_1 is exact where bins in the band are computed again', () => {
+  const seeds = [3, 4, 5, 6, 7, 8, 9, 10];
+  const listing = seeds.filter((seed) => count(randomBits(seed, 2 ** 20), 'exact')[0].listed > 0);
+  assert.ok(listing.length > 0);
+  for (const seed of listing) assert.ok(assertExact(`seed ${seed}`, randomBits(seed, 2 ** 20)));
+});
+
+/** Peaks as a random sequence has them, though the sequence is not random. */
+const SOUND_SPECTRA = [
+  'Rudin and Shapiro',
+  'an m-sequence of degree 20',
+  'Legendre, prime above n',
+  'Legendre, prime below n',
+  'a chirp',
+  'two equal halves',
+  'a half and its complement',
+  'a palindrome',
+  'bytes twice',
+  'equal in steps of n/16',
+  'ones of probability 0.497',
+  'random and a tone of 0.005',
+];
+
+/** Peaks above the limit. */
+const REGULAR = [
+  'all zeros',
+  'all ones',
+  'alternating',
+  'a single one',
+  'Thue and Morse',
+  'eight equal parts',
+  'period 16384',
+  'period 15625',
+  'ones of probability 0.49',
+  'random and a tone of 0.009',
+];
+
+for (const name of SOUND_SPECTRA) {
+  test(`N_1 is exact on ${name}`, () => {
+    assert.ok(assertExact(name, SPECTRA[name](2 ** 20)));
+  });
+}
+
+for (const name of ['Legendre, prime below n', 'four equal quarters', 'equal in steps of n/16']) {
+  test(`N_1 is exact on 10^6 bits of ${name}`, () => {
+    assert.ok(assertExact(name, SPECTRA[name](1_000_000)));
+  });
+}
+
+test('sequences with a peak above 64n are left to the plain transform', () => {
+  for (const n of LENGTHS) {
+    for (const name of REGULAR) {
+      for (const { N_1 } of count(SPECTRA[name](n), 'exact')) assert.equal(N_1, undefined, name);
+    }
+  }
+});
+
+/** Makes the sum of ±1 `S`, and that with alternating signs `alternating`, by changing few bits. */
+function withSums(bits: Uint8Array, S: number, alternating: number): Uint8Array {
+  const changed = Uint8Array.from(bits);
+  for (const parity of [0, 1]) {
+    const target = parity === 0 ? (S + alternating) / 2 : (S - alternating) / 2;
+    let sum = 0;
+    for (let i = parity; i < bits.length; i += 2) sum += 2 * bits[i] - 1;
+    const wrong = sum > target ? 1 : 0;
+    // Spread over the sequence, so that no other peak grows.
+    for (let i = parity; sum !== target; i = (i + 2_038) % bits.length) {
+      if (changed[i] !== wrong) continue;
+      changed[i] = 1 - wrong;
+      sum += wrong === 1 ? -2 : 2;
+    }
+  }
+  return changed;
+}
+
+test('bins 0 and n/2 on both sides of T: the first is counted, the second is not', () => {
+  for (const n of LENGTHS) {
+    const T = Math.sqrt(thresholdSquared(n, 'exact'));
+    const below = 4 * Math.floor(T / 4);
+    for (const [S, alternating] of [
+      [below, 0],
+      [below + 4, 0],
+      [0, below],
+    ]) {
+      const bits = withSums(randomBits(11, n), S, alternating);
+      assert.ok(assertExact(`S ${S}, alternating ${alternating}`, bits));
+    }
+  }
+});
+
+test('a module serves another length once its tables are set up for it', () => {
+  for (const n of [LENGTHS[0], LENGTHS[1], LENGTHS[0]]) {
+    assert.ok(assertExact('seed 12', randomBits(12, n)));
+  }
+});
+
+test('a bin in double precision is the sum of §2.6.4 step 2', () => {
+  for (const n of LENGTHS) {
+    const bits = randomBits(13, n);
+    for (const k of [0, 1, 12_345, n / 2 - 1, n / 2]) {
+      let re = 0;
+      let im = 0;
+      for (const [i, bit] of bits.entries()) {
+        const angle = (-2 * Math.PI * ((i * k) % n)) / n;
+        re += (2 * bit - 1) * Math.cos(angle);
+        im += (2 * bit - 1) * Math.sin(angle);
+      }
+      for (const { module } of MODULES) {
+        const kernel = kernelFor(module, n);
+        module.load(packBits(bits), n, 0);
+        const squared = kernel.binSquared(k);
+        module.wipe(n);
+        assert.ok(Math.abs(squared - (re * re + im * im)) < 1e-4, `bin ${k} of ${n}: ${squared}`);
+      }
+    }
+  }
+});
+
+test('after a count the memory is what it was before: scratch zero, tables unchanged', () => {
+  for (const n of LENGTHS) {
+    for (const build of BUILDS) {
+      const module = loadKernels(build);
+      const kernel = new DftKernel(module, n);
+      const before = Buffer.from(module.exports.memory.buffer.slice(0));
+      module.load(aesStream(14, n / 8), n, 0);
+      assert.ok(kernel.countBelow(thresholdSquared(n, 'exact')));
+      kernel.binSquared(1);
+      module.wipe(n);
+      assert.ok(before.equals(Buffer.from(module.exports.memory.buffer)), `${build}, ${n} bits`);
+    }
+  }
+});
+
+test('there is a transform for 2^20 and 10^6 bits only', () => {
+  assert.ok(DftKernel.supports(2 ** 20));
+  assert.ok(DftKernel.supports(1_000_000));
+  assert.ok(!DftKernel.supports(2 ** 19));
+  assert.throws(() => new DftKernel(MODULES[0].module, 2 ** 19), RangeError);
+});

@@ -1,0 +1,95 @@
+/** The package of the suite, as somebody gets it who installs it in a project of their own. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { runPackedSuite, type SuiteReport } from '#sp800-22';
+import { findNode20 } from '../support/node-20.ts';
+import { aesStream } from './differential.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const PROJECT = mkdtempSync(join(tmpdir(), 'library-'));
+
+const [, EXAMPLE = ''] =
+  /```js\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'packages/sp800-22/README.md'), 'utf8')) ??
+  [];
+
+function run(command: string, args: readonly string[], cwd = PROJECT): string {
+  return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+const NODE_20 = findNode20();
+
+/** What the package says of one sequence, by the Node at `node`. */
+const SCRIPT = `
+import { kernelBuild, runPackedSuite } from 'sp800-22';
+import { readFileSync } from 'node:fs';
+const report = runPackedSuite(readFileSync('sample.bin'));
+console.log(JSON.stringify({ build: kernelBuild(), report }));
+`;
+
+function pValuesOf({ tests }: SuiteReport): number[] {
+  return tests.flatMap((test) => (test.applicable ? test.pValues : []));
+}
+
+describe('the package sp800-22', () => {
+  before(() => {
+    run(
+      'npm',
+      ['pack', '--silent', '--workspace', 'sp800-22', '--pack-destination', PROJECT],
+      ROOT,
+    );
+    writeFileSync(join(PROJECT, 'package.json'), '{"private": true, "type": "module"}');
+    run('npm', ['install', '--offline', '--silent', './sp800-22-0.1.0.tgz']);
+    writeFileSync(join(PROJECT, 'example.mjs'), EXAMPLE);
+    writeFileSync(join(PROJECT, 'script.mjs'), SCRIPT);
+    writeFileSync(join(PROJECT, 'sample.bin'), aesStream(20, 131_072));
+  });
+  after(() => rmSync(PROJECT, { recursive: true, force: true }));
+
+  it('brings no dependencies, and code, types and kernels alone', () => {
+    const lock = JSON.parse(readFileSync(join(PROJECT, 'package-lock.json'), 'utf8'));
+    assert.deepEqual(Object.keys(lock.packages), ['', 'node_modules/sp800-22']);
+    const files = run('find', ['node_modules/sp800-22', '-type', 'f']).trim().split('\n');
+    const unexpected = files.filter(
+      (file) => !/\.(js|d\.ts|wasm)$|LICENSE|README|package/.test(file),
+    );
+    assert.deepEqual(unexpected, []);
+  });
+
+  it('passes the type check of a strict project without the types of Node or of browsers', () => {
+    const options = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--types', ''];
+    const source = `import { runPackedSuite, type SuiteReport } from 'sp800-22';
+      export const report: SuiteReport = runPackedSuite(new Uint8Array(100), { only: ['runs'] });
+      // @ts-expect-error: no such test.
+      runPackedSuite(new Uint8Array(100), { only: ['luck'] });`;
+    writeFileSync(join(PROJECT, 'types.ts'), source);
+    run(join(ROOT, 'node_modules/.bin/tsc'), [...options, '--noEmit', 'types.ts']);
+  });
+
+  for (const [name, node] of [
+    ['Node 26', process.execPath],
+    ['Node 20', NODE_20],
+  ] as const) {
+    const skip = node === undefined && `there is no ${name} on this machine's PATH`;
+    it(`runs the documented example on ${name}`, { skip }, () => {
+      const output = run(node ?? '', ['example.mjs']);
+      assert.match(output, /^frequency: smallest p = /);
+      assert.match(output, /\d+ of 1[35] tests passed, gate: PASS\n\d of 1\d\d rows failed\n$/);
+    });
+
+    it(`says the same as the service on ${name}`, { skip }, () => {
+      const { build, report } = JSON.parse(run(node ?? '', ['script.mjs']));
+      assert.match(build, /simd$/);
+      // Another version of the engine may round e^x and a^b differently.
+      const expected = pValuesOf(runPackedSuite(aesStream(20, 131_072)));
+      const actual = pValuesOf(report);
+      assert.equal(actual.length, 188);
+      for (const [i, p] of actual.entries()) {
+        assert.ok(Math.abs(p - expected[i]) < 1e-12, `p-value ${i}: ${p}, expected ${expected[i]}`);
+      }
+    });
+  }
+});

@@ -1,0 +1,301 @@
+/** The second level: figures worked by hand, and simulated sources, sound and faulty. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import {
+  erfc,
+  FAMILY_ALPHA,
+  type JudgedRow,
+  judgeSecondLevel,
+  P_VALUE_LABELS,
+  PValueTally,
+  proportionInterval,
+  proportionProbability,
+  type RowCounts,
+  runSuite,
+  type SecondLevelVerdict,
+  type SuiteReport,
+  TEST_NAMES,
+  type TestName,
+  uniformityPValue,
+} from '#sp800-22';
+
+const close = (actual: number, expected: number, bound: number): void =>
+  assert.ok(Math.abs(actual - expected) < bound, `${actual}, expected ${expected}`);
+
+/** Uniform numbers within [0, 1), the same in every run (the generator mulberry32). */
+function makeUniform(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b_79f5) | 0;
+    let word = Math.imul(state ^ (state >>> 15), state | 1);
+    word ^= word + Math.imul(word ^ (word >>> 7), word | 61);
+    return ((word ^ (word >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** Makes the p-value of a row out of uniform numbers; `undefined` where the test does not apply. */
+type PValueOf = (test: TestName, index: number, uniform: () => number) => number | undefined;
+
+const sound: PValueOf = (_test, _index, uniform) => uniform();
+
+function makeReport(uniform: () => number, pValueOf: PValueOf): SuiteReport {
+  const tests = TEST_NAMES.map((name) => {
+    const pValues = P_VALUE_LABELS[name].map((_, i) => pValueOf(name, i + 1, uniform));
+    if (pValues[0] === undefined) return { name, applicable: false, reason: 'simulated' } as const;
+    return {
+      name,
+      applicable: true,
+      pValues: pValues as number[],
+      statistics: {},
+      passed: true,
+      prerequisiteMet: true,
+    } as const;
+  });
+  return { bits: 1_000_000, constants: 'exact', tests, testsPassed: 15, totalTests: 15 };
+}
+
+/** The verdict on a simulated source. */
+function judge(sequences: number, seed: number, pValueOf: PValueOf = sound): SecondLevelVerdict {
+  const uniform = makeUniform(seed);
+  const tally = new PValueTally();
+  for (let i = 0; i < sequences; i++) tally.add(makeReport(uniform, pValueOf));
+  const verdict = judgeSecondLevel(tally.sequences, tally.rows);
+  assert.ok(verdict.judged);
+  return verdict;
+}
+
+const failedRows = ({ rows }: SecondLevelVerdict): string[] =>
+  rows.flatMap((row) => (row.judged && !row.passed ? [`${row.test} ${row.index}`] : []));
+
+/** One row with this many passes, and p-values spread evenly. */
+function row(passes: number, sequences: number): RowCounts {
+  const histogram = new Array<number>(10).fill(sequences / 10);
+  return { test: 'frequency', index: 1, label: '', sequences, passes, histogram };
+}
+
+function judgeOne(counts: RowCounts): JudgedRow {
+  const verdict = judgeSecondLevel(counts.sequences, [counts]);
+  assert.ok(verdict.judged && verdict.rows[0].judged);
+  return verdict.rows[0];
+}
+
+test('has the interval of the worked example: 1000 sequences, 0.99 ± 0.0094392 (§4.2.1)', () => {
+  const [low, high] = proportionInterval(1000);
+  close(low, 0.9805607, 5e-8);
+  close(high, 0.9994393, 5e-8);
+});
+
+test('has 996 of 1000 within the interval, as the worked example, and 980 and 1000 outside', () => {
+  const inside = [980, 981, 996, 999, 1000].map((passes) => judgeOne(row(passes, 1000)).inInterval);
+  assert.deepEqual(inside, [false, true, true, true, false]);
+  assert.equal(judgeOne(row(996, 1000)).proportion, 0.996);
+});
+
+test('cuts the interval at 1, and lets all 100 of 100 pass', () => {
+  assert.equal(proportionInterval(100)[1], 1);
+  assert.equal(judgeOne(row(100, 100)).inInterval, true);
+});
+
+test('counts a proportion by its exact two-sided tail, not by the normal law', () => {
+  // P(X ≥ 4), X ~ Binomial(100, 1/100): one less 0.99^100 + 100·0.99^99/100 + C(100,2)·0.99^98/10^4
+  // + C(100,3)·0.99^97/10^6.
+  const three = 4950 * 1e-4 * 0.99 ** 98 + 161_700 * 1e-6 * 0.99 ** 97;
+  close(proportionProbability(96, 100), 2 * (1 - (0.99 ** 100 + 0.99 ** 99 + three)), 1e-12);
+  close(proportionProbability(55, 55), 1, 1e-12);
+  close(proportionProbability(1000, 1000), 2 * 0.99 ** 1000, 1e-15);
+  assert.equal(proportionProbability(0, 1000), 0);
+});
+
+/**
+ * Q(9/2, x) in its closed form, erfc(√x) + e^(−x) Σ x^(k − 1/2) / Γ(k + 1/2) for k = 1 … 4, with
+ * Γ(3/2) = √π/2, Γ(5/2) = 3√π/4, Γ(7/2) = 15√π/8, Γ(9/2) = 105√π/16.
+ */
+function chi2Tail9(chi2: number): number {
+  const x = chi2 / 2;
+  const sum = 2 + (4 * x) / 3 + (8 * x * x) / 15 + (16 * x ** 3) / 105;
+  return erfc(Math.sqrt(x)) + Math.exp(-x) * Math.sqrt(x / Math.PI) * sum;
+}
+
+test('has P-value_T of χ² with nine degrees: 1 for equal classes, 0.0179 at 20 (§4.2.2)', () => {
+  assert.equal(uniformityPValue(new Array(10).fill(7)), 1);
+  // s = 100: two classes are off by 10 of 10 each, χ² = 2 · 10² / 10.
+  const p = uniformityPValue([20, 0, 10, 10, 10, 10, 10, 10, 10, 10]);
+  close(p, chi2Tail9(20), 1e-14);
+  close(p, 0.0179124, 5e-8);
+  assert.ok(uniformityPValue([1000, 0, 0, 0, 0, 0, 0, 0, 0, 0]) < 1e-300);
+});
+
+test('divides the number of p-values by ten as it is, not in integers as the NIST program', () => {
+  // s = 55: each class is off by 0.5 of 5.5, χ² = 10 · 0.25 / 5.5 = 5/11. In integers it would be 1.
+  const p = uniformityPValue([6, 5, 6, 5, 6, 5, 6, 5, 6, 5]);
+  close(p, chi2Tail9(5 / 11), 1e-14);
+  assert.ok(p - chi2Tail9(1) > 5e-4);
+});
+
+test('puts p-values into ten classes, 0.1 into the second and 1 into the last', () => {
+  const tally = new PValueTally();
+  const ps = [0, 0.0099999, 0.01, 0.1, 0.25, 0.9, 0.999, 1];
+  for (const p of ps) tally.add(makeReport(Math.random, () => p));
+  const [first] = tally.rows;
+  assert.deepEqual(first.histogram, [3, 1, 1, 0, 0, 0, 0, 0, 0, 3]);
+  assert.deepEqual([first.sequences, first.passes], [8, 6]);
+});
+
+test('has 188 rows in the order of the tests, each with its label', () => {
+  const rows = new PValueTally().rows.map(({ test, index, label }) => `${test} ${index} ${label}`);
+  assert.equal(rows.length, 188);
+  assert.deepEqual(rows.slice(0, 4), [
+    'frequency 1 ',
+    'block_frequency 1 ',
+    'cumulative_sums 1 forward',
+    'cumulative_sums 2 reverse',
+  ]);
+  assert.deepEqual(rows.slice(-3), ['serial 1 del1', 'serial 2 del2', 'linear_complexity 1 ']);
+});
+
+test('counts what the suite reports', () => {
+  const tally = new PValueTally(['frequency', 'rank']);
+  const report = runSuite(new Uint8Array(1000), { only: ['rank', 'frequency'] });
+  tally.add(report);
+  assert.deepEqual(
+    tally.rows.map(({ test, sequences, passes, histogram }) => [
+      test,
+      sequences,
+      passes,
+      histogram[0],
+    ]),
+    [
+      ['frequency', 1, 0, 1],
+      ['rank', 0, 0, 0],
+    ],
+  );
+  assert.throws(() => tally.add(runSuite(new Uint8Array(1000))), RangeError);
+});
+
+test('judges nothing below 55 sequences, and says how many there are', () => {
+  const reason = 'needs at least 55 sequences, got 54';
+  assert.deepEqual(judgeSecondLevel(54, [row(54, 54)]), { judged: false, reason });
+  assert.equal(judgeSecondLevel(55, [row(55, 55)]).judged, true);
+});
+
+test('does not judge the rows of a test that applied to fewer than 55, and corrects without them', () => {
+  let i = 0;
+  const verdict = judge(100, 1, (test, index, uniform) => {
+    if (test === 'frequency') i++;
+    return test.startsWith('random_excursions') && i > 54 ? undefined : sound(test, index, uniform);
+  });
+  assert.deepEqual([verdict.rowsJudged, verdict.checks], [188 - 26, 2 * (188 - 26)]);
+  const excursions = verdict.rows.find(({ test }) => test === 'random_excursions');
+  assert.ok(excursions && !excursions.judged);
+  assert.deepEqual(
+    [excursions.sequences, excursions.reason],
+    [54, 'needs at least 55 sequences, got 54'],
+  );
+});
+
+test('does not judge a source of which no test applied often enough', () => {
+  assert.deepEqual(judgeSecondLevel(100, [row(20, 20)]), {
+    judged: false,
+    reason: 'no test applied to enough of the sequences',
+  });
+});
+
+test('fails at most 1 % of sound sources, 1000 simulated, of which the limits of the standard flag 97 %', () => {
+  const SOURCES = 1000;
+  let failed = 0;
+  let flagged = 0;
+  let outside = 0;
+  let expectedOutside = 0;
+  for (let seed = 1; seed <= SOURCES; seed++) {
+    const verdict = judge(100, seed);
+    if (!verdict.passed) failed++;
+    if (verdict.rowsOutsideInterval > 0) flagged++;
+    outside += verdict.rowsOutsideInterval;
+    expectedOutside += verdict.expectedOutsideInterval;
+  }
+  // FAMILY_ALPHA · 1000 = 10 are to be expected at most; 20 and more have a probability of 0.3 %.
+  assert.ok(failed >= 1 && failed < 20, `${failed} of ${SOURCES} sound sources failed`);
+  // 1 − (1 − P(X ≥ 4))^188 = 0.969 for X ~ Binomial(100, 1/100).
+  close(flagged / SOURCES, 0.969, 0.02);
+  // 188 · P(X ≥ 4) = 3.45 rows a source.
+  close(expectedOutside / SOURCES, 188 * 0.018_374, 0.001);
+  close(outside / SOURCES, expectedOutside / SOURCES, 0.2);
+});
+
+test('fails exactly the row whose proportion is off: 6 % below 0.01 instead of 1 %', () => {
+  const verdict = judge(1000, 7, (test, index, uniform) => {
+    const p = uniform();
+    return test === 'non_overlapping_template' && index === 17 && p > 0.95 ? p / 200 : p;
+  });
+  assert.deepEqual(failedRows(verdict), ['non_overlapping_template 17']);
+  assert.deepEqual([verdict.passed, verdict.rowsFailed], [false, 1]);
+});
+
+test('fails exactly the row whose p-values are not uniform, though its proportion is right', () => {
+  const verdict = judge(1000, 8, (test, _index, uniform) => {
+    const p = uniform();
+    // Pushed towards 1, but for those below 0.01.
+    return test === 'dft' && p >= 0.01 ? 0.01 + 0.99 * ((p - 0.01) / 0.99) ** 0.7 : p;
+  });
+  assert.deepEqual(failedRows(verdict), ['dft 1']);
+  const dft = verdict.rows.find(({ test }) => test === 'dft');
+  assert.ok(dft?.judged && dft.inInterval && !dft.uniform);
+});
+
+test('fails a source that is too good: every sequence passes', () => {
+  const verdict = judge(2000, 9, (test, _index, uniform) => {
+    const p = uniform();
+    return test === 'rank' ? 0.01 + 0.99 * p : p;
+  });
+  assert.deepEqual(failedRows(verdict), ['rank 1']);
+  const rank = verdict.rows.find(({ test }) => test === 'rank');
+  assert.ok(rank?.judged && rank.uniform && rank.passes === 2000);
+});
+
+test('fails a broken source of 55 sequences in every row', () => {
+  const verdict = judge(55, 10, () => 0);
+  assert.equal(verdict.rowsFailed, 188);
+});
+
+test('shares its level equally among two checks a row', () => {
+  const verdict = judge(60, 11);
+  assert.deepEqual([verdict.familyAlpha, verdict.checks], [FAMILY_ALPHA, 376]);
+  close(verdict.checkAlpha, 0.01 / 376, 1e-18);
+  for (const one of verdict.rows) {
+    assert.ok(one.judged);
+    assert.equal(
+      one.passed,
+      one.proportionP >= verdict.checkAlpha && one.uniformityP >= verdict.checkAlpha,
+    );
+  }
+});
+
+test('P-value_T does not depend on which class is which, and falls when a class grows apart', () => {
+  const histograms = fc.array(fc.nat({ max: 200 }), { minLength: 10, maxLength: 10 });
+  fc.assert(
+    fc.property(histograms, (histogram) => {
+      fc.pre(histogram.some((F) => F > 0));
+      const p = uniformityPValue(histogram);
+      assert.ok(p >= 0 && p <= 1);
+      close(uniformityPValue(histogram.toReversed()), p, 1e-12);
+      const doubled = uniformityPValue(histogram.map((F) => 2 * F));
+      assert.ok(doubled <= p, `${doubled} above ${p}`);
+    }),
+  );
+});
+
+test('the probability of a proportion falls on either side of its middle', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 55, max: 5000 }), (m) => {
+      const mean = 0.99 * m;
+      for (let i = 1; i < 20; i++) {
+        const below = Math.floor(mean) - i;
+        assert.ok(proportionProbability(below - 1, m) <= proportionProbability(below, m));
+        const above = Math.ceil(mean) + i;
+        if (above >= m) continue;
+        assert.ok(proportionProbability(above + 1, m) <= proportionProbability(above, m));
+      }
+    }),
+  );
+});
