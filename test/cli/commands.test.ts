@@ -1,4 +1,7 @@
-/** The command line as its users meet it: stdout, stderr, exit code. */
+/**
+ * The commands as their users meet them: stdout, stderr, exit code. They run in this process, except where the process
+ * itself is the matter: its start, its outputs, its working directory.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
@@ -14,13 +17,19 @@ import {
 import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { ENVIRONMENT } from '../../src/config/environment.ts';
-import { MAIN, makeDataDir, phmJson, removeDataDir, runPhm } from '../support/server.ts';
+import { commandJson, runCommand } from '../support/run-command.ts';
+import { type Environment, MAIN, makeDataDir, removeDataDir, runPhm } from '../support/server.ts';
 
 let dataDir: string;
 before(() => {
   dataDir = makeDataDir();
 });
 after(() => removeDataDir(dataDir));
+
+const phm = (args: readonly string[], folder: string, env: Environment = {}) =>
+  runCommand(args, { PHM_DATA_DIR: folder, ...env });
+const phmJson = <T = Record<string, unknown>>(args: readonly string[], folder: string) =>
+  commandJson<T>(args, { PHM_DATA_DIR: folder });
 
 const COMMANDS = [
   ['serve'],
@@ -59,9 +68,7 @@ describe('phm', () => {
   });
 
   it('has --help and --json on every command', async () => {
-    const help = await Promise.all(
-      COMMANDS.map((command) => runPhm([...command, '--help'], dataDir)),
-    );
+    const help = await Promise.all(COMMANDS.map((command) => phm([...command, '--help'], dataDir)));
     for (const [i, { code, stdout, stderr }] of help.entries()) {
       assert.equal(code, 0, COMMANDS[i]?.join(' '));
       assert.match(stdout, new RegExp(`Usage: phm ${COMMANDS[i]?.join(' ')}`));
@@ -124,14 +131,14 @@ describe('phm', () => {
       [['export', '--json'], /--json needs a file/],
       [['import'], /missing required argument 'file'/],
     ];
-    const results = await Promise.all(wrong.map(([args]) => runPhm(args, dataDir)));
+    const results = await Promise.all(wrong.map(([args]) => phm(args, dataDir)));
     for (const [i, { code, stdout, stderr }] of results.entries()) {
       const [args, words] = wrong[i] as [string[], RegExp];
       assert.equal(code, 2, args.join(' '));
       assert.match(stderr, words);
       assert.equal(stdout, '', args.join(' '));
     }
-    const { code, stderr } = await runPhm(['account', 'list'], dataDir, {
+    const { code, stderr } = await phm(['account', 'list'], dataDir, {
       PHM_PORT: 'x',
       PHM_WORKERS: 'y',
     });
@@ -148,7 +155,7 @@ describe('phm', () => {
     const id = String(account.account_id);
     const issued = await phmJson(['key', 'issue', '--account', id], dataDir);
     assert.match(String(issued.api_key), /^phmsk_live_/);
-    const listed = await runPhm(['key', 'list', '--json'], dataDir);
+    const listed = await phm(['key', 'list', '--json'], dataDir);
     assert.ok(!listed.stdout.includes(String(issued.api_key)), 'the key is shown once');
     assert.deepEqual(
       JSON.parse(listed.stdout).api_keys.map((row: { api_key_id: string }) => row.api_key_id),
@@ -158,22 +165,19 @@ describe('phm', () => {
       account_id: id,
       plan: 'enterprise',
     });
-    const { stdout } = await runPhm(['account', 'list'], dataDir);
+    const { stdout } = await phm(['account', 'list'], dataDir);
     assert.match(stdout, /^ACCOUNT .*\nacct_[0-9a-f]{32} +enterprise .*Ada\n$/);
     assert.ok(!readFileSync(join(dataDir, 'phm.db')).includes(Buffer.from(String(issued.api_key))));
   });
 
   it('writes the bare result on stdout and words on stderr without --json', async () => {
-    const made = await runPhm(
-      ['account', 'create', '--name', 'B', '--plan', 'professional'],
-      dataDir,
-    );
+    const made = await phm(['account', 'create', '--name', 'B', '--plan', 'professional'], dataDir);
     assert.match(made.stdout, /^acct_[0-9a-f]{32}\n$/);
     assert.match(made.stderr, / key issue --account acct_[0-9a-f]{32}\n$/);
-    const issued = await runPhm(['key', 'issue', '--account', made.stdout.trim()], dataDir);
+    const issued = await phm(['key', 'issue', '--account', made.stdout.trim()], dataDir);
     assert.match(issued.stdout, /^phmsk_live_[0-9A-Za-z]{28}_[0-9A-Za-z]{6}\n$/);
     const [id = ''] = /key_[0-9a-f]{32}/.exec(issued.stderr) ?? [];
-    const revoked = await runPhm(['key', 'revoke', id], dataDir);
+    const revoked = await phm(['key', 'revoke', id], dataDir);
     assert.equal(revoked.code, 0);
     assert.equal(revoked.stdout, '');
     assert.match(revoked.stderr, /refuse it within 2 seconds/);
@@ -207,7 +211,7 @@ describe('phm', () => {
       ['account', 'set-plan', 'acct_none', 'research'],
       ['key', 'revoke', 'key_none'],
     ]) {
-      const { code, stderr } = await runPhm(args, dataDir);
+      const { code, stderr } = await phm(args, dataDir);
       assert.equal(code, 1, args.join(' '));
       assert.match(stderr, /there is no/);
     }
@@ -231,9 +235,9 @@ describe('phm migrate and phm ledger', () => {
       const nothing = { dry_run: true, rows: 0, minute_sums: 0, partitions: [], partial: false };
       const [asked, configured, unknown, tooLong] = await Promise.all([
         phmJson([...prune, '--older-than', '90', '--dry-run'], folder),
-        runPhm(prune, folder, { PHM_RETENTION_DAYS: '30' }),
-        runPhm(prune, folder),
-        runPhm([...prune, '--older-than', '36501'], folder),
+        phm(prune, folder, { PHM_RETENTION_DAYS: '30' }),
+        phm(prune, folder),
+        phm([...prune, '--older-than', '36501'], folder),
       ]);
       const { before, ...counted } = asked;
       assert.match(String(before), /^\d{4}-\d\d-\d\dT/);
@@ -269,16 +273,16 @@ describe('phm secret', () => {
     const folder = makeDataDir();
     try {
       assert.equal((await phmJson(['secret', 'new'], folder)).version, 1);
-      const again = await runPhm(['secret', 'new'], folder);
+      const again = await phm(['secret', 'new'], folder);
       assert.equal(again.code, 1);
       assert.match(again.stderr, /: .* secret rotate\n$/);
-      const rotated = await runPhm(['secret', 'rotate', '--json'], folder);
+      const rotated = await phm(['secret', 'rotate', '--json'], folder);
       assert.equal(JSON.parse(rotated.stdout).version, 2);
       assert.match(
         rotated.stderr,
         /1\. .* PHM_MASTER_KEY_VERSION=1;\n.*2\. .* PHM_MASTER_KEY_VERSION=2/,
       );
-      const { stdout } = await runPhm(['secret', 'list', '--json'], folder);
+      const { stdout } = await phm(['secret', 'list', '--json'], folder);
       const { versions } = JSON.parse(stdout);
       assert.deepEqual(
         versions.map(({ version, status }: { version: number; status: string }) => [
@@ -290,7 +294,7 @@ describe('phm secret', () => {
           [2, 'current'],
         ],
       );
-      const first = await runPhm(['secret', 'list'], folder, { PHM_MASTER_KEY_VERSION: '1' });
+      const first = await phm(['secret', 'list'], folder, { PHM_MASTER_KEY_VERSION: '1' });
       assert.match(first.stdout, /^1 +current .*\n2 +verify-only /m);
       assert.match(first.stderr, /When every server .* PHM_MASTER_KEY_VERSION=2 on all/);
       for (const [, hex = '-'] of readFileSync(join(folder, 'master.key'), 'utf8').matchAll(
@@ -304,11 +308,11 @@ describe('phm secret', () => {
   });
 
   it('prints a secret for PHM_MASTER_KEY, and says what to do when that is to be rotated', async () => {
-    const { stdout } = await runPhm(['secret', 'new', '--print'], dataDir);
+    const { stdout } = await phm(['secret', 'new', '--print'], dataDir);
     assert.match(stdout, /^[0-9a-f]{64}\n$/);
     const env = { PHM_MASTER_KEY: stdout.trim() };
-    assert.equal((await runPhm(['secret', 'list'], dataDir, env)).code, 0);
-    const rotated = await runPhm(['secret', 'rotate'], dataDir, env);
+    assert.equal((await phm(['secret', 'list'], dataDir, env)).code, 0);
+    const rotated = await phm(['secret', 'rotate'], dataDir, env);
     assert.equal(rotated.code, 1);
     assert.match(rotated.stderr, /PHM_MASTER_KEY="1:<old>,2:<new>".*PHM_MASTER_KEY_VERSION=1/);
     assert.ok(!rotated.stderr.includes(stdout.trim()));
@@ -352,13 +356,13 @@ describe('phm selftest', () => {
       skipped: 0,
     });
     writeFileSync(file, good.replace('5862eb38', '5862eb39'));
-    const wrong = await runPhm(['selftest', '--cavp', file, '--json'], dataDir);
+    const wrong = await phm(['selftest', '--cavp', file, '--json'], dataDir);
     assert.equal(wrong.code, 1);
     assert.deepEqual(JSON.parse(wrong.stdout), { passed: 0, failed: 1, skipped: 0 });
-    const missing = await runPhm(['selftest', '--cavp', join(dataDir, 'none.rsp')], dataDir);
+    const missing = await phm(['selftest', '--cavp', join(dataDir, 'none.rsp')], dataDir);
     assert.equal(missing.code, 1);
     assert.match(missing.stderr, /cannot read .*none\.rsp/);
     writeFileSync(file, 'no vectors here');
-    assert.equal((await runPhm(['selftest', '--cavp', file], dataDir)).code, 1);
+    assert.equal((await phm(['selftest', '--cavp', file], dataDir)).code, 1);
   });
 });

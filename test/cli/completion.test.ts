@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { makeDataDir, removeDataDir, runPhm } from '../support/server.ts';
+import { runCommand } from '../support/run-command.ts';
 
 let folder: string;
 before(() => {
@@ -14,14 +14,9 @@ before(() => {
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 async function script(shell: string): Promise<string> {
-  const dataDir = makeDataDir();
-  try {
-    const { code, stdout, stderr } = await runPhm(['completion', shell], dataDir);
-    assert.deepEqual([code, stderr], [0, '']);
-    return stdout;
-  } finally {
-    removeDataDir(dataDir);
-  }
+  const { code, stdout, stderr } = await runCommand(['completion', shell]);
+  assert.deepEqual([code, stderr], [0, '']);
+  return stdout;
 }
 
 const missing = (shell: string): string | false =>
@@ -97,7 +92,7 @@ describe('phm completion', () => {
   });
 
   it('asks for a shell that it knows', async () => {
-    const { code, stderr } = await runPhm(['completion', 'tcsh'], folder);
+    const { code, stderr } = await runCommand(['completion', 'tcsh']);
     assert.equal(code, 2);
     assert.match(stderr, /bash, zsh, fish/);
   });

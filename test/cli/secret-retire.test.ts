@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
-import { makeDataDir, phmJson, removeDataDir, runPhm } from '../support/server.ts';
+import { commandJson, runCommand } from '../support/run-command.ts';
+import { makeDataDir, removeDataDir } from '../support/server.ts';
 
 const CREATE = ['account', 'create', '--init', '--name', 'x', '--plan', 'research'];
 const SINCE = '--compromised-since';
@@ -12,10 +13,11 @@ const DAY_MS = 86_400_000;
 
 describe('phm secret retire', () => {
   const dataDir = makeDataDir();
+  const env = { PHM_DATA_DIR: dataDir };
   let store: LedgerStore;
   before(async () => {
-    assert.equal((await runPhm(CREATE, dataDir)).code, 0);
-    assert.equal((await runPhm(['secret', 'rotate'], dataDir)).code, 0);
+    assert.equal((await runCommand(CREATE, env)).code, 0);
+    assert.equal((await runCommand(['secret', 'rotate'], env)).code, 0);
     store = openSqliteStore({ path: join(dataDir, 'phm.db'), quotas: {} });
     await store.registerSecret(2, randomBytes(32), 0);
     await store.activateSecret(2, 0);
@@ -40,7 +42,7 @@ describe('phm secret retire', () => {
       [['2'], 1, /this configuration makes keys under version 2/],
     ];
     const results = await Promise.all(
-      wrong.map(([args]) => runPhm(['secret', 'retire', ...args], dataDir)),
+      wrong.map(([args]) => runCommand(['secret', 'retire', ...args], env)),
     );
     for (const [i, { code, stderr }] of results.entries()) {
       const [args, expected, words] = wrong[i] as [string[], number, RegExp];
@@ -52,23 +54,23 @@ describe('phm secret retire', () => {
 
   it('keeps the first time of the retirement and the earliest of the compromise', async () => {
     const retire = (...args: string[]) =>
-      phmJson<{ retired_at: string; compromised_since: string | null }>(
+      commandJson<{ retired_at: string; compromised_since: string | null }>(
         ['secret', 'retire', '1', ...args],
-        dataDir,
+        env,
       );
     const first = await retire();
     assert.equal(first.compromised_since, null);
     const second = await retire(SINCE, '2026-01-31T12:30+01:00');
     assert.deepEqual(second, { ...first, compromised_since: '2026-01-31T11:30:00.000+00:00' });
-    const again = await runPhm(['secret', 'retire', '1', SINCE, '2026-01-31T11:30Z'], dataDir);
+    const again = await runCommand(['secret', 'retire', '1', SINCE, '2026-01-31T11:30Z'], env);
     assert.match(again.stderr, /still runs under version 1 may hand out keys .* replace them\.$/m);
     assert.deepEqual(await retire(), second);
-    const later = await runPhm(['secret', 'retire', '1', SINCE, '2026-02-01'], dataDir);
+    const later = await runCommand(['secret', 'retire', '1', SINCE, '2026-02-01'], env);
     assert.equal(later.code, 1);
     assert.match(later.stderr, /secret reinstate 1 && .* secret retire 1 --compromised-since 2026/);
     assert.equal((await retirement())?.compromisedMs, Date.UTC(2026, 0, 31, 11, 30));
 
-    const { stdout, stderr } = await runPhm(['secret', 'list'], dataDir);
+    const { stdout, stderr } = await runCommand(['secret', 'list'], env);
     // The test has registered another version 2 than the one in the file.
     assert.match(
       stderr,

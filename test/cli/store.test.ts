@@ -181,7 +181,11 @@ describe('a new data directory', () => {
     assert.deepEqual(readdirSync('data'), ['phm.db']);
   });
 
-  it('is none that has lost its database: no command makes an empty one there', async () => {
+  it('is none that has lost its database: no command makes an empty one there', async ({
+    mock,
+  }) => {
+    // Each command waits for another process that may be making the database in this moment.
+    mock.method(Atomics, 'wait', () => 'timed-out');
     await phm([...CREATE, '--init']);
     writeFileSync('data/directory.id', 'ab'.repeat(16));
     for (const lose of [() => rmSync('data/phm.db'), () => writeFileSync('data/phm.db', '')]) {
@@ -231,13 +235,20 @@ describe('a new data directory', () => {
 describe('a data directory that cannot be made', () => {
   const PROC = { skip: process.platform !== 'linux' && 'there is no /proc' };
 
-  it('ends the command, where the system denies that its parent is there', PROC, () => {
-    const env = { PATH: process.env.PATH, PHM_PORT: '0', PHM_DATA_DIR: '/proc/x' };
-    for (const args of [['serve'], [...CREATE, '--init'], ['secret', 'new']]) {
-      const options = { env, encoding: 'utf8', timeout: 30_000 } as const;
-      const { status, stderr } = spawnSync(process.execPath, [MAIN, ...args], options);
-      assert.equal(status, 1, args.join(' '));
-      assert.match(stderr, /^phm: cannot .*\/proc\/x.*: ENOENT.*; check .*PHM_DATA_DIR.*\n$/m);
+  it('ends the command, where the system denies that its parent is there', PROC, async () => {
+    const env = { PHM_PORT: '0', PHM_DATA_DIR: '/proc/x' };
+    const options = { env, encoding: 'utf8', timeout: 30_000 } as const;
+    const { status, stderr } = spawnSync(process.execPath, [MAIN, 'serve'], options);
+    const words = /^phm: cannot .*\/proc\/x.*: ENOENT.*; check .*PHM_DATA_DIR.*\n$/m;
+    assert.equal(status, 1);
+    assert.match(stderr, words);
+    for (const args of [
+      [...CREATE, '--init'],
+      ['secret', 'new'],
+    ]) {
+      const ended = await phm(args, env);
+      assert.equal(ended.code, 1, args.join(' '));
+      assert.match(ended.stderr, words);
     }
   });
 
@@ -410,27 +421,34 @@ describe('the API key of key issue', () => {
     assert.match(stderr, /code 1\n$/);
   });
 
-  it('is taken by key revoke from standard input only', () => {
-    const script = `KEY=$(phm key issue --account ${account}); `;
-    const refused = shell(`${script} phm key revoke "$KEY"`);
-    assert.equal(refused.status, 2);
+  it('is taken by key revoke from standard input only', async () => {
+    const env = { PHM_DATA_DIR: join(root, 'data') };
+    const key = (await phm(['key', 'issue', '--account', account], env)).stdout.trim();
+    const refused = await phm(['key', 'revoke', key], env);
+    assert.equal(refused.code, 2);
     assert.match(
       refused.stderr,
       /can be read by every user of this machine: give its id, or - .*: .* key list\n$/,
     );
     const [, given = ''] = refused.stderr.split('phm: ');
     assert.doesNotMatch(given, /phmsk_/);
-    const revoked = shell(`${script} echo "$KEY" | phm key revoke - --json`);
+    const revoked = shell(`echo "${key}" | phm key revoke - --json`);
     assert.match(revoked.stdout, /^\{"api_key_id":"key_\w+","revoked_at":"[^"]+"\}\n$/);
     assert.equal(shell('echo phmsk_live_x | phm key revoke -').status, 2);
     assert.equal(shell(`echo ${DEMO_KEY} | phm key revoke -`).status, 1);
   });
 
-  it('is in no message, wherever it was given', () => {
-    for (const words of ['key issue --account', 'account set-plan', 'account list', '']) {
-      const { status, stderr } = shell(`phm ${words} ${DEMO_KEY} research`);
-      assert.notEqual(status, 0, words);
-      assert.doesNotMatch(stderr, /phmsk_/, words);
+  it('is in no message, wherever it was given', async () => {
+    const env = { PHM_DATA_DIR: join(root, 'data') };
+    for (const words of [
+      ['key', 'issue', '--account'],
+      ['account', 'set-plan'],
+      ['account', 'list'],
+      [],
+    ]) {
+      const { code, stderr } = await phm([...words, DEMO_KEY, 'research'], env);
+      assert.notEqual(code, 0, words.join(' '));
+      assert.doesNotMatch(stderr, /phmsk_/, words.join(' '));
     }
   });
 });

@@ -2,20 +2,28 @@
 import { runCli } from '../../src/cli/index.ts';
 import type { CommandResult, Environment } from './server.ts';
 
-/** Runs a command that writes text. It looks for no server unless `PHM_PORT` says where. */
+/** What a command wrote to standard output, as text and as it came. */
+export interface RunResult extends CommandResult {
+  readonly bytes: Buffer;
+}
+
+// Long commands listen once each for an output that nobody reads.
+process.stdout.setMaxListeners(0);
+
+/** Runs a command to its end. It looks for no server unless `PHM_PORT` says where. */
 export async function runCommand(
   args: readonly string[],
   env: Environment = {},
-): Promise<CommandResult> {
-  let [stdout, stderr] = ['', ''];
+): Promise<RunResult> {
+  const output: Buffer[] = [];
+  let stderr = '';
   const code = await runCli(args, {
     env: { PHM_PORT: '0', ...env },
     launcher: 'bin/phm',
-    out: (text) => {
-      stdout += text;
-    },
+    out: (text) => output.push(Buffer.from(text)),
+    // A copy: the bytes are wiped when they are written.
     outBytes: async (bytes) => {
-      stdout += Buffer.from(bytes).toString();
+      output.push(Buffer.from(bytes));
     },
     outputIsShared: () => false,
     err: (text) => {
@@ -23,5 +31,16 @@ export async function runCommand(
     },
     serve: () => Promise.reject(new Error('no server was asked for')),
   });
-  return { code, stdout, stderr };
+  const bytes = Buffer.concat(output);
+  return { code, bytes, stdout: bytes.toString(), stderr };
+}
+
+/** Runs a command with `--json` and parses its data. Throws the words of the command if it fails. */
+export async function commandJson<T = Record<string, unknown>>(
+  args: readonly string[],
+  env: Environment = {},
+): Promise<T> {
+  const { code, stdout, stderr } = await runCommand([...args, '--json'], env);
+  if (code !== 0) throw new Error(`phm ${args.join(' ')} ended with ${code}: ${stderr}`);
+  return JSON.parse(stdout) as T;
 }
