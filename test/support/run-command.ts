@@ -1,4 +1,6 @@
 /** The command line in this process, without a start of Node for each command. */
+import { Readable } from 'node:stream';
+import { mock } from 'node:test';
 import { runCli } from '../../src/cli/index.ts';
 import type { CommandResult, Environment } from './server.ts';
 
@@ -43,4 +45,19 @@ export async function commandJson<T = Record<string, unknown>>(
   const { code, stdout, stderr } = await runCommand([...args, '--json'], env);
   if (code !== 0) throw new Error(`phm ${args.join(' ')} ended with ${code}: ${stderr}`);
   return JSON.parse(stdout) as T;
+}
+
+/** Runs a command that reads `input` from standard input. */
+export async function runCommandOn(
+  input: string | Uint8Array,
+  args: readonly string[],
+  env: Environment = {},
+): Promise<RunResult> {
+  const stdin = Readable.from([Buffer.from(input)], { objectMode: false });
+  const stub = mock.getter(process, 'stdin', () => stdin);
+  try {
+    return await runCommand(args, env);
+  } finally {
+    stub.mock.restore();
+  }
 }
