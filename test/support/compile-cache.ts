@@ -1,11 +1,2 @@
-/**
- * Loaded before each test file (`--import`): hundreds of processes are started from the same sources,
- * and what was compiled for one is there for the next.
- */
-import { enableCompileCache } from 'node:module';
-import { resolve } from 'node:path';
-
-/** Not in the folder for temporary files, where others may put code by this name. */
-export const COMPILE_CACHE: string = resolve(import.meta.dirname, '../../build/test-compile-cache');
-
-enableCompileCache(COMPILE_CACHE);
+/** The former name of `compile-cache.mjs`, for commands that still use it. */
+export { COMPILE_CACHE } from './compile-cache.mjs';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { COMPILE_CACHE } from './compile-cache.ts';
+import { COMPILE_CACHE } from './compile-cache.mjs';
 
 export const MAIN: string = resolve(import.meta.dirname, '../../src/main.ts');
 

@@ -5,7 +5,7 @@ import { mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { COMPILE_CACHE } from '../compile-cache.ts';
+import { COMPILE_CACHE } from '../compile-cache.mjs';
 import type { Environment } from '../server.ts';
 import { atExit } from './at-exit.ts';
 

@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Account, Query } from '../books.ts';
-import { COMPILE_CACHE } from '../compile-cache.ts';
+import { COMPILE_CACHE } from '../compile-cache.mjs';
 import { freePort } from '../free-port.ts';
 import { masterKey } from '../replicas.ts';
 import type { CommandResult, Environment } from '../server.ts';
