@@ -1,0 +1,86 @@
+/** A server with more requests than it can take: refused at once, shared between accounts, answered at the end. */
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  DEMO_KEY,
+  DEMO_PROFESSIONAL_KEY,
+  makeDataDir,
+  removeDataDir,
+  Server,
+} from '../support/server.ts';
+
+/** Requests at once, many more than an account's half of a suite worker's queue. */
+const CROWD = 400;
+const HALF_OF_THE_QUEUE = 128;
+
+const VALIDATED = { security_level: 128, enable_nist_validation: true };
+
+/** Requests for validated keys that wait for a suite worker, or have had their turn. */
+async function suiteJobs(server: Server): Promise<number> {
+  const page = await server.scrape();
+  const series = ['phm_queue_waiting', 'phm_queue_wait_seconds_count'];
+  const counts = series.map((name) => {
+    const line = page.split('\n').find((one) => one.startsWith(`${name}{queue="suite"} `));
+    assert.ok(line, name);
+    return Number(line.split(' ')[1]);
+  });
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+describe('an overloaded server', () => {
+  const dataDir = makeDataDir();
+  let server: Server;
+  before(async () => {
+    server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off', PHM_METRICS_PORT: '0' });
+  });
+  after(async () => {
+    await server?.stop('SIGKILL');
+    removeDataDir(dataDir);
+  });
+
+  it('answers 503 beyond the suite queue while plain requests pass by', async () => {
+    const validated = Array.from({ length: CROWD }, () => server.generate(VALIDATED));
+    let finished = 0;
+    for (const one of validated) void one.then(() => finished++);
+    const refused = await Promise.any(
+      validated.map(async (one) => ((await one).status === 503 ? one : Promise.reject())),
+    );
+    assert.equal(refused.body.code, 'overloaded');
+    assert.match(refused.headers.get('retry-after') ?? '', /^[1-9][0-9]*$/);
+    // The suite is busy with what it took: a plain key does not wait for it.
+    const plain = await server.generate({ security_level: 256 });
+    assert.equal(plain.status, 200);
+    assert.ok(finished < CROWD, 'the plain request was answered before the suite was done');
+    const statuses = (await Promise.all(validated)).map(({ status }) => status);
+    const taken = statuses.filter((status) => status === 200).length;
+    assert.ok(taken > HALF_OF_THE_QUEUE, `${taken} were served`);
+    assert.equal(taken + statuses.filter((status) => status === 503).length, CROWD);
+    const { performance } = (await server.metrics()).body.metrics;
+    const failures = CROWD - taken;
+    assert.equal(performance.error_rate, failures / (taken + 1 + failures));
+  });
+
+  it('leaves room in the suite queue for an account beside a busy one', async () => {
+    const before = await suiteJobs(server);
+    const busy = Array.from({ length: CROWD }, () => server.generate(VALIDATED, DEMO_KEY));
+    while ((await suiteJobs(server)) < before + HALF_OF_THE_QUEUE) await delay(5);
+    const other = await Promise.all(
+      Array.from({ length: 8 }, () => server.generate(VALIDATED, DEMO_PROFESSIONAL_KEY)),
+    );
+    assert.deepEqual(new Set(other.map(({ status }) => status)), new Set([200]));
+    const refused = (await Promise.all(busy)).filter(({ status }) => status === 503);
+    assert.ok(refused.length > 0, `${refused.length} of the busy account's were refused`);
+  });
+
+  it('answers what is under way when the listener closes', async () => {
+    const before = await suiteJobs(server);
+    const underWay = [1, 2, 3].map(() =>
+      server.generate({ security_level: 256, enable_nist_validation: true }),
+    );
+    while ((await suiteJobs(server)) < before + underWay.length) await delay(5);
+    const exit = server.stop('SIGINT');
+    for (const one of underWay) assert.equal((await one).status, 200);
+    assert.equal(await exit, 0);
+  });
+});
