@@ -4,6 +4,7 @@ import {
   runPackedSuite,
   runSuite,
   type SuiteOptions,
+  type SuiteReport,
   type TestOutcome,
   unpackBits,
 } from '#sp800-22';
@@ -32,7 +33,11 @@ export function assertAgree(
   const fast = runPackedSuite(bytes, { bits: n, offsetBits, ...options });
   const plain = runSuite(unpackBits(bytes, n, offsetBits), options);
   assert.ok(before.equals(bytes), `${name}: the input was changed`);
-  const title = `${name}, ${n} bits from bit ${offsetBits}`;
+  assertReportsAgree(fast, plain, `${name}, ${n} bits from bit ${offsetBits}`);
+}
+
+/** Asserts that the report of the kernels is that of the plain suite. */
+export function assertReportsAgree(fast: SuiteReport, plain: SuiteReport, title: string): void {
   assert.equal(fast.bits, plain.bits, title);
   assert.equal(fast.tests.length, plain.tests.length, title);
   assert.equal(fast.testsPassed, plain.testsPassed, title);

@@ -43,11 +43,22 @@ function kernelFor(module: KernelModule, n: number): DftKernel {
   return kernel;
 }
 
+const expectations = new Map<string, number>();
+
+/** N_1 by the plain transform, once for each sequence. */
+function plainCount(name: string, bits: Uint8Array, constants: Constants): number {
+  const key = `${name}, ${bits.length} bits, ${constants}`;
+  const N_1 =
+    expectations.get(key) ?? countPeaksBelow(bits, thresholdSquared(bits.length, constants));
+  expectations.set(key, N_1);
+  return N_1;
+}
+
 /** Asserts that no build gives another N_1 than the plain transform; returns whether all give one. */
 function assertExact(name: string, bits: Uint8Array, constants: Constants = 'exact'): boolean {
   const counts = count(bits, constants).map(({ N_1 }) => N_1);
   if (counts.every((N_1) => N_1 === undefined)) return false;
-  const expected = countPeaksBelow(bits, thresholdSquared(bits.length, constants));
+  const expected = plainCount(name, bits, constants);
   for (const [i, N_1] of counts.entries()) {
     if (N_1 !== undefined) {
       assert.equal(N_1, expected, `${name}, ${bits.length} bits, ${constants}, ${BUILDS[i]}`);
@@ -67,7 +78,7 @@ for (const n of LENGTHS) {
 }
 
 test('N_1 is exact where bins in the band are computed again', () => {
-  const seeds = [3, 4, 5, 6, 7, 8, 9, 10];
+  const seeds = [3, 4, 5, 6];
   const listing = seeds.filter((seed) => count(randomBits(seed, 2 ** 20), 'exact')[0].listed > 0);
   assert.ok(listing.length > 0);
   for (const seed of listing) assert.ok(assertExact(`seed ${seed}`, randomBits(seed, 2 ** 20)));
@@ -109,11 +120,10 @@ for (const name of SOUND_SPECTRA) {
   });
 }
 
-for (const name of ['Legendre, prime below n', 'four equal quarters', 'equal in steps of n/16']) {
-  test(`N_1 is exact on 10^6 bits of ${name}`, () => {
-    assert.ok(assertExact(name, SPECTRA[name](1_000_000)));
-  });
-}
+// More of this length in test/slow/kernels-dft.test.ts.
+test('N_1 is exact on 10^6 bits of four equal quarters', () => {
+  assert.ok(assertExact('four equal quarters', SPECTRA['four equal quarters'](1_000_000)));
+});
 
 test('sequences with a peak above 64n are left to the plain transform', () => {
   for (const n of LENGTHS) {
@@ -158,7 +168,7 @@ test('bins 0 and n/2 on both sides of T: the first is counted, the second is not
 
 test('a module serves another length once its tables are set up for it', () => {
   for (const n of [LENGTHS[0], LENGTHS[1], LENGTHS[0]]) {
-    assert.ok(assertExact('seed 12', randomBits(12, n)));
+    assert.ok(assertExact('seed 0', randomBits(0, n)));
   }
 });
 
@@ -168,10 +178,10 @@ test('a bin in double precision is the sum of §2.6.4 step 2', () => {
     for (const k of [0, 1, 12_345, n / 2 - 1, n / 2]) {
       let re = 0;
       let im = 0;
-      for (const [i, bit] of bits.entries()) {
+      for (let i = 0; i < n; i++) {
         const angle = (-2 * Math.PI * ((i * k) % n)) / n;
-        re += (2 * bit - 1) * Math.cos(angle);
-        im += (2 * bit - 1) * Math.sin(angle);
+        re += (2 * bits[i] - 1) * Math.cos(angle);
+        im += (2 * bits[i] - 1) * Math.sin(angle);
       }
       for (const { module } of MODULES) {
         const kernel = kernelFor(module, n);

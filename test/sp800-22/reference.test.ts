@@ -1,17 +1,22 @@
-/** The sequences of SP 800-22 Appendix B, 10^6 bits each: every p-value and every statistic. */
+/** The sequences of SP 800-22 Appendix B, 10^6 bits each: every p-value and every statistic, by the plain suite and the kernels. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import {
   type ApplicableOutcome,
   aperiodicTemplates,
+  type Constants,
+  runPackedSuite,
   runSuite,
   type Statistics,
+  type SuiteReport,
   TEST_NAMES,
   type TestName,
 } from '#sp800-22';
+import { assertReportsAgree } from './differential.ts';
 import { assertPValues, assertStatistics } from './figures.ts';
 import { type ConstantName, expansion } from './sequences.ts';
+import { packBits } from './spectra.ts';
 
 interface Reference {
   n: number;
@@ -49,9 +54,10 @@ test('generates the 148 aperiodic templates of nine bits in the order of the NIS
 for (const name of ['pi', 'e', 'sqrt2', 'sqrt3'] as const) {
   const { exact, nist, statistics } = reference.sequences[name];
   const bits = expansion(name, reference.n);
+  const bytes = packBits(bits);
 
   test(`agrees with all 188 reference p-values of ${name} with exact constants (Appendix B)`, () => {
-    const outcomes = applicable(bits, 'exact');
+    const outcomes = applicable(runAgreed(name, bits, bytes, 'exact'));
     assert.equal(outcomes.flatMap(({ pValues }) => pValues).length, 188);
     for (const outcome of outcomes) {
       assertPValues(outcome.pValues, exact[outcome.name], outcome.name, P_VALUE_BOUND);
@@ -65,7 +71,7 @@ for (const name of ['pi', 'e', 'sqrt2', 'sqrt3'] as const) {
   });
 
   test(`agrees with all 188 p-values of ${name} with the constants of the NIST program`, () => {
-    for (const outcome of applicable(bits, 'nist')) {
+    for (const outcome of applicable(runAgreed(name, bits, bytes, 'nist'))) {
       const expected = nist[outcome.name] ?? exact[outcome.name];
       assertPValues(outcome.pValues, expected, outcome.name, P_VALUE_BOUND);
       assertStatistics(
@@ -78,8 +84,20 @@ for (const name of ['pi', 'e', 'sqrt2', 'sqrt3'] as const) {
   });
 }
 
-function applicable(bits: Uint8Array, constants: 'exact' | 'nist'): ApplicableOutcome[] {
-  const outcomes = runSuite(bits, { constants }).tests.filter((outcome) => outcome.applicable);
+/** The report of the plain suite, which the kernels' is compared with. */
+function runAgreed(
+  name: string,
+  bits: Uint8Array,
+  bytes: Uint8Array,
+  constants: Constants,
+): SuiteReport {
+  const plain = runSuite(bits, { constants });
+  assertReportsAgree(runPackedSuite(bytes, { bits: bits.length, constants }), plain, name);
+  return plain;
+}
+
+function applicable({ tests }: SuiteReport): ApplicableOutcome[] {
+  const outcomes = tests.filter((outcome) => outcome.applicable);
   assert.deepEqual(
     outcomes.map((outcome) => outcome.name),
     [...TEST_NAMES],

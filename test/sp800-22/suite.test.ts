@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import * as sts from '#sp800-22';
 import { aesCtr } from '../support/aes-stream.ts';
+import { assertFails, assertPValuesInRange, STRUCTURED_BITS } from './structured.ts';
 
 /** The AES-256-CTR stream of one key: sound bits, the same in every run. */
 function soundBits(n: number, seed = 0): Uint8Array {
@@ -13,12 +14,19 @@ function soundBits(n: number, seed = 0): Uint8Array {
 const reasons = (report: sts.SuiteReport): Record<string, string> =>
   Object.fromEntries(report.tests.flatMap((t) => (t.applicable ? [] : [[t.name, t.reason]])));
 
+/** The transform takes seconds for many of these where n is odd; test/slow/suite.test.ts has it on all of them. */
+const WITHOUT_DFT = sts.TEST_NAMES.filter((name) => name !== 'dft');
+
 /** A seed whose walk has 1,103 cycles within 10^6 bits, and one whose walk has 180. */
 const MANY_CYCLES = 2;
 const FEW_CYCLES = 7;
 
+/** Sound bits on which all tests apply, and their report. */
+const SOUND = soundBits(2 ** 20, MANY_CYCLES);
+const SOUND_REPORT = sts.runSuite(SOUND);
+
 test('runs all 15 tests, 188 p-values, on 2^20 bits', () => {
-  const report = sts.runSuite(soundBits(2 ** 20, MANY_CYCLES));
+  const report = SOUND_REPORT;
   assert.deepEqual(reasons(report), {});
   assert.equal(report.bits, 2 ** 20);
   assert.equal(report.totalTests, 15);
@@ -91,10 +99,11 @@ const MINIMUM_BITS: Readonly<Record<sts.TestName, number>> = {
 };
 
 test('applies each test from its minimum length on, and not one bit below it', () => {
-  const bits = soundBits(1_000_000, MANY_CYCLES);
   for (const minimum of new Set(Object.values(MINIMUM_BITS))) {
     for (const n of [minimum - 1, minimum]) {
-      const report = sts.runSuite(bits.subarray(0, n));
+      const only = n < 50_000 ? sts.TEST_NAMES : WITHOUT_DFT;
+      const report = sts.runSuite(SOUND.subarray(0, n), { only });
+      assert.equal(report.tests.length, only.length);
       for (const { name, ...outcome } of report.tests) {
         if (outcome.applicable) assert.ok(n >= MINIMUM_BITS[name], `${name} ran on ${n} bits`);
         else if (outcome.reason.startsWith('needs')) {
@@ -106,7 +115,9 @@ test('applies each test from its minimum length on, and not one bit below it', (
 });
 
 test('says how many bits a test needs and how many there are', () => {
-  const { linear_complexity } = reasons(sts.runSuite(soundBits(999_999)));
+  const { linear_complexity } = reasons(
+    sts.runSuite(soundBits(999_999), { only: ['linear_complexity'] }),
+  );
   assert.equal(linear_complexity, 'needs at least 1,000,000 bits, got 999,999');
 });
 
@@ -124,44 +135,14 @@ test('passes sound streams and writes p-values within [0, 1]', () => {
   }
 });
 
-function assertPValuesInRange(report: sts.SuiteReport): void {
-  for (const outcome of report.tests) {
-    if (!outcome.applicable) continue;
-    assert.ok(outcome.pValues.length > 0);
-    for (const p of outcome.pValues) assert.ok(p >= 0 && p <= 1, `${outcome.name}: ${p}`);
-    for (const figure of Object.values(outcome.statistics).flat()) {
-      assert.ok(
-        typeof figure === 'boolean' || Number.isFinite(figure),
-        `${outcome.name}: ${figure}`,
-      );
-    }
-  }
-}
-
-/** The bits of the integers 0, 1, 2, … of 16 bits each. */
-const counter = (n: number): Uint8Array =>
-  Uint8Array.from({ length: n }, (_, i) => ((i >>> 4) >>> (15 - (i & 15))) & 1);
-
-const STRUCTURED: Readonly<Record<string, (n: number) => Uint8Array>> = {
-  'all zeros': (n) => new Uint8Array(n),
-  'all ones': (n) => new Uint8Array(n).fill(1),
-  alternating: (n) => Uint8Array.from({ length: n }, (_, i) => i & 1),
-  'period 7 (a maximal-length register)': (n) =>
-    Uint8Array.from({ length: n }, (_, i) => Number('0010111'[i % 7])),
-  'one half zeros, one half ones': (n) =>
-    Uint8Array.from({ length: n }, (_, i) => (2 * i < n ? 0 : 1)),
-  'a 16-bit counter': counter,
-  'a single one': (n) => Uint8Array.from({ length: n }, (_, i) => (i === n >>> 1 ? 1 : 0)),
-};
-
-for (const [name, generate] of Object.entries(STRUCTURED)) {
+for (const [name, generate] of Object.entries(STRUCTURED_BITS)) {
   test(`fails ${name} without a NaN, for even and odd lengths`, () => {
-    for (const n of [1_000_000, 1_048_575]) {
-      const report = sts.runSuite(generate(n));
-      assertPValuesInRange(report);
-      const verdict = sts.gate(report);
-      assert.equal(verdict.verdict, 'FAIL');
-      assert.equal(sts.complianceLevel(report, verdict), 'NON_COMPLIANT');
+    for (const [n, only] of [
+      [2 ** 20, sts.TEST_NAMES],
+      [1_048_575, WITHOUT_DFT],
+      [65_537, ['dft']],
+    ] as const) {
+      assertFails(sts.runSuite(generate(n), { only }));
     }
   });
 }
@@ -202,12 +183,9 @@ test('holds the prerequisite of Runs at |π − 1/2| just below 2/√n only (§2
 });
 
 test('changes p-values by the constants of the NIST program in three tests, and in no other', () => {
-  const bits = soundBits(2 ** 20, MANY_CYCLES);
-  const [exact, nist] = (['exact', 'nist'] as const).map((constants) =>
-    sts.runSuite(bits, { constants }),
-  );
-  assert.equal(nist.constants, 'nist');
-  const changed = exact.tests.filter((outcome, i) => {
+  const nist = sts.runSuite(SOUND, { constants: 'nist' });
+  assert.deepEqual([SOUND_REPORT.constants, nist.constants], ['exact', 'nist']);
+  const changed = SOUND_REPORT.tests.filter((outcome, i) => {
     const other = nist.tests[i];
     return outcome.applicable && other.applicable && outcome.pValues[0] !== other.pValues[0];
   });
@@ -228,8 +206,7 @@ test('neither changes its input nor keeps it', () => {
 });
 
 test('hands back plain JSON', () => {
-  const report = sts.runSuite(soundBits(2 ** 20, MANY_CYCLES));
-  assert.deepEqual(JSON.parse(JSON.stringify(report)), report);
+  assert.deepEqual(JSON.parse(JSON.stringify(SOUND_REPORT)), SOUND_REPORT);
 });
 
 test('refuses what is not an array of 0 and 1', () => {

@@ -1,0 +1,32 @@
+/**
+ * The plain suite with its transform at the lengths where that takes long: repeats parts of suite.test.ts and
+ * naive.test.ts in test/sp800-22, where the transform runs on other lengths.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as sts from '#sp800-22';
+import { aesStream } from '../sp800-22/differential.ts';
+import { assertNumPyPeaks, NUMPY_LENGTHS } from '../sp800-22/numpy-peaks.ts';
+import { assertFails, STRUCTURED_BITS } from '../sp800-22/structured.ts';
+
+for (const [name, generate] of Object.entries(STRUCTURED_BITS)) {
+  test(`fails ${name} without a NaN, all tests together`, () => {
+    for (const n of [1_000_000, 1_048_575]) assertFails(sts.runSuite(generate(n)));
+  });
+}
+
+test('applies the spectral test at each length from which on another test applies', () => {
+  const bits = sts.unpackBits(aesStream(2, 125_000));
+  for (const minimum of new Set(Object.values(sts.MINIMUM_BITS))) {
+    for (const n of [minimum - 1, minimum]) {
+      const [outcome] = sts
+        .runSuite(bits.subarray(0, n))
+        .tests.filter(({ name }) => name === 'dft');
+      assert.equal(outcome?.applicable, n >= 1000, `${n} bits`);
+    }
+  }
+});
+
+for (const n of NUMPY_LENGTHS) {
+  test(`dft counts the same peaks as NumPy's transform of ${n} bits`, () => assertNumPyPeaks(n));
+}
