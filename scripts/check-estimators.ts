@@ -12,7 +12,7 @@
 import { createCipheriv } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { assessNonIid, type NonIidAssessment } from '../src/entropy/index.ts';
+import { assessNonIid, type NonIidAssessment } from '#sp800-90b';
 
 /** Min-entropies and all other values may differ by so much, relative to values above 1. */
 const TOLERANCE = 1e-10;

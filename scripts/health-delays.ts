@@ -14,9 +14,9 @@ import {
   adaptiveProportionCutoff,
   adaptiveProportionWindow,
   repetitionCountCutoff,
-} from '../src/entropy/health/cutoffs.ts';
-import { ALPHA_LOG2, type AlarmLevel } from '../src/entropy/health/levels.ts';
-import { NoiseTests } from '../src/entropy/health/noise-tests.ts';
+} from '../packages/sp800-90b/src/health/cutoffs.ts';
+import { ALPHA_LOG2, type AlarmLevel } from '../packages/sp800-90b/src/health/levels.ts';
+import { NoiseTests } from '../packages/sp800-90b/src/health/noise-tests.ts';
 
 export interface Source {
   readonly bitsPerSample: number;

@@ -46,6 +46,7 @@ const RANKS: Record<string, number> = {
   drbg: 1,
   modulation: 1,
   'sp800-22': 1,
+  'sp800-90b': 0,
   proof: 1,
   ledger: 1,
   config: 0,

@@ -9,7 +9,7 @@ import {
   type Outcome,
   type Outcomes,
   type RestartAssessment,
-} from '../entropy/index.ts';
+} from '#sp800-90b';
 
 /** Names and sections of SP 800-90B. */
 const TITLES: Readonly<Record<EstimatorName, string>> = {

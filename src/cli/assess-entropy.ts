@@ -1,7 +1,6 @@
 /** `phm assess-entropy`: the non-IID track and the restart tests of SP 800-90B on a file of samples. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { grouped } from '#sp800-22/report';
-import { wipe } from '../bytes.ts';
 import {
   assessNonIid,
   assessRestarts,
@@ -9,7 +8,8 @@ import {
   firstTooWide,
   MAX_ASSESSED_BITS,
   RESTARTS,
-} from '../entropy/index.ts';
+} from '#sp800-90b';
+import { wipe } from '../bytes.ts';
 import {
   entropyJson,
   formatEntropyText,

@@ -1,6 +1,8 @@
 /** `phm sources raw` and `phm sources restarts`: samples for assessment with other tools. */
+
+import { RESTARTS } from '#sp800-90b';
 import { wipe } from '../bytes.ts';
-import { collectSamples, RESTARTS, samplesAfterRestart } from '../entropy/index.ts';
+import { collectSamples, samplesAfterRestart } from '../entropy/index.ts';
 import { type CliContext, requireConfig } from './context.ts';
 import type { OpenedSource } from './sources-open.ts';
 import { terminalLine } from './status-line.ts';

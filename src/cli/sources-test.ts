@@ -1,18 +1,16 @@
 /** `phm sources test`: health tests and estimators on samples drawn now. */
 
 import { grouped } from '#sp800-22/report';
-import { wipe } from '../bytes.ts';
 import {
   ASSESSMENT_SAMPLES,
   assessNonIid,
-  collectSamples,
-  isRemote,
   MAX_ASSESSED_BITS,
-  type NoiseReader,
   NoiseTests,
   type NoiseVerdict,
   START_UP_SAMPLES,
-} from '../entropy/index.ts';
+} from '#sp800-90b';
+import { wipe } from '../bytes.ts';
+import { collectSamples, isRemote, type NoiseReader } from '../entropy/index.ts';
 import { estimatorText } from './assess-entropy.ts';
 import { entropyJson, formatEntropyText } from './assess-entropy-report.ts';
 import { CommandError } from './command-error.ts';

@@ -1,15 +1,14 @@
 /** `phm sources`: what the entropy sources are, whether they work, and their raw noise. */
 import { type Command, Option } from 'commander';
+import { NoiseTests, START_UP_SAMPLES } from '#sp800-90b';
 import { wipe } from '../bytes.ts';
 import { type Config, missingSettings } from '../config/index.ts';
 import {
   collectSamples,
   isRemote,
-  NoiseTests,
   openRawReader,
   SOURCE_NAMES,
   type SourceName,
-  START_UP_SAMPLES,
   sourceAssessment,
   sourceCreditBits,
   sourceKind,

@@ -4,30 +4,6 @@
  */
 export { BackgroundSource } from './background.ts';
 export { creditOfKey, type SeedCredit } from './credits.ts';
-export { mostCommonValueMinEntropy } from './estimators/most-common-value.ts';
-export {
-  ASSESSMENT_SAMPLES,
-  assessNonIid,
-  ESTIMATOR_NAMES,
-  type Estimate,
-  type EstimatorName,
-  type EstimatorProgress,
-  firstTooWide,
-  MAX_ASSESSED_BITS,
-  type NonIidAssessment,
-  type NonIidOptions,
-  type NotApplicable,
-  type Outcome,
-  type Outcomes,
-} from './estimators/non-iid.ts';
-export {
-  assessRestarts,
-  RESTARTS,
-  type RestartAssessment,
-  type RestartOptions,
-  type SanityCheck,
-} from './estimators/restart.ts';
-export { NoiseTests, type NoiseVerdict, START_UP_SAMPLES } from './health/noise-tests.ts';
 export { NoiseFailure, type NoiseReader } from './noise.ts';
 export { SOURCE_EVENTS, type SourceEvent } from './noise-pump.ts';
 export { type Pool, PooledSource } from './pool.ts';

@@ -11,9 +11,9 @@
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { NoiseTests, type NoiseVerdict, START_UP_SAMPLES } from '#sp800-90b';
 import { wipe } from '../bytes.ts';
 import { condition } from './conditioning.ts';
-import { NoiseTests, type NoiseVerdict, START_UP_SAMPLES } from './health/noise-tests.ts';
 import { RepeatedDrawTest } from './health/repeated-draw.ts';
 import { type NoiseBatch, NoiseFailure, type NoiseReader } from './noise.ts';
 import type { PoolFiller } from './pool.ts';

@@ -15,7 +15,7 @@ import {
   type SuiteReport,
   score,
 } from '#sp800-22';
-import { mostCommonValueMinEntropy } from '../entropy/index.ts';
+import { mostCommonValueMinEntropy } from '#sp800-90b';
 import type { Evidence } from './order.ts';
 import { packPValues, STREAM_TESTS } from './p-values.ts';
 

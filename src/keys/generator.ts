@@ -7,13 +7,13 @@
 import { randomBytes } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
 import type { Gate } from '#sp800-22';
+import { mostCommonValueMinEntropy } from '#sp800-90b';
 import { concatBytes, countOnes, wipe } from '../bytes.ts';
 import { CtrDrbg, drbgSelfTest, MAX_REQUEST_BITS, SECURITY_STRENGTH_BITS } from '../drbg/index.ts';
 import {
   type EntropySource,
   gatherSeed,
   isBackground,
-  mostCommonValueMinEntropy,
   OS_STRENGTH_BITS,
   openSource,
   type Pool,

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { aesBits, aesBytes, REFERENCES } from '../entropy/ea-non-iid.ts';
+import { aesBits, aesBytes, REFERENCES } from '../sp800-90b/ea-non-iid.ts';
 import { MAIN, makeDataDir, phmJson, removeDataDir, runPhm } from '../support/server.ts';
 
 let folder: string;

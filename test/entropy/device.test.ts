@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { NoiseTests } from '../../src/entropy/health/noise-tests.ts';
+import { NoiseTests } from '#sp800-90b';
 import type { NoiseReader } from '../../src/entropy/noise.ts';
 import { type DeviceOptions, openDevice } from '../../src/entropy/sources/device.ts';
 import { aesCtr } from '../support/aes-stream.ts';

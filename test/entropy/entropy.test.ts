@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createCipheriv } from 'node:crypto';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { mostCommonValueMinEntropy } from '#sp800-90b';
 import { countOnes } from '../../src/bytes.ts';
 import { ContinuousTest } from '../../src/entropy/health/continuous.ts';
 import {
@@ -9,7 +10,6 @@ import {
   type EntropySource,
   gatherSeed,
   isSourceName,
-  mostCommonValueMinEntropy,
   openSource,
   SOURCE_NAMES,
   type SourceName,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { NoiseTests } from '../../src/entropy/health/noise-tests.ts';
+import { NoiseTests } from '#sp800-90b';
 import { NoiseFailure } from '../../src/entropy/noise.ts';
 import { openJitter } from '../../src/entropy/sources/jitter.ts';
 import { aesCtr } from '../support/aes-stream.ts';

@@ -1,8 +1,8 @@
 /** All figures of NIST's ea_non_iid for 1,000,000 samples of 8 bits, on symbols and on bits. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { assessNonIid, type Outcome } from '../../src/entropy/index.ts';
-import { aesBytes, assertFigures, REFERENCES } from '../entropy/ea-non-iid.ts';
+import { assessNonIid, type Outcome } from '#sp800-90b';
+import { aesBytes, assertFigures, REFERENCES } from '../sp800-90b/ea-non-iid.ts';
 
 test("agrees with NIST's program on 1,000,000 bytes of AES-256-CTR", () => {
   const reference = REFERENCES.bytes;

@@ -5,7 +5,7 @@ import {
   adaptiveProportionWindow,
   rareCount,
   repetitionCountCutoff,
-} from '../../src/entropy/health/cutoffs.ts';
+} from '../../packages/sp800-90b/src/health/cutoffs.ts';
 
 const OVERSAMPLING_RATES = Array.from({ length: 20 }, (_, i) => i + 1);
 

@@ -6,7 +6,7 @@ import {
   type NoiseTestsOptions,
   type NoiseVerdict,
   START_UP_SAMPLES,
-} from '../../src/entropy/health/noise-tests.ts';
+} from '../../packages/sp800-90b/src/health/noise-tests.ts';
 import { aesCtr } from '../support/aes-stream.ts';
 
 const HALF: NoiseTestsOptions = { bitsPerSample: 8, minEntropyPerSample: 0.5 };

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { ALPHA_LOG2 } from '../../packages/sp800-90b/src/health/levels.ts';
+import { NoiseTests } from '../../packages/sp800-90b/src/health/noise-tests.ts';
 import {
   cutoffsOf,
   type Delays,
@@ -9,8 +11,6 @@ import {
   type Source,
   windowFailure,
 } from '../../scripts/health-delays.ts';
-import { ALPHA_LOG2 } from '../../src/entropy/health/levels.ts';
-import { NoiseTests } from '../../src/entropy/health/noise-tests.ts';
 
 const LEVELS = ['intermittent', 'permanent'] as const;
 const COIN: Source = { bitsPerSample: 1, H: 1 };

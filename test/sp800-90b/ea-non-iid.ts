@@ -15,7 +15,7 @@ export interface Reference {
   readonly bitstring: Readonly<Record<string, Figures>> | null;
 }
 
-const FILE = join(import.meta.dirname, '../vectors/entropy/ea-non-iid.json');
+const FILE = join(import.meta.dirname, '../vectors/sp800-90b/ea-non-iid.json');
 
 export const REFERENCES: Readonly<Record<'bits' | 'bytes', Reference>> = JSON.parse(
   readFileSync(FILE, 'utf8'),

@@ -1,8 +1,8 @@
 /** The restart tests of SP 800-90B §3.1.4. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkSanity } from '../../src/entropy/estimators/restart.ts';
-import { assessRestarts } from '../../src/entropy/index.ts';
+import { assessRestarts } from '#sp800-90b';
+import { checkSanity } from '../../packages/sp800-90b/src/estimators/restart.ts';
 import { aesBits, aesBytes, assertFigures, REFERENCES } from './ea-non-iid.ts';
 
 /** 5·10^-6 but for its rounding: 2000 rows and columns fail together with 0.01. */

@@ -2,19 +2,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { suffixArray } from '../../src/entropy/estimators/_suffix-array.ts';
-import { countTuples } from '../../src/entropy/estimators/_tuple-counts.ts';
-import { collisionEstimate } from '../../src/entropy/estimators/collision.ts';
-import { compressionEstimate } from '../../src/entropy/estimators/compression.ts';
-import { lagEstimate } from '../../src/entropy/estimators/lag.ts';
-import { longestRepeatedSubstringEstimate } from '../../src/entropy/estimators/longest-repeated-substring.ts';
-import { lz78yEstimate } from '../../src/entropy/estimators/lz78y.ts';
-import { markovEstimate } from '../../src/entropy/estimators/markov.ts';
-import { mostCommonValueEstimate } from '../../src/entropy/estimators/most-common-value.ts';
-import { multiMcwEstimate } from '../../src/entropy/estimators/multi-mcw.ts';
-import { multiMmcEstimate } from '../../src/entropy/estimators/multi-mmc.ts';
-import { tTupleEstimate } from '../../src/entropy/estimators/t-tuple.ts';
-import { assessNonIid, ESTIMATOR_NAMES, MAX_ASSESSED_BITS } from '../../src/entropy/index.ts';
+import { assessNonIid, ESTIMATOR_NAMES, MAX_ASSESSED_BITS } from '#sp800-90b';
+import { suffixArray } from '../../packages/sp800-90b/src/estimators/_suffix-array.ts';
+import { countTuples } from '../../packages/sp800-90b/src/estimators/_tuple-counts.ts';
+import { collisionEstimate } from '../../packages/sp800-90b/src/estimators/collision.ts';
+import { compressionEstimate } from '../../packages/sp800-90b/src/estimators/compression.ts';
+import { lagEstimate } from '../../packages/sp800-90b/src/estimators/lag.ts';
+import { longestRepeatedSubstringEstimate } from '../../packages/sp800-90b/src/estimators/longest-repeated-substring.ts';
+import { lz78yEstimate } from '../../packages/sp800-90b/src/estimators/lz78y.ts';
+import { markovEstimate } from '../../packages/sp800-90b/src/estimators/markov.ts';
+import { mostCommonValueEstimate } from '../../packages/sp800-90b/src/estimators/most-common-value.ts';
+import { multiMcwEstimate } from '../../packages/sp800-90b/src/estimators/multi-mcw.ts';
+import { multiMmcEstimate } from '../../packages/sp800-90b/src/estimators/multi-mmc.ts';
+import { tTupleEstimate } from '../../packages/sp800-90b/src/estimators/t-tuple.ts';
 import { aesBits, aesBytes, assertFigures, REFERENCES } from './ea-non-iid.ts';
 import {
   plainLag,
