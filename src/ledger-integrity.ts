@@ -1,6 +1,5 @@
 /** The checks of the embedded database as a server makes them: at its start, then once a day. */
 import type { Logger } from 'pino';
-import type { KeyService } from './keys/index.ts';
 import {
   type CheckReport,
   checkAtStart,
@@ -8,6 +7,7 @@ import {
   type StartCheck,
   type StoreLocation,
 } from './ledger/index.ts';
+import type { KeyService } from './service/index.ts';
 import type { ServiceMetrics } from './telemetry/index.ts';
 
 /** Checks the embedded database before it is used; null with PostgreSQL. Throws `SetupError` when it is damaged. */

@@ -2,8 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { formatTimestamp } from './clock.ts';
-import type { LedgerStatus, RetiredVersion } from './keys/index.ts';
 import { type ClockReading, isUrgent } from './ledger/index.ts';
+import type { LedgerStatus, RetiredVersion } from './service/index.ts';
 
 /** Logs that the clock is in doubt, or that it is not any more. */
 export function logClock(

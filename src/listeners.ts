@@ -11,9 +11,9 @@ import { SetupError } from './errors.ts';
 import { buildApp } from './http/app.ts';
 import { Connections, RESERVE } from './http/connections.ts';
 import type { TlsOptions } from './http/tls.ts';
-import type { StartingService } from './keys/index.ts';
 import type { LogWriter } from './log-writer.ts';
 import { connectionsWithin, openFilesLimit } from './open-files.ts';
+import type { StartingService } from './service/index.ts';
 import { MetricsServer, openTracing, type ServiceMetrics } from './telemetry/index.ts';
 
 /** What `npm run build` makes of dashboard/. */

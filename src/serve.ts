@@ -23,14 +23,6 @@ import { type Config, isLoopback } from './config/index.ts';
 import { isSourceName, sourceAssessment, sourceCreditBits } from './entropy/index.ts';
 import { isBuilt } from './http/built-pages.ts';
 import { loadTls } from './http/tls.ts';
-import {
-  checkMasterSecret,
-  KeyService,
-  loadMasterSecret,
-  readMasterSecret,
-  type ServiceSources,
-  StartingService,
-} from './keys/index.ts';
 import { logLatch, logSuite, logUnjudgedKeys } from './latch-log.ts';
 import {
   type ClockReading,
@@ -55,6 +47,14 @@ import { prettyLines } from './log-pretty.ts';
 import { LogWriter } from './log-writer.ts';
 import type { MasterSecret } from './proof/index.ts';
 import { secretExposures } from './secret-exposure.ts';
+import {
+  checkMasterSecret,
+  KeyService,
+  loadMasterSecret,
+  readMasterSecret,
+  type ServiceSources,
+  StartingService,
+} from './service/index.ts';
 import { whenDatabaseAnswers } from './start-wait.ts';
 import { Supervisor } from './supervisor.ts';
 import { openMetrics, type ServiceMetrics } from './telemetry/index.ts';

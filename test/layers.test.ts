@@ -1,5 +1,5 @@
 /**
- * Imports run one way: main → serve → http, cli → telemetry → keys → accounts → stages → leaves.
+ * Imports run one way: main → serve → http, cli → telemetry → service → keys → accounts → stages → leaves.
  *
  * Stages never import each other's values; they meet in keys/. A type may be imported from an
  * earlier stage. The client in sdk/ is entered by cli/, by its door, and imports nothing of src/.
@@ -22,24 +22,25 @@ const DOORS: Record<string, string> = JSON.parse(
 
 /** Rank by layer: an import goes to a lower rank, or stays within its own folder. */
 const RANKS: Record<string, number> = {
-  main: 8,
-  serve: 7,
-  listeners: 6,
-  'start-wait': 5,
-  banner: 5,
-  'latch-log': 5,
-  'ledger-log': 5,
-  'ledger-integrity': 5,
-  'secret-exposure': 5,
+  main: 9,
+  serve: 8,
+  listeners: 7,
+  'start-wait': 6,
+  banner: 6,
+  'latch-log': 6,
+  'ledger-log': 6,
+  'ledger-integrity': 6,
+  'secret-exposure': 6,
   'log-writer': 0,
   'log-pretty': 0,
   'make-directory': 0,
   'open-files': 0,
   'shell-word': 0,
   supervisor: 0,
-  http: 5,
-  cli: 5,
-  telemetry: 4,
+  http: 6,
+  cli: 6,
+  telemetry: 5,
+  service: 4,
   keys: 3,
   accounts: 2,
   entropy: 1,
@@ -280,8 +281,8 @@ describe('layers', () => {
   it('loads the server for `serve` alone, and what checks remote answers for remote sources alone', () => {
     assert.deepEqual(packagesLoadedBy('main.ts'), []);
     assert.deepEqual(packagesLoadedBy('cli/index.ts'), ['commander']);
-    assert.deepEqual(packagesLoadedBy('keys/key-thread.ts'), []);
-    assert.deepEqual(packagesLoadedBy('keys/suite-worker.ts'), []);
+    assert.deepEqual(packagesLoadedBy('service/threads/key-thread.ts'), []);
+    assert.deepEqual(packagesLoadedBy('service/threads/suite-worker.ts'), []);
     assert.deepEqual(packagesLoadedBy('entropy/restarted-source.ts'), []);
     assert.ok(packagesLoadedBy('serve.ts').includes('fastify'));
     assert.ok(packagesLoadedBy('entropy/sources/qrng.ts').includes('typebox'));

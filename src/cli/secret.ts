@@ -3,13 +3,13 @@ import type { Command } from 'commander';
 import { wipe } from '../bytes.ts';
 import { formatTimestamp } from '../clock.ts';
 import type { MasterSecretOrigin } from '../config/index.ts';
+import { Keyring, newMasterSecret } from '../proof/index.ts';
 import {
   createMasterSecret,
   foreignSecretProblem,
   readMasterSecret,
   rotateMasterSecret,
-} from '../keys/index.ts';
-import { Keyring, newMasterSecret } from '../proof/index.ts';
+} from '../service/index.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, requireConfig, writeJson, writeTable } from './context.ts';
 import { addRetirementCommands, retirementJson } from './secret-retire.ts';

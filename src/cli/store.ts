@@ -9,7 +9,6 @@ import { MONTHLY_QUOTAS } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
 import type { Config } from '../config/index.ts';
 import { AppError, SetupError } from '../errors.ts';
-import { checkMasterSecret, loadMasterSecret } from '../keys/index.ts';
 import {
   type LedgerStore,
   openStoreToChange,
@@ -17,6 +16,7 @@ import {
   refuseLostDatabase,
   type StoreLocation,
 } from '../ledger/index.ts';
+import { checkMasterSecret, loadMasterSecret } from '../service/index.ts';
 import { CommandError } from './command-error.ts';
 import { type CliContext, requireConfig, storeLocation } from './context.ts';
 import { asStarted, commandLine } from './launcher.ts';

@@ -14,7 +14,7 @@ import type { DemoKeysPolicy } from '../accounts/index.ts';
 import type { Clock } from '../clock.ts';
 import type { ProxyRange } from '../config/index.ts';
 import { AppError, ERRORS } from '../errors.ts';
-import type { KeyApi } from '../keys/index.ts';
+import type { KeyApi } from '../service/index.ts';
 import { AccessLog } from './access-log.ts';
 import { Authenticator } from './authenticate.ts';
 import { type ClientAddress, clientAddress } from './client-address.ts';

@@ -17,8 +17,8 @@ import {
 import { monotonicMs } from '../clock.ts';
 import { isLoopback } from '../config/index.ts';
 import { AppError, ERRORS } from '../errors.ts';
-import type { KeyApi } from '../keys/index.ts';
 import type { Principal, Usage } from '../ledger/index.ts';
+import type { KeyApi } from '../service/index.ts';
 import { addressBlock, type ClientAddress } from './client-address.ts';
 import type { Connections } from './connections.ts';
 import type { RequestObserver } from './observe.ts';

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../errors.ts';
-import type { StageListener } from '../keys/index.ts';
+import type { StageListener } from '../service/index.ts';
 import {
   type HandshakeFailure,
   parseTraceparent,

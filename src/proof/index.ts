@@ -10,5 +10,5 @@ export {
   type MasterSecretVersion,
   newMasterSecret,
   parseMasterSecret,
-} from './master-secret.ts';
+} from './secret-text.ts';
 export { proofSelfTest } from './self-test.ts';

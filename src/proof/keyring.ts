@@ -12,7 +12,7 @@
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { wipe } from '../bytes.ts';
-import { MAX_VERSION, type MasterSecretVersion, MIN_SECRET_BYTES } from './master-secret.ts';
+import { MAX_VERSION, type MasterSecretVersion, MIN_SECRET_BYTES } from './secret-text.ts';
 
 /** What the ledger stores of a key. */
 export interface Commitment {

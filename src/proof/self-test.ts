@@ -1,7 +1,7 @@
 /** Health tests of the proof stage: known answers, and a proof that must not verify. */
 import { hexToBytes } from '../bytes.ts';
 import { Keyring } from './keyring.ts';
-import { parseMasterSecret } from './master-secret.ts';
+import { parseMasterSecret } from './secret-text.ts';
 
 /** Runs every health test. A failed one is a row with `passed: false`; nothing is thrown. */
 export function proofSelfTest(): { name: string; passed: boolean }[] {

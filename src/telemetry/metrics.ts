@@ -9,10 +9,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { SOURCE_EVENTS, type SourceEvent, type SourceName } from '../entropy/index.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import {
-  type KeyObserver,
   type KeyOrder,
-  QUEUE_NAMES,
-  type QueueName,
   SECURITY_LEVELS,
   VALIDATION_WORDS,
   type ValidationVerdict,
@@ -20,6 +17,7 @@ import {
 } from '../keys/index.ts';
 import type { StreamCounts } from '../ledger/index.ts';
 import { MODULATION_TYPES } from '../modulation/index.ts';
+import { type KeyObserver, QUEUE_NAMES, type QueueName } from '../service/index.ts';
 import { PROJECT_VERSION } from '../version.ts';
 import { addStateMetrics, type ServerState } from './state.ts';
 

@@ -32,7 +32,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { monotonicMs } from '../clock.ts';
-import type { StageListener } from '../keys/index.ts';
+import type { StageListener } from '../service/index.ts';
 import { PROJECT_VERSION } from '../version.ts';
 import { parseTraceparent } from './traceparent.ts';
 import type {

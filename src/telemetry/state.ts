@@ -1,8 +1,9 @@
 /** Metrics that are read when somebody scrapes: queues, generators, sources, the ledger. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { SOURCE_STATES, type SourceStatus } from '../entropy/index.ts';
-import { LATCH_TESTS, type Readiness, type ServiceLoad } from '../keys/index.ts';
+import { LATCH_TESTS } from '../keys/index.ts';
 import { type ClockReading, isUrgent } from '../ledger/index.ts';
+import type { Readiness, ServiceLoad } from '../service/index.ts';
 
 const MS_PER_SECOND = 1_000;
 

@@ -5,7 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import type { StageListener } from '../keys/index.ts';
+import type { StageListener } from '../service/index.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

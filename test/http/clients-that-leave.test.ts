@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { newApiKey } from '../../src/accounts/index.ts';
 import { AppError } from '../../src/errors.ts';
-import type { KeyService } from '../../src/keys/index.ts';
+import type { KeyService } from '../../src/service/index.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 
 it('tells whether the client of a waiting request has gone', { timeout: 10_000 }, async () => {

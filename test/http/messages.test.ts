@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { newApiKey } from '../../src/accounts/index.ts';
 import { AppError } from '../../src/errors.ts';
 import { quotaExceeded } from '../../src/http/problem.ts';
-import type { KeyService } from '../../src/keys/index.ts';
+import type { KeyService } from '../../src/service/index.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 
 const apiKey = newApiKey('live');

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { hashApiKey, newApiKey, RateLimiter } from '../../src/accounts/index.ts';
 import { AppError } from '../../src/errors.ts';
 import { addressBlock } from '../../src/http/client-address.ts';
-import type { KeyService } from '../../src/keys/index.ts';
+import type { KeyService } from '../../src/service/index.ts';
 import { openMetrics } from '../../src/telemetry/index.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 

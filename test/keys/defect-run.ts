@@ -7,17 +7,17 @@ import { gate, runPackedSuite } from '#sp800-22';
 import { wipe } from '../../src/bytes.ts';
 import { generateKey } from '../../src/keys/generate.ts';
 import { Generator } from '../../src/keys/generator.ts';
-import { KeyWorker } from '../../src/keys/key-worker.ts';
 import type { Defect as LatchReason } from '../../src/keys/latch.ts';
-import type { KeyTask, KeyTaskResult } from '../../src/keys/messages.ts';
 import type { KeyOrder, SecurityLevel } from '../../src/keys/order.ts';
 import { type Judge, PlainGenerator } from '../../src/keys/plain-generator.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import type { CommitOutcome, LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
 import type { ModulationType } from '../../src/modulation/index.ts';
+import type { KeyTask, KeyTaskResult } from '../../src/service/messages.ts';
+import { KeyWorker } from '../../src/service/threads/key-worker.ts';
+import { keyring, order, parts } from '../support/fakes.ts';
 import { BrokenDrbg } from './broken-drbg.ts';
 import type { Defect } from './defects.ts';
-import { keyring, order, parts } from './fakes.ts';
 
 export interface DefectRun {
   readonly defect: Defect;

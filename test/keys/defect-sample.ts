@@ -10,9 +10,9 @@ import {
 import { judgeStream } from '../../src/keys/evidence.ts';
 import { Generator } from '../../src/keys/generator.ts';
 import { Modulator, PHASES_BYTES } from '../../src/modulation/index.ts';
+import { parts } from '../support/fakes.ts';
 import { BrokenDrbg } from './broken-drbg.ts';
 import type { Defect } from './defects.ts';
-import { parts } from './fakes.ts';
 import type { ModulationDefect } from './modulation-defects.ts';
 import { Noise } from './weak-sources.ts';
 

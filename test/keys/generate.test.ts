@@ -20,7 +20,7 @@ import {
   SCREEN_RESEEDS,
   STAGED,
   sampleRequests,
-} from './fakes.ts';
+} from '../support/fakes.ts';
 
 const tally = () => ({ streams: 0, streamsPassed: 0 });
 

@@ -4,12 +4,12 @@ import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { type Gate, gate, runPackedSuite } from '#sp800-22';
 import { entropyUnavailable, Generator } from '../../src/keys/generator.ts';
-import { KeyWorker } from '../../src/keys/key-worker.ts';
-import type { KeyBatchReply, KeyTask } from '../../src/keys/messages.ts';
 import { type Judge, PlainGenerator } from '../../src/keys/plain-generator.ts';
 import type { LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
 import type { Keyring } from '../../src/proof/index.ts';
-import { fakeSource, keyring, order, parts, RecordingDrbg, verdict } from './fakes.ts';
+import type { KeyBatchReply, KeyTask } from '../../src/service/messages.ts';
+import { KeyWorker } from '../../src/service/threads/key-worker.ts';
+import { fakeSource, keyring, order, parts, RecordingDrbg, verdict } from '../support/fakes.ts';
 
 const SAMPLE_BYTES = 131_072;
 const requester = { accountId: 'a', apiKeyId: 'k', atMs: 0 };

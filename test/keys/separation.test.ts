@@ -14,8 +14,8 @@ import { CtrDrbg } from '../../src/drbg/index.ts';
 import { openSource } from '../../src/entropy/index.ts';
 import { allocatePool, PooledSource, PoolFiller } from '../../src/entropy/pool.ts';
 import { type BitGenerator, Generator } from '../../src/keys/generator.ts';
+import { parts } from '../support/fakes.ts';
 import { firstBytes, frozenGenerator } from './cloned-generator.ts';
-import { parts } from './fakes.ts';
 
 const PROGRAM = new URL('./cloned-generator.ts', import.meta.url);
 

@@ -21,9 +21,9 @@ import type { KeyOrder } from '../../src/keys/order.ts';
 import { FakeIbm } from '../entropy/fake-ibm.ts';
 import { FakeQrng } from '../entropy/fake-qrng.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
+import { fakeSource, keyring, parts, RecordingDrbg } from '../support/fakes.ts';
 import { NoiseFifo } from '../support/noise-fifo.ts';
 import { DEMO_KEY, makeDataDir, removeDataDir } from '../support/server.ts';
-import { fakeSource, keyring, parts, RecordingDrbg } from './fakes.ts';
 
 /** A generator behind HTTP, without ledger and threads. */
 class Site {

@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { KeyWorker } from '../../src/keys/key-worker.ts';
-import type { KeyTask } from '../../src/keys/messages.ts';
 import { MAX_CANDIDATES } from '../../src/ledger/commitments.ts';
 import type {
   CommitmentQuery,
@@ -13,6 +11,8 @@ import type {
   MeteredRequest,
 } from '../../src/ledger/index.ts';
 import { keyIdMs } from '../../src/ledger/key-time.ts';
+import type { KeyTask } from '../../src/service/messages.ts';
+import { KeyWorker } from '../../src/service/threads/key-worker.ts';
 
 import {
   fakeGenerator,
@@ -21,7 +21,7 @@ import {
   order,
   RecordingDrbg,
   STAGED,
-} from '../keys/fakes.ts';
+} from '../support/fakes.ts';
 
 export const QUOTAS = { research: 1_000, tiny: 3, enterprise: null };
 export const MONTH = 2026 * 12 + 10;

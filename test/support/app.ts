@@ -4,8 +4,8 @@ import { pino } from 'pino';
 import { systemClock } from '../../src/clock.ts';
 import { type AppOptions, buildApp } from '../../src/http/app.ts';
 import { Connections } from '../../src/http/connections.ts';
-import type { KeyService } from '../../src/keys/index.ts';
 import type { Principal } from '../../src/ledger/index.ts';
+import type { KeyService } from '../../src/service/index.ts';
 
 const USAGE = { month: 0, used: 0, quota: null };
 

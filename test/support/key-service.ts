@@ -4,9 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { MONTHLY_QUOTAS } from '../../src/accounts/index.ts';
 import { systemClock } from '../../src/clock.ts';
-import { KeyService } from '../../src/keys/index.ts';
 import { openSqliteStore, type Principal } from '../../src/ledger/index.ts';
-import { OS_ALONE } from '../keys/fakes.ts';
+import { KeyService } from '../../src/service/index.ts';
+import { OS_ALONE } from './fakes.ts';
 
 /** Fails on whatever goes wrong with a generator, a source or a worker. The caller closes the service. */
 export async function startKeyService(

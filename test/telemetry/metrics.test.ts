@@ -7,11 +7,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { ERRORS } from '../../src/errors.ts';
 import { Connections } from '../../src/http/connections.ts';
-import { StartingService } from '../../src/keys/index.ts';
+import { StartingService } from '../../src/service/index.ts';
 import { MetricsServer, openMetrics, type ServiceMetrics } from '../../src/telemetry/index.ts';
-import { order } from '../keys/fakes.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 import { makeDashboardFolder, removeDashboardFolder } from '../support/dashboard-folder.ts';
+import { order } from '../support/fakes.ts';
 import {
   DEMO_KEY,
   DEMO_PROFESSIONAL_KEY,

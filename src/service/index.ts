@@ -1,0 +1,28 @@
+/**
+ * What the HTTP layer and the commands call: `KeyService`, with its threads, queues and readiness. The threads make keys
+ * by `keys/` and record them in the ledger.
+ */
+
+export type { ServiceSources } from './entropy-sources.ts';
+export type { LedgerStatus } from './ledger-watch.ts';
+export {
+  checkMasterSecret,
+  createMasterSecret,
+  foreignSecretProblem,
+  loadMasterSecret,
+  readMasterSecret,
+  rotateMasterSecret,
+} from './master-secret.ts';
+export type { RetiredVersion } from './messages.ts';
+export {
+  type KeyObserver,
+  QUEUE_NAMES,
+  type QueueName,
+  type ServiceLoad,
+  type Stage,
+  type StageListener,
+} from './observer.ts';
+export type { KeyServiceOptions, ReleasedKeys } from './options.ts';
+export type { Readiness } from './readiness.ts';
+export { KeyService } from './service.ts';
+export { type KeyApi, StartingService } from './starting-service.ts';

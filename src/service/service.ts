@@ -1,0 +1,423 @@
+/**
+ * The key service as the HTTP layer sees it: generate, validate, metrics, authenticate.
+ *
+ * It lives on the main thread and does no work of its own: plain keys, validations and every write
+ * go to the key worker, validated keys to a suite worker first.
+ */
+import type { Worker } from 'node:worker_threads';
+import { isExhausted } from '../accounts/index.ts';
+import { wipe } from '../bytes.ts';
+import { monotonicMs } from '../clock.ts';
+import type { BackgroundSource, SourceStatus } from '../entropy/index.ts';
+import { AppError, ERRORS, SetupError } from '../errors.ts';
+import { type GeneratorStatus, latchedError } from '../keys/generator.ts';
+import type { Latch } from '../keys/latch.ts';
+import type { GeneratedKey, GenerateOutcome, KeyOrder } from '../keys/order.ts';
+import { parseKey, type ValidateOutcome } from '../keys/validate.ts';
+import type {
+  AccountMetrics,
+  ClockReading,
+  PeriodSums,
+  Principal,
+  SeriesQuery,
+  StreamCounts,
+  Usage,
+} from '../ledger/index.ts';
+import { ApiKeyCache } from './api-key-cache.ts';
+import { ClockWatch } from './clock-watch.ts';
+import { mergeStatuses } from './entropy-sources.ts';
+import { JudgementWatch, suiteLateError } from './judgement-watch.ts';
+import { LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
+import {
+  type KeyTask,
+  type KeyWorkerMessage,
+  type KeyWorkerReply,
+  type Requester,
+  toError,
+  unexpected,
+} from './messages.ts';
+import type { ServiceLoad, StageListener } from './observer.ts';
+import type { KeyServiceOptions } from './options.ts';
+import { KeyQueue, type SettledResult } from './queue.ts';
+import type { RandomnessQuery } from './randomness.ts';
+import { judgeReadiness, type Readiness } from './readiness.ts';
+import { Statistics } from './statistics.ts';
+import { SuitePool } from './suite-pool.ts';
+import { startThreads, type Threads } from './threads/start.ts';
+import { end, whenAnswered } from './threads/worker.ts';
+
+/** How long a thread may take to end that has nothing to finish but the work on one key. */
+const END_LIMIT_MS = 2_000;
+
+const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
+
+export class KeyService {
+  readonly #options: KeyServiceOptions;
+  readonly #workers: readonly Worker[];
+  readonly #latch: Latch;
+  readonly #queue: KeyQueue;
+  readonly #ledger: LedgerWatch;
+  readonly #clock: ClockWatch;
+  readonly #pool: SuitePool;
+  readonly #judgements: JudgementWatch;
+  readonly #statistics: Statistics;
+  readonly #apiKeys: ApiKeyCache;
+  readonly #background: readonly BackgroundSource[];
+  readonly #startMs: number;
+  #released = 0;
+  #keyWorkerStatus: GeneratorStatus;
+  #closing = false;
+  #probing = false;
+
+  private constructor(
+    options: KeyServiceOptions,
+    { latch, background, ready, statisticsWorker }: Threads,
+  ) {
+    const [keyWorker, ...suiteWorkers] = ready;
+    this.#options = options;
+    this.#latch = latch;
+    this.#startMs = options.clock.nowMs();
+    void latch.whenSet().then((defect) => {
+      options.onLatch(defect, { keys: this.#released, sinceMs: this.#startMs });
+      this.#queue.resume();
+    });
+    for (const verdict of ready.flatMap(({ failedVerdicts }) => failedVerdicts)) {
+      options.onFailedVerdict(verdict);
+    }
+    this.#background = background;
+    this.#workers = [...ready.map(({ worker }) => worker), statisticsWorker];
+    this.#keyWorkerStatus = keyWorker.status;
+    const { observer } = options;
+    const onStatus = (status: GeneratorStatus) => {
+      this.#keyWorkerStatus = status;
+    };
+    this.#queue = new KeyQueue(keyWorker.worker, onStatus, observer);
+    const { onLedgerChange, onOwnApiKeys, onClockChange = () => {}, clockAtStart } = options;
+    this.#clock = new ClockWatch(keyWorker.worker, onClockChange, clockAtStart);
+    this.#ledger = new LedgerWatch(
+      keyWorker.worker,
+      () => this.#queue.batches,
+      onLedgerChange,
+      onOwnApiKeys,
+    );
+    this.#pool = new SuitePool(latch, options.onFailedVerdict, observer);
+    this.#statistics = new Statistics(statisticsWorker, observer);
+    for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);
+    this.#judgements = new JudgementWatch(keyWorker.worker, this.#pool, options.onSuiteLate);
+    keyWorker.worker.on('message', (message: KeyWorkerReply) => {
+      if ('failedVerdict' in message) options.onFailedVerdict(message.failedVerdict);
+      else if ('unjudgedKeys' in message) {
+        options.onUnjudgedKeys(message.unjudgedKeys, message.lastGoodMs);
+      }
+    });
+    this.#apiKeys = new ApiKeyCache((keyHashes) => this.#lookUpPrincipals(keyHashes), observer);
+    for (const worker of this.#workers) this.#watch(worker);
+  }
+
+  /**
+   * Starts the workers and waits until each has passed its self-tests, and a sample of the generator of plain keys
+   * has been judged. Throws `SetupError`.
+   */
+  static async start(options: KeyServiceOptions): Promise<KeyService> {
+    const service = new KeyService(options, await startThreads(options));
+    try {
+      await service.#submit({ kind: 'judge', isLast: false });
+      return service;
+    } catch (cause) {
+      await service.close();
+      const reason = reasonOf(cause);
+      throw new SetupError(`the generator of plain keys cannot be judged: ${reason}`, { cause });
+    }
+  }
+
+  /**
+   * Generates and records a key. `abandoned` tells whether the client has gone while the request
+   * waited. A key whose row became durable before the latch was set is wiped here; its row stands.
+   */
+  async generate(
+    principal: Principal,
+    order: KeyOrder,
+    abandoned: () => boolean,
+    onStage?: StageListener,
+  ): Promise<GenerateOutcome> {
+    const outcome = await this.#generate(principal, order, abandoned, onStage);
+    if (outcome.kind === 'generated') {
+      this.#refuseIfLatched(outcome.generated);
+      this.#released += 1;
+      this.#options.observer?.keyGenerated(order);
+    }
+    return outcome;
+  }
+
+  #refuseIfLatched({ key }: { readonly key: Uint8Array }): void {
+    const defect = this.#latch.read();
+    if (!defect) return;
+    wipe(key);
+    throw latchedError(defect);
+  }
+
+  async #generate(
+    principal: Principal,
+    order: KeyOrder,
+    abandoned: () => boolean,
+    onStage: StageListener | undefined,
+  ): Promise<GenerateOutcome> {
+    const requester = this.#requester(principal);
+    const exhausted = this.#exhausted(principal);
+    if (exhausted) return exhausted;
+    let counts = NO_STREAMS;
+    try {
+      requireCurrentSecret(this.#ledger.status());
+      if (!order.validate) {
+        const task: KeyTask = { kind: 'generate', requester, order };
+        return await this.#generatePlain(task, abandoned, onStage);
+      }
+      const { accountId } = principal;
+      const reply = await this.#pool.submit({ order }, accountId, abandoned, onStage);
+      counts = reply.counts;
+      if (reply.result.kind === 'failed') {
+        throw toError(reply.result.failure);
+      }
+      const { generated } = reply.result;
+      const task = { kind: 'record', requester, order, counts: reply.counts } as const;
+      return await this.#record(task, generated, onStage);
+    } catch (error) {
+      if (isServerError(error)) {
+        this.#queue.recordFailure({ accountId: requester.accountId, atMs: requester.atMs, counts });
+      }
+      throw error;
+    }
+  }
+
+  async #generatePlain(
+    task: KeyTask,
+    abandoned: () => boolean,
+    onStage: StageListener | undefined,
+  ): Promise<GenerateOutcome> {
+    const result = await this.#submit(task, abandoned, onStage);
+    if (result.kind !== 'generated' && result.kind !== 'quota_exceeded') throw unexpected(result);
+    return result;
+  }
+
+  /** Records a key of a suite worker; it leaves only when its row is durable. */
+  async #record(
+    task: Omit<KeyTask & { kind: 'record' }, 'generated'>,
+    { key, report, ...generated }: GeneratedKey,
+    onStage: StageListener | undefined,
+  ): Promise<GenerateOutcome> {
+    let recorded = false;
+    try {
+      const result = await this.#queue.submit({ ...task, generated }, undefined, onStage);
+      if (result.kind === 'failed') throw toError(result.failure);
+      if (result.kind === 'recorded') {
+        recorded = true;
+        this.#apiKeys.noteUsage(task.requester.accountId, result.usage);
+        return { ...result, kind: 'generated', generated: { key, report, ...generated } };
+      }
+      if (result.kind === 'quota_exceeded') return result;
+      throw unexpected(result);
+    } finally {
+      if (!recorded) wipe(key);
+    }
+  }
+
+  /** Validates a key given as text, and counts the request. */
+  async validate(
+    principal: Principal,
+    keyText: string,
+    proof: string | undefined,
+    onStage?: StageListener,
+  ): Promise<ValidateOutcome> {
+    const requester = this.#requester(principal);
+    const exhausted = this.#exhausted(principal);
+    if (exhausted) return exhausted;
+    const key = parseKey(keyText);
+    const task: KeyTask = { kind: 'validate', requester, key, proof };
+    const result = await this.#submit(task, undefined, onStage).catch((error) => {
+      // Refused by the queue it is still here; after its transfer nothing is left to be wiped.
+      if (key?.length) wipe(key);
+      throw error;
+    });
+    if (result.kind !== 'validated' && result.kind !== 'quota_exceeded') throw unexpected(result);
+    if (result.kind === 'validated') this.#options.observer?.keyValidated(result.verdict);
+    return result;
+  }
+
+  /** Sums of the principal's account since `sinceMs`, rounded down to a whole minute. */
+  async metrics(principal: Principal, sinceMs: number): Promise<AccountMetrics> {
+    const result = await this.#submit({
+      kind: 'metrics',
+      accountId: principal.accountId,
+      sinceMs,
+    });
+    if (result.kind !== 'metrics') throw unexpected(result);
+    return result.metrics;
+  }
+
+  /** Sums of an account over time, one a step. */
+  series(query: SeriesQuery): Promise<readonly PeriodSums[]> {
+    return this.#statistics.series(query);
+  }
+
+  /** What the p-values of an account's last validated keys say, as the JSON of a member of the answer. */
+  randomness(query: RandomnessQuery): Promise<Uint8Array> {
+    return this.#statistics.randomness(query);
+  }
+
+  /**
+   * The principal of an API key by its hash; undefined when unknown or revoked. `address` is the client's,
+   * by which look-ups of keys that were not seen before take turns.
+   */
+  authenticate(keyHash: Uint8Array, address: string): Promise<Principal | undefined> {
+    return this.#apiKeys.find(keyHash, address, monotonicMs());
+  }
+
+  usageOf(principal: Principal): Usage {
+    return this.#apiKeys.usageOf(principal);
+  }
+
+  /** The time by the clock that quota months go by, which the ledger decides. */
+  quotaNowMs(): number {
+    return this.#clock.toQuotaTime(this.#options.clock.nowMs());
+  }
+
+  /** This machine's clock, held against the ledger, as of the last check. */
+  clockReading(): ClockReading {
+    return this.#clock.reading();
+  }
+
+  /**
+   * Whether keys can be made, recorded and recognised, as it is known at the moment. Of the sources
+   * `os` and the default one are needed, others cost their own requests only. An unsound generator is
+   * asked to try its sources again, so that one that recovered is noticed without traffic.
+   */
+  checkReadiness(): Readiness {
+    const readiness = judgeReadiness({
+      sources: this.sourceStatuses(),
+      needed: ['os', this.#options.sources.default],
+      latched: this.#latch.read(),
+      isSuiteLate: this.#judgements.isLate,
+      ledger: this.#ledger.status(),
+    });
+    if (!readiness.entropy) this.#probe();
+    return readiness;
+  }
+
+  /**
+   * Every source in use, with the draws and failures of all threads. What workers read themselves is
+   * as they saw it with their last piece of work.
+   */
+  sourceStatuses(): SourceStatus[] {
+    return mergeStatuses(this.#generatorStatuses(), this.#background);
+  }
+
+  /** Serves nothing from the ledger any more, because a check has found it damaged. */
+  condemnLedger(damage: string): void {
+    this.#workers[0]?.postMessage({ damage } satisfies KeyWorkerMessage);
+  }
+
+  /** What waits, and how the generators are, as of the workers' last replies. */
+  load(): ServiceLoad {
+    const generators = this.#generatorStatuses();
+    return {
+      queues: [
+        { name: 'keys', ...this.#queue.load },
+        { name: 'suite', ...this.#pool.load },
+        { name: 'lookups', ...this.#apiKeys.load },
+        { name: 'statistics', ...this.#statistics.load },
+      ],
+      generators: generators.length,
+      reseeds: generators.reduce((sum, { reseeds }) => sum + reseeds, 0),
+    };
+  }
+
+  /**
+   * Has the last plain keys judged, and ends the workers after what they have begun. The caller has stopped
+   * submitting.
+   */
+  async close(): Promise<void> {
+    this.#ledger.stop();
+    await this.#queue.flushFailures();
+    if (this.#released > 0) await this.#judgeLast();
+    this.#closing = true;
+    const [keyWorker, ...others] = this.#workers;
+    await Promise.all([end(keyWorker), ...others.map((worker) => end(worker, END_LIMIT_MS))]);
+    await Promise.all(this.#background.map((source) => source.close()));
+  }
+
+  async #judgeLast(): Promise<void> {
+    try {
+      if (this.#judgements.isLate) throw suiteLateError();
+      await this.#submit({ kind: 'judge', isLast: true });
+    } catch (error) {
+      this.#options.onUnjudgedEnd(reasonOf(error));
+    }
+  }
+
+  /** Resolves once the key worker's thread has answered. */
+  ping(): Promise<void> {
+    return whenAnswered(this.#workers[0]);
+  }
+
+  #generatorStatuses(): GeneratorStatus[] {
+    return [this.#keyWorkerStatus, ...this.#pool.statuses()];
+  }
+
+  #probe(): void {
+    if (this.#probing) return;
+    this.#probing = true;
+    this.#pool.probe();
+    const done = () => {
+      this.#probing = false;
+    };
+    this.#queue.submit({ kind: 'probe' }).then(done, done);
+  }
+
+  async #lookUpPrincipals(
+    keyHashes: readonly Uint8Array[],
+  ): Promise<readonly (Principal | undefined)[]> {
+    const nowMs = this.#options.clock.nowMs();
+    const result = await this.#submit({ kind: 'authenticate', keyHashes, nowMs });
+    if (result.kind !== 'principals') throw unexpected(result);
+    return result.principals;
+  }
+
+  #requester({ accountId, apiKeyId }: Principal): Requester {
+    return { accountId, apiKeyId, atMs: this.#options.clock.nowMs() };
+  }
+
+  /** A quota already known to be used up spares the work; the transaction decides all other cases. */
+  #exhausted(principal: Principal): { kind: 'quota_exceeded'; usage: Usage } | undefined {
+    const usage = this.#apiKeys.usageOf(principal);
+    return isExhausted(usage, this.quotaNowMs()) ? { kind: 'quota_exceeded', usage } : undefined;
+  }
+
+  async #submit(
+    task: KeyTask,
+    abandoned?: () => boolean,
+    onStage?: StageListener,
+  ): Promise<Exclude<SettledResult, { kind: 'failed' }>> {
+    const result = await this.#queue.submit(task, abandoned, onStage);
+    if (result.kind === 'failed') throw toError(result.failure);
+    if ('usage' in result && 'requester' in task) {
+      this.#apiKeys.noteUsage(task.requester.accountId, result.usage);
+    }
+    return result;
+  }
+
+  #watch(worker: Worker): void {
+    worker.on('error', (error) => this.#options.onFatal(error as Error));
+    worker.on('exit', (code) => {
+      const name = `WorkerExit (code ${code})`;
+      if (!this.#closing) this.#options.onFatal(Object.assign(new Error(), { name }));
+    });
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return (error instanceof AppError && error.details.reason) || 'unknown';
+}
+
+function isServerError(error: unknown): boolean {
+  return !(error instanceof AppError) || ERRORS[error.code].status >= 500;
+}

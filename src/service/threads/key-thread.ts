@@ -1,0 +1,133 @@
+/** The thread of the key worker: what it starts with, and the messages that it takes and sends. */
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import type { Gate } from '#sp800-22';
+import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
+import { systemClock } from '../../clock.ts';
+import { Generator, type GeneratorSources } from '../../keys/generator.ts';
+import { Latch } from '../../keys/latch.ts';
+import { PlainGenerator } from '../../keys/plain-generator.ts';
+import { requireSelfTests } from '../../keys/self-test.ts';
+import { type ClockReading, mayPass, openStore, type StoreLocation } from '../../ledger/index.ts';
+import type { MasterSecret } from '../../proof/index.ts';
+import { takeSecret } from '../master-secret.ts';
+import type {
+  ClockRead,
+  FailureOfGate,
+  KeyBatchReply,
+  KeyWorkerMessage,
+  Pong,
+  RetirementsRead,
+  SampleJudged,
+  SampleToJudge,
+  SampleVerdict,
+  UnjudgedKeys,
+  WorkerReady,
+} from '../messages.ts';
+import { KeyWorker } from './key-worker.ts';
+
+export interface KeyWorkerData {
+  readonly store: StoreLocation;
+  readonly sources: GeneratorSources;
+  readonly secret: MasterSecret;
+  /** Memory of the `Latch`. */
+  readonly latch: SharedArrayBuffer;
+}
+
+/** The suite, which a suite worker runs. One sample is out at a time. */
+class RemoteSuite {
+  readonly #port: MessagePort;
+  #answer: ((gate: Gate) => void) | undefined;
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+  }
+
+  judge(sample: Uint8Array<ArrayBuffer>, answer: (gate: Gate) => void): void {
+    this.#answer = answer;
+    this.#port.postMessage({ sample } satisfies SampleToJudge, [sample.buffer]);
+  }
+
+  settle({ gate }: SampleVerdict): void {
+    this.#answer?.(gate);
+    this.#port.postMessage({ judged: true } satisfies SampleJudged);
+  }
+}
+
+/** Keys among the results travel by transfer. */
+function transferList(reply: KeyBatchReply): ArrayBuffer[] {
+  return reply.results.flatMap((result) =>
+    result.kind === 'generated' ? [result.generated.key.buffer as ArrayBuffer] : [],
+  );
+}
+
+async function main(data: KeyWorkerData): Promise<void> {
+  const port = parentPort;
+  if (!port) throw new Error('the key worker runs as a worker thread only');
+  try {
+    requireSelfTests();
+    const keyring = takeSecret(data.secret);
+    const store = await openStore(data.store, MONTHLY_QUOTAS);
+    const latch = new Latch(data.latch);
+    const generator = Generator.start(data.sources, latch, {
+      onFailedVerdict: (failedVerdict) =>
+        port.postMessage({ failedVerdict } satisfies FailureOfGate),
+    });
+    const suite = new RemoteSuite(port);
+    const plain = new PlainGenerator(generator, (sample, answer) => suite.judge(sample, answer));
+    const worker = new KeyWorker(plain, keyring, store, (retiredVersions) =>
+      port.postMessage({ retiredVersions } satisfies RetirementsRead),
+    );
+    // Not before the main thread listens, which it does when it sends its first message.
+    port.once('message', async () => {
+      await latch.whenSet();
+      const { lastGoodMs } = plain;
+      const unjudgedKeys = plain.unjudgedKeys();
+      port.postMessage({ unjudgedKeys, lastGoodMs } satisfies UnjudgedKeys);
+    });
+    const underWay = new Set<Promise<void>>();
+    port.on('message', (message: KeyWorkerMessage) => {
+      if (message === 'ping') {
+        port.postMessage({ pong: true } satisfies Pong);
+        return;
+      }
+      if (message === 'check') {
+        plain.refresh();
+        // Beside the batches: the answer must not be held up by one, nor hold one up.
+        void worker.checkLedger().then((report) => port.postMessage(report));
+        const read = (clock: ClockReading) => port.postMessage({ clock } satisfies ClockRead);
+        store.readClock(systemClock).then(read, () => {});
+        return;
+      }
+      if (message !== 'close' && 'damage' in message) {
+        worker.condemn(message.damage);
+        return;
+      }
+      if (message !== 'close' && 'gate' in message) {
+        suite.settle(message);
+        return;
+      }
+      if (message !== 'close') {
+        const answering = worker
+          .run(message)
+          .then((reply) => port.postMessage(reply, transferList(reply)));
+        underWay.add(answering);
+        void answering.then(() => underWay.delete(answering));
+        return;
+      }
+      Promise.all(underWay).then(async () => {
+        generator.close();
+        keyring.destroy();
+        await store.close();
+        port.close();
+      });
+    });
+    const status = generator.status();
+    port.postMessage({ kind: 'ready', status, failedVerdicts: [] } satisfies WorkerReady);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    port.postMessage({ kind: 'unable', message, mayPass: mayPass(error) } satisfies WorkerReady);
+    port.close();
+  }
+}
+
+void main(workerData as KeyWorkerData);

@@ -1,0 +1,425 @@
+/**
+ * The key worker thread: makes plain keys, validates, and is the only writer of the ledger.
+ *
+ * It takes work in batches. A batch's keys are made first, then one transaction records them all;
+ * only after that commit are they posted back. A key whose row was refused is wiped here. While a
+ * database elsewhere commits one batch, the next is made ready. Samples of its generator are judged by
+ * a suite worker. Where `plain-judgement.ts` has plain keys wait for the verdict, they are not made: their tasks go
+ * back unmade, and everything else goes on.
+ */
+import { wipe } from '../../bytes.ts';
+import { monotonicMs } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import { generateKey } from '../../keys/generate.ts';
+import { entropyUnavailable, latchedError } from '../../keys/generator.ts';
+import { formatKeyId, newKeyId } from '../../keys/key-id.ts';
+import type { Defect } from '../../keys/latch.ts';
+import type { KeyOrder, RecordedKey } from '../../keys/order.ts';
+import type { PlainGenerator } from '../../keys/plain-generator.ts';
+import {
+  concludeExamination,
+  type Examination,
+  examineKey,
+  openQuestions,
+  type Retirements,
+  type ValidationVerdict,
+} from '../../keys/validate.ts';
+import type {
+  CommitOutcome,
+  LedgerRow,
+  LedgerStore,
+  MeteredRequest,
+  StreamCounts,
+} from '../../ledger/index.ts';
+import type { Keyring } from '../../proof/index.ts';
+import {
+  type CommitTimes,
+  type KeyBatch,
+  type KeyBatchReply,
+  type KeyTask,
+  type KeyTaskResult,
+  type LedgerReport,
+  type Requester,
+  type RetiredVersion,
+  toFailure,
+} from '../messages.ts';
+import { BatchLookup } from './batch-lookup.ts';
+import { KnownRetirements } from './known-retirements.ts';
+import { LedgerProbe } from './ledger-probe.ts';
+
+/** A metered task on its way through the transaction. */
+interface Draft {
+  /** True for a key of this worker's own generator. */
+  readonly isPlainKey: boolean;
+  readonly request: MeteredRequest;
+  /** What the task answers once its request is committed. */
+  readonly finish: (outcome: CommitOutcome & { kind: 'committed' }) => KeyTaskResult;
+  /** Wipes what must not leave. */
+  readonly discard: () => void;
+}
+
+/** What became of a batch's drafts. */
+interface Committed {
+  readonly outcomes: KeyTaskResult[];
+  readonly failuresRecorded: boolean;
+  readonly commit: CommitTimes | null;
+}
+
+/** A read that must see what its batch commits. */
+interface LateRead {
+  readonly read: () => Promise<KeyTaskResult>;
+}
+
+/** Everything of a task but its commit: a draft, a read for after it, or the result. */
+type Prepared = Draft | LateRead | KeyTaskResult;
+
+function isDraft(one: Prepared): one is Draft {
+  return 'request' in one;
+}
+
+/** Seconds a client should wait, for another server or for this one with the whole secret. */
+const LACKED_RETRY_SECONDS = 5;
+
+/** The same, for a server whose version makes keys, or this one with another version. */
+const RETIRED_RETRY_SECONDS = 5;
+
+/** The same, for a server whose database is sound: on this one an operator must restore a backup. */
+const DAMAGED_RETRY_SECONDS = 5;
+
+const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
+
+const UNJUDGED: KeyTaskResult = { kind: 'unjudged' };
+
+const FAILED_MEANWHILE =
+  'a sample of the generator of plain keys failed, or was not judged in time';
+
+const REPEATED_KEY: Defect = {
+  cause: 'repeated_key',
+  test: 'commitment',
+  detail: 'a new key repeats one in the ledger',
+};
+
+export class KeyWorker {
+  readonly #plain: PlainGenerator;
+  readonly #keyring: Keyring;
+  readonly #store: LedgerStore;
+  readonly #probe: LedgerProbe;
+  readonly #retirements: KnownRetirements;
+  /** Ends when the commits before have: batches are committed in their order, one at a time. */
+  #turn: Promise<unknown> = Promise.resolve();
+  /** Once it is true it stays so. */
+  #ownApiKeys = false;
+  /** Set for good once a check has found the ledger damaged. */
+  #damage: AppError | null = null;
+
+  /** `onRetirements` is told what is read of retirements, when it is not what was read before. */
+  constructor(
+    plain: PlainGenerator,
+    keyring: Keyring,
+    store: LedgerStore,
+    onRetirements: (retired: readonly RetiredVersion[]) => void = () => {},
+  ) {
+    this.#plain = plain;
+    this.#keyring = keyring;
+    this.#store = store;
+    this.#probe = new LedgerProbe(store);
+    this.#retirements = new KnownRetirements(keyring.currentVersion, onRetirements);
+  }
+
+  /** Refuses all that needs the ledger from the next batch on. A commit that is under way ends as it would have. */
+  condemn(damage: string): void {
+    this.#damage = new AppError('ledger_unavailable', {
+      cause: new Error(damage),
+      retryAfterSeconds: DAMAGED_RETRY_SECONDS,
+    });
+  }
+
+  /** Works through a batch. Never rejects: what fails, fails in its own task's result. */
+  async run(batch: KeyBatch): Promise<KeyBatchReply> {
+    const lookups = new BatchLookup(this.#store, this.#keyring);
+    const preparing = Promise.all(batch.tasks.map((task) => this.#prepare(task, lookups)));
+    const committing = this.#turn.then(async () => {
+      const prepared = this.#dropRetired(this.#admit(await preparing));
+      return { prepared, ...(await this.#commit(prepared.filter(isDraft), batch)) };
+    });
+    this.#turn = committing;
+    const { prepared, outcomes, failuresRecorded, commit } = await committing;
+    let next = 0;
+    // Reads at once, not in turn: a database that hangs would let them wait for each other.
+    const results: KeyTaskResult[] = await Promise.all(
+      prepared.map((one) => {
+        if (isDraft(one)) return outcomes[next++];
+        return 'read' in one ? one.read() : one;
+      }),
+    );
+    return {
+      id: batch.id,
+      results: this.#release(results),
+      failuresRecorded,
+      commit,
+      status: this.#plain.generator.status(),
+      awaitsVerdict: this.#plain.awaitsVerdict,
+    };
+  }
+
+  /**
+   * Drops new keys that may not be released any more: any thread may have found a defect after they were made, or a
+   * sample has failed. In the second case plain keys are made anew after the verdict on the next one.
+   */
+  #admit(prepared: readonly Prepared[]): Prepared[] {
+    const { latched } = this.#plain.generator;
+    const mayRelease = this.#plain.mayRelease();
+    return prepared.map((one) => {
+      if (!isDraft(one) || !one.request.key) return one;
+      if (!latched && (mayRelease || !one.isPlainKey)) return one;
+      one.discard();
+      return latched ? { kind: 'failed', failure: toFailure(latchedError(latched)) } : UNJUDGED;
+    });
+  }
+
+  /** Drops new keys once their version is known to be retired: they waited here, or in a suite worker. */
+  #dropRetired(prepared: readonly Prepared[]): readonly Prepared[] {
+    if (!this.#retirements.isCurrentRetired) return prepared;
+    return prepared.map((one) => {
+      if (!isDraft(one) || !one.request.key) return one;
+      one.discard();
+      return { kind: 'failed', failure: toFailure(retiredError(this.#keyring.currentVersion)) };
+    });
+  }
+
+  /**
+   * Wipes plain keys that may not leave: a sample may have failed during a commit of seconds. Their rows stand, so
+   * they are not made anew, and they do not wait, because the answers of the whole batch would wait with them.
+   */
+  #release(results: readonly KeyTaskResult[]): readonly KeyTaskResult[] {
+    const { latched } = this.#plain.generator;
+    if (!latched && this.#plain.mayRelease()) return results;
+    const error = latched ? latchedError(latched) : entropyUnavailable(FAILED_MEANWHILE);
+    const failed: KeyTaskResult = { kind: 'failed', failure: toFailure(error) };
+    return results.map((result) => {
+      if (result.kind !== 'generated') return result;
+      wipe(result.generated.key);
+      return failed;
+    });
+  }
+
+  /**
+   * Whether keys can be recorded and API keys looked up, the secret is whole and not retired, and the operator has
+   * issued API keys. Never rejects.
+   */
+  async checkLedger(): Promise<LedgerReport> {
+    try {
+      this.#requireSound();
+      const accountLocked = await this.#probe.run();
+      const lookups = new BatchLookup(this.#store, this.#keyring);
+      const lackedVersions = await lookups.lackedVersions();
+      const retired = this.#retirements.note(await lookups.retirements());
+      // Asked each time: it reads the tables that every API key is looked up in.
+      const ownApiKeys = await this.#store.hasOwnApiKeys();
+      this.#ownApiKeys ||= ownApiKeys;
+      return {
+        failure: null,
+        accountLocked,
+        lackedVersions,
+        retired,
+        ownApiKeys: this.#ownApiKeys,
+      };
+    } catch (error) {
+      const failure = toFailure(error).reason;
+      return {
+        failure,
+        accountLocked: false,
+        lackedVersions: null,
+        retired: null,
+        ownApiKeys: this.#ownApiKeys,
+      };
+    }
+  }
+
+  #requireSound(): void {
+    if (this.#damage) throw this.#damage;
+  }
+
+  /** Commits the drafts in one transaction and settles each. */
+  async #commit(drafts: readonly Draft[], { failures }: KeyBatch): Promise<Committed> {
+    if (drafts.length === 0 && failures.length === 0) {
+      return { outcomes: [], failuresRecorded: true, commit: null };
+    }
+    const startMs = monotonicMs();
+    const requests = drafts.map(({ request }) => request);
+    const accountIds = requests.map(({ accountId }) => accountId);
+    this.#probe.noteBegun();
+    try {
+      this.#requireSound();
+      const committed = await this.#store.commit(requests, failures);
+      const keys = requests.filter(
+        ({ key }, i) => key && committed[i]?.kind === 'committed',
+      ).length;
+      this.#probe.noteCommitted(accountIds, keys);
+      const commit = { startMs, endMs: monotonicMs(), failure: null, keys };
+      const outcomes = drafts.map((draft, i) => this.#settle(draft, committed[i]));
+      return { outcomes, failuresRecorded: true, commit };
+    } catch (error) {
+      for (const draft of drafts) draft.discard();
+      this.#probe.noteFailed(accountIds);
+      const failure = toFailure(error);
+      const failed: KeyTaskResult = { kind: 'failed', failure };
+      const commit = { startMs, endMs: monotonicMs(), failure: failure.reason, keys: 0 };
+      return { outcomes: drafts.map(() => failed), failuresRecorded: false, commit };
+    }
+  }
+
+  #settle(draft: Draft, outcome: CommitOutcome): KeyTaskResult {
+    if (outcome.kind === 'committed') return draft.finish(outcome);
+    draft.discard();
+    if (outcome.kind === 'quota_exceeded') return outcome;
+    this.#plain.generator.latch(REPEATED_KEY);
+    return { kind: 'failed', failure: toFailure(latchedError(REPEATED_KEY)) };
+  }
+
+  async #prepare(task: KeyTask, lookups: BatchLookup): Promise<Prepared> {
+    try {
+      switch (task.kind) {
+        case 'generate':
+          return this.#generate(task.requester, task.order);
+        case 'record':
+          return this.#record(task);
+        case 'validate':
+          return await this.#validate(task, lookups);
+        case 'metrics':
+          return { read: () => this.#metrics(task.accountId, task.sinceMs) };
+        case 'judge':
+          if (task.isLast) this.#plain.end();
+          return this.#plain.isJudged() ? { kind: 'judged' } : UNJUDGED;
+        case 'probe':
+          this.#plain.generator.probe();
+          return { kind: 'probed' };
+        case 'authenticate':
+          this.#requireSound();
+          return {
+            kind: 'principals',
+            principals: await this.#store.authenticate(task.keyHashes, task.nowMs),
+          };
+      }
+    } catch (error) {
+      return { kind: 'failed', failure: toFailure(error) };
+    }
+  }
+
+  async #metrics(accountId: string, sinceMs: number): Promise<KeyTaskResult> {
+    try {
+      this.#requireSound();
+      return { kind: 'metrics', metrics: await this.#store.metrics(accountId, sinceMs) };
+    } catch (error) {
+      return { kind: 'failed', failure: toFailure(error) };
+    }
+  }
+
+  #generate(requester: Requester, order: KeyOrder): Draft | KeyTaskResult {
+    const made = this.#plain.make((generator) =>
+      generateKey(generator, this.#keyring, order, { ...NO_STREAMS }),
+    );
+    if (!made) return UNJUDGED;
+    const { key: generated, number } = made;
+    const { commitment: _, ...released } = generated;
+    const newId = newKeyId();
+    const keyId = formatKeyId(newId);
+    return {
+      isPlainKey: true,
+      request: metered(requester, {
+        row: ledgerRow(newId, requester, order, generated),
+        counts: NO_STREAMS,
+      }),
+      finish: ({ usage }) => {
+        this.#plain.keyReleased(number, keyId);
+        return { kind: 'generated', keyId, generated: released, usage };
+      },
+      discard: () => wipe(released.key),
+    };
+  }
+
+  #record({ requester, order, generated, counts }: KeyTask & { kind: 'record' }): Draft {
+    const keyId = newKeyId();
+    return {
+      isPlainKey: false,
+      request: metered(requester, { row: ledgerRow(keyId, requester, order, generated), counts }),
+      finish: ({ usage }) => ({ kind: 'recorded', keyId: formatKeyId(keyId), usage }),
+      discard: () => {},
+    };
+  }
+
+  async #validate(
+    { requester, key, proof }: KeyTask & { kind: 'validate' },
+    lookups: BatchLookup,
+  ): Promise<Draft> {
+    let examination: Examination;
+    try {
+      examination = examineKey(this.#keyring, key, proof);
+    } finally {
+      if (key) wipe(key);
+    }
+    const verdict = await this.#conclude(examination, lookups);
+    if (verdict.proofVerification === 'failed') await requireWholeSecret(lookups);
+    return {
+      isPlainKey: false,
+      request: metered(requester, null),
+      finish: ({ usage }) => ({ kind: 'validated', verdict, usage }),
+      discard: () => {},
+    };
+  }
+
+  /** Asks the ledger what it must be asked, and judges. */
+  async #conclude(examination: Examination, lookups: BatchLookup): Promise<ValidationVerdict> {
+    let retirements: Retirements = new Map();
+    if (examination.commitments.length > 0) {
+      retirements = await lookups.retirements();
+      this.#retirements.note(retirements);
+    }
+    const questions = openQuestions(examination, retirements);
+    const rowsMadeMs = await lookups.find(questions);
+    return concludeExamination(examination, retirements, questions, rowsMadeMs);
+  }
+}
+
+function retiredError(version: number): AppError {
+  return new AppError('ledger_unavailable', {
+    cause: new Error(`version ${version} of the master secret is retired`),
+    retryAfterSeconds: RETIRED_RETRY_SECONDS,
+  });
+}
+
+/** Only who holds every version that keys are made under can say that a key was not made here. */
+async function requireWholeSecret(lookups: BatchLookup): Promise<void> {
+  const lacked = await lookups.lackedVersions();
+  if (lacked.length === 0) return;
+  throw new AppError('ledger_unavailable', {
+    cause: new Error(`the master secret lacks version ${lacked.join(', ')}`),
+    retryAfterSeconds: LACKED_RETRY_SECONDS,
+  });
+}
+
+function metered(requester: Requester, key: MeteredRequest['key']): MeteredRequest {
+  return { ...requester, key };
+}
+
+function ledgerRow(
+  keyId: Uint8Array,
+  { atMs }: Requester,
+  order: KeyOrder,
+  generated: RecordedKey,
+): LedgerRow {
+  return {
+    keyId,
+    commitment: generated.commitment.digest,
+    secretVersion: generated.commitment.version,
+    fingerprint: generated.commitment.fingerprint,
+    securityLevel: order.securityLevel,
+    modulation: order.modulation,
+    source: order.source,
+    createdMs: atMs,
+    latencyUs: Math.round(generated.latencyMs * 1000),
+    entropyBits: generated.entropyBits,
+    entropyJobId: generated.entropyJobId,
+    validation: generated.evidence,
+  };
+}

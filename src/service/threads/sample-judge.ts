@@ -1,0 +1,38 @@
+/** Judges samples of another generator by the whole suite, and now and then the suite by its known answers. */
+
+import { gate, runPackedSuite } from '#sp800-22';
+import { wipe } from '../../bytes.ts';
+import type { Generator } from '../../keys/generator.ts';
+import { type SelfTestResult, suiteSelfTest } from '../../keys/suite-self-test.ts';
+import type { SampleToJudge, SampleVerdict } from '../messages.ts';
+
+/** The known answers are repeated before every eighth sample: they cost as much as a sample. */
+const SAMPLES_A_SELF_TEST = 8;
+
+export class SampleJudge {
+  readonly #generator: Pick<Generator, 'latch'>;
+  readonly #selfTest: () => SelfTestResult;
+  #samples = 0;
+
+  /** The process latches by `generator` when the suite gives a wrong answer. */
+  constructor(generator: Pick<Generator, 'latch'>, selfTest = () => suiteSelfTest(1)) {
+    this.#generator = generator;
+    this.#selfTest = selfTest;
+  }
+
+  judge({ sample }: SampleToJudge): SampleVerdict {
+    try {
+      this.#samples += 1;
+      if (this.#samples % SAMPLES_A_SELF_TEST === 0) this.#testSuite();
+      return { gate: gate(runPackedSuite(sample)) };
+    } finally {
+      wipe(sample);
+    }
+  }
+
+  #testSuite(): void {
+    const { name, passed } = this.#selfTest();
+    if (passed) return;
+    this.#generator.latch({ cause: 'self_test', test: name, detail: `failed: ${name}` });
+  }
+}

@@ -1,0 +1,49 @@
+/** The threads of a key service: one key worker, suite workers, a statistics worker, and those that read sources. */
+import type { Worker } from 'node:worker_threads';
+import type { BackgroundSource } from '../../entropy/index.ts';
+import { Latch } from '../../keys/latch.ts';
+import { openBackground } from '../entropy-sources.ts';
+import type { KeyServiceOptions } from '../options.ts';
+import type { KeyWorkerData } from './key-thread.ts';
+import type { StatisticsWorkerData } from './statistics-worker.ts';
+import type { SuiteWorkerData } from './suite-worker.ts';
+import { type ReadyWorker, spawn, whenReady, whenUp } from './worker.ts';
+
+export interface Threads {
+  /** Shared by all of them. */
+  readonly latch: Latch;
+  readonly background: readonly BackgroundSource[];
+  /** The key worker, and then the suite workers. */
+  readonly ready: readonly ReadyWorker[];
+  readonly statisticsWorker: Worker;
+}
+
+/** Starts all threads, and waits until each can do its work. Throws `SetupError`. */
+export async function startThreads(options: KeyServiceOptions): Promise<Threads> {
+  const { store, secret } = options;
+  const background = await openBackground(options.sources, options.onSourceEvent);
+  const { names, mix } = options.sources;
+  const sources = { names, mix, pools: background.map(({ pool }) => pool) };
+  const latch = Latch.forThreads(1 + options.suiteWorkers);
+  const keyWorkerData: KeyWorkerData = { store, sources, secret, latch: latch.memory };
+  const suiteWorkerData: SuiteWorkerData = { sources, secret, latch: latch.memory };
+  const workers = [
+    spawn('phm-keys', './key-thread.ts', keyWorkerData),
+    ...Array.from({ length: options.suiteWorkers }, () =>
+      spawn('phm-suite', './suite-worker.ts', suiteWorkerData),
+    ),
+  ];
+  const statisticsData: StatisticsWorkerData = { store };
+  const statisticsWorker = spawn('phm-stats', './statistics-worker.ts', statisticsData);
+  try {
+    const [ready] = await Promise.all([
+      Promise.all(workers.map(whenReady)),
+      whenUp(statisticsWorker),
+    ]);
+    return { latch, background, ready, statisticsWorker };
+  } catch (error) {
+    await Promise.all([...workers, statisticsWorker].map((worker) => worker.terminate()));
+    await Promise.all(background.map((source) => source.close()));
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * The statistics worker thread: answers what takes long to count, on a connection of its own, so that
+ * neither the key worker nor the main thread is held up. It writes nothing and holds no secret.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { type LedgerStore, mayPass, openStore, type StoreLocation } from '../../ledger/index.ts';
+import {
+  type StatisticsMessage,
+  type StatisticsReply,
+  type StatisticsResult,
+  type StatisticsTask,
+  toFailure,
+  type WorkerUp,
+} from '../messages.ts';
+import { describeRandomness } from '../randomness.ts';
+import { standBack } from './priority.ts';
+
+export interface StatisticsWorkerData {
+  readonly store: StoreLocation;
+}
+
+async function answer(store: LedgerStore, task: StatisticsTask): Promise<StatisticsResult> {
+  try {
+    if (task.kind === 'series') return { kind: 'series', sums: await store.series(task.query) };
+    const { accountId, keys, withPValues } = task.query;
+    const validated = await store.validatedKeys(accountId, keys);
+    const json = new TextEncoder().encode(
+      JSON.stringify(describeRandomness(validated, withPValues)),
+    );
+    return { kind: 'randomness', json };
+  } catch (error) {
+    return { kind: 'failed', failure: toFailure(error) };
+  }
+}
+
+async function main({ store: location }: StatisticsWorkerData): Promise<void> {
+  const port = parentPort;
+  if (!port) throw new Error('the statistics worker runs as a worker thread only');
+  standBack();
+  try {
+    // Nothing is committed here, so no plan's quota is asked for.
+    const store = await openStore(location, {});
+    const underWay = new Set<Promise<void>>();
+    port.on('message', (message: StatisticsMessage) => {
+      if (message === 'close') {
+        Promise.all(underWay).then(async () => {
+          await store.close();
+          port.close();
+        });
+        return;
+      }
+      const answering = answer(store, message.task).then((result) => {
+        const reply: StatisticsReply = { id: message.id, result };
+        port.postMessage(reply, result.kind === 'randomness' ? [result.json.buffer] : []);
+      });
+      underWay.add(answering);
+      void answering.then(() => underWay.delete(answering));
+    });
+    port.postMessage({ kind: 'ready' } satisfies WorkerUp);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    port.postMessage({ kind: 'unable', message, mayPass: mayPass(error) } satisfies WorkerUp);
+    port.close();
+  }
+}
+
+void main(workerData as StatisticsWorkerData);

@@ -1,0 +1,102 @@
+/**
+ * A suite worker thread: generates keys whose stream is put through the statistical suite first.
+ * Each has its own generator. The key and its evidence go to the main thread, which holds the key
+ * until the key worker has recorded it.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { monotonicMs } from '../../clock.ts';
+import { generateKey } from '../../keys/generate.ts';
+import { Generator, type GeneratorSources } from '../../keys/generator.ts';
+import { type FailedVerdict, Latch } from '../../keys/latch.ts';
+import type { StreamTally } from '../../keys/order.ts';
+import { requireSelfTests, requireSuiteSelfTest, screenLiveCarrier } from '../../keys/self-test.ts';
+import { suiteSelfTest } from '../../keys/suite-self-test.ts';
+import type { Keyring, MasterSecret } from '../../proof/index.ts';
+import { takeSecret } from '../master-secret.ts';
+import {
+  type SampleToJudge,
+  type SuiteJob,
+  type SuiteProbeReply,
+  type SuiteReply,
+  toFailure,
+  type WorkerReady,
+} from '../messages.ts';
+import { standBack } from './priority.ts';
+import { SampleJudge } from './sample-judge.ts';
+
+export interface SuiteWorkerData {
+  readonly sources: GeneratorSources;
+  readonly secret: MasterSecret;
+  /** Memory of the `Latch`. */
+  readonly latch: SharedArrayBuffer;
+}
+
+/** What the main thread sends: a job, a sample of another generator, a probe, or the end. */
+export type SuiteMessage = SuiteJob | SampleToJudge | 'probe' | 'close';
+
+function answer(
+  generator: Generator,
+  keyring: Keyring,
+  job: SuiteJob,
+): Omit<SuiteReply, 'failedVerdicts'> {
+  const startMs = monotonicMs();
+  const counts: StreamTally = { streams: 0, streamsPassed: 0 };
+  let result: SuiteReply['result'];
+  try {
+    if (generator.isSampleDue) screenLiveCarrier(generator);
+    const generated = generateKey(generator, keyring, job.order, counts);
+    result = { kind: 'generated', generated };
+  } catch (error) {
+    result = { kind: 'failed', failure: toFailure(error) };
+  }
+  return { result, counts, ms: monotonicMs() - startMs, status: generator.status() };
+}
+
+function main(data: SuiteWorkerData): void {
+  const port = parentPort;
+  if (!port) throw new Error('a suite worker runs as a worker thread only');
+  standBack();
+  try {
+    requireSelfTests();
+    requireSuiteSelfTest();
+    const keyring = takeSecret(data.secret);
+    const failed: FailedVerdict[] = [];
+    const generator = Generator.start(data.sources, new Latch(data.latch), {
+      knownAnswers: () => [suiteSelfTest(1)],
+      onFailedVerdict: (verdict) => failed.push(verdict),
+    });
+    screenLiveCarrier(generator);
+    const judge = new SampleJudge(generator);
+    port.on('message', (message: SuiteMessage) => {
+      if (message === 'close') {
+        generator.close();
+        keyring.destroy();
+        port.close();
+      } else if (message === 'probe') {
+        generator.probe();
+        port.postMessage({ probed: generator.status() } satisfies SuiteProbeReply);
+      } else if ('sample' in message) {
+        port.postMessage(judge.judge(message));
+      } else {
+        const reply: SuiteReply = {
+          ...answer(generator, keyring, message),
+          failedVerdicts: failed.splice(0),
+        };
+        const { result } = reply;
+        port.postMessage(
+          reply,
+          result.kind === 'generated' ? [result.generated.key.buffer as ArrayBuffer] : [],
+        );
+      }
+    });
+    const failedVerdicts = failed.splice(0);
+    const status = generator.status();
+    port.postMessage({ kind: 'ready', status, failedVerdicts } satisfies WorkerReady);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    port.postMessage({ kind: 'unable', message } satisfies WorkerReady);
+    port.close();
+  }
+}
+
+main(workerData as SuiteWorkerData);

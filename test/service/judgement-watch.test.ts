@@ -1,0 +1,61 @@
+/** Samples of the generator of plain keys go to the suite and verdicts come back; a late one is noticed. */
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, it } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import type { Gate } from '#sp800-22';
+import { JudgementWatch } from '../../src/service/judgement-watch.ts';
+import { verdict } from '../support/fakes.ts';
+
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+class FakeWorker extends EventEmitter {
+  readonly messages: unknown[] = [];
+
+  postMessage(message: unknown): void {
+    this.messages.push(message);
+  }
+}
+
+function makeWatch() {
+  const worker = new FakeWorker();
+  const answers: ((gate: Gate) => void)[] = [];
+  const judge = () => new Promise<Gate>((resolve) => answers.push(resolve));
+  const told: boolean[] = [];
+  const watch = new JudgementWatch(worker as unknown as Worker, { judge }, (isLate) =>
+    told.push(isLate),
+  );
+  const draw = () => worker.emit('message', { sample: new Uint8Array(8) });
+  const answer = async (passed: boolean) => {
+    answers.shift()?.(verdict(passed));
+    await turn();
+  };
+  return { worker, watch, told, draw, answer };
+}
+
+describe('the watch over judgements', () => {
+  it('hands each verdict to the key worker, and says nothing while they come in time', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const { worker, watch, told, draw, answer } = makeWatch();
+    for (const passed of [false, true]) {
+      draw();
+      test.mock.timers.tick(9_999);
+      await answer(passed);
+    }
+    assert.deepEqual(worker.messages, [{ gate: verdict(false) }, { gate: verdict(true) }]);
+    test.mock.timers.tick(60_000);
+    assert.deepEqual([watch.isLate, told], [false, []]);
+  });
+
+  it('tells once that a sample is out for ten seconds, and that its verdict has come', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const { worker, watch, told, draw, answer } = makeWatch();
+    draw();
+    test.mock.timers.tick(10_000);
+    assert.deepEqual([watch.isLate, told], [true, [true]]);
+    test.mock.timers.tick(60_000);
+    await answer(true);
+    assert.deepEqual([watch.isLate, told], [false, [true, false]]);
+    assert.deepEqual(worker.messages, [{ gate: verdict(true) }]);
+  });
+});

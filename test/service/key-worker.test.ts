@@ -1,0 +1,436 @@
+/** The key worker's promise: no key without its row, whatever the ledger answers. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { AppError } from '../../src/errors.ts';
+import { Generator } from '../../src/keys/generator.ts';
+import { Latch } from '../../src/keys/latch.ts';
+import type {
+  CommitmentQuery,
+  CommitOutcome,
+  LedgerStore,
+  MeteredRequest,
+} from '../../src/ledger/index.ts';
+import type { Keyring } from '../../src/proof/index.ts';
+import type { KeyBatch, KeyTask } from '../../src/service/messages.ts';
+import { KeyWorker } from '../../src/service/threads/key-worker.ts';
+import {
+  fakeGenerator,
+  fakePlainGenerator,
+  keyring,
+  order,
+  parts,
+  RecordingDrbg,
+  STAGED,
+} from '../support/fakes.ts';
+
+const requester = { accountId: 'a', apiKeyId: 'k', atMs: Date.UTC(2026, 10, 21) };
+const usage = { month: 1, used: 1, quota: null };
+
+function store(commit: (requests: readonly MeteredRequest[]) => CommitOutcome[]): LedgerStore {
+  return {
+    commit: async (requests: readonly MeteredRequest[]) => commit(requests),
+    findCommitments: async (queries: readonly unknown[]) => queries.map(() => null),
+    secretChecks: async () => new Map(),
+    probe: async () => false,
+    hasOwnApiKeys: async () => false,
+  } as unknown as LedgerStore;
+}
+
+/** A store whose commits wait until they are told their outcome. */
+function pendingStore() {
+  const commits: { size: number; answer: (kind?: 'committed' | 'repeated_key') => void }[] = [];
+  const ledger = {
+    commit: (requests: readonly MeteredRequest[]) =>
+      new Promise<CommitOutcome[]>((resolve) => {
+        commits.push({
+          size: requests.length,
+          answer: (kind = 'committed') => resolve(requests.map(() => ({ kind, usage }))),
+        });
+      }),
+  } as unknown as LedgerStore;
+  return { ledger, commits };
+}
+
+const batch = (...tasks: KeyTask[]): KeyBatch => ({ id: 1, tasks, failures: [] });
+const generateTask: KeyTask = { kind: 'generate', requester, order: order() };
+
+/** A key of a suite worker. */
+const recordTask: KeyTask = {
+  kind: 'record',
+  requester,
+  order: order({ validate: true }),
+  generated: {
+    securityStrengthBits: 256,
+    entropyBits: 256,
+    entropyJobId: null,
+    evidence: null,
+    hashProof: '',
+    commitment: keyring.commit(Buffer.alloc(32, 3)),
+    latencyMs: 1,
+  },
+  counts: { streams: 1, streamsPassed: 1 },
+};
+
+/** A text that is no key. */
+const validateTask: KeyTask = { kind: 'validate', requester, key: undefined, proof: undefined };
+
+/** A keyring that keeps hold of the very buffer it is shown. */
+function spyingKeyring(): { spy: Keyring; shown: Uint8Array[] } {
+  const shown: Uint8Array[] = [];
+  const spy = {
+    makeProof: (key: Uint8Array) => {
+      shown.push(key);
+      return keyring.makeProof(key);
+    },
+    commit: (key: Uint8Array) => keyring.commit(key),
+  } as unknown as Keyring;
+  return { spy, shown };
+}
+
+/** Whether any part of a value, however deep, holds the bytes in one of the forms of a key. */
+function holds(value: unknown, key: Buffer): boolean {
+  if (typeof value === 'string') return value.toLowerCase().includes(key.toString('hex'));
+  if (value instanceof Uint8Array) return Buffer.from(value).includes(key);
+  if (typeof value === 'object' && value !== null) {
+    return Object.values(value).some((part) => holds(part, key));
+  }
+  return false;
+}
+
+describe('key worker', () => {
+  it('hands the ledger a commitment and nothing of the key', async () => {
+    let seen: readonly MeteredRequest[] = [];
+    const ledger = store((requests) => {
+      seen = requests;
+      return requests.map(() => ({ kind: 'committed', usage }));
+    });
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      keyring,
+      ledger,
+    );
+    const { results } = await worker.run(batch(generateTask));
+    const result = results[0];
+    assert.ok(result?.kind === 'generated');
+    const key = Buffer.from(result.generated.key);
+    assert.ok(holds({ deep: [result.generated.key] }, key), 'the search finds a key');
+    assert.equal(holds(seen, key), false);
+    assert.deepEqual(seen[0]?.key?.row.commitment, keyring.commit(key).digest);
+    assert.match(result.keyId, /^phm_[0-9]+$/);
+  });
+
+  it('answers ledger_unavailable, wipes each key of a batch and keeps the failures when the commit fails', async () => {
+    const ledger = store(() => {
+      throw new AppError('ledger_unavailable', { retryAfterSeconds: 5 });
+    });
+    const { spy, shown } = spyingKeyring();
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      spy,
+      ledger,
+    );
+    const reply = await worker.run({
+      ...batch(...Array.from({ length: 1_023 }, () => generateTask), {
+        kind: 'validate',
+        requester,
+        key: undefined,
+        proof: undefined,
+      }),
+      failures: [{ accountId: 'a', atMs: 0, counts: { streams: 0, streamsPassed: 0 } }],
+    });
+    assert.equal(reply.failuresRecorded, false);
+    assert.equal(reply.results.length, 1_024);
+    for (const result of reply.results) {
+      assert.ok(result.kind === 'failed');
+      assert.equal(result.failure.code, 'ledger_unavailable');
+    }
+    assert.equal(shown.length, 1_023);
+    assert.ok(shown.every((key) => key.every((byte) => byte === 0)));
+  });
+
+  it('releases, reads and reports nothing of a ledger that a check has found damaged', async () => {
+    let commits = 0;
+    const ledger = store((requests) => {
+      commits += 1;
+      return requests.map(() => ({ kind: 'committed', usage }));
+    });
+    const drbg = new RecordingDrbg();
+    const worker = new KeyWorker(fakePlainGenerator(fakeGenerator(drbg)), keyring, ledger);
+    worker.condemn('the database is damaged');
+    const lookup: KeyTask = { kind: 'authenticate', keyHashes: [Buffer.alloc(32)], nowMs: 1 };
+    const metrics: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
+    const { results } = await worker.run(
+      batch(generateTask, recordTask, validateTask, lookup, metrics),
+    );
+    const reason = 'the database is damaged';
+    const failure = { code: 'ledger_unavailable', retryAfterSeconds: 5, reason };
+    assert.deepEqual(
+      results,
+      results.map(() => ({ kind: 'failed', failure })),
+    );
+    assert.equal(results.length, 5);
+    assert.equal((await worker.checkLedger()).failure, reason);
+    assert.equal(commits, 0);
+  });
+
+  it('wipes a key that is refused for quota or repeats another', async () => {
+    for (const kind of ['quota_exceeded', 'repeated_key'] as const) {
+      const { spy, shown } = spyingKeyring();
+      const ledger = store((requests) => requests.map(() => ({ kind, usage })));
+      await new KeyWorker(fakePlainGenerator(fakeGenerator(new RecordingDrbg())), spy, ledger).run(
+        batch(generateTask),
+      );
+      assert.ok(
+        shown[0]?.every((byte) => byte === 0),
+        kind,
+      );
+    }
+  });
+
+  it('refuses a request over quota alone, in the middle of a batch', async () => {
+    const ledger = store((requests) =>
+      requests.map((_, i) =>
+        i === 1 ? { kind: 'quota_exceeded', usage } : { kind: 'committed', usage },
+      ),
+    );
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      keyring,
+      ledger,
+    );
+    const { results } = await worker.run(batch(generateTask, generateTask, generateTask));
+    assert.deepEqual(
+      results.map(({ kind }) => kind),
+      ['generated', 'quota_exceeded', 'generated'],
+    );
+  });
+
+  it('asks for all metrics of a batch at once, so that none waits for another', async () => {
+    const asked: (() => void)[] = [];
+    const metrics = () => new Promise<void>((resolve) => asked.push(resolve));
+    const worker = new KeyWorker(fakePlainGenerator(fakeGenerator(new RecordingDrbg())), keyring, {
+      metrics,
+    } as unknown as LedgerStore);
+    const task: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
+    const reply = worker.run(batch(task, task, task));
+    await setImmediate();
+    assert.equal(asked.length, 3);
+    for (const answer of asked) answer();
+    assert.equal((await reply).results.length, 3);
+  });
+
+  for (const [what, task] of [
+    ['its own', generateTask],
+    ['a suite worker', recordTask],
+  ] as const) {
+    it(`latches the process when the ledger finds a key of ${what} repeated`, async () => {
+      const ledger = store((requests) => requests.map(() => ({ kind: 'repeated_key' })));
+      const generator = fakeGenerator(new RecordingDrbg());
+      const worker = new KeyWorker(fakePlainGenerator(generator), keyring, ledger);
+      const { results } = await worker.run(batch(task));
+      assert.ok(results[0]?.kind === 'failed');
+      assert.equal(results[0].failure.code, 'entropy_unavailable');
+      assert.equal(generator.latched?.cause, 'repeated_key');
+      const again = await worker.run(batch(generateTask));
+      assert.ok(again.results[0]?.kind === 'failed');
+    });
+  }
+
+  it('keeps validating when its generator is latched', async () => {
+    const ledger = store((requests) => requests.map(() => ({ kind: 'committed', usage })));
+    const generator = fakeGenerator(new RecordingDrbg());
+    generator.latch(STAGED);
+    const worker = new KeyWorker(fakePlainGenerator(generator), keyring, ledger);
+    const key = Buffer.alloc(16, 0x5a);
+    const task: KeyTask = { kind: 'validate', requester, key, proof: undefined };
+    const { results } = await worker.run(batch(generateTask, task));
+    assert.ok(results[0]?.kind === 'failed' && results[0].failure.code === 'entropy_unavailable');
+    assert.ok(results[1]?.kind === 'validated');
+    assert.ok(
+      key.every((byte) => byte === 0),
+      'the validated key is wiped',
+    );
+  });
+
+  it('makes the next batch ready while one is being committed, and commits them in order', async () => {
+    const { ledger, commits } = pendingStore();
+    const { spy, shown } = spyingKeyring();
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      spy,
+      ledger,
+    );
+    const first = worker.run(batch(generateTask));
+    const second = worker.run(batch(generateTask, generateTask));
+    await setImmediate();
+    assert.equal(shown.length, 3, 'the keys of both batches are made');
+    assert.deepEqual(
+      commits.map(({ size }) => size),
+      [1],
+      'one commit is under way',
+    );
+    commits[0]?.answer();
+    assert.equal((await first).results[0]?.kind, 'generated');
+    await setImmediate();
+    assert.deepEqual(
+      commits.map(({ size }) => size),
+      [1, 2],
+    );
+    commits[1]?.answer();
+    assert.equal((await second).results.length, 2);
+  });
+
+  it('drops plain and validated keys once another thread has latched, and commits the rest', async () => {
+    const { ledger, commits } = pendingStore();
+    const { spy, shown } = spyingKeyring();
+    const latch = Latch.forThreads(2);
+    const generator = new Generator(parts({ latch }));
+    const worker = new KeyWorker(fakePlainGenerator(generator), spy, ledger);
+    const first = worker.run(batch(generateTask));
+    const failures = [{ accountId: 'a', atMs: 0, counts: { streams: 0, streamsPassed: 0 } }];
+    const second = worker.run({ ...batch(generateTask, recordTask, validateTask), failures });
+    await setImmediate();
+    new Latch(latch.memory).set(STAGED);
+    commits[0]?.answer();
+    await first;
+    await setImmediate();
+    assert.deepEqual(
+      commits.map(({ size }) => size),
+      [1, 1],
+      'the validation alone is committed',
+    );
+    commits[1]?.answer();
+    const { results } = await second;
+    for (const result of results.slice(0, 2)) {
+      assert.ok(result.kind === 'failed');
+      assert.equal(result.failure.code, 'entropy_unavailable');
+      assert.match(result.failure.reason, /gate, rank: staged/);
+    }
+    assert.equal(results[2]?.kind, 'validated');
+    assert.ok(shown[1]?.every((byte) => byte === 0));
+  });
+
+  it('does not release a key that was ready when the batch before latched the process', async () => {
+    const { ledger, commits } = pendingStore();
+    const { spy, shown } = spyingKeyring();
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      spy,
+      ledger,
+    );
+    const first = worker.run(batch(generateTask));
+    const second = worker.run(batch(generateTask));
+    await setImmediate();
+    commits[0]?.answer('repeated_key');
+    await first;
+    const { results } = await second;
+    assert.ok(results[0]?.kind === 'failed');
+    assert.equal(results[0].failure.code, 'entropy_unavailable');
+    assert.equal(commits.length, 1, 'it was not even offered to the ledger');
+    assert.ok(shown[1]?.every((byte) => byte === 0));
+  });
+
+  it('asks the ledger once for all validations of a batch', async () => {
+    const known = Buffer.alloc(32, 0x5a);
+    const { digest } = keyring.commit(known);
+    const asked: number[] = [];
+    const ledger = {
+      ...store((requests) => requests.map(() => ({ kind: 'committed', usage }))),
+      findCommitments: async (queries: readonly CommitmentQuery[]) => {
+        asked.push(queries.length);
+        return queries.map((query) => (digest.equals(query.digest) ? 1 : null));
+      },
+    } as unknown as LedgerStore;
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      keyring,
+      ledger,
+    );
+    const validate = (byte: number): KeyTask => {
+      return { kind: 'validate', requester, key: Buffer.alloc(32, byte), proof: undefined };
+    };
+    const { results } = await worker.run(batch(validate(1), validate(0x5a), validate(2)));
+    assert.deepEqual(asked, [3]);
+    assert.deepEqual(
+      results.map((one) => one.kind === 'validated' && one.verdict.proofVerification),
+      ['failed', 'passed', 'failed'],
+    );
+  });
+
+  describe('without a version of the master secret that makes keys elsewhere', () => {
+    const check = { checkValue: Buffer.alloc(32), activated: true, retirement: null };
+    const found = new Set<bigint>();
+    const ledger = {
+      ...store((requests) => requests.map(() => ({ kind: 'committed', usage }))),
+      findCommitments: async (queries: readonly CommitmentQuery[]) =>
+        queries.map(({ fingerprint }) => (found.has(fingerprint) ? 1 : null)),
+      secretChecks: async () =>
+        new Map([
+          [1, check],
+          [2, check],
+          [3, { ...check, activated: false }],
+        ]),
+    };
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      keyring,
+      ledger,
+    );
+    const validate = async (key: Buffer | undefined, proof?: string) => {
+      const task: KeyTask = { kind: 'validate', requester, key: key && Buffer.from(key), proof };
+      return (await worker.run(batch(task))).results[0];
+    };
+    const key = randomBytes(32);
+
+    it('says of no key that it was not made here', async () => {
+      for (const proof of [undefined, keyring.makeProof(randomBytes(32))]) {
+        const result = await validate(key, proof);
+        assert.ok(result?.kind === 'failed');
+        assert.equal(result.failure.code, 'ledger_unavailable');
+        assert.match(result.failure.reason, /lacks version 2$/);
+      }
+    });
+
+    it('goes on with what it can tell', async () => {
+      const malformed = await validate(undefined);
+      assert.ok(malformed?.kind === 'validated' && !malformed.verdict.valid);
+      const proven = await validate(key, keyring.makeProof(key));
+      assert.ok(proven?.kind === 'validated' && proven.verdict.valid);
+      found.add(keyring.commit(key).fingerprint);
+      const known = await validate(key);
+      assert.ok(known?.kind === 'validated' && known.verdict.valid);
+    });
+
+    it('reports it with the state of the ledger', async () => {
+      assert.deepEqual(await worker.checkLedger(), {
+        failure: null,
+        accountLocked: false,
+        lackedVersions: [2],
+        retired: [],
+        ownApiKeys: false,
+      });
+    });
+  });
+
+  it('reports a ledger that cannot commit', async () => {
+    const cause = new Error('the disk is full');
+    const probe = async () => {
+      throw new AppError('ledger_unavailable', { cause });
+    };
+    const ledger = { ...store(() => []), probe } as LedgerStore;
+    const worker = new KeyWorker(
+      fakePlainGenerator(fakeGenerator(new RecordingDrbg())),
+      keyring,
+      ledger,
+    );
+    assert.deepEqual(await worker.checkLedger(), {
+      failure: 'the disk is full',
+      accountLocked: false,
+      lackedVersions: null,
+      retired: null,
+      ownApiKeys: false,
+    });
+  });
+});

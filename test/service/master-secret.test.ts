@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, describe, it } from 'node:test';
+import { openSqliteStore } from '../../src/ledger/index.ts';
+import {
+  checkMasterSecret,
+  createMasterSecret,
+  loadMasterSecret,
+  rotateMasterSecret,
+} from '../../src/service/index.ts';
+import { takeSecret } from '../../src/service/master-secret.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'phm-secret-'));
+after(() => rmSync(directory, { recursive: true, force: true }));
+
+/** A secret of versions 1, 2, … filled with these bytes; the last is current unless another is named. */
+const secretOf = (bytes: number[], currentVersion = bytes.length) => ({
+  versions: bytes.map((byte, i) => ({ version: i + 1, secret: Buffer.alloc(32, byte) })),
+  currentVersion,
+});
+const open = (file: string) => openSqliteStore({ path: join(directory, file), quotas: {} });
+
+describe('the master secret and its database', () => {
+  it('belong together: another secret under a known version is refused', async () => {
+    const store = open('one.db');
+    await checkMasterSecret(store, secretOf([1]), 0);
+    await checkMasterSecret(store, secretOf([1]), 0);
+    await assert.rejects(checkMasterSecret(store, secretOf([2]), 0), {
+      name: 'SetupError',
+      message: /version 1 of the master secret is not the one/,
+    });
+    await store.close();
+  });
+
+  it('take a new version on, and refuse to lose one that has made keys', async () => {
+    const store = open('two.db');
+    await checkMasterSecret(store, secretOf([1]), 0);
+    await checkMasterSecret(store, secretOf([1, 2], 1), 0);
+    // Version 2 is registered and verifies only: a server that lacks it yet can still be restarted.
+    await checkMasterSecret(store, secretOf([1]), 0);
+    await assert.rejects(
+      checkMasterSecret(store, secretOf([1, 3], 1), 0),
+      /version 2 .* not the one/,
+    );
+    await checkMasterSecret(store, secretOf([1, 2]), 0);
+    await assert.rejects(
+      checkMasterSecret(store, secretOf([1]), 0),
+      /made under version 2 .* which the secret at hand lacks/,
+    );
+    await checkMasterSecret(store, secretOf([1, 2], 1), 0);
+    await store.close();
+  });
+
+  it('count what an older program registered as used', async () => {
+    const store = open('old.db');
+    const old = new DatabaseSync(join(directory, 'old.db'));
+    old.exec(
+      'INSERT INTO secret_checks (version, check_value, registered_ms) VALUES (2, zeroblob(32), 1)',
+    );
+    old.close();
+    await assert.rejects(checkMasterSecret(store, secretOf([1]), 0), /made under version 2/);
+    await store.close();
+  });
+
+  it('register nothing of a foreign secret', async () => {
+    const store = open('three.db');
+    await checkMasterSecret(store, secretOf([1]), 0);
+    await assert.rejects(checkMasterSecret(store, secretOf([9, 9]), 0));
+    assert.deepEqual([...(await store.secretChecks()).keys()], [1]);
+    await store.close();
+  });
+});
+
+describe('the master secret’s file', () => {
+  it('is made once, for its owner alone, and leaves nothing beside it', () => {
+    const folder = mkdtempSync(join(directory, 'f-'));
+    const path = join(folder, 'master.key');
+    const first = loadMasterSecret({ kind: 'managed', path });
+    const second = loadMasterSecret({ kind: 'managed', path });
+    assert.deepEqual(first, second);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    assert.throws(() => createMasterSecret(path), /exists: a new secret would orphan/);
+    assert.deepEqual(readdirSync(folder), ['master.key']);
+  });
+
+  it('is made beside what an earlier crash has left', () => {
+    const folder = mkdtempSync(join(directory, 'f-'));
+    const path = join(folder, 'master.key');
+    writeFileSync(`${path}.${process.pid}.new`, 'left over');
+    assert.equal(loadMasterSecret({ kind: 'managed', path }).currentVersion, 1);
+  });
+
+  it('keeps its versions when one is added', () => {
+    const folder = mkdtempSync(join(directory, 'f-'));
+    const path = join(folder, 'master.key');
+    createMasterSecret(path);
+    const before = readFileSync(path, 'utf8');
+    assert.equal(rotateMasterSecret({ kind: 'file', path }), 2);
+    assert.ok(readFileSync(path, 'utf8').startsWith(before));
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    assert.deepEqual(readdirSync(folder), ['master.key']);
+  });
+
+  it('is named, and not quoted, when it is damaged or missing', () => {
+    const path = join(directory, 'damaged.key');
+    writeFileSync(path, '1:abcdef0123');
+    assert.throws(
+      () => loadMasterSecret({ kind: 'file', path }),
+      (error: Error) => {
+        assert.match(error.message, /damaged\.key/);
+        assert.ok(!error.message.includes('abcdef'));
+        return error.name === 'SetupError';
+      },
+    );
+    const missing = join(directory, 'missing.key');
+    assert.throws(() => loadMasterSecret({ kind: 'file', path: missing }), /missing\.key/);
+  });
+
+  it('has the current version that the configuration names, and no other', () => {
+    const path = join(directory, 'three.key');
+    writeFileSync(
+      path,
+      [1, 2, 4].map((version) => `${version}:${`5${version}`.repeat(32)}\n`).join(''),
+    );
+    const current = (currentVersion?: number) =>
+      loadMasterSecret({ kind: 'file', path, ...(currentVersion && { currentVersion }) });
+    assert.equal(current().currentVersion, 4);
+    assert.equal(current(2).currentVersion, 2);
+    assert.throws(() => current(3), {
+      name: 'SetupError',
+      message: /^PHM_MASTER_KEY_VERSION is 3, and the master secret has version 1, 2, 4 only/,
+    });
+  });
+
+  it('is wiped in a worker once the subkeys are derived', () => {
+    const handed = secretOf([7, 8]);
+    takeSecret(handed).destroy();
+    for (const { secret } of handed.versions) assert.ok(secret.every((byte) => byte === 0));
+  });
+});

@@ -1,0 +1,144 @@
+/** What the queues tell whoever measures them: refusals, waits, batches, commits, stages. */
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, it } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { type FailedVerdict, failedVerdict, Latch } from '../../src/keys/latch.ts';
+import { ApiKeyLookups } from '../../src/service/api-key-lookups.ts';
+import type { KeyBatch, KeyTask, SuiteJob } from '../../src/service/messages.ts';
+import type { KeyObserver, Stage } from '../../src/service/observer.ts';
+import { KeyQueue } from '../../src/service/queue.ts';
+import { Statistics } from '../../src/service/statistics.ts';
+import { SuitePool } from '../../src/service/suite-pool.ts';
+import { verdict } from '../support/fakes.ts';
+
+const TASK: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
+const JOB = { order: {} } as unknown as SuiteJob;
+const STATUS = { reseeds: 0, sources: [] };
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+/** Keeps what it is told, times left out. */
+class Notes implements KeyObserver {
+  readonly told: unknown[] = [];
+  keyGenerated = () => this.told.push('generated');
+  keyValidated = () => this.told.push('validated');
+  refused = (queue: string) => this.told.push(['refused', queue]);
+  waited = (queue: string, ms: number) => this.told.push(['waited', queue, ms >= 0]);
+  batchSent = (tasks: number) => this.told.push(['batch', tasks]);
+  committed = (ms: number, succeeded: boolean) => this.told.push(['commit', ms, succeeded]);
+  suiteJobDone = (ms: number, counts: object) => this.told.push(['job', ms, counts]);
+  plainGeneratorJudged = (passed: boolean) => this.told.push(['plain', passed]);
+}
+
+class FakeWorker extends EventEmitter {
+  readonly messages: unknown[] = [];
+
+  postMessage(message: unknown): void {
+    this.messages.push(message);
+  }
+
+  get asWorker(): Worker {
+    return this as unknown as Worker;
+  }
+}
+
+/** Keeps the stages that it is told, and that none ends before it begins. */
+function stageNotes() {
+  const stages: Stage[] = [];
+  const onStage = (stage: Stage, startMs: number, endMs: number) => {
+    assert.ok(startMs <= endMs, stage);
+    stages.push(stage);
+  };
+  return { stages, onStage };
+}
+
+describe('the key queue', () => {
+  it('tells of waits, batches and commits, and each request of its stages', async () => {
+    const notes = new Notes();
+    const worker = new FakeWorker();
+    const queue = new KeyQueue(worker.asWorker, () => {}, notes);
+    const { stages, onStage } = stageNotes();
+    const answers = [queue.submit(TASK, undefined, onStage), queue.submit(TASK)];
+    assert.deepEqual(queue.load, { waiting: 2, capacity: 8_192 });
+    await turn();
+    const { id } = worker.messages[0] as KeyBatch;
+    const commit = { startMs: 5, endMs: 7, failure: 'staged', keys: 0 };
+    const results = [{ kind: 'probed' }, { kind: 'probed' }];
+    worker.emit('message', { id, results, failuresRecorded: true, commit, status: STATUS });
+    await Promise.all(answers);
+    assert.deepEqual(notes.told, [
+      ['batch', 2],
+      ['waited', 'keys', true],
+      ['waited', 'keys', true],
+      ['commit', 2, false],
+    ]);
+    assert.deepEqual(stages, ['keys.wait', 'keys.batch', 'ledger.commit']);
+  });
+
+  it('tells of what it refuses', async () => {
+    const notes = new Notes();
+    const queue = new KeyQueue(new FakeWorker().asWorker, () => {}, notes);
+    for (let i = 0; i < 8_192; i++) void queue.submit(TASK);
+    await assert.rejects(queue.submit(TASK));
+    assert.deepEqual(notes.told, [['refused', 'keys']]);
+  });
+});
+
+describe('the suite pool', () => {
+  it('tells of waits and jobs, of refusals, and each request of its stages', async () => {
+    const notes = new Notes();
+    const failed: FailedVerdict[] = [];
+    const worker = new FakeWorker();
+    const pool = new SuitePool(Latch.forThreads(1), (verdict) => failed.push(verdict), notes);
+    assert.equal(pool.load.capacity, 0);
+    pool.add(worker.asWorker, STATUS);
+    const { stages, onStage } = stageNotes();
+    const answer = pool.submit(JOB, 'a', () => false, onStage);
+    const counts = { streams: 2, streamsPassed: 1 };
+    const failedVerdicts = [failedVerdict(verdict(false), 'streams of validated keys')];
+    const result = { kind: 'failed' };
+    worker.emit('message', { result, counts, failedVerdicts, ms: 3, status: STATUS });
+    await answer;
+    assert.deepEqual(notes.told, [
+      ['waited', 'suite', true],
+      ['job', 3, counts],
+    ]);
+    assert.deepEqual(stages, ['suite.wait', 'suite.job']);
+    assert.deepEqual(failed, [
+      { judged: 'streams of validated keys', p: 0, test: 'rank', stream: 'carrier' },
+    ]);
+    const half = pool.load.capacity / 2;
+    for (let i = 0; i <= half; i++) void pool.submit(JOB, 'a', () => false);
+    assert.equal(pool.load.waiting, half);
+    await assert.rejects(pool.submit(JOB, 'a', () => false));
+    assert.deepEqual(notes.told.at(-1), ['refused', 'suite']);
+  });
+});
+
+describe('statistics', () => {
+  it('tell of what they refuse', async () => {
+    const notes = new Notes();
+    const statistics = new Statistics(new FakeWorker().asWorker, notes);
+    const ask = (accountId: string) =>
+      statistics.randomness({ accountId, keys: 1, withPValues: false });
+    const { capacity } = statistics.load;
+    for (let i = 0; i < capacity; i++) void ask(`account ${i}`);
+    assert.equal(statistics.load.waiting, capacity);
+    await assert.rejects(ask('another'));
+    assert.deepEqual(notes.told, [['refused', 'statistics']]);
+  });
+});
+
+describe('the look-up of API keys', () => {
+  it('tells of what it refuses', async () => {
+    const notes = new Notes();
+    const lookups = new ApiKeyLookups(() => new Promise(() => {}), notes);
+    const ask = () => lookups.unknown(Buffer.alloc(32), '192.0.2.1');
+    const half = lookups.load.capacity / 2;
+    // The first one is under way and does not wait.
+    for (let i = 0; i <= half; i++) void ask();
+    assert.equal(lookups.load.waiting, half);
+    await assert.rejects(ask());
+    assert.deepEqual(notes.told, [['refused', 'lookups']]);
+  });
+});

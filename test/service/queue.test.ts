@@ -1,0 +1,268 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, it, type TestContext } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import type { KeyBatch, KeyTask, KeyTaskResult } from '../../src/service/messages.ts';
+import { KeyQueue } from '../../src/service/queue.ts';
+import { order } from '../support/fakes.ts';
+
+const task: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
+const generate: KeyTask = {
+  kind: 'generate',
+  requester: { accountId: 'a', apiKeyId: 'k', atMs: 0 },
+  order: order(),
+};
+const failure = { accountId: 'a', atMs: 0, counts: { streams: 0, streamsPassed: 0 } };
+const status = { reseeds: 0, sources: [] };
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+class FakeWorker extends EventEmitter {
+  readonly batches: KeyBatch[] = [];
+
+  postMessage(batch: KeyBatch): void {
+    this.batches.push(batch);
+  }
+
+  answer(batch: KeyBatch, failuresRecorded = true): void {
+    const results = batch.tasks.map((_, i) => ({ kind: 'recorded', keyId: `${i}` }));
+    this.emit('message', { id: batch.id, results, failuresRecorded, status });
+  }
+
+  /** Answers what was sent; the tasks of these kinds come back unmade. */
+  answerAll(awaitsVerdict: boolean, ...unmade: KeyTask['kind'][]): void {
+    for (const { id, tasks } of this.batches.splice(0)) {
+      const results = tasks.map(
+        ({ kind }): KeyTaskResult => ({ kind: unmade.includes(kind) ? 'unjudged' : 'probed' }),
+      );
+      this.emit('message', { id, results, failuresRecorded: true, status, awaitsVerdict });
+    }
+  }
+}
+
+/** What is settled, in order. */
+function outcomesOf(queue: KeyQueue) {
+  const outcomes: string[] = [];
+  const submit = (one: KeyTask, abandoned?: () => boolean) => {
+    queue.submit(one, abandoned).then(
+      ({ kind }) => outcomes.push(kind),
+      ({ code, details }) => outcomes.push(`${code}: ${details.reason}`),
+    );
+  };
+  return { outcomes, submit };
+}
+
+/** Has the clock stand still until `pass` is called. */
+function stopClock(test: TestContext) {
+  let nowMs = 1_000_000;
+  test.mock.method(process.hrtime, 'bigint', () => BigInt(nowMs) * 1_000_000n);
+  test.mock.timers.enable({ apis: ['setTimeout'] });
+  return (ms: number) => {
+    nowMs += ms;
+    test.mock.timers.tick(ms);
+  };
+}
+
+function makeQueue() {
+  const worker = new FakeWorker();
+  return { worker, queue: new KeyQueue(worker as unknown as Worker, () => {}) };
+}
+
+describe('key queue', () => {
+  it('gathers what waits while two batches are under way into the next one', async () => {
+    const { worker, queue } = makeQueue();
+    const answers = [queue.submit(task), queue.submit(task)];
+    await turn();
+    answers.push(queue.submit(task));
+    await turn();
+    answers.push(queue.submit(task), queue.submit(task), queue.submit(task));
+    await turn();
+    assert.deepEqual(
+      worker.batches.map(({ tasks }) => tasks.length),
+      [2, 1],
+    );
+    for (const batch of worker.batches) worker.answer(batch);
+    await turn();
+    assert.deepEqual(
+      worker.batches.map(({ tasks }) => tasks.length),
+      [2, 1, 3],
+    );
+    worker.answer(worker.batches[2] as KeyBatch);
+    assert.equal((await Promise.all(answers)).length, 6);
+  });
+
+  it('is bounded: beyond it the answer is overloaded', async () => {
+    const { worker, queue } = makeQueue();
+    let refused = 0;
+    for (let i = 0; i < 20_000; i++) {
+      queue.submit(task).catch((error) => {
+        assert.equal(error.code, 'overloaded');
+        refused += 1;
+      });
+    }
+    await turn();
+    assert.equal(refused, 20_000 - 8_192);
+    await turn();
+    assert.deepEqual(
+      worker.batches.map(({ tasks }) => tasks.length),
+      [1_024, 1_024],
+    );
+  });
+
+  it('sends failures that were not recorded again', async () => {
+    const { worker, queue } = makeQueue();
+    queue.recordFailure(failure);
+    void queue.submit(task);
+    await turn();
+    assert.equal(worker.batches[0]?.failures.length, 1);
+    worker.answer(worker.batches[0] as KeyBatch, false);
+    void queue.submit(task);
+    await turn();
+    assert.equal(worker.batches[1]?.failures.length, 1);
+    worker.answer(worker.batches[1] as KeyBatch, true);
+    void queue.submit(task);
+    await turn();
+    assert.equal(worker.batches[2]?.failures.length, 0);
+  });
+});
+
+describe('key queue while the ledger hangs', () => {
+  it('refuses what has waited ten seconds, and later what came later', async (test) => {
+    const pass = stopClock(test);
+    const { queue } = makeQueue();
+    const codes: string[] = [];
+    const submit = (name: string) =>
+      queue.submit(task).catch(({ code, details }) => {
+        codes.push(`${name} ${code} ${details.retryAfterSeconds}`);
+      });
+    for (let i = 0; i < 2; i++) {
+      void submit('sent');
+      await turn();
+    }
+    void submit('first');
+    pass(6_000);
+    void submit('second');
+    pass(4_000);
+    await turn();
+    assert.deepEqual(codes, ['first ledger_unavailable 5']);
+    pass(6_000);
+    await turn();
+    assert.deepEqual(codes, ['first ledger_unavailable 5', 'second ledger_unavailable 5']);
+  });
+
+  it('does not send what nobody waits for any more', async () => {
+    const { worker, queue } = makeQueue();
+    const outcomes = Promise.allSettled(
+      [true, false, true].map((abandoned) => queue.submit(task, () => abandoned)),
+    );
+    await turn();
+    worker.answer(worker.batches[0] as KeyBatch);
+    assert.deepEqual(
+      (await outcomes).map((one) => (one.status === 'fulfilled' ? 'answered' : one.reason.code)),
+      ['request_timeout', 'answered', 'request_timeout'],
+    );
+  });
+
+  it('keeps a bounded number of failures, however long it lasts', async () => {
+    const { worker, queue } = makeQueue();
+    for (let round = 0; round < 20; round++) {
+      for (let i = 0; i < 10_000; i++) queue.recordFailure(failure);
+      void queue.submit(task);
+      await turn();
+      if (round % 2 === 1) {
+        for (const batch of worker.batches.splice(0)) worker.answer(batch, false);
+      }
+    }
+    void queue.submit(task);
+    await turn();
+    assert.equal(worker.batches[0]?.failures.length, 10_000);
+  });
+});
+
+describe('key queue while plain keys wait for a verdict', () => {
+  it('answers everything else, and sends the plain keys again when the verdict comes', async () => {
+    const { worker, queue } = makeQueue();
+    const { outcomes, submit } = outcomesOf(queue);
+    submit(generate);
+    submit(task);
+    await turn();
+    worker.answerAll(true, 'generate');
+    for (let i = 0; i < 3; i++) {
+      submit(task);
+      await turn();
+      assert.deepEqual(worker.batches.at(-1)?.tasks, [task]);
+      worker.answerAll(true);
+    }
+    await turn();
+    assert.deepEqual(outcomes, new Array(4).fill('probed'));
+    assert.equal(queue.load.waiting, 1);
+    submit(task);
+    worker.emit('message', { judged: true });
+    await turn();
+    assert.deepEqual(worker.batches.at(-1)?.tasks, [generate, task], 'it came first');
+    worker.answerAll(false);
+    await turn();
+    assert.deepEqual([outcomes.length, queue.load.waiting], [6, 0]);
+  });
+
+  it('sends them again at once when there is no verdict to come any more', async () => {
+    const { worker, queue } = makeQueue();
+    const { outcomes, submit } = outcomesOf(queue);
+    submit(generate);
+    await turn();
+    worker.answerAll(false, 'generate');
+    await turn();
+    assert.equal(worker.batches.length, 1);
+    worker.answerAll(false);
+    await turn();
+    assert.deepEqual(outcomes, ['probed']);
+  });
+
+  it('refuses them after ten seconds: the suite is late, not the database', async (test) => {
+    const pass = stopClock(test);
+    const { worker, queue } = makeQueue();
+    const { outcomes, submit } = outcomesOf(queue);
+    submit(generate);
+    await turn();
+    worker.answerAll(true, 'generate');
+    pass(9_999);
+    await turn();
+    assert.deepEqual(outcomes, []);
+    pass(1);
+    await turn();
+    assert.deepEqual(outcomes, ['entropy_unavailable: the suite does not answer']);
+    worker.emit('message', { judged: true });
+    await turn();
+    assert.equal(worker.batches.length, 0);
+  });
+
+  it('drops them when their clients have gone', async () => {
+    const { worker, queue } = makeQueue();
+    const { outcomes, submit } = outcomesOf(queue);
+    let gone = false;
+    submit(generate, () => gone);
+    await turn();
+    worker.answerAll(true, 'generate');
+    gone = true;
+    worker.emit('message', { judged: true });
+    await turn();
+    assert.deepEqual([worker.batches.length, outcomes.length], [0, 1]);
+  });
+
+  it('leaves half of its places to everything else', async () => {
+    const { worker, queue } = makeQueue();
+    const { outcomes, submit } = outcomesOf(queue);
+    for (let i = 0; i < 8_192; i++) submit(generate);
+    for (let i = 0; i < 8; i++) {
+      await turn();
+      worker.answerAll(true, 'generate');
+    }
+    await turn();
+    assert.deepEqual(new Set(outcomes), new Set(['overloaded: undefined']));
+    assert.deepEqual([outcomes.length, queue.load.waiting], [4_096, 4_096]);
+    submit(task);
+    await turn();
+    worker.answerAll(true);
+    await turn();
+    assert.equal(outcomes.at(-1), 'probed');
+  });
+});

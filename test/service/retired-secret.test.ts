@@ -1,0 +1,201 @@
+/** What a leaked master secret is worth once it is retired: it makes proofs, and no rows. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { describe, it } from 'node:test';
+import { type ValidationVerdict, validationWord } from '../../src/keys/validate.ts';
+import type {
+  CommitmentQuery,
+  LedgerStore,
+  MeteredRequest,
+  Retirement,
+} from '../../src/ledger/index.ts';
+import { Keyring } from '../../src/proof/index.ts';
+import type { KeyTask } from '../../src/service/messages.ts';
+import { KeyWorker } from '../../src/service/threads/key-worker.ts';
+import { fakeGenerator, fakePlainGenerator, order, RecordingDrbg } from '../support/fakes.ts';
+
+const LEAKED = { version: 1, secret: Buffer.alloc(32, 1) };
+const FRESH = { version: 2, secret: Buffer.alloc(32, 2) };
+const service = new Keyring([LEAKED, FRESH]);
+/** The thief has a copy of the old master.key, and nothing else. */
+const attacker = new Keyring([LEAKED]);
+
+const LEAK_MS = Date.UTC(2026, 10, 20);
+const requester = { accountId: 'a', apiKeyId: 'k', atMs: LEAK_MS };
+const usage = { month: 1, used: 1, quota: null };
+
+/** A ledger whose rows are of these commitments, with the time of each; version 1 may be retired in it. */
+function ledgerOf(
+  retirement: Retirement | null,
+  rows: [Buffer, number][] = [],
+  ring: Keyring = service,
+) {
+  const asked: number[] = [];
+  const committed: MeteredRequest[] = [];
+  const read: unknown[] = [];
+  let now = retirement;
+  const check = { checkValue: Buffer.alloc(32), activated: true };
+  const store = {
+    commit: async (requests: readonly MeteredRequest[]) => {
+      committed.push(...requests);
+      return requests.map(() => ({ kind: 'committed', usage }));
+    },
+    findCommitments: async (queries: readonly CommitmentQuery[]) => {
+      asked.push(queries.length);
+      return queries.map(({ digest }) => rows.find(([row]) => row.equals(digest))?.[1] ?? null);
+    },
+    secretChecks: async () =>
+      new Map([
+        [1, { ...check, retirement: now }],
+        [2, { ...check, retirement: null }],
+      ]),
+    probe: async () => false,
+    hasOwnApiKeys: async () => false,
+  } as unknown as LedgerStore;
+  const plain = fakePlainGenerator(fakeGenerator(new RecordingDrbg()));
+  const retire = (next: Retirement | null) => {
+    now = next;
+  };
+  const worker = new KeyWorker(plain, ring, store, (retired) => read.push(retired));
+  return { worker, asked, committed, read, retire };
+}
+
+const generateTask: KeyTask = { kind: 'generate', requester, order: order() };
+
+type Asked = readonly [key: Uint8Array, proof?: string];
+
+async function validate(worker: KeyWorker, ...asked: Asked[]): Promise<ValidationVerdict[]> {
+  const tasks = asked.map(
+    ([key, proof]): KeyTask => ({ kind: 'validate', requester, key: Buffer.from(key), proof }),
+  );
+  const { results } = await worker.run({ id: 1, tasks, failures: [] });
+  return results.map((result) => {
+    assert.ok(result.kind === 'validated');
+    return result.verdict;
+  });
+}
+
+const said = ({ valid, proofVerification, retiredSecret }: ValidationVerdict) => [
+  valid,
+  proofVerification,
+  retiredSecret,
+];
+
+const RETIRED = { retiredMs: LEAK_MS + 9, compromisedMs: null };
+const RETIRED_SINCE = { ...RETIRED, compromisedMs: LEAK_MS };
+
+describe('a master secret that leaked', () => {
+  const forged = randomBytes(32);
+  const forgery: Asked = [forged, attacker.makeProof(forged)];
+  const made = randomBytes(32);
+  const row = attacker.commit(made).digest;
+  const proven: Asked = [made, attacker.makeProof(made)];
+
+  it('vouches for any key until it is retired', async () => {
+    const [verdict] = await validate(ledgerOf(null).worker, forgery);
+    assert.deepEqual(said(verdict), [true, 'passed', null]);
+  });
+
+  it('vouches for no key without a row once it is retired', async () => {
+    for (const retirement of [RETIRED, RETIRED_SINCE]) {
+      const [verdict] = await validate(ledgerOf(retirement).worker, forgery);
+      assert.deepEqual(said(verdict), [false, 'unconfirmed', 'no_record']);
+      assert.equal(validationWord(verdict), 'unconfirmed');
+    }
+  });
+
+  it('leaves keys valid that the ledger has, with their proof and without', async () => {
+    for (const [retirement, madeMs] of [
+      [RETIRED, LEAK_MS + 5],
+      [RETIRED_SINCE, LEAK_MS - 1],
+    ] as const) {
+      const { worker } = ledgerOf(retirement, [[row, madeMs]]);
+      for (const verdict of await validate(worker, proven, [made])) {
+        assert.deepEqual(said(verdict), [true, 'passed', 'record_found']);
+        assert.equal(validationWord(verdict), 'valid');
+      }
+    }
+  });
+
+  it('makes rows worthless from the very millisecond of the compromise on', async () => {
+    const { worker } = ledgerOf(RETIRED_SINCE, [[row, LEAK_MS]]);
+    for (const verdict of await validate(worker, proven, [made])) {
+      assert.deepEqual(said(verdict), [false, 'unconfirmed', 'record_too_late']);
+    }
+  });
+
+  it('gains nothing from the row that the same key has under another version', async () => {
+    const { worker } = ledgerOf(RETIRED, [[service.commit(made, 2).digest, LEAK_MS - 1]]);
+    const [bare, withProof] = await validate(worker, [made], proven);
+    assert.deepEqual(said(bare), [true, 'passed', null]);
+    assert.deepEqual(said(withProof), [false, 'unconfirmed', 'no_record']);
+  });
+
+  it('changes nothing for a wrong proof, a foreign key and the versions that are not retired', async () => {
+    const { worker, asked } = ledgerOf(RETIRED_SINCE);
+    const other = randomBytes(32);
+    const verdicts = await validate(
+      worker,
+      [other, attacker.makeProof(made)],
+      [other],
+      [made, service.makeProof(made)],
+      [Buffer.alloc(32), attacker.makeProof(Buffer.alloc(32))],
+    );
+    assert.deepEqual(verdicts.map(said), [
+      [false, 'failed', null],
+      [false, 'failed', null],
+      [true, 'passed', null],
+      [false, 'unconfirmed', 'no_record'],
+    ]);
+    assert.equal(verdicts[3]?.entropyCheck, 'failed');
+    assert.deepEqual(
+      asked,
+      [3],
+      'two commitments of the bare key, one of the forgery, in one question',
+    );
+  });
+
+  it('is reported when a batch goes by a retirement that was undone, however shortly', async () => {
+    const { worker, read, retire } = ledgerOf(RETIRED);
+    await worker.checkLedger();
+    retire(null);
+    const [verdict] = await validate(worker, forgery);
+    assert.deepEqual(said(verdict), [true, 'passed', null]);
+    retire(RETIRED);
+    await validate(worker, forgery);
+    await worker.checkLedger();
+    const version = { version: 1, compromisedMs: null, current: false };
+    assert.deepEqual(read, [[version], [], [version]]);
+  });
+
+  it('makes no row of a key that waited when it was retired, and counts the validation beside it', async () => {
+    const { worker, retire, committed } = ledgerOf(null, [], attacker);
+    const { results } = await worker.run({ id: 1, tasks: [generateTask], failures: [] });
+    assert.deepEqual([results[0]?.kind, committed.length], ['generated', 1]);
+    retire(RETIRED);
+    await worker.checkLedger();
+    const tasks: KeyTask[] = [
+      generateTask,
+      { kind: 'validate', requester, key: undefined, proof: undefined },
+    ];
+    const [refused, validated] = (await worker.run({ id: 2, tasks, failures: [] })).results;
+    assert.ok(refused?.kind === 'failed' && validated?.kind === 'validated');
+    assert.equal(refused.failure.code, 'ledger_unavailable');
+    assert.match(refused.failure.reason, /version 1 of the master secret is retired$/);
+    assert.deepEqual(
+      committed.map(({ key }) => key !== null),
+      [true, false],
+    );
+    retire(null);
+    await worker.checkLedger();
+    const again = await worker.run({ id: 3, tasks: [generateTask], failures: [] });
+    assert.equal(again.results[0]?.kind, 'generated');
+  });
+
+  it('is reported, and whether it is the one that makes keys', async () => {
+    const { worker } = ledgerOf(RETIRED_SINCE);
+    assert.deepEqual((await worker.checkLedger()).retired, [
+      { version: 1, compromisedMs: LEAK_MS, current: false },
+    ]);
+  });
+});

@@ -1,0 +1,61 @@
+/** How much may be asked of the statistics worker at once. */
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { describe, it } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { AppError } from '../../src/errors.ts';
+import {
+  type StatisticsMessage,
+  type StatisticsResult,
+  toFailure,
+} from '../../src/service/messages.ts';
+import { Statistics } from '../../src/service/statistics.ts';
+
+/** A worker that answers when it is told to. */
+class SlowWorker extends EventEmitter {
+  readonly asked: number[] = [];
+
+  postMessage(message: StatisticsMessage): void {
+    if (message !== 'close') this.asked.push(message.id);
+  }
+
+  answer(result: StatisticsResult = { kind: 'series', sums: [] }): void {
+    this.emit('message', { id: this.asked.shift(), result });
+  }
+}
+
+const query = { startMs: 0, stepMinutes: 1, steps: 1 };
+
+describe('questions to the statistics worker', () => {
+  it('are eight of an account and 64 of all at a time, and then refused as overload', async () => {
+    const worker = new SlowWorker();
+    const statistics = new Statistics(worker as unknown as Worker);
+    const ask = (accountId: string) => statistics.series({ ...query, accountId });
+    const overloaded = { code: 'overloaded', details: { retryAfterSeconds: 1 } };
+    const asked: Promise<unknown>[] = [];
+    for (let i = 0; i < 8; i++) asked.push(ask('acct_0'));
+    await assert.rejects(ask('acct_0'), overloaded);
+    for (let i = 8; i < 64; i++) asked.push(ask(`acct_${Math.floor(i / 8)}`));
+    await assert.rejects(ask('acct_other'), overloaded);
+    worker.answer();
+    asked.push(ask('acct_0'));
+    await assert.rejects(ask('acct_0'), overloaded);
+    while (worker.asked.length > 0) worker.answer();
+    assert.equal((await Promise.all(asked)).length, 65);
+    const last = ask('acct_other');
+    worker.answer();
+    assert.deepEqual(await last, []);
+  });
+
+  it('are refused as the worker refuses them', async () => {
+    const worker = new SlowWorker();
+    const statistics = new Statistics(worker as unknown as Worker);
+    const asked = statistics.series({ ...query, accountId: 'acct' });
+    const failure = toFailure(new AppError('ledger_unavailable', { retryAfterSeconds: 7 }));
+    worker.answer({ kind: 'failed', failure });
+    await assert.rejects(asked, {
+      code: 'ledger_unavailable',
+      details: { retryAfterSeconds: 7, reason: failure.reason },
+    });
+  });
+});

@@ -1,0 +1,167 @@
+/** Stand-ins for what a generator is made of, so that its defects can be staged. */
+
+import type { Gate } from '#sp800-22';
+import { CtrDrbg } from '../../src/drbg/index.ts';
+import type { EntropySource, SourceName } from '../../src/entropy/index.ts';
+import { type BitGenerator, Generator, type GeneratorParts } from '../../src/keys/generator.ts';
+import { type Defect, Latch } from '../../src/keys/latch.ts';
+import type { KeyOrder } from '../../src/keys/order.ts';
+import { PlainGenerator } from '../../src/keys/plain-generator.ts';
+import { Keyring } from '../../src/proof/index.ts';
+import type { ServiceSources } from '../../src/service/index.ts';
+
+/** A source that gives fixed bytes and claims what it is told to. */
+export function fakeSource(
+  name: SourceName,
+  creditBits: number,
+  jobId: string | null = null,
+): EntropySource & { draws: number } {
+  return {
+    name,
+    kind: name === 'os' ? 'system' : 'quantum-simulator',
+    draws: 0,
+    draw() {
+      this.draws += 1;
+      const isSeparate = name === 'device' || name === 'qrng' || name === 'ibm-quantum';
+      return { bytes: Buffer.alloc(48, this.draws), creditBits, isSeparate, jobId };
+    },
+    status() {
+      return {
+        name,
+        kind: this.kind,
+        state: 'delivering',
+        healthy: true,
+        creditBitsPerDraw: creditBits,
+        draws: this.draws,
+        failures: 0,
+      };
+    },
+    probe() {},
+    close() {},
+  };
+}
+
+/**
+ * Records requests and what was handed out; `alter` can break the output. What it gives is the same in
+ * every run, and so is what the suite finds: the additional input, with the time in it, is kept out.
+ */
+export class RecordingDrbg implements BitGenerator {
+  readonly requests: number[] = [];
+  readonly outputs: Buffer[] = [];
+  readonly copies: Buffer[] = [];
+  readonly seeds: Uint8Array[] = [];
+  readonly additionalInputs: string[] = [];
+  reseeds = 0;
+  destroyed = false;
+  readonly #drbg = CtrDrbg.instantiate({
+    entropyInput: Buffer.alloc(32, 1),
+    nonce: Buffer.alloc(16),
+  });
+  readonly #alter: (output: Buffer, reseeds: number) => void;
+
+  constructor(alter: (output: Buffer, reseeds: number) => void = () => {}) {
+    this.#alter = alter;
+  }
+
+  reseed(entropyInput: Uint8Array, additionalInput?: Uint8Array): void {
+    this.reseeds += 1;
+    this.seeds.push(entropyInput);
+    this.additionalInputs.push(Buffer.from(additionalInput ?? []).toString('hex'));
+    this.#drbg.reseed(entropyInput);
+  }
+
+  generate(lengthBytes: number): Buffer {
+    const output = this.#drbg.generate(lengthBytes);
+    this.#alter(output, this.reseeds);
+    this.requests.push(lengthBytes);
+    this.outputs.push(output);
+    this.copies.push(Buffer.from(output));
+    return output;
+  }
+
+  destroy(): void {
+    this.destroyed = true;
+  }
+}
+
+/** A reason to latch. */
+export const STAGED: Defect = { cause: 'gate', test: 'rank', detail: 'staged' };
+
+/** Parts of a generator, sound where nothing else is given. */
+export function parts(given: Partial<GeneratorParts>): GeneratorParts {
+  return {
+    os: fakeSource('os', 256),
+    extras: new Map(),
+    mix: [],
+    drbg: new RecordingDrbg(),
+    strengthBits: 256,
+    instanceId: Buffer.alloc(16, 7),
+    knownAnswers: () => [{ name: 'staged', passed: true }],
+    latch: Latch.forThreads(2),
+    ...given,
+  };
+}
+
+/** What a sample between keys asks of a DRBG, and how often it is reseeded for it. */
+export const SCREEN_RESEEDS = 64;
+export const SCREEN_REQUESTS = [
+  ...Array.from({ length: 16 }, () => [64, 16, 32, 24, 64, 32, 16, 24]).flat(),
+  65_536,
+  65_536 - 32 * (16 + 32 + 24),
+];
+
+/** What the sample of a stream asks of a DRBG, for keys that are cut by requests of this length. */
+export const sampleRequests = (keyBytes: number) => [
+  ...Array.from({ length: 48 }, () => keyBytes),
+  65_536,
+  65_536 - 48 * keyBytes,
+];
+
+export function fakeGenerator(drbg: BitGenerator, osCredit = 256, extraCredit = 0): Generator {
+  const remote = fakeSource('ibm-quantum', extraCredit, 'job-1');
+  const extras = new Map([[remote.name, remote]]);
+  const instanceId = Buffer.alloc(16, 7);
+  const os = fakeSource('os', osCredit);
+  const generator = new Generator(parts({ os, extras, drbg, instanceId }));
+  generator.takeScreen();
+  return generator;
+}
+
+/** A verdict of the suite. */
+export function verdict(passed: boolean): Gate {
+  const weakest = { report: 0, test: 'rank' } as const;
+  return { p: passed ? 0.5 : 0, verdict: passed ? 'PASS' : 'FAIL', tests: 13, weakest };
+}
+
+/** The generator of a key worker whose samples all pass. */
+export function fakePlainGenerator(generator: Generator): PlainGenerator {
+  return new PlainGenerator(generator, (_, answer) => answer(verdict(true)));
+}
+
+/** What a service needs to be told that uses the operating system's source only. */
+export const OS_ALONE: ServiceSources = {
+  names: ['os'],
+  default: 'os',
+  mix: [],
+  settings: {
+    jitterCredit: false,
+    remoteCredit: false,
+    device: null,
+    ibmQuantum: null,
+    qrng: null,
+  },
+};
+
+export const keyring = new Keyring([{ version: 1, secret: Buffer.alloc(32, 9) }]);
+
+export function order(changes: Partial<KeyOrder> = {}): KeyOrder {
+  return {
+    securityLevel: 256,
+    modulation: 'phase',
+    source: 'os',
+    validate: false,
+    report: false,
+    acceptedMs: 0,
+    ...changes,
+  };
+}
