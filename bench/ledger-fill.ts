@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { type LedgerStore, openSqliteStore } from '../src/ledger/index.ts';
-import { migratePostgres, openPostgresStore } from '../src/ledger/postgres.ts';
+import { migratePostgres, openPostgresStore } from '../src/ledger/postgres/store.ts';
 
 /** As long as real ones: they are in every row. */
 export const ACCOUNT: string = `acct_${'b'.repeat(32)}`;

@@ -10,15 +10,15 @@ import { SetupError } from '../errors.ts';
 import { countRows } from './move/sqlite.ts';
 import type { RowCounts } from './move/tables.ts';
 import { writeNewFile } from './new-file.ts';
-import { damagedDatabase, isDamage, SIDE_FILES, uselessBackup } from './sqlite-damage.ts';
-import { requireWritable } from './sqlite-files.ts';
+import { damagedDatabase, isDamage, SIDE_FILES, uselessBackup } from './sqlite/damage.ts';
+import { requireWritable } from './sqlite/files.ts';
 import {
   isForeign,
   isNewerDatabase,
   noLedger,
   readSchema,
   refuseForeign,
-} from './sqlite-schema.ts';
+} from './sqlite/schema.ts';
 
 export interface CopyReport {
   readonly bytes: number;

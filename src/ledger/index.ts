@@ -21,9 +21,9 @@ export {
   type StoreLocation,
 } from './open.ts';
 export type { PeriodSums, SeriesQuery } from './series.ts';
-export { openSqliteStore, type SqliteStoreOptions } from './sqlite.ts';
-export type { CheckReport } from './sqlite-check.ts';
-export { refuseLostDatabase } from './sqlite-files.ts';
+export type { CheckReport } from './sqlite/check.ts';
+export { refuseLostDatabase } from './sqlite/files.ts';
+export { openSqliteStore, type SqliteStoreOptions } from './sqlite/store.ts';
 export type {
   Account,
   AccountMetrics,

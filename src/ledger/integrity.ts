@@ -5,10 +5,10 @@
  */
 import { existsSync } from 'node:fs';
 import { AFTER_FAILURE_MS, DAY_MS, FIRST_MS } from './maintenance.ts';
-import { type CheckKind, type CheckReport, type RunningCheck, startCheck } from './sqlite-check.ts';
-import { damagedDatabase } from './sqlite-damage.ts';
-import { refuseLostDatabase, requireWritable } from './sqlite-files.ts';
-import { findWalDamage } from './sqlite-wal.ts';
+import { type CheckKind, type CheckReport, type RunningCheck, startCheck } from './sqlite/check.ts';
+import { damagedDatabase } from './sqlite/damage.ts';
+import { refuseLostDatabase, requireWritable } from './sqlite/files.ts';
+import { findWalDamage } from './sqlite/wal.ts';
 
 /** How long a start waits for its check: enough for some gigabytes. */
 export const START_LIMIT_MS = 10_000;

@@ -1,6 +1,6 @@
 /** Which failures of a database a server's start waits for. */
 import { AppError, SetupError } from '../errors.ts';
-import { UnconfirmedError } from './postgres-confirmation.ts';
+import { UnconfirmedError } from './postgres/confirmation.ts';
 
 /** The way to the server, or its name, is not there yet. A missing socket file is a server that does not run. */
 const NO_WAY = new Set([

@@ -1,7 +1,7 @@
 /** Opens the store that the configuration names. */
 import type { SchemaChange } from './migrations.ts';
-import { openSqliteStore } from './sqlite.ts';
-import { migrateDatabase, refuseOlderSchema } from './sqlite-schema.ts';
+import { migrateDatabase, refuseOlderSchema } from './sqlite/schema.ts';
+import { openSqliteStore } from './sqlite/store.ts';
 import type { LedgerStore } from './store.ts';
 
 /** Where the ledger is kept. */
@@ -27,7 +27,7 @@ export async function openStore(
 ): Promise<LedgerStore> {
   if (location.kind === 'sqlite') return openSqliteStore({ path: location.path, quotas, warn });
   // The driver is loaded by those who use it only.
-  const { openPostgresStore } = await import('./postgres.ts');
+  const { openPostgresStore } = await import('./postgres/store.ts');
   const { url, maxClockSkewMs } = location;
   return openPostgresStore({ url, quotas, warn, ...(maxClockSkewMs && { maxClockSkewMs }) });
 }
@@ -60,6 +60,6 @@ export async function openStoreToRead(
 /** Brings the schema of the store up to date. Throws `SetupError`. */
 export async function migrateStore(location: StoreLocation): Promise<SchemaChange> {
   if (location.kind === 'sqlite') return migrateDatabase(location.path);
-  const { migratePostgres } = await import('./postgres.ts');
+  const { migratePostgres } = await import('./postgres/store.ts');
   return migratePostgres(location.url);
 }

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AppError, SetupError } from '../../src/errors.ts';
 import { mayPass } from '../../src/ledger/index.ts';
-import { UnconfirmedError } from '../../src/ledger/postgres-confirmation.ts';
-import { NotSentError } from '../../src/ledger/postgres-connection.ts';
+import { UnconfirmedError } from '../../src/ledger/postgres/confirmation.ts';
+import { NotSentError } from '../../src/ledger/postgres/connection.ts';
 
 const failure = (message: string, fields: object = {}) => Object.assign(new Error(message), fields);
 

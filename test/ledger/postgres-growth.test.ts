@@ -12,13 +12,13 @@ import {
 import { keyIdBound } from '../../src/ledger/key-time.ts';
 import { type Migration, readMigrations } from '../../src/ledger/migrations.ts';
 import { MovablePostgres } from '../../src/ledger/move/postgres.ts';
+import { OLDEST_ROW } from '../../src/ledger/postgres/maintenance.ts';
 import {
   CANDIDATES,
   migratePostgres,
   openPostgresStore,
   RECORDED_KEYS,
-} from '../../src/ledger/postgres.ts';
-import { OLDEST_ROW } from '../../src/ledger/postgres-maintenance.ts';
+} from '../../src/ledger/postgres/store.ts';
 import { noPostgres, Postgres } from '../support/postgres.ts';
 import { clockContract } from './clock-contract.ts';
 import { keyRequest, MONTH, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';

@@ -16,8 +16,8 @@ import {
   type StoreLocation,
 } from '../../src/ledger/index.ts';
 import { readMigrations } from '../../src/ledger/migrations.ts';
-import { openPostgresStore } from '../../src/ledger/postgres.ts';
-import { isOfCommit } from '../../src/ledger/postgres-confirmation.ts';
+import { isOfCommit } from '../../src/ledger/postgres/confirmation.ts';
+import { openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import { noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
 import { WayToServer } from '../support/way.ts';
 import { keyRequest, ledgerContract, MONTH, makeRow, NOW, QUOTAS } from './contract.ts';
@@ -598,7 +598,7 @@ describe('PostgreSQL schema', when, () => {
   it('keeps commits synchronous, whatever the address or the database says', async () => {
     const url = await postgres.createLedger('settings');
     await postgres.query('postgres', 'ALTER DATABASE settings SET synchronous_commit = off');
-    const { PostgresConnection } = await import('../../src/ledger/postgres-connection.ts');
+    const { PostgresConnection } = await import('../../src/ledger/postgres/connection.ts');
     const connection = await PostgresConnection.open(`${url}?options=-csynchronous_commit%3Doff`);
     assert.deepEqual(await connection.all('SHOW synchronous_commit'), [
       { synchronous_commit: 'on' },
@@ -613,7 +613,7 @@ describe('PostgreSQL schema', when, () => {
       'ALTER DATABASE stronger SET synchronous_commit = remote_apply;' +
         'ALTER DATABASE stronger SET client_min_messages = error',
     );
-    const { PostgresConnection } = await import('../../src/ledger/postgres-connection.ts');
+    const { PostgresConnection } = await import('../../src/ledger/postgres/connection.ts');
     const connection = await PostgresConnection.open(url);
     const settings = `SELECT current_setting('synchronous_commit') AS commits,
       current_setting('client_min_messages') AS messages`;

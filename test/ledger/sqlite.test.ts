@@ -15,9 +15,9 @@ import {
 } from '../../src/ledger/index.ts';
 import { readMigrations } from '../../src/ledger/migrations.ts';
 import { MovableSqlite } from '../../src/ledger/move/sqlite.ts';
-import { CANDIDATES, SqliteStore } from '../../src/ledger/sqlite.ts';
-import { SqliteConnection } from '../../src/ledger/sqlite-connection.ts';
-import { migrateDatabase } from '../../src/ledger/sqlite-schema.ts';
+import { SqliteConnection } from '../../src/ledger/sqlite/connection.ts';
+import { migrateDatabase } from '../../src/ledger/sqlite/schema.ts';
+import { CANDIDATES, SqliteStore } from '../../src/ledger/sqlite/store.ts';
 import { clockContract } from './clock-contract.ts';
 import { keyRequest, ledgerContract, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
 import { statisticsContract, validatedAt } from './statistics-contract.ts';

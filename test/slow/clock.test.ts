@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
-import { openPostgresStore } from '../../src/ledger/postgres.ts';
+import { openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import { keyRequest, makeKeyId, makeRow, QUOTAS } from '../ledger/contract.ts';
 import { noPostgres, Postgres } from '../support/postgres.ts';
 import { type Environment, makeDataDir, removeDataDir, Server } from '../support/server.ts';

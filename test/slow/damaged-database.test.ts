@@ -21,7 +21,7 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, SetupError } from '../../src/errors.ts';
 import { checkAtStart, openSqliteStore, verifyLedger } from '../../src/ledger/index.ts';
-import { startCheck } from '../../src/ledger/sqlite-check.ts';
+import { startCheck } from '../../src/ledger/sqlite/check.ts';
 import { keyRequest, makeRow, NOW, QUOTAS } from '../ledger/contract.ts';
 import { type Filled, fillStore } from '../ledger/filled-store.ts';
 import { seededRandom } from '../support/mixed-load.ts';

@@ -10,7 +10,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { findWalDamage } from '../../src/ledger/sqlite-wal.ts';
+import { findWalDamage } from '../../src/ledger/sqlite/wal.ts';
 
 const WRITER = join(import.meta.dirname, '../support/wal-writer.ts');
 const LOOK_MS = 15_000;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { readMigrations } from '../../src/ledger/migrations.ts';
-import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres.ts';
+import { migratePostgres, openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import { keyRequest, NOW, QUOTAS } from '../ledger/contract.ts';
 import { noPostgres, Postgres } from '../support/postgres.ts';
 

@@ -21,7 +21,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { migratePostgres } from '../../src/ledger/postgres.ts';
+import { migratePostgres } from '../../src/ledger/postgres/store.ts';
 import { freePort } from './free-port.ts';
 
 export const PASSWORD = 'not-for-any-log';

@@ -3,8 +3,8 @@ import pg from 'pg';
 import { SetupError } from '../../errors.ts';
 import { keyIdMs } from '../key-time.ts';
 import { isNewerSchema, newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
-import { CONFIRMED_COMMITS, confirmed } from '../postgres-confirmation.ts';
-import { readSchema } from '../postgres-schema.ts';
+import { CONFIRMED_COMMITS, confirmed } from '../postgres/confirmation.ts';
+import { readSchema } from '../postgres/schema.ts';
 import type { EmptyStore, MovableStore, Rows, Snapshot, SnapshotUse } from './store.ts';
 import {
   accountColumn,

@@ -2,7 +2,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { SetupError } from '../../errors.ts';
 import { isNewerSchema, newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
-import { openDatabase, openSnapshot, readSchema } from '../sqlite-schema.ts';
+import { openDatabase, openSnapshot, readSchema } from '../sqlite/schema.ts';
 import type { EmptyStore, MovableStore, RawRow, Rows, Snapshot, SnapshotUse } from './store.ts';
 import {
   accountColumn,

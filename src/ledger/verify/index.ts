@@ -16,9 +16,9 @@ import {
 } from '../move/tables.ts';
 import type { StoreLocation } from '../open.ts';
 import { MINUTE_MS } from '../rollup.ts';
-import { type RunningCheck, startCheck } from '../sqlite-check.ts';
-import { requireWritable } from '../sqlite-files.ts';
-import { findWalDamage } from '../sqlite-wal.ts';
+import { type RunningCheck, startCheck } from '../sqlite/check.ts';
+import { requireWritable } from '../sqlite/files.ts';
+import { findWalDamage } from '../sqlite/wal.ts';
 import { type Finding, Findings } from './findings.ts';
 import { MonthChecks } from './months.ts';
 import { EXTRA_COLUMNS, RowChecks } from './rows.ts';

@@ -1,18 +1,18 @@
 /** The upkeep of a ledger in PostgreSQL: months ahead, old months and rows, rows of servers that are gone. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { utcMonth, utcMonthStart } from '../clock.ts';
-import { SetupError } from '../errors.ts';
-import { requireBelieved } from './clock-check.ts';
-import { keyIdBound, keyIdMs } from './key-time.ts';
-import { databaseNowMs, readClockByDatabase } from './postgres-clock.ts';
+import { utcMonth, utcMonthStart } from '../../clock.ts';
+import { SetupError } from '../../errors.ts';
+import { requireBelieved } from '../clock-check.ts';
+import { keyIdBound, keyIdMs } from '../key-time.ts';
+import { type PruneBounds, pruneBounds } from '../prune-bounds.ts';
+import type { PruneOrder, PruneReport } from '../store.ts';
+import { databaseNowMs, readClockByDatabase } from './clock.ts';
 import {
   isConflict,
   isLockTimeout,
   isUndefinedTable,
   type PostgresConnection,
-} from './postgres-connection.ts';
-import { type PruneBounds, pruneBounds } from './prune-bounds.ts';
-import type { PruneOrder, PruneReport } from './store.ts';
+} from './connection.ts';
 
 /** The month of a time and the two that follow. */
 const MONTHS_AHEAD = 3;

@@ -6,8 +6,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { COMPILE_CACHE_ENVIRONMENT } from '../compile-cache.ts';
-import { isDamage } from './sqlite-damage.ts';
+import { COMPILE_CACHE_ENVIRONMENT } from '../../compile-cache.ts';
+import { isDamage } from './damage.ts';
 
 /**
  * `quick_check` reads every page and row, and finds what is malformed. `integrity_check` also holds each index
@@ -96,7 +96,7 @@ export function checkFile(path: string, check: CheckKind): CheckResult {
 }
 
 function startChild(path: string, check: CheckKind): ChildProcess {
-  return fork(new URL('./sqlite-check-process.ts', import.meta.url), [path, check], {
+  return fork(new URL('./check-process.ts', import.meta.url), [path, check], {
     env: COMPILE_CACHE_ENVIRONMENT,
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

@@ -1,6 +1,6 @@
 /** The administrative half of the PostgreSQL store: accounts, API keys, usage and secret check values. */
-import { type PostgresConnection, toBuffer } from './postgres-connection.ts';
-import { toSecretChecks } from './secret-checks.ts';
+
+import { toSecretChecks } from '../secret-checks.ts';
 import type {
   Account,
   AccountStore,
@@ -8,7 +8,8 @@ import type {
   Principal,
   Retirement,
   SecretCheck,
-} from './store.ts';
+} from '../store.ts';
+import { type PostgresConnection, toBuffer } from './connection.ts';
 
 export class PostgresAccountStore implements AccountStore {
   protected readonly connection: PostgresConnection;

@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { SetupError } from '../errors.ts';
-import { makeDirectory } from '../make-directory.ts';
+import { SetupError } from '../../errors.ts';
+import { makeDirectory } from '../../make-directory.ts';
 import {
   isNewerSchema,
   type Migration,
@@ -13,9 +13,9 @@ import {
   readMigrations,
   type SchemaChange,
   type SchemaState,
-} from './migrations.ts';
-import { openingFailure, wayBack } from './sqlite-damage.ts';
-import { requireReadable, requireWritable } from './sqlite-files.ts';
+} from '../migrations.ts';
+import { openingFailure, wayBack } from './damage.ts';
+import { requireReadable, requireWritable } from './files.ts';
 
 /** How long a writer waits for another process's transaction before it gives up. */
 export const BUSY_TIMEOUT_MS = 5_000;

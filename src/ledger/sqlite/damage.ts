@@ -1,7 +1,7 @@
 /** What a damaged database is told by, and what an operator does about it. */
 import { basename, dirname } from 'node:path';
-import { SetupError } from '../errors.ts';
-import { isLocked } from './may-pass.ts';
+import { SetupError } from '../../errors.ts';
+import { isLocked } from '../may-pass.ts';
 
 /** SQLITE_CORRUPT and SQLITE_NOTADB. The low byte is the code, the others refine it. */
 const DAMAGE_CODES = [11, 26];

@@ -1,12 +1,12 @@
 /** The upkeep of the embedded ledger: rows and sums that are out of date go, a few at a time. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ClockReading, requireBelieved } from './clock-check.ts';
-import { keyIdBound, keyIdMs } from './key-time.ts';
-import { type PruneBounds, pruneBounds } from './prune-bounds.ts';
-import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './sqlite-clock.ts';
-import type { SqliteConnection } from './sqlite-connection.ts';
-import type { PruneOrder, PruneReport } from './store.ts';
-import { unavailable } from './unavailable.ts';
+import { type ClockReading, requireBelieved } from '../clock-check.ts';
+import { keyIdBound, keyIdMs } from '../key-time.ts';
+import { type PruneBounds, pruneBounds } from '../prune-bounds.ts';
+import type { PruneOrder, PruneReport } from '../store.ts';
+import { unavailable } from '../unavailable.ts';
+import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './clock.ts';
+import type { SqliteConnection } from './connection.ts';
 
 /** Rows of one transaction, which holds the only write lock. */
 const CHUNK = 500;

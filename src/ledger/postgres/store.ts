@@ -13,38 +13,25 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Clock, monotonicMs } from '../clock.ts';
-import { SetupError } from '../errors.ts';
-import { type ClockReading, DEFAULT_MAX_SKEW_MS } from './clock-check.ts';
-import { type Candidate, MAX_CANDIDATES, rowMadeMs } from './commitments.ts';
-import { latencyBucket } from './latency.ts';
+import { type Clock, monotonicMs } from '../../clock.ts';
+import { SetupError } from '../../errors.ts';
+import { type ClockReading, DEFAULT_MAX_SKEW_MS } from '../clock-check.ts';
+import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
+import { latencyBucket } from '../latency.ts';
 import {
   type Migration,
   newerSchemaWarning,
   readMigrations,
   type SchemaChange,
-} from './migrations.ts';
-import { PostgresAccountStore } from './postgres-accounts.ts';
-import { databaseNowMs, readClockByDatabase } from './postgres-clock.ts';
-import {
-  isConflict,
-  isRefusal,
-  isUnknownWriter,
-  MAINTENANCE_LIMITS,
-  NotSentError,
-  PostgresConnection,
-  toBuffer,
-} from './postgres-connection.ts';
-import { makeMonthsAhead, prunePostgres, removeUnusedWriters } from './postgres-maintenance.ts';
-import { losesCommits, migrate, requireSchema, requireServer } from './postgres-schema.ts';
-import { HOUR_MS, MINUTE_MS, splitPeriod } from './rollup.ts';
+} from '../migrations.ts';
+import { HOUR_MS, MINUTE_MS, splitPeriod } from '../rollup.ts';
 import {
   type PeriodSums,
   type SeriesQuery,
   type SumsRow,
   seriesSource,
   toSeries,
-} from './series.ts';
+} from '../series.ts';
 import type {
   AccountMetrics,
   CommitmentQuery,
@@ -57,9 +44,22 @@ import type {
   PruneReport,
   RecordedKey,
   ValidatedKey,
-} from './store.ts';
-import { unavailable } from './unavailable.ts';
-import { toValidatedKeys } from './validated-keys.ts';
+} from '../store.ts';
+import { unavailable } from '../unavailable.ts';
+import { toValidatedKeys } from '../validated-keys.ts';
+import { PostgresAccountStore } from './accounts.ts';
+import { databaseNowMs, readClockByDatabase } from './clock.ts';
+import {
+  isConflict,
+  isRefusal,
+  isUnknownWriter,
+  MAINTENANCE_LIMITS,
+  NotSentError,
+  PostgresConnection,
+  toBuffer,
+} from './connection.ts';
+import { makeMonthsAhead, prunePostgres, removeUnusedWriters } from './maintenance.ts';
+import { losesCommits, migrate, requireSchema, requireServer } from './schema.ts';
 
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database`; the password never leaves this module. */

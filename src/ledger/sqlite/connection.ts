@@ -2,10 +2,10 @@
 import { accessSync, constants, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { addCounts, formatCounts, parseCounts } from './latency.ts';
-import { damagedDatabase, isDamage, notTheOpenFile } from './sqlite-damage.ts';
-import { BUSY_TIMEOUT_MS, openDatabase, openToRead } from './sqlite-schema.ts';
-import { unavailable } from './unavailable.ts';
+import { addCounts, formatCounts, parseCounts } from '../latency.ts';
+import { unavailable } from '../unavailable.ts';
+import { damagedDatabase, isDamage, notTheOpenFile } from './damage.ts';
+import { BUSY_TIMEOUT_MS, openDatabase, openToRead } from './schema.ts';
 
 export type Row = Record<string, unknown>;
 

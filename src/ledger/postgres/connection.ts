@@ -1,10 +1,10 @@
 /** Connections to one PostgreSQL database: a bounded pool, bounded waiting, failures told apart. */
 import { Socket } from 'node:net';
 import pg from 'pg';
-import { SetupError } from '../errors.ts';
-import { mayPass } from './may-pass.ts';
-import { CONFIRMED_COMMITS, confirmed, UnconfirmedError } from './postgres-confirmation.ts';
-import { unavailable } from './unavailable.ts';
+import { SetupError } from '../../errors.ts';
+import { mayPass } from '../may-pass.ts';
+import { unavailable } from '../unavailable.ts';
+import { CONFIRMED_COMMITS, confirmed, UnconfirmedError } from './confirmation.ts';
 
 /** Reads at a time. Commits have a connection of their own, so that no flood of reads holds them up. */
 const MAX_READERS = 3;

@@ -1,7 +1,7 @@
 /** The clock of the database, by which servers that share it agree on the time. */
-import type { Clock } from '../clock.ts';
-import { type ClockReading, judgeByDatabase, skewBetween } from './clock-check.ts';
-import type { PostgresConnection } from './postgres-connection.ts';
+import type { Clock } from '../../clock.ts';
+import { type ClockReading, judgeByDatabase, skewBetween } from '../clock-check.ts';
+import type { PostgresConnection } from './connection.ts';
 
 /** Milliseconds since the Unix epoch, as the database has it. */
 export async function databaseNowMs(connection: PostgresConnection): Promise<number> {

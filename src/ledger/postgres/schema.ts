@@ -1,7 +1,7 @@
 /** Holds a PostgreSQL server to what the ledger needs, and brings its schema up to date. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
-import { SetupError } from '../errors.ts';
+import { SetupError } from '../../errors.ts';
 import {
   isNewerSchema,
   type Migration,
@@ -9,9 +9,9 @@ import {
   oldestProgram,
   type SchemaChange,
   type SchemaState,
-} from './migrations.ts';
-import { confirmed } from './postgres-confirmation.ts';
-import { isConflict, isLockTimeout } from './postgres-connection.ts';
+} from '../migrations.ts';
+import { confirmed } from './confirmation.ts';
+import { isConflict, isLockTimeout } from './connection.ts';
 
 /** PostgreSQL 15. */
 const OLDEST_SERVER = 150_000;

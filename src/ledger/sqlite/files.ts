@@ -10,9 +10,9 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { SetupError } from '../errors.ts';
-import { quote } from '../shell-word.ts';
-import { SIDE_FILES, wayBack } from './sqlite-damage.ts';
+import { SetupError } from '../../errors.ts';
+import { quote } from '../../shell-word.ts';
+import { SIDE_FILES, wayBack } from './damage.ts';
 
 /** What the first server that starts on a directory leaves there, and its master secret. */
 const DIRECTORY_ID = 'directory.id';

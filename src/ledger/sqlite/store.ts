@@ -5,23 +5,19 @@
  * stays true until it commits, whatever other processes (the command line, a second server) do.
  */
 import { randomBytes } from 'node:crypto';
-import { type Clock, utcMonth } from '../clock.ts';
-import type { ClockReading } from './clock-check.ts';
-import { type Candidate, MAX_CANDIDATES, rowMadeMs } from './commitments.ts';
-import { formatCounts } from './latency.ts';
-import { newerSchemaWarning, newestVersion, readMigrations } from './migrations.ts';
-import { HOUR_MS, MINUTE_MS, Rollup, splitPeriod } from './rollup.ts';
+import { type Clock, utcMonth } from '../../clock.ts';
+import type { ClockReading } from '../clock-check.ts';
+import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
+import { formatCounts } from '../latency.ts';
+import { newerSchemaWarning, newestVersion, readMigrations } from '../migrations.ts';
+import { HOUR_MS, MINUTE_MS, Rollup, splitPeriod } from '../rollup.ts';
 import {
   type PeriodSums,
   type SeriesQuery,
   type SumsRow,
   seriesSource,
   toSeries,
-} from './series.ts';
-import { SqliteAccountStore } from './sqlite-accounts.ts';
-import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './sqlite-clock.ts';
-import { SqliteConnection } from './sqlite-connection.ts';
-import { pruneSqlite } from './sqlite-maintenance.ts';
+} from '../series.ts';
 import type {
   AccountMetrics,
   CommitmentQuery,
@@ -35,9 +31,13 @@ import type {
   PruneReport,
   RecordedKey,
   ValidatedKey,
-} from './store.ts';
-import { unavailable } from './unavailable.ts';
-import { toValidatedKeys } from './validated-keys.ts';
+} from '../store.ts';
+import { unavailable } from '../unavailable.ts';
+import { toValidatedKeys } from '../validated-keys.ts';
+import { SqliteAccountStore } from './accounts.ts';
+import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './clock.ts';
+import { SqliteConnection } from './connection.ts';
+import { pruneSqlite } from './maintenance.ts';
 
 /** How long a probe waits for another process's transaction. Batches wait behind it on the same thread. */
 const PROBE_WAIT_MS = 2_000;

@@ -1,7 +1,6 @@
 /** The administrative half of the embedded store: accounts, API keys, usage and secret check values. */
-import { utcMonth } from '../clock.ts';
-import { toSecretChecks } from './secret-checks.ts';
-import type { SqliteConnection } from './sqlite-connection.ts';
+import { utcMonth } from '../../clock.ts';
+import { toSecretChecks } from '../secret-checks.ts';
 import type {
   Account,
   AccountStore,
@@ -10,7 +9,8 @@ import type {
   Retirement,
   SecretCheck,
   Usage,
-} from './store.ts';
+} from '../store.ts';
+import type { SqliteConnection } from './connection.ts';
 
 export class SqliteAccountStore implements AccountStore {
   protected readonly connection: SqliteConnection;
