@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { precompress } from './precompress.ts';
 
-const PAGE = fileURLToPath(new URL('../src/http/docs-page', import.meta.url));
+const PAGE = fileURLToPath(new URL('../dashboard/docs-page', import.meta.url));
 const BUILT = fileURLToPath(new URL('../build/docs', import.meta.url));
 
 const RENDERER = dirname(

@@ -1,7 +1,7 @@
 /**
  * Every failure a caller can meet, in one table.
  *
- * A row holds the HTTP status and the public sentence; `http/problem.ts` is the only reader of the
+ * A row holds the HTTP status and the public sentence; `http/wire/problem.ts` is the only reader of the
  * status. It puts the seconds to wait for `{wait}` and the request's id for `{request_id}`.
  * `docs/errors.md` and the OpenAPI document are held to this table by a test.
  * A caller inside the process that breaks a contract gets a `TypeError` or `RangeError` instead.

@@ -21,7 +21,7 @@ import { asStarted, commandLine, describeStore, storeLocation } from './cli/inde
 import { systemClock } from './clock.ts';
 import { type Config, isLoopback } from './config/index.ts';
 import { isSourceName, sourceAssessment, sourceCreditBits } from './entropy/index.ts';
-import { isBuilt } from './http/built-pages.ts';
+import { isBuilt } from './http/pages/built-pages.ts';
 import { loadTls } from './http/tls.ts';
 import { logLatch, logSuite, logUnjudgedKeys } from './latch-log.ts';
 import {

@@ -26,17 +26,12 @@ import {
   isPreflight,
   preflightHeaders,
 } from './cors.ts';
-import { serveDashboard } from './dashboard.ts';
-import { serveDocs } from './docs.ts';
-import { checkFraming, tellToContinue, toOriginForm } from './framing.ts';
 import { watchHandshakes } from './handshakes.ts';
-import { parseJsonBodies } from './json-body.ts';
 import { createListener, type Timeouts } from './listener.ts';
 import { RequestObserver, type Telemetry } from './observe.ts';
-import { registerOpenApi, serveOpenApi } from './openapi.ts';
-import { preferenceHeaders } from './prefer.ts';
-import { sendProblem, toAppError } from './problem.ts';
-import { answerRaw, handleRawEvents, parserError } from './raw-errors.ts';
+import { registerOpenApi, serveOpenApi } from './openapi/document.ts';
+import { serveDashboard } from './pages/dashboard.ts';
+import { serveDocs } from './pages/docs.ts';
 import { generateRoute } from './routes/generate.ts';
 import { healthRoutes } from './routes/health.ts';
 import { metricsRoute } from './routes/metrics.ts';
@@ -44,6 +39,11 @@ import { randomnessRoute } from './routes/randomness.ts';
 import { seriesRoute } from './routes/series.ts';
 import { validateRoute } from './routes/validate.ts';
 import type { TlsOptions } from './tls.ts';
+import { checkFraming, tellToContinue, toOriginForm } from './wire/framing.ts';
+import { parseJsonBodies } from './wire/json-body.ts';
+import { preferenceHeaders } from './wire/prefer.ts';
+import { sendProblem, toAppError } from './wire/problem.ts';
+import { answerRaw, handleRawEvents, parserError } from './wire/raw-errors.ts';
 
 export interface AppOptions extends Telemetry {
   readonly service: KeyApi;

@@ -7,7 +7,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 import { monotonicMs } from '../clock.ts';
 import type { ConnectionCounts } from '../telemetry/index.ts';
-import { boundPieces } from './read-body.ts';
+import { boundPieces } from './wire/read-body.ts';
 
 /** Connections without a place that are kept open when every place is taken. */
 export const RESERVE = 512;

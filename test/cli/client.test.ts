@@ -16,7 +16,7 @@ import { decodeKey, encodeKey, KEY_FORMATS } from '../../src/cli/client/key-form
 import { sparkline } from '../../src/cli/client/terminal.ts';
 import { runCli } from '../../src/cli/index.ts';
 import { AppError } from '../../src/errors.ts';
-import { problemBody } from '../../src/http/problem.ts';
+import { problemBody } from '../../src/http/wire/problem.ts';
 import { answers, breaks, page, ScriptedServer, staysSilent } from '../support/scripted-server.ts';
 import {
   type CommandResult,

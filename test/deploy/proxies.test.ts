@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ENVIRONMENT } from '../../src/config/index.ts';
 import { AppError } from '../../src/errors.ts';
-import { problemBody } from '../../src/http/problem.ts';
+import { problemBody } from '../../src/http/wire/problem.ts';
 import { deployFiles, find, ROOT, readText } from './files.ts';
 
 /** How each proxy is told to pass requests on, and to set a header. */

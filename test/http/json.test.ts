@@ -5,8 +5,8 @@ import fc from 'fast-check';
 import type { FastifyInstance } from 'fastify';
 import { newApiKey } from '../../src/accounts/index.ts';
 import { AppError } from '../../src/errors.ts';
-import { parseJson } from '../../src/http/json-body.ts';
-import { findJsonFault } from '../../src/http/json-fault.ts';
+import { parseJson } from '../../src/http/wire/json-body.ts';
+import { findJsonFault } from '../../src/http/wire/json-fault.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 
 /** Texts that are JSON, from RFC 8259's grammar. */

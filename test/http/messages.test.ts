@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { newApiKey } from '../../src/accounts/index.ts';
 import { AppError } from '../../src/errors.ts';
-import { quotaExceeded } from '../../src/http/problem.ts';
+import { quotaExceeded } from '../../src/http/wire/problem.ts';
 import type { KeyService } from '../../src/service/index.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 

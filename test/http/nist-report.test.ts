@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { grade, P_VALUE_LABELS, TEST_NAMES } from '#sp800-22';
-import type { NistReportBody } from '../../src/http/nist-report.ts';
+import type { NistReportBody } from '../../src/http/wire/nist-report.ts';
 import { answersOf, NamedBodies } from '../support/document.ts';
 import { type Answer, makeDataDir, removeDataDir, Server } from '../support/server.ts';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { bodyPointer, labelOf, queryPointer, quoteName } from '../../src/http/field-names.ts';
-import { nearestName } from '../../src/http/nearest-name.ts';
-import { preferenceHeaders, requestedHandling } from '../../src/http/prefer.ts';
+import { bodyPointer, labelOf, queryPointer, quoteName } from '../../src/http/wire/field-names.ts';
+import { nearestName } from '../../src/http/wire/nearest-name.ts';
+import { preferenceHeaders, requestedHandling } from '../../src/http/wire/prefer.ts';
 
 describe('requestedHandling', () => {
   it('reads the preference in every form of RFC 7240 §2', () => {

@@ -10,7 +10,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { AppError, ERRORS, type ErrorCode } from '../../src/errors.ts';
-import { problemBody, problemHeaders } from '../../src/http/problem.ts';
+import { problemBody, problemHeaders } from '../../src/http/wire/problem.ts';
 
 export type Step = (response: ServerResponse) => void;
 

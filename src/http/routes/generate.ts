@@ -7,9 +7,9 @@ import { AppError } from '../../errors.ts';
 import type { Evidence, GenerateOutcome, KeyOrder } from '../../keys/index.ts';
 import { DEFAULT_MODULATION } from '../../modulation/index.ts';
 import type { RouteContext } from '../app.ts';
-import { takesBody } from '../body.ts';
-import { toNistReport } from '../nist-report.ts';
-import { quotaExceeded } from '../problem.ts';
+import { takesBody } from '../wire/body.ts';
+import { toNistReport } from '../wire/nist-report.ts';
+import { quotaExceeded } from '../wire/problem.ts';
 import {
   BODY_ERRORS,
   type GenerateBody,
@@ -18,8 +18,8 @@ import {
   generateBody,
   KEYED_ERRORS,
   responses,
-} from '../schemas.ts';
-import { warningsOf } from '../unknown-fields.ts';
+} from '../wire/schemas.ts';
+import { warningsOf } from '../wire/unknown-fields.ts';
 
 export function generateRoute(app: FastifyInstance, context: RouteContext): void {
   const { authenticator, observer, service, clock } = context;

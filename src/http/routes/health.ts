@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
 import { DIRECTORY_ID_HEADER } from '../../data-directory.ts';
 import type { RouteContext } from '../app.ts';
-import { COMMON_ERRORS, HealthResult, responses } from '../schemas.ts';
+import { COMMON_ERRORS, HealthResult, responses } from '../wire/schemas.ts';
 
 /** Seconds after which a replica that is not ready may be asked again. */
 const RETRY_AFTER_SECONDS = 1;

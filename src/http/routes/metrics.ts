@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
 import type { AccountMetrics } from '../../ledger/index.ts';
 import type { RouteContext } from '../app.ts';
-import { takesQuery, wholeNumber } from '../query.ts';
+import { takesQuery, wholeNumber } from '../wire/query.ts';
 import {
   DEFAULT_HOURS,
   KEYED_ERRORS,
@@ -13,8 +13,8 @@ import {
   MetricsResult,
   MIN_HOURS,
   responses,
-} from '../schemas.ts';
-import { warningsOf } from '../unknown-fields.ts';
+} from '../wire/schemas.ts';
+import { warningsOf } from '../wire/unknown-fields.ts';
 
 const HOUR_MS = 3_600_000;
 

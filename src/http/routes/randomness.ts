@@ -10,10 +10,10 @@ import {
   P_VALUES,
   RandomnessQuery,
   RandomnessResult,
-} from '../metrics-schemas.ts';
-import { takesQuery, wholeNumber, word } from '../query.ts';
-import { KEYED_ERRORS, responses } from '../schemas.ts';
-import { warningsOf } from '../unknown-fields.ts';
+} from '../wire/metrics-schemas.ts';
+import { takesQuery, wholeNumber, word } from '../wire/query.ts';
+import { KEYED_ERRORS, responses } from '../wire/schemas.ts';
+import { warningsOf } from '../wire/unknown-fields.ts';
 
 export function randomnessRoute(app: FastifyInstance, context: RouteContext): void {
   const { authenticator, service, clock } = context;

@@ -12,10 +12,10 @@ import {
   SeriesResult,
   STEP_MINUTES,
   type StepMinutes,
-} from '../metrics-schemas.ts';
-import { numberOutOf, refuseParameter, takesQuery, wholeNumber } from '../query.ts';
-import { DEFAULT_HOURS, KEYED_ERRORS, MAX_HOURS, MIN_HOURS, responses } from '../schemas.ts';
-import { warningsOf } from '../unknown-fields.ts';
+} from '../wire/metrics-schemas.ts';
+import { numberOutOf, refuseParameter, takesQuery, wholeNumber } from '../wire/query.ts';
+import { DEFAULT_HOURS, KEYED_ERRORS, MAX_HOURS, MIN_HOURS, responses } from '../wire/schemas.ts';
+import { warningsOf } from '../wire/unknown-fields.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

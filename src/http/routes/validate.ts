@@ -3,16 +3,16 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
 import type { RouteContext } from '../app.ts';
-import { takesBody } from '../body.ts';
-import { quotaExceeded } from '../problem.ts';
+import { takesBody } from '../wire/body.ts';
+import { quotaExceeded } from '../wire/problem.ts';
 import {
   BODY_ERRORS,
   KEYED_ERRORS,
   responses,
   ValidateBody,
   ValidationResult,
-} from '../schemas.ts';
-import { warningsOf } from '../unknown-fields.ts';
+} from '../wire/schemas.ts';
+import { warningsOf } from '../wire/unknown-fields.ts';
 
 export function validateRoute(app: FastifyInstance, context: RouteContext): void {
   const { authenticator, observer, service, clock } = context;

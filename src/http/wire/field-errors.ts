@@ -4,7 +4,7 @@
  * values. Of `key` and `hash_proof`, and of the body as a whole, an answer names the type alone.
  */
 import type { FastifyError } from 'fastify';
-import type { FieldError } from '../errors.ts';
+import type { FieldError } from '../../errors.ts';
 import { labelOf, quoteName } from './field-names.ts';
 
 type Issue = NonNullable<FastifyError['validation']>[number];

@@ -1,6 +1,6 @@
 /** Reads a request body into one buffer. A list of its pieces can take 200 times as much as the bytes in them. */
 import type { IncomingMessage } from 'node:http';
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 
 /** Pieces that a body may come in. The largest that is allowed has 64 bytes in each then. */
 const MAX_PIECES = 256;

@@ -3,11 +3,11 @@
  * (RFC 9457). Unknown errors become a bare 500, because their text may hold what must not leave.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { secondsToNextMonth } from '../accounts/index.ts';
-import type { Clock } from '../clock.ts';
-import { formatTimestamp } from '../clock.ts';
-import { AppError, ERRORS, type ErrorCode, type FieldError } from '../errors.ts';
-import type { Usage } from '../ledger/index.ts';
+import { secondsToNextMonth } from '../../accounts/index.ts';
+import type { Clock } from '../../clock.ts';
+import { formatTimestamp } from '../../clock.ts';
+import { AppError, ERRORS, type ErrorCode, type FieldError } from '../../errors.ts';
+import type { Usage } from '../../ledger/index.ts';
 import { MISSING, summarize, toFieldErrors } from './field-errors.ts';
 import type { ProblemBody } from './schemas.ts';
 import { givenInsteadOf, unknownFieldErrors } from './unknown-fields.ts';

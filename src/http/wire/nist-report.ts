@@ -16,7 +16,7 @@ import {
   STREAM_TESTS,
   type StreamName as Stream,
   type StreamReport,
-} from '../keys/index.ts';
+} from '../../keys/index.ts';
 
 /** A test, and the stream that it judged. */
 interface StreamTest extends AssessedTest {

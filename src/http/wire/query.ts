@@ -1,6 +1,6 @@
 /** Query parameters, read strictly: each is given once and says what it means, or the answer names the fix. */
 import type { FastifyRequest } from 'fastify';
-import { AppError, type FieldError } from '../errors.ts';
+import { AppError, type FieldError } from '../../errors.ts';
 import { describeChoice } from './field-errors.ts';
 import { noteUnknownFields, refuseUnknownFields, unknownFieldErrors } from './unknown-fields.ts';
 

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 import { quoteName } from './field-names.ts';
 import { findJsonFault, type JsonFault } from './json-fault.ts';
 import { readBody } from './read-body.ts';

@@ -3,14 +3,18 @@
  * Field names and their order are the interface specification's.
  */
 import Type, { type Static, type TSchema } from 'typebox';
-import { ERRORS, type ErrorCode } from '../errors.ts';
+import { ERRORS, type ErrorCode } from '../../errors.ts';
 import {
   LATCH_TESTS,
   type LatchCause,
   SECURITY_LEVELS,
   type SecurityLevel,
-} from '../keys/index.ts';
-import { DEFAULT_MODULATION, MODULATION_TYPES, type ModulationType } from '../modulation/index.ts';
+} from '../../keys/index.ts';
+import {
+  DEFAULT_MODULATION,
+  MODULATION_TYPES,
+  type ModulationType,
+} from '../../modulation/index.ts';
 import { NistReport } from './nist-report.ts';
 
 /**

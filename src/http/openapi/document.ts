@@ -2,20 +2,15 @@
 import { readFileSync } from 'node:fs';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
-import { AppError, ERRORS, type ErrorCode } from '../errors.ts';
-import { PROJECT_VERSION } from '../version.ts';
+import { AppError, ERRORS, type ErrorCode } from '../../errors.ts';
+import { PROJECT_VERSION } from '../../version.ts';
+import { problemBody } from '../wire/problem.ts';
+import { HEADER_PARAMETERS, headerParametersOf, headersOf, RESPONSE_HEADERS } from './headers.ts';
 import { NamedSchemas, type Schema } from './named-schemas.ts';
-import {
-  HEADER_PARAMETERS,
-  headerParametersOf,
-  headersOf,
-  RESPONSE_HEADERS,
-} from './openapi-headers.ts';
-import { CONDITIONS, DESCRIPTION, EXTERNAL_DOCS, OPERATION_TEXTS, TAGS } from './openapi-texts.ts';
-import { problemBody } from './problem.ts';
+import { CONDITIONS, DESCRIPTION, EXTERNAL_DOCS, OPERATION_TEXTS, TAGS } from './texts.ts';
 
 /** The folder of the documented examples, one file an operation and language. */
-const EXAMPLES = new URL('../../docs/examples/', import.meta.url);
+const EXAMPLES = new URL('../../../docs/examples/', import.meta.url);
 
 const LANGUAGES = [
   { lang: 'Shell', label: 'curl', suffix: 'curl/$.sh' },
@@ -131,7 +126,7 @@ function complete(document: Document): void {
 function explain(operation: Operation): void {
   const { operationId = '', requestBody, responses = {}, parameters = [] } = operation;
   const texts = OPERATION_TEXTS[operationId];
-  if (!texts) throw new Error(`openapi-texts.ts says nothing about the operation ${operationId}`);
+  if (!texts) throw new Error(`openapi/texts.ts says nothing about the operation ${operationId}`);
   const isKeyed = operation.security === undefined;
   operation.description = texts.description;
   operation.parameters = [...parameters, ...headerParametersOf(isKeyed)];

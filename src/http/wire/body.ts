@@ -1,7 +1,7 @@
 /** Request bodies: what every route that takes one does before its handler. */
 import type { FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 import { noteUnknownFields, refuseUnknownFields } from './unknown-fields.ts';
 
 /** The hooks of a route that takes a body of this schema, and no query; `smallest` is a valid body. */

@@ -1,11 +1,11 @@
 /** The API documentation at `/docs`: a page of our own around Swagger UI, all from this server. */
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
-import type { RouteContext } from './app.ts';
+import type { RouteContext } from '../app.ts';
 import { serveBuilt } from './built-pages.ts';
 
-/** What `npm run build` makes of `docs-page/` and the renderer (`scripts/build-docs.ts`). */
-const BUILT_PAGE = fileURLToPath(new URL('../../build/docs', import.meta.url));
+/** What `npm run build` makes of `dashboard/docs-page/` and the renderer (`scripts/build-docs.ts`). */
+const BUILT_PAGE = fileURLToPath(new URL('../../../build/docs', import.meta.url));
 
 /** Serves the page and its files; none needs an API key. */
 export async function serveDocs(app: FastifyInstance, { logger }: RouteContext): Promise<void> {

@@ -7,13 +7,13 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyBaseLogger } from 'fastify';
-import type { Clock } from '../clock.ts';
-import { AppError, ERRORS, type ErrorCode } from '../errors.ts';
-import type { AccessLog } from './access-log.ts';
-import { clientAddress } from './client-address.ts';
-import type { CorsHeaders } from './cors.ts';
+import type { Clock } from '../../clock.ts';
+import { AppError, ERRORS, type ErrorCode } from '../../errors.ts';
+import type { AccessLog } from '../access-log.ts';
+import { clientAddress } from '../client-address.ts';
+import type { CorsHeaders } from '../cors.ts';
+import type { RequestObserver } from '../observe.ts';
 import { noteExpectation } from './framing.ts';
-import type { RequestObserver } from './observe.ts';
 import { PROBLEM_TYPE, problemBody, problemHeaders } from './problem.ts';
 
 /** What an answer of its own needs. */

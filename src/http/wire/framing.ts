@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 
 /** A target in absolute form. Its authority may be malformed. */
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)(.*)$/i;

@@ -1,10 +1,10 @@
 /** The first address of the service: the dashboard for browsers, and a short index for programs. */
 import { relative, sep } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { formatTimestamp } from '../clock.ts';
-import { AppError } from '../errors.ts';
-import { PROJECT_VERSION } from '../version.ts';
-import type { RouteContext } from './app.ts';
+import { formatTimestamp } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import { PROJECT_VERSION } from '../../version.ts';
+import type { RouteContext } from '../app.ts';
 import { serveBuilt } from './built-pages.ts';
 
 /** Names of files in this folder change with their content. */

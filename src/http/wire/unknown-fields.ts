@@ -4,7 +4,7 @@
  */
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { AppError, type FieldError } from '../errors.ts';
+import { AppError, type FieldError } from '../../errors.ts';
 import { bodyPointer, labelOf, nameOf, queryPointer, quoteName } from './field-names.ts';
 import { nearestName } from './nearest-name.ts';
 import { requestedHandling } from './prefer.ts';
