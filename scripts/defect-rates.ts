@@ -11,7 +11,6 @@
  * `modulation` does so for defects of the modulation over a sound carrier. With `row`, only the defects whose name
  * begins so. All figures but the duration are the same in every run.
  */
-
 import { judgeSecondLevel, PValueTally } from '#sp800-22';
 import { MODULATION_TYPES } from '../src/modulation/index.ts';
 import { type DefectRun, type Released, runDefect } from '../test/keys/defect-run.ts';

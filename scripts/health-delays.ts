@@ -8,7 +8,6 @@
  * 2^-H, the others with equal ones. It runs for one to two windows, so that the fault
  * begins anywhere in a window.
  */
-
 import { binomialUpper } from '../packages/sp800-22/src/binomial.ts';
 import {
   adaptiveProportionCutoff,

@@ -8,7 +8,6 @@
  * law is too light, and a sound sample fails the gate more often than the level says. The sum over the
  * tests is an estimate, not a bound: two tests are taken as nominal, and two rest on a normal law with another variance.
  */
-
 import { erfc } from '#sp800-22';
 import {
   LINEAR_COMPLEXITY_PI,

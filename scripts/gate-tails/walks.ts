@@ -1,5 +1,4 @@
 /** Exact tails of the tests on the walk of n fair bits: frequency, cumulative sums, runs. */
-
 import { erfc } from '#sp800-22';
 import { binomialUpper } from '../../packages/sp800-22/src/binomial.ts';
 import { judgeCumulativeSums } from '../../packages/sp800-22/src/tests/cumulative-sums.ts';

@@ -1,5 +1,4 @@
 /** What is counted over many judged streams, as plain numbers that can be saved and added up. */
-
 import {
   complianceLevel,
   gate,

@@ -1,5 +1,4 @@
 /** The counts as Markdown: shares with their 95 % intervals. */
-
 import { judgeSecondLevel, PValueTally, TEST_NAMES, type TestName } from '#sp800-22';
 import { binomialLower, binomialUpper } from '../../packages/sp800-22/src/binomial.ts';
 import {

@@ -5,29 +5,29 @@ import { ENVIRONMENT } from '../config/index.ts';
 import { NoiseFailure } from '../entropy/index.ts';
 import { AppError, ERRORS, SetupError } from '../errors.ts';
 import { PROJECT_VERSION } from '../version.ts';
-import { addAccountCommands } from './account.ts';
-import { addAssessCommand } from './assess-command.ts';
-import { addAssessEntropyCommand } from './assess-entropy.ts';
+import { addAccountCommands } from './admin/account.ts';
+import { addKeyCommands } from './admin/api-key.ts';
+import { addLedgerCommands } from './admin/ledger.ts';
+import { addMigrateCommand } from './admin/migrate.ts';
+import { addMoveCommands } from './admin/move.ts';
+import { addSecretCommands } from './admin/secret.ts';
+import { addAssessCommand } from './assess/command.ts';
+import { addAssessEntropyCommand } from './assess/entropy-command.ts';
 import { addGenerateCommand } from './client/generate.ts';
 import { addMetricsCommand } from './client/metrics.ts';
 import { addValidateCommand } from './client/validate.ts';
 import { CommandError } from './command-error.ts';
-import { addCompletionCommand } from './completion.ts';
+import { addCompletionCommand } from './completion/command.ts';
 import { type CliContext, requireConfig } from './context.ts';
-import { addKeyCommands } from './key.ts';
 import { asStarted } from './launcher.ts';
-import { addLedgerCommands } from './ledger.ts';
-import { addMigrateCommand } from './migrate.ts';
-import { addMoveCommands } from './move.ts';
-import { addSecretCommands } from './secret.ts';
+import { addSourcesCommands } from './noise/command.ts';
 import { addSelfTestCommand } from './selftest.ts';
-import { addSourcesCommands } from './sources.ts';
 import { addStreamCommand } from './stream.ts';
 
+export { describeStore } from './admin/store.ts';
 export type { CliContext } from './context.ts';
 export { storeLocation } from './context.ts';
 export { asStarted, commandLine, findLauncher } from './launcher.ts';
-export { describeStore } from './store.ts';
 
 /** Runs one command line (without program and script) and resolves with the exit code: 0, 1 or 2. */
 export async function runCli(args: readonly string[], context: CliContext): Promise<number> {

@@ -5,22 +5,19 @@
  * quote a value that may be secret.
  */
 import { resolve } from 'node:path';
-import { CLIENT_ENVIRONMENT, ENVIRONMENT } from './environment.ts';
-import { type ProxyRange, readTrustedProxies } from './proxies.ts';
-import { isLoopback, printable, Reader } from './reader.ts';
 import {
   type EnabledSources,
   readSourceSettings,
   readSources,
   requireSettings,
   type SourceSettings,
-} from './sources.ts';
+} from './entropy-sources.ts';
+import { CLIENT_ENVIRONMENT, ENVIRONMENT } from './environment.ts';
+import { type ProxyRange, readTrustedProxies } from './proxies.ts';
+import { isLoopback, printable, Reader } from './reader.ts';
 import { readBasePath, readCorsOrigins } from './web.ts';
 
 export { type ClientConfig, type ClientConfigResult, readClientConfig } from './client.ts';
-export { CLIENT_ENVIRONMENT, ENVIRONMENT } from './environment.ts';
-export type { ProxyRange } from './proxies.ts';
-export { type Credential, isLoopback, isServiceUrl } from './reader.ts';
 export {
   type IbmQuantumConfig,
   missingSettings,
@@ -28,7 +25,10 @@ export {
   type QrngConfig,
   type QrngProfileName,
   type SourceSettings,
-} from './sources.ts';
+} from './entropy-sources.ts';
+export { CLIENT_ENVIRONMENT, ENVIRONMENT } from './environment.ts';
+export type { ProxyRange } from './proxies.ts';
+export { type Credential, isLoopback, isServiceUrl } from './reader.ts';
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -5,7 +5,6 @@
  * Modulation is a keyed bijection. It cannot make the carrier better, but it hides a broken one from
  * every test. So the suite judges the carrier, and four tests judge the modulation alone.
  */
-
 import {
   complianceLevel,
   type Gate,

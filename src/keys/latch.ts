@@ -5,7 +5,6 @@
  * that finds a defect sets the latch, and its reason stands. Only a restart clears it. The word is read before
  * each DRBG request, before each commit and before each answer.
  */
-
 import { type Gate, TEST_NAMES } from '#sp800-22';
 import { DRBG_SELF_TESTS } from '../drbg/index.ts';
 import { MODULATION_SELF_TESTS } from '../modulation/index.ts';

@@ -1,5 +1,4 @@
 /** What a caller asks of the generation path, and what the path hands on. */
-
 import type { ComplianceLevel, Gate, Grade, SuiteReport } from '#sp800-22';
 import type { SourceName } from '../entropy/index.ts';
 import type { StreamCounts, Usage } from '../ledger/index.ts';

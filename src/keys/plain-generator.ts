@@ -2,7 +2,6 @@
  * The generator of plain keys, and what is known of it. Samples of it go to a suite worker, so that the thread
  * that writes the ledger does not run the suite itself.
  */
-
 import type { Gate } from '#sp800-22';
 import { type Instant, instantNow, systemClock } from '../clock.ts';
 import type { Generator } from './generator.ts';

@@ -2,7 +2,6 @@
  * Start-up tests: known answers of every stage before the first key (SP 800-90A §11.3), and the
  * suite on a live stream without modulation, which could hide a broken carrier.
  */
-
 import { type Gate, gate, runPackedSuite } from '#sp800-22';
 import { wipe } from '../bytes.ts';
 import { drbgSelfTest } from '../drbg/index.ts';

@@ -1,5 +1,4 @@
 /** Health tests of the modulation: known answers of every type, and refusals. */
-
 import { KernelsError } from '#sp800-22/wasm';
 import { hexToBytes } from '../bytes.ts';
 import { PHASES_BYTES } from './kernel.ts';

@@ -2,7 +2,6 @@
  * What crosses threads. Keys travel as transferred buffers, never as copies; the receiver owns and
  * wipes them.
  */
-
 import type { Gate } from '#sp800-22';
 import { AppError, type ErrorCode } from '../errors.ts';
 import type { GeneratorStatus } from '../keys/generator.ts';

@@ -2,7 +2,6 @@
  * What the key service tells whoever measures it, in plain numbers: how long, how many, what became of
  * it. Nothing here names an account, an API key or a key.
  */
-
 import type { KeyOrder } from '../keys/order.ts';
 import type { ValidationVerdict } from '../keys/validate.ts';
 import type { StreamCounts } from '../ledger/index.ts';

@@ -5,7 +5,6 @@
  * Only keys that were released are looked at. Their samples passed the gate, which sound ones fail a few
  * times in a million: too seldom to show in a thousand.
  */
-
 import {
   ALPHA,
   type JudgedRow,

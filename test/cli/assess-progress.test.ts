@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ProgressBar, progressLine } from '../../src/cli/assess-progress.ts';
+import { ProgressBar, progressLine } from '../../src/cli/assess/progress.ts';
 
 test('shows the share done, the rate in sequences and bits, and the time left', () => {
   assert.equal(

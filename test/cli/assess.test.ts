@@ -6,8 +6,8 @@ import { after, test } from 'node:test';
 import { runPackedSuite, TEST_NAMES, unpackBits } from '#sp800-22';
 import type { AssessReport } from '#sp800-22/report';
 import { makeOutput, type OutputKind } from '#sp800-22/report';
-import { assess } from '../../src/cli/assess.ts';
-import type { AssessOptions } from '../../src/cli/assess-run.ts';
+import { assess } from '../../src/cli/assess/assess.ts';
+import type { AssessOptions } from '../../src/cli/assess/run.ts';
 import { CommandError } from '../../src/cli/command-error.ts';
 import { aesCtr } from '../support/aes-stream.ts';
 

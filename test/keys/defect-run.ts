@@ -2,7 +2,6 @@
  * Runs a broken generator through the generation path and counts the keys it got released: validated
  * keys as a suite worker makes them, plain ones by the key worker with its judgement of the generator.
  */
-
 import { gate, runPackedSuite } from '#sp800-22';
 import { wipe } from '../../src/bytes.ts';
 import { generateKey } from '../../src/keys/generate.ts';

@@ -1,5 +1,4 @@
 /** One sample of a broken generator, or of a broken modulation, before its tests and nothing around it. */
-
 import {
   gate,
   type PValueReport,

@@ -2,7 +2,6 @@
  * A ledger in simulated time, with the real judgement of its health: batches and probes wait for each other in the order
  * in which they were sent. Mock `process.hrtime.bigint` to read `nowMs`.
  */
-
 import type { LedgerStore, ProbeOrder } from '../../src/ledger/index.ts';
 import { LedgerHealth, TICK_MS } from '../../src/service/ledger-health.ts';
 import { LedgerProbe } from '../../src/service/threads/ledger-probe.ts';

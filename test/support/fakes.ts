@@ -1,5 +1,4 @@
 /** Stand-ins for what a generator is made of, so that its defects can be staged. */
-
 import type { Gate } from '#sp800-22';
 import { CtrDrbg } from '../../src/drbg/index.ts';
 import type { EntropySource, SourceName } from '../../src/entropy/index.ts';

@@ -1,5 +1,4 @@
 /** What each p-value of a test is about, in the order of the p-values: 188 rows in all. */
-
 import { TEST_NAMES, type TestName } from './suite.ts';
 import { aperiodicTemplates, NON_OVERLAPPING_M } from './tests/non-overlapping-template.ts';
 import { EXCURSION_STATES } from './tests/random-excursions.ts';

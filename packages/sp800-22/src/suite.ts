@@ -5,7 +5,6 @@
  * Cryptographic Applications", https://doi.org/10.6028/NIST.SP.800-22r1a. The parameters are the
  * NIST program's defaults; order and number of the p-values (188 with all tests) are its, too.
  */
-
 import type { Constants } from './constants.ts';
 import type { Statistics, TestResult } from './result.ts';
 import {

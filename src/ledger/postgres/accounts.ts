@@ -1,5 +1,4 @@
 /** The administrative half of the PostgreSQL store: accounts, API keys, usage and secret check values. */
-
 import { toSecretChecks } from '../secret-checks.ts';
 import type {
   Account,

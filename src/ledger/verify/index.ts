@@ -3,7 +3,6 @@
  * sums. It needs no master secret, so it cannot tell whether a commitment is that of a key. Memory is bounded by the
  * number of accounts and API keys, not of rows.
  */
-
 import { keyIdMs } from '../key-time.ts';
 import { noRows } from '../move/format.ts';
 import { openMovableStore, type Snapshot } from '../move/store.ts';

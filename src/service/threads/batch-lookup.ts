@@ -1,5 +1,4 @@
 /** What the validations of one batch ask of the ledger, gathered: each question goes there once. */
-
 import type { Retirements } from '../../keys/validate.ts';
 import type { CommitmentQuery, LedgerStore, SecretCheck } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';

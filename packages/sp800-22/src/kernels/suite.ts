@@ -3,7 +3,6 @@
  * suite. Every count equals that of `runSuite`; so do the p-values, but for the universal test, whose
  * sum of logarithms is rounded otherwise (below 1e-9).
  */
-
 import type { PackedSequence } from '../bits.ts';
 import { type Constants, OVERLAPPING_TEMPLATE_PI } from '../constants.ts';
 import type { TestResult } from '../result.ts';

@@ -3,7 +3,6 @@
  *
  * Are patterns of m bits continued by a 0 and a 1 equally often?
  */
-
 import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
 import { countPatterns, shortenPatterns } from './pattern-counts.ts';

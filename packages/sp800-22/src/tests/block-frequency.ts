@@ -3,7 +3,6 @@
  *
  * Is the share of ones near one half in every block of M bits?
  */
-
 import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
 import { countOnes } from './frequency.ts';

@@ -3,7 +3,6 @@
  *
  * Does the sequence change between zeros and ones too often or too seldom?
  */
-
 import { assertLengthBits, type TestResult } from '../result.ts';
 import { erfc } from '../special-functions.ts';
 import { countOnes } from './frequency.ts';

@@ -3,7 +3,6 @@
  *
  * Are all 2^m overlapping patterns of m bits about equally frequent?
  */
-
 import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
 import { igamc } from '../special-functions.ts';
 import { countPatterns, shortenPatterns } from './pattern-counts.ts';

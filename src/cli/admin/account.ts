@@ -1,0 +1,111 @@
+/** `phm account`: the accounts whose quota requests are counted against. */
+import { randomUUID } from 'node:crypto';
+import { Argument, type Command, Option } from 'commander';
+import { PLAN_NAMES, PLANS, type PlanName } from '../../accounts/index.ts';
+import { formatTimestamp } from '../../clock.ts';
+import { CommandError } from '../command-error.ts';
+import { type CliContext, writeJson, writeTable } from '../context.ts';
+import { commandLine } from '../launcher.ts';
+import { withInitializedStore, withStore, withStoreToMake, withStoreToRead } from './store.ts';
+
+const MAX_NAME = 200;
+
+export function addAccountCommands(program: Command, context: CliContext): void {
+  const account = program
+    .command('account')
+    .description('create and list accounts, set their plan');
+  account
+    .command('create')
+    .description('create an account')
+    .requiredOption('--name <name>', 'name of the account, for people')
+    .addOption(new Option('--plan <plan>', 'plan').choices(PLAN_NAMES).makeOptionMandatory())
+    .option(
+      '--init',
+      'make the data directory, its master secret and its database if they are missing',
+    )
+    .option('--json', 'write the result as JSON')
+    .action((options) => create(context, options));
+  account
+    .command('list')
+    .description('list all accounts')
+    .option('--json', 'write the result as JSON')
+    .action((options) => list(context, options));
+  account
+    .command('set-plan <account>')
+    .addArgument(new Argument('<plan>', 'plan').choices(PLAN_NAMES).argParser(parsePlan))
+    .description('move an account to another plan')
+    .option('--json', 'write the result as JSON')
+    .action((accountId, plan, options) => setPlan(context, accountId, plan, options));
+}
+
+function parsePlan(text: string): PlanName {
+  const plan = PLAN_NAMES.find((name) => name === text);
+  if (plan) return plan;
+  throw new CommandError(`PLAN expected one of ${PLAN_NAMES.join(', ')}, got ${text}`, 2);
+}
+
+async function create(
+  context: CliContext,
+  options: { name: string; plan: PlanName; init?: boolean; json?: boolean },
+): Promise<void> {
+  const { plan } = options;
+  const name = options.name.trim();
+  if (name === '' || name.length > MAX_NAME || /\p{Cc}/u.test(name)) {
+    throw new CommandError(`--name takes 1 to ${MAX_NAME} printable characters`, 2);
+  }
+  const accountId = `acct_${randomUUID().replaceAll('-', '')}`;
+  const createdMs = Date.now();
+  const withOneStore = options.init ? withInitializedStore : withStoreToMake;
+  await withOneStore(context, (store) =>
+    store.addAccount({ accountId, name, plan, demo: false, createdMs }),
+  );
+  if (options.json) {
+    writeJson(context, {
+      account_id: accountId,
+      name,
+      plan,
+      created_at: formatTimestamp(createdMs),
+    });
+  } else {
+    context.out(`${accountId}\n`);
+    context.err(
+      `Created "${name}" on the ${PLANS[plan].label} plan. Next:\n` +
+        `  ${commandLine(context, `key issue --account ${accountId}`)}\n`,
+    );
+  }
+}
+
+async function list(context: CliContext, options: { json?: boolean }): Promise<void> {
+  const accounts = await withStoreToRead(context, (store) => store.listAccounts());
+  if (options.json) {
+    const rows = accounts.map(({ accountId, name, plan, demo, createdMs }) => ({
+      account_id: accountId,
+      name,
+      plan,
+      demo,
+      created_at: formatTimestamp(createdMs),
+    }));
+    writeJson(context, { accounts: rows });
+    return;
+  }
+  const rows = accounts.map(({ accountId, plan, createdMs, name }) => [
+    accountId,
+    plan,
+    formatTimestamp(createdMs),
+    name,
+  ]);
+  writeTable(context, ['ACCOUNT', 'PLAN', 'CREATED', 'NAME'], rows);
+}
+
+async function setPlan(
+  context: CliContext,
+  accountId: string,
+  plan: PlanName,
+  options: { json?: boolean },
+): Promise<void> {
+  const changed = await withStore(context, (store) => store.setPlan(accountId, plan));
+  if (!changed)
+    throw new CommandError(`there is no account ${accountId}. To list them: phm account list`, 1);
+  if (options.json) writeJson(context, { account_id: accountId, plan });
+  else context.err(`Account ${accountId} is on the ${PLANS[plan].label} plan now.\n`);
+}

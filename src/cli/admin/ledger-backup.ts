@@ -1,0 +1,112 @@
+/** `phm ledger backup` and `phm ledger restore`: copies of the embedded database. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { Config } from '../../config/index.ts';
+import { type CopyReport, copyDatabase } from '../../ledger/index.ts';
+import { makeDirectory } from '../../make-directory.ts';
+import { CommandError } from '../command-error.ts';
+import { type CliContext, requireConfig, storeLocation, writeJson } from '../context.ts';
+import { untilInterrupted } from '../interruption.ts';
+import { requireFittingSecret } from './restored-secret.ts';
+import { describeRows } from './row-counts.ts';
+import { INIT_HELP, requireLedger, requireMasterSecret, tellStore } from './store.ts';
+
+const BACKUP_HELP = `
+The server may run. FILE is one complete database, readable by its owner only, and must not exist yet.
+Keep the master secret apart from it. PostgreSQL is backed up with pg_dump.
+
+Example:
+  phm ledger backup /backup/phm-monday.db
+`;
+
+const RESTORE_HELP = `
+Stop the server and move the old database away first, with the files beside it: phm.db, phm.db-wal and
+phm.db-shm belong together. Nothing is overwritten.
+
+On a new machine restore before the first start, and put the master secret of the backup there first.
+
+Example:
+  mkdir /var/lib/phm/before && mv /var/lib/phm/phm.db* /var/lib/phm/before/
+  phm ledger restore /backup/phm-monday.db
+  phm ledger verify
+`;
+
+/** Adds the commands to `phm ledger`. */
+export function addBackupCommands(ledger: Command, context: CliContext): void {
+  ledger
+    .command('backup <file>')
+    .description('copy the database to a new file, and check the copy; the server may run')
+    .option('--json', 'write the result as JSON')
+    .addHelpText('after', BACKUP_HELP)
+    .action(async (file: string, options: { json?: boolean }) => {
+      const { config, path } = embeddedDatabase(context, 'back it up with: pg_dump -Fc');
+      await requireLedger(context, config, 'read');
+      const copied = await copy(path, file, 'database');
+      tellCopied(context, copied, options, 'Backed up to');
+    });
+  ledger
+    .command('restore <file>')
+    .description('put a backup in the place of the database; the server must not run')
+    .option('--init', INIT_HELP)
+    .option('--json', 'write the result as JSON')
+    .addHelpText('after', RESTORE_HELP)
+    .action(async (file: string, options: { init?: boolean; json?: boolean }) => {
+      const { config, path } = embeddedDatabase(context, 'restore it with: pg_restore');
+      if (!options.init) requireMasterSecret(context, config);
+      makeDataDirectory(config);
+      const copied = await copy(file, path, 'backup');
+      tellCopied(context, copied, options, 'Restored to');
+      await requireFittingSecret(context, config);
+    });
+}
+
+/** On a new machine there is none, if the master secret comes from elsewhere. */
+function makeDataDirectory({ dataDir }: Config): void {
+  try {
+    makeDirectory(dataDir);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new CommandError(
+      `cannot make the directory ${dataDir}: ${message}; check PHM_DATA_DIR`,
+      1,
+    );
+  }
+}
+
+function embeddedDatabase(context: CliContext, instead: string): { config: Config; path: string } {
+  const config = requireConfig(context);
+  const location = storeLocation(config);
+  if (location.kind === 'sqlite') {
+    tellStore(context, location);
+    return { config, path: location.path };
+  }
+  throw new CommandError(
+    `the ledger is in PostgreSQL: ${instead} (docs/operations.md, "Backup and restore")`,
+    1,
+  );
+}
+
+interface Copied {
+  readonly file: string;
+  readonly report: CopyReport;
+}
+
+async function copy(from: string, to: string, source: 'database' | 'backup'): Promise<Copied> {
+  const file = resolve(to);
+  const report = await untilInterrupted((signal) => copyDatabase(from, file, signal, source));
+  return { file, report };
+}
+
+function tellCopied(
+  context: CliContext,
+  { file, report }: Copied,
+  { json }: { json?: boolean },
+  verb: string,
+): void {
+  if (json) writeJson(context, { file, checked: true, ...report });
+  else context.err(`${verb} ${file}: ${describe(report)}. The copy was checked.\n`);
+}
+
+function describe({ bytes, rows }: CopyReport): string {
+  return `${bytes.toLocaleString('en')} bytes, ${describeRows(rows)}`;
+}

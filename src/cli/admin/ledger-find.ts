@@ -1,0 +1,186 @@
+/** `phm ledger find`: whose keys these are. After a latch the log names keys by their ids alone. */
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import type { Command } from 'commander';
+import { formatTimestamp } from '../../clock.ts';
+import { parseKeyId } from '../../keys/index.ts';
+import type { LedgerStore, RecordedKey } from '../../ledger/index.ts';
+import { CommandError } from '../command-error.ts';
+import { type CliContext, writeJson, writeTable } from '../context.ts';
+import { withStoreToRead } from './store.ts';
+
+/** Key ids in one call: several times what a server names after a latch. */
+const MAX_IDS = 100_000;
+
+/** Key ids in one question to the database. */
+const BATCH = 1_000;
+
+/** Holds `MAX_IDS` identifiers, each with quotes, a comma and a line end. */
+const MAX_BYTES = 50 * MAX_IDS;
+
+const HELP = `
+KEY_ID is the key_id of an answer, phm_ and a number. "-" reads key ids from standard input. White space, commas,
+quotes and brackets separate them, so that the list of a log line can be given as it is. Ids without a row in this
+ledger are listed as well: the key was never recorded here, or its row was pruned. The server may run.
+
+Examples:
+  phm ledger find phm_2170447811675921486708632360111591537
+  grep 'plain keys released' phm.log | grep -o 'phm_[0-9]*' | phm ledger find -
+`;
+
+interface FindOptions {
+  readonly file?: string;
+  readonly json?: boolean;
+}
+
+/** An identifier that was asked for, and its key; null without a row. */
+interface Found {
+  readonly keyId: string;
+  readonly key: RecordedKey | null;
+}
+
+export function addFindCommand(ledger: Command, context: CliContext): void {
+  ledger
+    .command('find')
+    .argument('[key_id...]', 'ids of keys; - reads them from standard input')
+    .description('tell which accounts own keys, and what the ledger has of them')
+    .option('--file <file>', 'read the key ids from a file')
+    .option('--json', 'write the result as JSON')
+    .addHelpText('after', HELP)
+    .action((given: string[], options: FindOptions) => find(context, given, options));
+}
+
+async function find(
+  context: CliContext,
+  given: readonly string[],
+  options: FindOptions,
+): Promise<void> {
+  const keyIds = parseKeyIds(await readInput(context, given, options.file));
+  const found = await withStoreToRead(context, (store) => findAll(store, keyIds));
+  if (options.json) writeResult(context, found);
+  else writeList(context, found);
+}
+
+/** The text that holds the identifiers: of the arguments, a file or standard input, one of them. */
+async function readInput(
+  { err }: CliContext,
+  given: readonly string[],
+  file: string | undefined,
+): Promise<string> {
+  if (given.length > 0 === (file !== undefined) || (given.includes('-') && given.length > 1)) {
+    throw new CommandError('give key ids, or - for standard input, or --file: one of them', 2);
+  }
+  if (file !== undefined) return readText(createReadStream(file), file);
+  if (given[0] !== '-') return given.join(' ');
+  if (process.stdin.isTTY) err('Paste the key ids, then press Enter and Ctrl-D.\n');
+  return readText(process.stdin, 'standard input');
+}
+
+async function readText(input: Readable, name: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of input) {
+      bytes += chunk.length;
+      if (bytes > MAX_BYTES) throw tooMany();
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(`${name} cannot be read: ${(error as Error).message}`, 2);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/**
+ * Each identifier once, in the order given, with its bytes. A word that is none is not repeated in the message: what
+ * was given may be a key.
+ */
+function parseKeyIds(text: string): Map<string, Uint8Array> {
+  const keyIds = new Map<string, Uint8Array>();
+  const words = text.split(/[\s,"'[\]]+/).filter((word) => word !== '');
+  for (const [i, word] of words.entries()) {
+    const bytes = parseKeyId(word);
+    if (!bytes) {
+      throw new CommandError(
+        `word ${i + 1} of ${words.length} is no key id: a key id is phm_ and a number`,
+        2,
+      );
+    }
+    keyIds.set(word, bytes);
+  }
+  if (keyIds.size === 0) throw new CommandError('there are no key ids in what was given', 2);
+  if (keyIds.size > MAX_IDS) throw tooMany();
+  return keyIds;
+}
+
+function tooMany(): CommandError {
+  return new CommandError(`give at most ${MAX_IDS} key ids at a time`, 2);
+}
+
+async function findAll(
+  store: LedgerStore,
+  keyIds: ReadonlyMap<string, Uint8Array>,
+): Promise<Found[]> {
+  const asked = [...keyIds];
+  const found: Found[] = [];
+  for (let first = 0; first < asked.length; first += BATCH) {
+    const batch = asked.slice(first, first + BATCH);
+    const keys = await store.findKeys(batch.map(([, bytes]) => bytes));
+    found.push(...batch.map(([keyId], i) => ({ keyId, key: keys[i] ?? null })));
+  }
+  return found;
+}
+
+function writeResult(context: CliContext, found: readonly Found[]): void {
+  writeJson(context, {
+    keys: found.flatMap(({ keyId, key }) => (key ? [{ key_id: keyId, ...columnsOf(key) }] : [])),
+    unknown: found.filter(({ key }) => key === null).map(({ keyId }) => keyId),
+  });
+}
+
+function columnsOf(key: RecordedKey) {
+  return {
+    account_id: key.accountId,
+    account_name: key.accountName,
+    api_key_id: key.apiKeyId,
+    created_at: formatTimestamp(key.createdMs),
+    security_level: key.securityLevel,
+    modulation_type: key.modulation,
+    validated: key.validated,
+  };
+}
+
+/** A table on standard output, with keys of one account together, and the sums on standard error. */
+function writeList(context: CliContext, found: readonly Found[]): void {
+  const byAccount = Map.groupBy(found, ({ key }) => key?.accountId ?? null);
+  const unknown = byAccount.get(null)?.length ?? 0;
+  byAccount.delete(null);
+  writeTable(
+    context,
+    ['KEY ID', 'ACCOUNT', 'NAME', 'API KEY', 'CREATED', 'LEVEL', 'MODULATION', 'VALIDATED'],
+    [...byAccount.values()].flat().map(({ keyId, key }) => [keyId, ...cellsOf(key)]),
+  );
+  for (const { keyId, key } of found) if (key === null) context.out(`${keyId}  unknown\n`);
+  const known = found.length - unknown;
+  const sums = `${count(known, 'key')} of ${count(byAccount.size, 'account')}`;
+  context.err(`Found ${sums}. Without a row: ${unknown.toLocaleString('en')}.\n`);
+}
+
+function count(number: number, noun: string): string {
+  return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+function cellsOf(key: RecordedKey | null): string[] {
+  if (key === null) return [];
+  const { validated, account_name, ...columns } = columnsOf(key);
+  return [
+    columns.account_id,
+    account_name ?? '-',
+    columns.api_key_id,
+    columns.created_at,
+    String(columns.security_level),
+    columns.modulation_type,
+    validated ? 'yes' : 'no',
+  ];
+}

@@ -1,0 +1,32 @@
+/** `phm migrate`: brings the schema of the ledger's database up to date. */
+import type { Command } from 'commander';
+import { migrateStore } from '../../ledger/index.ts';
+import { type CliContext, requireConfig, storeLocation, writeJson } from '../context.ts';
+import { requireLedger, tellStore } from './store.ts';
+
+export function addMigrateCommand(program: Command, context: CliContext): void {
+  program
+    .command('migrate')
+    .description('bring the schema of the database up to date; servers may run meanwhile')
+    .option('--json', 'write the result as JSON')
+    .action((options) => run(context, options));
+}
+
+async function run(context: CliContext, options: { json?: boolean }): Promise<void> {
+  const config = requireConfig(context);
+  const location = storeLocation(config);
+  tellStore(context, location);
+  await requireLedger(context, config, 'make');
+  const { from, to, program } = await migrateStore(location);
+  if (options.json) writeJson(context, { store: location.kind, from, to, program });
+  else context.err(describe(from, to, program));
+}
+
+function describe(from: number, to: number, program: number): string {
+  if (from < to) return `The schema went from version ${from} to ${to}.\n`;
+  if (to === program) return `The schema is at version ${to}: nothing to do.\n`;
+  return (
+    `The schema is at version ${to}: a newer release has migrated it. This program knows version ${program} and works ` +
+    'with it: nothing to do.\n'
+  );
+}

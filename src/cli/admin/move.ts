@@ -1,0 +1,142 @@
+/** `phm export` and `phm import`: the contents of one store, for another. */
+import { once } from 'node:events';
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { addAbortSignal, type Readable } from 'node:stream';
+import type { Command } from 'commander';
+import { MONTHLY_QUOTAS, PLAN_NAMES } from '../../accounts/index.ts';
+import {
+  exportLedger,
+  importLedger,
+  type MoveReport,
+  openMovableStore,
+  openStoreToChange,
+  openStoreToRead,
+  refuseLostDatabase,
+  writeNewFile,
+} from '../../ledger/index.ts';
+import { CommandError } from '../command-error.ts';
+import { type CliContext, requireConfig, storeLocation, writeJson } from '../context.ts';
+import { untilInterrupted } from '../interruption.ts';
+import { describeRows } from './row-counts.ts';
+import { INIT_HELP, requireLedger, requireMasterSecret, tellStore } from './store.ts';
+
+const STANDARD_STREAM = '-';
+
+const HELP = `
+Accounts, API keys (their hashes), usage, sums, ledger rows and the check values of the master secret, as
+newline-delimited JSON. The file holds no key, no API key and no secret. Stop the servers of the old
+store first, and give those of the new one the same master secret.
+
+Example, from SQLite to PostgreSQL:
+  phm export | PHM_DATABASE_URL=postgres://… phm import -
+`;
+
+export function addMoveCommands(program: Command, context: CliContext): void {
+  program
+    .command('export [file]')
+    .description('write the contents of the store to a new file, or to standard output')
+    .option('--json', 'write the result as JSON')
+    .addHelpText('after', HELP)
+    .action((file: string | undefined, options: { json?: boolean }) =>
+      runExport(context, file ?? STANDARD_STREAM, options),
+    );
+  program
+    .command('import <file>')
+    .description('read an export into an empty store; - is standard input')
+    .option('--init', INIT_HELP)
+    .option('--json', 'write the result as JSON')
+    .addHelpText('after', HELP)
+    .action((file: string, options: ImportOptions) => runImport(context, file, options));
+}
+
+async function runExport(
+  context: CliContext,
+  file: string,
+  { json }: { json?: boolean },
+): Promise<void> {
+  if (file === STANDARD_STREAM && json) {
+    throw new CommandError('--json needs a file: standard output has the export', 2);
+  }
+  const config = requireConfig(context);
+  const location = storeLocation(config);
+  tellStore(context, location);
+  await requireLedger(context, config, 'read');
+  // Refuses a schema that this program does not know.
+  await (await openStoreToRead(location, MONTHLY_QUOTAS)).close();
+  const store = await openMovableStore(location);
+  const write = (put: (bytes: Uint8Array) => Promise<void>) =>
+    untilInterrupted((signal) => exportLedger(store, Date.now(), put, signal));
+  const report =
+    file === STANDARD_STREAM
+      ? await write(context.outBytes)
+      : await writeNewFile(resolve(file), (temporary) => intoFile(temporary, write));
+  tell(context, report, 'Exported', json);
+}
+
+async function intoFile<T>(
+  path: string,
+  write: (put: (bytes: Uint8Array) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const file = await open(path, 'a');
+  try {
+    return await write((bytes) => file.appendFile(bytes));
+  } finally {
+    await file.close();
+  }
+}
+
+interface ImportOptions {
+  readonly init?: boolean;
+  readonly json?: boolean;
+}
+
+async function runImport(
+  context: CliContext,
+  file: string,
+  { init, json }: ImportOptions,
+): Promise<void> {
+  const config = requireConfig(context);
+  const location = storeLocation(config);
+  tellStore(context, location);
+  if (!init) requireMasterSecret(context, config);
+  if (location.kind === 'sqlite') refuseLostDatabase(location.path);
+  const source = file === STANDARD_STREAM ? process.stdin : await openFile(file);
+  const report = await untilInterrupted(async (signal) => {
+    // Makes the schema of a new embedded store, and refuses an older one, and one in PostgreSQL that is not there.
+    await (await openStoreToChange(location, MONTHLY_QUOTAS)).close();
+    const store = await openMovableStore(location);
+    const chunks = chunksOf(addAbortSignal(signal, source), file);
+    return importLedger(store, chunks, PLAN_NAMES, signal);
+  });
+  tell(context, report, 'Imported and compared', json);
+}
+
+async function openFile(path: string): Promise<Readable> {
+  const stream = createReadStream(path, { highWaterMark: 2 ** 20 });
+  try {
+    await once(stream, 'open');
+    return stream;
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+}
+
+async function* chunksOf(stream: Readable, path: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream;
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+}
+
+function unreadable(path: string, cause: unknown): unknown {
+  const { syscall, message } = cause as NodeJS.ErrnoException;
+  return syscall ? new CommandError(`cannot read ${path}: ${message}`, 1) : cause;
+}
+
+function tell(context: CliContext, report: MoveReport, verb: string, json = false): void {
+  if (json) writeJson(context, report);
+  else context.err(`${verb} ${describeRows(report.rows)}; SHA-256 ${report.sha256}\n`);
+}

@@ -1,0 +1,43 @@
+/** Whether a restored ledger and the master secret at hand belong together. */
+import { existsSync } from 'node:fs';
+import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
+import type { Config } from '../../config/index.ts';
+import { SetupError } from '../../errors.ts';
+import { openStoreToRead } from '../../ledger/index.ts';
+import { Keyring } from '../../proof/index.ts';
+import { foreignSecretProblem, readMasterSecret } from '../../service/index.ts';
+import { CommandError } from '../command-error.ts';
+import { type CliContext, storeLocation } from '../context.ts';
+import { asStarted } from '../launcher.ts';
+
+/**
+ * Throws `CommandError` when no server would start on the ledger with the master secret at hand. Warns when they cannot be
+ * compared; without a secret there is nothing to compare.
+ */
+export async function requireFittingSecret(context: CliContext, config: Config): Promise<void> {
+  const { masterSecret: origin } = config;
+  if (origin.kind !== 'environment' && !existsSync(origin.path)) return;
+  const problem = await compare(config).catch((error: unknown) => {
+    if (!(error instanceof SetupError)) throw error;
+    const reason = asStarted(error.message, context);
+    context.err(`warning: the master secret was not compared with the ledger: ${reason}\n`);
+    return null;
+  });
+  if (problem === null) return;
+  throw new CommandError(
+    `the database was restored, but no server starts on it with the master secret at hand: ${problem}`,
+    1,
+  );
+}
+
+async function compare(config: Config): Promise<string | null> {
+  const { versions, currentVersion } = readMasterSecret(config.masterSecret);
+  const keyring = new Keyring(versions, currentVersion);
+  try {
+    const store = await openStoreToRead(storeLocation(config), MONTHLY_QUOTAS);
+    const checks = await store.secretChecks().finally(() => store.close());
+    return foreignSecretProblem(keyring, checks);
+  } finally {
+    keyring.destroy();
+  }
+}

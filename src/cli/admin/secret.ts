@@ -1,0 +1,129 @@
+/** `phm secret`: the master secret, from which the keys of commitments and proofs are derived. */
+import type { Command } from 'commander';
+import { wipe } from '../../bytes.ts';
+import { formatTimestamp } from '../../clock.ts';
+import type { MasterSecretOrigin } from '../../config/index.ts';
+import { Keyring, newMasterSecret } from '../../proof/index.ts';
+import {
+  createMasterSecret,
+  foreignSecretProblem,
+  readMasterSecret,
+  rotateMasterSecret,
+} from '../../service/index.ts';
+import { CommandError } from '../command-error.ts';
+import { type CliContext, requireConfig, writeJson, writeTable } from '../context.ts';
+import { addRetirementCommands, retirementJson } from './secret-retire.ts';
+import { readStoreIfAny, requireSecretFile } from './store.ts';
+
+export function addSecretCommands(program: Command, context: CliContext): void {
+  const secret = program
+    .command('secret')
+    .description('make, rotate, retire and list the master secret');
+  secret
+    .command('new')
+    .description('make a master secret in its file, or print one for PHM_MASTER_KEY')
+    .option('--print', 'print 64 hex digits and write no file')
+    .option('--json', 'write the result as JSON')
+    .action((options) => create(context, options));
+  secret
+    .command('rotate')
+    .description('add a version; old proofs and commitments still verify. Says what to do next')
+    .option('--json', 'write the result as JSON')
+    .action((options) => rotate(context, options));
+  secret
+    .command('list')
+    .description('list the versions, without the secrets, and which of them are retired')
+    .option('--json', 'write the result as JSON')
+    .action((options) => list(context, options));
+  addRetirementCommands(secret, context);
+}
+
+function create(context: CliContext, options: { print?: boolean; json?: boolean }): void {
+  if (options.print) {
+    const secret = newMasterSecret();
+    const text = secret.toString('hex');
+    wipe(secret);
+    if (options.json) writeJson(context, { master_key: text });
+    else context.out(`${text}\n`);
+    return;
+  }
+  const origin = requireConfig(context).masterSecret;
+  if (origin.kind === 'environment') {
+    throw new CommandError('PHM_MASTER_KEY is set: unset it, or use --print to make another', 1);
+  }
+  createMasterSecret(origin.path);
+  report(context, origin, 1, 'Made', options.json);
+}
+
+function rotate(context: CliContext, options: { json?: boolean }): void {
+  const config = requireConfig(context);
+  requireSecretFile(context, config);
+  const origin = config.masterSecret;
+  const version = rotateMasterSecret(origin);
+  report(context, origin, version, 'Added', options.json);
+  context.err(nextSteps(version, origin.currentVersion ?? version - 1));
+}
+
+/** What to do once a version is in the file. */
+function nextSteps(version: number, current: number): string {
+  return (
+    'One server: restart it without PHM_MASTER_KEY_VERSION.\n' +
+    'Several servers on one database, restarted one after the other, each when the one before is ready:\n' +
+    `  1. give all of them this secret with PHM_MASTER_KEY_VERSION=${current};\n` +
+    `  2. when all run with it, set PHM_MASTER_KEY_VERSION=${version} on all of them.\n`
+  );
+}
+
+function report(
+  context: CliContext,
+  origin: MasterSecretOrigin,
+  version: number,
+  verb: string,
+  json = false,
+): void {
+  const path = origin.kind === 'environment' ? null : origin.path;
+  if (json) writeJson(context, { version, path });
+  else context.err(`${verb} version ${version} in ${path}. Keep a copy in a safe place.\n`);
+}
+
+/** Lists versions with the start of their check value, by which two files can be told apart. */
+async function list(context: CliContext, options: { json?: boolean }): Promise<void> {
+  const config = requireConfig(context);
+  const origin = config.masterSecret;
+  context.err(`Master secret: ${origin.kind === 'environment' ? 'PHM_MASTER_KEY' : origin.path}\n`);
+  requireSecretFile(context, config);
+  const { versions, currentVersion } = readMasterSecret(origin);
+  const keyring = new Keyring(versions, currentVersion);
+  const checks = await readStoreIfAny(context, config, (store) => store.secretChecks());
+  const rows = keyring.versions.map((version) => ({
+    version,
+    status: version === keyring.currentVersion ? 'current' : 'verify-only',
+    check: keyring.checkValue(version).subarray(0, 8).toString('hex'),
+    ...(checks && retirementJson(checks.get(version)?.retirement ?? null)),
+  }));
+  const problem = checks ? foreignSecretProblem(keyring, checks) : null;
+  keyring.destroy();
+  if (problem !== null) context.err(`warning: ${problem}\n`);
+  if (options.json) {
+    writeJson(context, { versions: rows, listed_at: formatTimestamp(Date.now()) });
+    return;
+  }
+  writeTable(
+    context,
+    ['VERSION', 'STATUS', 'CHECK', 'RETIRED', 'COMPROMISED SINCE'],
+    rows.map((row) => [
+      String(row.version),
+      row.status,
+      row.check,
+      checks ? (row.retired_at ?? '-') : '?',
+      checks ? (row.compromised_since ?? '-') : '?',
+    ]),
+  );
+  const highest = versions[versions.length - 1].version;
+  if (highest !== currentVersion) {
+    context.err(
+      `Version ${highest} only verifies. When every server of the database runs with it, set ` +
+        `PHM_MASTER_KEY_VERSION=${highest} on all of them and restart them one after the other.\n`,
+    );
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * The store that a command works on. Each command says which one that is, on standard error. A command that
+ * reads makes nothing, and none but `phm migrate` changes the schema. None works on a data directory that belongs to no server, because the servers do not
+ * know what is in it.
+ */
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
+import { wipe } from '../../bytes.ts';
+import type { Config } from '../../config/index.ts';
+import { AppError, SetupError } from '../../errors.ts';
+import {
+  type LedgerStore,
+  openStoreToChange,
+  openStoreToRead,
+  refuseLostDatabase,
+  type StoreLocation,
+} from '../../ledger/index.ts';
+import { checkMasterSecret, loadMasterSecret } from '../../service/index.ts';
+import { CommandError } from '../command-error.ts';
+import { type CliContext, requireConfig, storeLocation } from '../context.ts';
+import { asStarted, commandLine } from '../launcher.ts';
+import { describeOtherServer } from './other-server.ts';
+
+/** What a command does with the store: only reads it, changes it, or may also make its database. */
+type Use = 'read' | 'change' | 'make';
+
+/** What is done with the store and the configuration that names it. */
+type Work<T> = (store: LedgerStore, config: Config) => Promise<T>;
+
+/** Runs work that only reads, and closes the store. */
+export function withStoreToRead<T>(context: CliContext, work: Work<T>): Promise<T> {
+  return withServersStore(context, 'read', work);
+}
+
+/** Runs work that changes the store, and closes it. */
+export function withStore<T>(context: CliContext, work: Work<T>): Promise<T> {
+  return withServersStore(context, 'change', work);
+}
+
+/** The same; a data directory with a master secret gets its database if it has none. */
+export function withStoreToMake<T>(context: CliContext, work: Work<T>): Promise<T> {
+  return withServersStore(context, 'make', work);
+}
+
+/**
+ * Runs work on a data directory that need not exist: it gets what the first start of a server gives it, its
+ * database and its master secret.
+ */
+export async function withInitializedStore<T>(context: CliContext, work: Work<T>): Promise<T> {
+  const config = requireConfig(context);
+  const location = storeLocation(config);
+  if (location.kind === 'postgres') {
+    throw new CommandError('--init is for a data directory, and the ledger is in PostgreSQL', 2);
+  }
+  tellStore(context, location);
+  refuseLostDatabase(location.path);
+  const store = await openStoreToChange(location, MONTHLY_QUOTAS);
+  try {
+    if ((await store.secretChecks()).size === 0) await registerSecret(config, store);
+    await noteOtherServer(context, config);
+    return await work(store, config);
+  } finally {
+    await store.close();
+  }
+}
+
+async function registerSecret(config: Config, store: LedgerStore): Promise<void> {
+  const secret = loadMasterSecret(config.masterSecret);
+  try {
+    await checkMasterSecret(store, secret, Date.now());
+  } finally {
+    wipe(...secret.versions.map((one) => one.secret));
+  }
+}
+
+async function withServersStore<T>(context: CliContext, use: Use, work: Work<T>): Promise<T> {
+  const config = requireConfig(context);
+  const location = storeLocation(config);
+  tellStore(context, location);
+  const belongsToServer = await requireLedger(context, config, use);
+  const open = use === 'read' ? openStoreToRead : openStoreToChange;
+  const store = await open(location, MONTHLY_QUOTAS);
+  try {
+    if (!belongsToServer && (await store.secretChecks()).size === 0) {
+      throw await refusal(context, config, 'no server has started on this ledger');
+    }
+    await noteOtherServer(context, config);
+    return await work(store, config);
+  } finally {
+    await store.close();
+  }
+}
+
+/**
+ * Runs work that reads the store, for a command that can do without. Undefined when there is no store yet, or when it
+ * cannot be read, which is said on standard error.
+ */
+export async function readStoreIfAny<T>(
+  context: CliContext,
+  config: Config,
+  work: (store: LedgerStore) => Promise<T>,
+): Promise<T | undefined> {
+  const location = storeLocation(config);
+  if (location.kind === 'sqlite' && !isThere(location.path)) return undefined;
+  tellStore(context, location);
+  try {
+    const store = await openStoreToRead(location, MONTHLY_QUOTAS);
+    return await work(store).finally(() => store.close());
+  } catch (error) {
+    if (!(error instanceof SetupError || error instanceof AppError)) throw error;
+    context.err(`warning: the ledger cannot be read: ${asStarted(error.message, context)}\n`);
+    return undefined;
+  }
+}
+
+/** Says which store a command opens. */
+export function tellStore({ err }: CliContext, location: StoreLocation): void {
+  err(`Ledger: ${describeStore(location)}\n`);
+}
+
+/** The store for people, without the user and the password of its address. */
+export function describeStore(location: StoreLocation): string {
+  if (location.kind === 'sqlite') return location.path;
+  const { hostname, port, pathname } = new URL(location.url);
+  return `PostgreSQL, database ${pathname.slice(1)} on ${hostname}:${port || '5432'}`;
+}
+
+/**
+ * Throws `CommandError` when there is no ledger to use. True when the store certainly is a server's: an
+ * address names a database in PostgreSQL, and a master secret lies only in a server's directory.
+ */
+export async function requireLedger(
+  context: CliContext,
+  config: Config,
+  use: Use,
+): Promise<boolean> {
+  const location = storeLocation(config);
+  if (location.kind === 'postgres') return true;
+  const hasSecret = isThere(join(config.dataDir, 'master.key'));
+  refuseLostDatabase(location.path);
+  if (isThere(location.path) || (use === 'make' && hasSecret)) return hasSecret;
+  throw await refusal(
+    context,
+    config,
+    hasSecret ? 'no server has started here: there is no ledger yet' : 'there is no ledger',
+  );
+}
+
+function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOTDIR') return false;
+    throw new CommandError(
+      `cannot look for ${path}: ${(error as Error).message}; run this as the user of the server`,
+      1,
+    );
+  }
+}
+
+/** Help of the option that takes the word of its user that a data directory is the right one. */
+export const INIT_HELP = 'also into a data directory that has no master secret yet';
+
+/**
+ * Throws `CommandError` when the contents of another store are to go where no master secret is: the directory is
+ * likely the wrong one, and no server starts on a filled ledger without its secret.
+ */
+export function requireMasterSecret(context: CliContext, config: Config): void {
+  const { masterSecret: origin, databaseUrl } = config;
+  if (databaseUrl !== null || origin.kind === 'environment' || isThere(origin.path)) return;
+  throw noMasterSecret(
+    context,
+    origin.path,
+    'If it is the right one, put the master secret that belongs to the contents there first, or use --init.',
+  );
+}
+
+/** Throws `CommandError` when the data directory lacks its master secret. */
+export function requireSecretFile(context: CliContext, config: Config): void {
+  const { masterSecret: origin } = config;
+  if (origin.kind !== 'managed' || isThere(origin.path)) return;
+  const location = storeLocation(config);
+  const hasLedger = location.kind === 'postgres' || isThere(location.path);
+  const fix = hasLedger
+    ? 'If it is the right one, restore the file from its backup.'
+    : 'If this is a new installation, make one: phm secret new';
+  throw noMasterSecret(context, origin.path, fix);
+}
+
+function noMasterSecret(context: CliContext, path: string, fix: string): CommandError {
+  const where = `${whereFrom(context)}. Set it to the data directory of your server.`;
+  return new CommandError(`there is no master secret ${path}\n${where}\n${fix}`, 1);
+}
+
+/** What is missing, where it was looked for, and what to do. */
+async function refusal(
+  context: CliContext,
+  config: Config,
+  problem: string,
+): Promise<CommandError> {
+  const make = commandLine(context, 'account create --init --name "My team" --plan research');
+  const other = await describeOtherServer(config);
+  const isDirectory = statSync(config.dataDir, { throwIfNoEntry: false })?.isDirectory() ?? true;
+  const lines = [
+    `${problem} in ${config.dataDir}${isDirectory ? '' : ', which is not a directory'}`,
+    `${whereFrom(context)}. Set it to the data directory of your server.`,
+    `To make a new one here, start a server, or: ${make}`,
+    ...(other === null ? [] : [other]),
+  ];
+  return new CommandError(lines.join('\n'), 1);
+}
+
+function whereFrom({ env }: CliContext): string {
+  return env.PHM_DATA_DIR?.trim()
+    ? 'PHM_DATA_DIR names this data directory'
+    : 'PHM_DATA_DIR is not set, so this is ./data in the working directory';
+}
+
+/** Warns of a server that callers on this machine reach and that does not see what the command does. */
+async function noteOtherServer({ err }: CliContext, config: Config): Promise<void> {
+  if (config.databaseUrl !== null) return;
+  const other = await describeOtherServer(config);
+  if (other !== null) err(`note: ${other}\n`);
+}

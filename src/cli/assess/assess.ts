@@ -1,0 +1,42 @@
+/**
+ * `phm assess`: the suite of SP 800-22 on the sequences of a file.
+ *
+ *   input → sequences → worker threads → reports, in order → output, and counts for the second level
+ *
+ * Reports describe sequences; whatever they say, NIST certifies nothing by SP 800-22.
+ */
+import { TEST_NAMES } from '#sp800-22';
+import { type AssessOutput, countText, RunCounts } from '#sp800-22/report';
+import { CommandError } from '../command-error.ts';
+import { type AssessControl, type AssessOptions, MAX_BITS, openRun } from './run.ts';
+
+/**
+ * Runs the suite on every sequence. When the run ends early, `output` gets what was finished, and a
+ * `CommandError` is thrown: exit code 2 when an option is out of range, else 1.
+ */
+export async function assess(
+  options: AssessOptions,
+  output: AssessOutput,
+  control: AssessControl = {},
+): Promise<void> {
+  assertBitsOption(options.bits);
+  const counts = new RunCounts(options.tests ?? TEST_NAMES);
+  const run = await openRun(options, control);
+  try {
+    for await (const report of run.reports()) {
+      counts.add(report);
+      output.add(report);
+    }
+  } catch (error) {
+    if (!(error instanceof CommandError) || counts.sequences === 0) throw error;
+    output.end(counts.summary(false));
+    const finished = `the report covers what was finished before, ${countText(counts.sequences)}`;
+    throw new CommandError(`${error.message}; ${finished}`, error.exitCode);
+  }
+  output.end(counts.summary(true));
+}
+
+function assertBitsOption(bits: number | undefined): void {
+  if (bits === undefined || (Number.isInteger(bits) && bits >= 1 && bits <= MAX_BITS)) return;
+  throw new CommandError(`--bits takes a whole number from 1 to ${MAX_BITS}, got ${bits}`, 2);
+}

@@ -1,0 +1,174 @@
+/** What `phm assess-entropy` writes: tables for people, JSON for machines. */
+import { alignColumns, grouped } from '#sp800-22/report';
+import {
+  ASSESSMENT_SAMPLES,
+  ESTIMATOR_NAMES,
+  type EstimatorName,
+  type NonIidAssessment,
+  type Outcome,
+  type Outcomes,
+  type RestartAssessment,
+} from '#sp800-90b';
+
+/** Names and sections of SP 800-90B. */
+const TITLES: Readonly<Record<EstimatorName, string>> = {
+  most_common_value: '6.3.1  most common value',
+  collision: '6.3.2  collision',
+  markov: '6.3.3  Markov',
+  compression: '6.3.4  compression',
+  t_tuple: '6.3.5  t-tuple',
+  longest_repeated_substring: '6.3.6  longest repeated substring',
+  multi_mcw: '6.3.7  multi most common in window',
+  lag: '6.3.8  lag',
+  multi_mmc: '6.3.9  multi Markov with counting',
+  lz78y: '6.3.10 LZ78Y',
+};
+
+const CAVEAT = `An estimate of the non-IID track of SP 800-90B, from these samples alone. It does not prove entropy:
+the output of a deterministic generator scores as high.
+`;
+
+export function formatEntropyText(assessment: NonIidAssessment): string {
+  const { samples, bitsPerSymbol, alphabetSize, hOriginal, hBitstring, minEntropyPerSymbol } =
+    assessment;
+  const perBit = minEntropyPerSymbol / bitsPerSymbol;
+  const lines = [
+    `${grouped(samples)} samples of ${bitsText(bitsPerSymbol)}, ${valuesText(alphabetSize)}`,
+    '',
+    ...outcomeTable(
+      ['min-entropy', 'per symbol', 'per bit of bit string'],
+      [assessment.literal, assessment.bitstring],
+    ),
+    '',
+    ...alignColumns([
+      ['H_original', `${figure(hOriginal)} per symbol`],
+      ['H_bitstring', hBitstring === null ? '-' : `${figure(hBitstring)} per bit`],
+      ['Assessed', `${figure(minEntropyPerSymbol)} per symbol, ${figure(perBit)} per bit`],
+    ]),
+    '',
+  ];
+  return `${lines.join('\n')}\n${CAVEAT}`;
+}
+
+export function formatRestartText(assessment: RestartAssessment): string {
+  const { sanityCheck, hRows, hColumns, initialMinEntropy, validationPassed } = assessment;
+  const { maxCount, cutoff, passed } = sanityCheck;
+  const lines = [
+    ...outcomeTable(
+      ['min-entropy per symbol', 'rows', 'columns'],
+      [assessment.rows, assessment.columns],
+    ),
+    '',
+    ...alignColumns([
+      ['H_I', figure(initialMinEntropy), 'as given'],
+      ['H_r', figure(hRows), 'rows: restart by restart'],
+      ['H_c', figure(hColumns), 'columns: the same sample of every restart'],
+      [
+        'Sanity check',
+        passed ? 'passed' : 'FAILED',
+        `most common value of a row or column: ${maxCount} times, up to ${cutoff} pass`,
+      ],
+      ['Validation', validationPassed ? 'passed' : 'FAILED', 'min(H_r, H_c) >= H_I / 2'],
+      ['Assessed', figure(assessment.minEntropyPerSymbol), awardText(assessment)],
+    ]),
+    '',
+  ];
+  return `${lines.join('\n')}\n${CAVEAT}`;
+}
+
+function awardText({ sanityCheck, validationPassed }: RestartAssessment): string {
+  return sanityCheck.passed && validationPassed
+    ? 'min(H_r, H_c, H_I)'
+    : 'no entropy is awarded where a check failed';
+}
+
+function outcomeTable(heading: string[], columns: readonly (Outcomes | null)[]): string[] {
+  const rows = ESTIMATOR_NAMES.map((name) => [
+    TITLES[name],
+    ...columns.map((outcomes) => cell(outcomes?.[name])),
+  ]);
+  const reasons = ESTIMATOR_NAMES.flatMap((name) => {
+    const outcome = columns.map((outcomes) => outcomes?.[name]).find(isUnexpectedlyAbsent);
+    return outcome && !outcome.applicable ? [`  ${TITLES[name].slice(7)}: ${outcome.reason}`] : [];
+  });
+  const table = alignColumns([heading, ...rows]);
+  return reasons.length === 0 ? table : [...table, '', 'Without a figure:', ...reasons];
+}
+
+/** That an estimator is for binary input only needs no explanation. */
+function isUnexpectedlyAbsent(outcome: Outcome | undefined): boolean {
+  return outcome?.applicable === false && outcome.reason !== 'for binary input only';
+}
+
+function cell(outcome: Outcome | undefined): string {
+  return outcome?.applicable ? figure(outcome.minEntropy) : '-';
+}
+
+function figure(minEntropy: number): string {
+  return minEntropy.toFixed(6);
+}
+
+function valuesText(alphabetSize: number): string {
+  return alphabetSize === 1 ? 'all the same' : `${alphabetSize} different values`;
+}
+
+function bitsText(bits: number): string {
+  return bits === 1 ? '1 bit' : `${bits} bits`;
+}
+
+/** `null` when there are enough samples. */
+export function tooFewWarning(samples: number): string | null {
+  if (samples >= ASSESSMENT_SAMPLES) return null;
+  const wanted = grouped(ASSESSMENT_SAMPLES);
+  return `warning: ${grouped(samples)} samples; SP 800-90B section 3.1.1 asks for ${wanted}, and with fewer the estimates are lower and less sure
+`;
+}
+
+/** Field names as they are in JSON. */
+export function entropyJson(assessment: NonIidAssessment): Record<string, unknown> {
+  const { samples, bitsPerSymbol, minEntropyPerSymbol } = assessment;
+  return {
+    samples,
+    enough_samples: samples >= ASSESSMENT_SAMPLES,
+    bits_per_symbol: bitsPerSymbol,
+    alphabet_size: assessment.alphabetSize,
+    literal: outcomesJson(assessment.literal),
+    bitstring: assessment.bitstring && outcomesJson(assessment.bitstring),
+    h_original: assessment.hOriginal,
+    h_bitstring: assessment.hBitstring,
+    min_entropy_per_symbol: minEntropyPerSymbol,
+    min_entropy_per_bit: minEntropyPerSymbol / bitsPerSymbol,
+  };
+}
+
+export function restartJson(assessment: RestartAssessment): Record<string, unknown> {
+  const { sanityCheck, minEntropyPerSymbol } = assessment;
+  return {
+    bits_per_symbol: assessment.bitsPerSymbol,
+    alphabet_size: assessment.alphabetSize,
+    h_initial: assessment.initialMinEntropy,
+    sanity_check: snakeCase(sanityCheck),
+    rows: outcomesJson(assessment.rows),
+    columns: outcomesJson(assessment.columns),
+    h_rows: assessment.hRows,
+    h_columns: assessment.hColumns,
+    validation_passed: assessment.validationPassed,
+    min_entropy_per_symbol: minEntropyPerSymbol,
+  };
+}
+
+function outcomesJson(outcomes: Outcomes): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(outcomes).map(([name, outcome]) => [name, snakeCase(outcome)]),
+  );
+}
+
+/** `pGlobalUpper` as `p_global_upper`. */
+function snakeCase(record: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(record).map(([key, value]) => [
+      key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  );
+}

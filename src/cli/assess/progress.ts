@@ -1,0 +1,62 @@
+/** The progress bar of `phm assess`, for a terminal only. */
+import { grouped } from '#sp800-22/report';
+import { StatusLine } from '../status-line.ts';
+import type { AssessProgress } from './run.ts';
+
+const BAR_WIDTH = 24;
+
+/** Often enough to look alive, seldom enough to cost nothing. */
+const REDRAW_MS = 100;
+
+/** One line: a bar where the number of sequences is known, the rate, and the time left. */
+export function progressLine(
+  { finished, expected }: AssessProgress,
+  bitsPerSequence: number,
+  elapsedMs: number,
+): string {
+  const perSecond = (finished * 1000) / Math.max(1, elapsedMs);
+  const megabits = (perSecond * bitsPerSequence) / 1e6;
+  const rate = `${perSecond.toFixed(1)}/s  ${megabits.toFixed(1)} Mbit/s`;
+  if (expected === undefined) return `${grouped(finished)} sequences  ${rate}`;
+  const filled = Math.floor((BAR_WIDTH * finished) / expected);
+  const bar = '#'.repeat(filled).padEnd(BAR_WIDTH, '.');
+  const left = timeText((expected - finished) / perSecond);
+  return `[${bar}] ${grouped(finished)} of ${grouped(expected)}  ${rate}  ${left} left`;
+}
+
+/** 75 as 1:15. */
+function timeText(seconds: number): string {
+  const whole = Math.ceil(seconds);
+  const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+  if (parts[0] === 0) parts.shift();
+  return parts.map((part, i) => (i === 0 ? `${part}` : `${part}`.padStart(2, '0'))).join(':');
+}
+
+export class ProgressBar {
+  readonly #line: StatusLine;
+  readonly #now: () => number;
+  readonly #bits: number;
+  readonly #startMs: number;
+  #drawnMs: number;
+
+  /** `now` counts milliseconds. */
+  constructor(bits: number, write: (text: string) => void, now: () => number) {
+    this.#bits = bits;
+    this.#line = new StatusLine(write);
+    this.#now = now;
+    this.#startMs = now();
+    this.#drawnMs = this.#startMs;
+  }
+
+  update(progress: AssessProgress): void {
+    const nowMs = this.#now();
+    if (nowMs - this.#drawnMs < REDRAW_MS) return;
+    this.#drawnMs = nowMs;
+    this.#line.show(progressLine(progress, this.#bits, nowMs - this.#startMs));
+  }
+
+  /** Takes the bar away, before other output and at the end. */
+  clear(): void {
+    this.#line.clear();
+  }
+}

@@ -1,0 +1,127 @@
+/** `phm sources`: what the entropy sources are, whether they work, and their raw noise. */
+import { type Command, Option } from 'commander';
+import { NoiseTests, START_UP_SAMPLES } from '#sp800-90b';
+import { wipe } from '../../bytes.ts';
+import { type Config, missingSettings } from '../../config/index.ts';
+import {
+  collectSamples,
+  isRemote,
+  openRawReader,
+  SOURCE_NAMES,
+  type SourceName,
+  sourceAssessment,
+  sourceCreditBits,
+  sourceKind,
+} from '../../entropy/index.ts';
+import { type CliContext, requireConfig, writeJson, writeTable } from '../context.ts';
+import { untilInterrupted } from '../interruption.ts';
+import { parseCount } from '../parse-count.ts';
+import { openByName } from './open.ts';
+import { writeRaw, writeRestarts } from './raw.ts';
+import { testSource } from './test.ts';
+
+export function addSourcesCommands(program: Command, context: CliContext): void {
+  const sources = program
+    .command('sources')
+    .description('list the entropy sources: use, claim, health; remote ones are not asked')
+    .option('--json', 'write the list as JSON')
+    .action((options: { json?: boolean }) =>
+      untilInterrupted((signal) => list(context, options, signal)),
+    );
+  sources
+    .command('test <name>')
+    .description('draw raw samples, run the health tests and the SP 800-90B estimators on them')
+    .addOption(
+      new Option(
+        '--samples <n>',
+        'samples to draw, 1,024 at least (default: 1,000,000, or 32,768 of a remote source)',
+      ).argParser(parseCount),
+    )
+    .option('--json', 'write the result as JSON')
+    .action(async (name: string, options: { samples?: number; json?: boolean }) =>
+      testSource(context, await openByName(context, name), options),
+    );
+  sources
+    .command('raw <name>')
+    .description('write raw samples, one symbol a byte, for assessment with other tools')
+    .addOption(
+      new Option('--bytes <n>', 'samples to write').argParser(parseCount).makeOptionMandatory(),
+    )
+    .action((name: string, { bytes }: { bytes: number }) =>
+      untilInterrupted(async (signal) =>
+        writeRaw(context, await openByName(context, name), bytes, signal),
+      ),
+    );
+  sources
+    .command('restarts <name>')
+    .description(
+      'write the matrix of the restart tests: 1,000 samples after each of 1,000 restarts',
+    )
+    .action((name: string) =>
+      untilInterrupted(async (signal) =>
+        writeRestarts(context, await openByName(context, name), signal),
+      ),
+    );
+}
+
+interface ListedSource {
+  readonly name: SourceName;
+  readonly kind: string;
+  readonly use: string;
+  readonly credit_bits_per_draw: number;
+  readonly status: string;
+  readonly assessment: string;
+}
+
+async function list(
+  context: CliContext,
+  { json }: { json?: boolean },
+  signal: AbortSignal,
+): Promise<void> {
+  const config = requireConfig(context);
+  const rows: ListedSource[] = [];
+  for (const name of SOURCE_NAMES) {
+    rows.push({
+      name,
+      kind: sourceKind(name),
+      use: useOf(name, config),
+      credit_bits_per_draw: sourceCreditBits(name, config.sourceSettings),
+      status: await probe(name, config, signal),
+      assessment: sourceAssessment(name, config.sourceSettings),
+    });
+  }
+  if (json) return writeJson(context, rows);
+  writeTable(
+    context,
+    ['NAME', 'KIND', 'USE', 'CREDIT', 'STATUS', 'ASSESSMENT'],
+    rows.map((row) => Object.values(row).map(String)),
+  );
+}
+
+function useOf(name: SourceName, config: Config): string {
+  const uses = [
+    ...(name === 'os' ? ['always'] : []),
+    ...(config.entropySource === name ? ['default'] : []),
+    ...(config.entropyMix.includes(name) ? ['mixed in'] : []),
+    ...(config.entropySources.includes(name) ? ['by request'] : []),
+  ];
+  return uses.join(', ') || 'off';
+}
+
+/** The start-up tests of a source that costs nothing to ask. */
+async function probe(name: SourceName, config: Config, signal: AbortSignal): Promise<string> {
+  if (missingSettings(name, config.sourceSettings)) return 'not set up';
+  if (isRemote(name)) return 'set up, not asked';
+  const reader = await openRawReader(name, config.sourceSettings);
+  try {
+    const samples = await collectSamples(reader, START_UP_SAMPLES, signal);
+    const verdict = new NoiseTests(reader).check(samples);
+    wipe(samples);
+    return verdict.level === 'passed' ? 'ok' : `failed: the ${verdict.test} test`;
+  } catch (error) {
+    signal.throwIfAborted();
+    return `failed: ${(error as Error).message}`;
+  } finally {
+    await reader.close();
+  }
+}

@@ -1,0 +1,116 @@
+/** `phm sources test`: health tests and estimators on samples drawn now. */
+import { grouped } from '#sp800-22/report';
+import {
+  ASSESSMENT_SAMPLES,
+  assessNonIid,
+  MAX_ASSESSED_BITS,
+  NoiseTests,
+  type NoiseVerdict,
+  START_UP_SAMPLES,
+} from '#sp800-90b';
+import { wipe } from '../../bytes.ts';
+import { collectSamples, isRemote, type NoiseReader } from '../../entropy/index.ts';
+import { estimatorText } from '../assess/entropy-command.ts';
+import { entropyJson, formatEntropyText } from '../assess/entropy-report.ts';
+import { CommandError } from '../command-error.ts';
+import { type CliContext, writeJson } from '../context.ts';
+import { untilInterrupted } from '../interruption.ts';
+import { terminalLine } from '../status-line.ts';
+import type { OpenedSource } from './open.ts';
+
+/** One job of 4,096 shots of eight qubits: samples of a remote source may cost money. */
+const REMOTE_SAMPLES = 32_768;
+
+interface HealthResult {
+  readonly startUp: NoiseVerdict;
+  /** Of all samples, those of the start-up test included. */
+  readonly all: NoiseVerdict;
+}
+
+/**
+ * Draws samples and writes what the tests say of them. Throws `CommandError` (exit code 1) when a
+ * health test fails or the estimate is below what the source claims. Ctrl-C ends the process while
+ * it estimates, which leaves no turn to a handler.
+ */
+export async function testSource(
+  context: CliContext,
+  { name, reader }: OpenedSource,
+  { samples: wanted, json }: { samples?: number; json?: boolean },
+): Promise<void> {
+  const byDefault = isRemote(name) ? REMOTE_SAMPLES : ASSESSMENT_SAMPLES;
+  const count = Math.max(wanted ?? byDefault, START_UP_SAMPLES);
+  requireAssessable(reader, count);
+  const samples = await untilInterrupted((signal) => collect(context, reader, count, signal));
+  const progress = terminalLine(context.err);
+  try {
+    const health = testHealth(reader, samples);
+    const { bitsPerSample: bitsPerSymbol, minEntropyPerSample: claim } = reader;
+    const assessment = assessNonIid(samples, {
+      bitsPerSymbol,
+      onProgress: (state) => progress.show(estimatorText(state)),
+    });
+    progress.clear();
+    const meetsClaim = assessment.minEntropyPerSymbol >= claim;
+    if (json) {
+      writeJson(context, {
+        source: name,
+        claimed_min_entropy_per_symbol: claim,
+        meets_claim: meetsClaim,
+        health: { start_up: health.startUp, all: health.all },
+        ...entropyJson(assessment),
+      });
+    } else {
+      context.out(`${healthText(health, count)}${formatEntropyText(assessment)}`);
+      context.out(`Claimed for the health tests: ${claim} bits per symbol.\n`);
+    }
+    if (health.all.level !== 'passed') throw new CommandError('a health test failed', 1);
+    if (!meetsClaim) throw new CommandError('the estimate is below the claim of the source', 1);
+  } finally {
+    progress.clear();
+    wipe(samples);
+  }
+}
+
+function requireAssessable({ bitsPerSample }: NoiseReader, count: number): void {
+  const most = Math.floor(MAX_ASSESSED_BITS / bitsPerSample);
+  if (count <= most) return;
+  throw new CommandError(
+    `--samples is ${grouped(count)}: at most ${grouped(most)} samples of ${bitsPerSample} bits are assessed at once`,
+    2,
+  );
+}
+
+async function collect(
+  { err }: CliContext,
+  reader: NoiseReader,
+  count: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const progress = terminalLine(err);
+  try {
+    return await collectSamples(reader, count, signal, (collected) => {
+      progress.show(`${grouped(collected)} of ${grouped(count)} samples`);
+    });
+  } finally {
+    progress.clear();
+    await reader.close();
+  }
+}
+
+function testHealth(reader: NoiseReader, samples: Uint8Array): HealthResult {
+  const startUp = new NoiseTests(reader).check(samples.subarray(0, START_UP_SAMPLES));
+  return { startUp, all: new NoiseTests(reader).check(samples) };
+}
+
+function healthText({ startUp, all }: HealthResult, count: number): string {
+  return (
+    `Start-up tests, ${grouped(START_UP_SAMPLES)} samples: ${verdictText(startUp)}\n` +
+    `Health tests, ${grouped(count)} samples: ${verdictText(all)}\n\n`
+  );
+}
+
+function verdictText(verdict: NoiseVerdict): string {
+  return verdict.level === 'passed'
+    ? 'passed'
+    : `FAILED (${verdict.level}): ${verdict.test} at sample ${verdict.sample}`;
+}
