@@ -15,7 +15,6 @@ import {
   hashApiKey,
   MONTHLY_QUOTAS,
 } from './accounts/index.ts';
-import { announce } from './banner.ts';
 import { wipe } from './bytes.ts';
 import { asStarted, commandLine, describeStore, storeLocation } from './cli/index.ts';
 import { systemClock } from './clock.ts';
@@ -23,7 +22,6 @@ import { type Config, isLoopback } from './config/index.ts';
 import { isSourceName, sourceAssessment, sourceCreditBits } from './entropy/index.ts';
 import { isBuilt } from './http/pages/built-pages.ts';
 import { loadTls } from './http/tls.ts';
-import { logLatch, logSuite, logUnjudgedKeys } from './latch-log.ts';
 import {
   type ClockReading,
   type LedgerStore,
@@ -34,19 +32,21 @@ import {
   requireBelieved,
   type StartCheck,
 } from './ledger/index.ts';
-import { checkDatabase, watchIntegrity } from './ledger-integrity.ts';
-import { logClock, logLedger } from './ledger-log.ts';
+import type { MasterSecret } from './proof/index.ts';
+import { announce } from './serve/banner.ts';
+import { logLatch, logSuite, logUnjudgedKeys } from './serve/latch-log.ts';
+import { checkDatabase, watchIntegrity } from './serve/ledger-integrity.ts';
+import { logClock, logLedger } from './serve/ledger-log.ts';
 import {
   closeListeners,
   DASHBOARD_FOLDER,
   type Lifecycle,
   type Listeners,
   openListeners,
-} from './listeners.ts';
-import { prettyLines } from './log-pretty.ts';
-import { LogWriter } from './log-writer.ts';
-import type { MasterSecret } from './proof/index.ts';
-import { secretExposures } from './secret-exposure.ts';
+} from './serve/listeners.ts';
+import { secretExposures } from './serve/secret-exposure.ts';
+import { whenDatabaseAnswers } from './serve/start-wait.ts';
+import { Supervisor } from './serve/supervisor.ts';
 import {
   checkMasterSecret,
   KeyService,
@@ -55,9 +55,9 @@ import {
   type ServiceSources,
   StartingService,
 } from './service/index.ts';
-import { whenDatabaseAnswers } from './start-wait.ts';
-import { Supervisor } from './supervisor.ts';
 import { openMetrics, type ServiceMetrics } from './telemetry/index.ts';
+import { prettyLines } from './telemetry/log-pretty.ts';
+import { LogWriter } from './telemetry/log-writer.ts';
 
 /** How long requests under way may take to finish once the listener has closed. */
 const DRAIN_LIMIT_MS = 30_000;

@@ -3,7 +3,7 @@ import type { Health } from './api.ts';
 import { wordsFor } from './components/notice.tsx';
 import { timeOfDay } from './format.ts';
 import { type ServerState, serverState, useHealth } from './health.tsx';
-import { sourceText } from './sources.ts';
+import { sourceText } from './source-names.ts';
 
 const VERDICTS: Readonly<
   Record<Exclude<ServerState, 'gone'>, readonly [title: string, text: string]>

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, existsSync, linkSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { SetupError } from '../errors.ts';
-import { syncDirectory, syncFile } from '../sync.ts';
+import { syncDirectory, syncFile } from '../files/sync.ts';
 
 /**
  * Has `write` fill a file under a temporary name, mode 0600, syncs it and puts it in place. When anything

@@ -22,8 +22,9 @@ import { dirname } from 'node:path';
 import { wipe } from '../bytes.ts';
 import type { MasterSecretOrigin } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
+import { makeDirectory } from '../files/make-directory.ts';
+import { syncDirectory } from '../files/sync.ts';
 import type { AccountStore, Retirement, SecretCheck } from '../ledger/index.ts';
-import { makeDirectory } from '../make-directory.ts';
 import {
   formatMasterSecret,
   Keyring,
@@ -32,7 +33,6 @@ import {
   newMasterSecret,
   parseMasterSecret,
 } from '../proof/index.ts';
-import { syncDirectory } from '../sync.ts';
 
 /** Reads the master secret; a managed one that does not exist yet is created. Throws `SetupError`. */
 export function loadMasterSecret(origin: MasterSecretOrigin): MasterSecret {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { prettyLines } from '../../src/log-pretty.ts';
+import { prettyLines } from '../../src/telemetry/log-pretty.ts';
 import { Collector } from '../support/collector.ts';
 import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
 

@@ -26,7 +26,7 @@ import { AppError } from '../../src/errors.ts';
 import { checkAtStart, IntegrityWatch } from '../../src/ledger/integrity.ts';
 import { startCheck } from '../../src/ledger/sqlite/check.ts';
 import { openSqliteStore } from '../../src/ledger/sqlite/store.ts';
-import { secretExposures } from '../../src/secret-exposure.ts';
+import { secretExposures } from '../../src/serve/secret-exposure.ts';
 import { runPhm } from '../support/server.ts';
 import { keyRequest, QUOTAS } from './contract.ts';
 import { fillStore } from './filled-store.ts';

@@ -4,7 +4,7 @@ import type { GenerateRequest } from '../api.ts';
 import { ignoreDoubleClick } from '../components/double-click.ts';
 import { Segments } from '../components/segments.tsx';
 import { useHealth } from '../health.tsx';
-import { offeredSources, sourceText } from '../sources.ts';
+import { offeredSources, sourceText } from '../source-names.ts';
 
 export interface Order {
   readonly level: GenerateRequest['security_level'];

@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
+import { makeDirectory } from '../../files/make-directory.ts';
 import { type CopyReport, copyDatabase } from '../../ledger/index.ts';
-import { makeDirectory } from '../../make-directory.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig, storeLocation, writeJson } from '../context.ts';
 import { untilInterrupted } from '../interruption.ts';

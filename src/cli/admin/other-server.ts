@@ -4,7 +4,7 @@ import { get as getTls } from 'node:https';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from '../../config/index.ts';
-import { DIRECTORY_ID_HEADER, readDirectoryId } from '../../data-directory.ts';
+import { DIRECTORY_ID_HEADER, readDirectoryId } from '../../files/data-directory.ts';
 import { quote } from '../../shell-word.ts';
 import { localAddress } from '../server-address.ts';
 

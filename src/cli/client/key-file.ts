@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { syncDirectory } from '../../sync.ts';
+import { syncDirectory } from '../../files/sync.ts';
 import { CommandError } from '../command-error.ts';
 
 /** Only its owner reads a key. */

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { SetupError } from '../../errors.ts';
-import { makeDirectory } from '../../make-directory.ts';
+import { makeDirectory } from '../../files/make-directory.ts';
 import {
   isNewerSchema,
   type Migration,

@@ -1,9 +1,9 @@
 /** What the log says of the ledger and of the master secret that belongs to it, when something changes. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
-import { formatTimestamp } from './clock.ts';
-import { type ClockReading, isUrgent } from './ledger/index.ts';
-import type { LedgerStatus, RetiredVersion } from './service/index.ts';
+import { formatTimestamp } from '../clock.ts';
+import { type ClockReading, isUrgent } from '../ledger/index.ts';
+import type { LedgerStatus, RetiredVersion } from '../service/index.ts';
 
 /** Logs that the clock is in doubt, or that it is not any more. */
 export function logClock(

@@ -3,22 +3,22 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { DemoKeysPolicy } from './accounts/index.ts';
-import { systemClock } from './clock.ts';
-import type { Config } from './config/index.ts';
-import { loadDirectoryId, newDirectoryId } from './data-directory.ts';
-import { SetupError } from './errors.ts';
-import { buildApp } from './http/app.ts';
-import { Connections, RESERVE } from './http/connections.ts';
-import type { TlsOptions } from './http/tls.ts';
-import type { LogWriter } from './log-writer.ts';
-import { connectionsWithin, openFilesLimit } from './open-files.ts';
-import type { StartingService } from './service/index.ts';
-import { MetricsServer, openTracing, type ServiceMetrics } from './telemetry/index.ts';
+import type { DemoKeysPolicy } from '../accounts/index.ts';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config/index.ts';
+import { SetupError } from '../errors.ts';
+import { loadDirectoryId, newDirectoryId } from '../files/data-directory.ts';
+import { connectionsWithin, openFilesLimit } from '../files/open-files.ts';
+import { buildApp } from '../http/app.ts';
+import { Connections, RESERVE } from '../http/connections.ts';
+import type { TlsOptions } from '../http/tls.ts';
+import type { StartingService } from '../service/index.ts';
+import { MetricsServer, openTracing, type ServiceMetrics } from '../telemetry/index.ts';
+import type { LogWriter } from '../telemetry/log-writer.ts';
 
 /** What `npm run build` makes of dashboard/. */
 export const DASHBOARD_FOLDER: string = fileURLToPath(
-  new URL('../build/dashboard', import.meta.url),
+  new URL('../../build/dashboard', import.meta.url),
 );
 
 /** What changes while a server runs. */

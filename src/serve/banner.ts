@@ -1,6 +1,6 @@
 /** What the server says when it listens: the first page of the documentation. */
 import { styleText } from 'node:util';
-import { PROJECT_VERSION } from './version.ts';
+import { PROJECT_VERSION } from '../version.ts';
 
 export interface Announcement {
   /** Address of the service, with its base path. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import { Supervisor } from '../src/supervisor.ts';
+import { Supervisor } from '../../src/serve/supervisor.ts';
 
 const LIMIT_MS = 60_000;
 

@@ -1,9 +1,9 @@
 /** A server's start while its database is away: it tries again, and says so, until it may not wait any longer. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { monotonicMs } from './clock.ts';
-import { AppError } from './errors.ts';
-import { mayPass } from './ledger/index.ts';
+import { monotonicMs } from '../clock.ts';
+import { AppError } from '../errors.ts';
+import { mayPass } from '../ledger/index.ts';
 
 const PAUSE_MS = 1_000;
 

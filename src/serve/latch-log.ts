@@ -1,8 +1,8 @@
 /** What the log says when key generation has stopped, and which keys are in doubt; and when the suite does not answer. */
 import type { Logger } from 'pino';
-import { formatTimestamp } from './clock.ts';
-import type { Defect, LatchCause } from './keys/index.ts';
-import type { ReleasedKeys } from './service/index.ts';
+import { formatTimestamp } from '../clock.ts';
+import type { Defect, LatchCause } from '../keys/index.ts';
+import type { ReleasedKeys } from '../service/index.ts';
 
 /** Key ids named in one line: about 5 kB. */
 const KEY_IDS_A_LINE = 100;

@@ -6,9 +6,9 @@ import {
   IntegrityWatch,
   type StartCheck,
   type StoreLocation,
-} from './ledger/index.ts';
-import type { KeyService } from './service/index.ts';
-import type { ServiceMetrics } from './telemetry/index.ts';
+} from '../ledger/index.ts';
+import type { KeyService } from '../service/index.ts';
+import type { ServiceMetrics } from '../telemetry/index.ts';
 
 /** Checks the embedded database before it is used; null with PostgreSQL. Throws `SetupError` when it is damaged. */
 export async function checkDatabase(location: StoreLocation): Promise<StartCheck | null> {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Logger, pino } from 'pino';
-import type { LatchCause } from '../src/keys/index.ts';
-import { logLatch, logUnjudgedKeys } from '../src/latch-log.ts';
+import type { LatchCause } from '../../src/keys/index.ts';
+import { logLatch, logUnjudgedKeys } from '../../src/serve/latch-log.ts';
 
 /** The lines that `write` logs. */
 function linesOf(write: (logger: Logger) => void) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { prettyLines } from '../src/log-pretty.ts';
+import { prettyLines } from '../../src/telemetry/log-pretty.ts';
 
 const plain = prettyLines({ color: false });
 const line = (entry: object) => `${JSON.stringify(entry)}\n`;

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
-import { logLedger } from '../src/ledger-log.ts';
-import type { LedgerStatus, RetiredVersion } from '../src/service/index.ts';
+import { logLedger } from '../../src/serve/ledger-log.ts';
+import type { LedgerStatus, RetiredVersion } from '../../src/service/index.ts';
 
 const [INFO, WARN, ERROR] = [30, 40, 50];
 const NOON = Date.UTC(2026, 10, 22, 12);

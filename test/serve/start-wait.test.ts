@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
-import { AppError, SetupError } from '../src/errors.ts';
-import { whenDatabaseAnswers } from '../src/start-wait.ts';
+import { AppError, SetupError } from '../../src/errors.ts';
+import { whenDatabaseAnswers } from '../../src/serve/start-wait.ts';
 
 const AWAY = new SetupError('the database is away', { mayPass: true });
 const WRONG = new SetupError('the password is wrong');

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { LogWriter } from '../src/log-writer.ts';
+import { LogWriter } from '../../src/telemetry/log-writer.ts';
 
 describe('log writer', () => {
   const folder = mkdtempSync(join(tmpdir(), 'phm-log-'));

@@ -1,8 +1,8 @@
 /** Who else can read the file of the master secret, or replace it. */
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { MasterSecretOrigin } from './config/index.ts';
-import { quote } from './shell-word.ts';
+import type { MasterSecretOrigin } from '../config/index.ts';
+import { quote } from '../shell-word.ts';
 
 const GROUP_READS = 0o040;
 const GROUP_WRITES = 0o020;

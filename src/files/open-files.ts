@@ -1,6 +1,6 @@
 /** Holds the bound on connections to the files that this process may open: each connection is one. */
 import { readFileSync } from 'node:fs';
-import { SetupError } from './errors.ts';
+import { SetupError } from '../errors.ts';
 
 /** Files besides connections: databases, pipes, workers, logs, the listeners. A server has some 40 of them. */
 const OTHER_FILES = 128;
