@@ -351,7 +351,7 @@ describe('the ibm-quantum reader fails, saying what to do and no secret, when', 
   });
 });
 
-describe('a job of the ibm-quantum reader', () => {
+describe('a job of the ibm-quantum reader', { concurrency: true }, () => {
   it('outlives polls that fail for a reason that may pass', async (t) => {
     const fake = await FakeIbm.start(t);
     fake.states = ['Queued', 'Queued', 'Completed'];

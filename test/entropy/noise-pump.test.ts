@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { afterEach, describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import { NoiseFailure } from '../../src/entropy/noise.ts';
 import { NoisePump, type SourceEvent } from '../../src/entropy/noise-pump.ts';
 import { allocatePool, PooledSource, PoolFiller } from '../../src/entropy/pool.ts';
@@ -9,7 +9,8 @@ import { goodSamples, type Script, ScriptedReader } from './scripted-reader.ts';
 
 const DRAWS = 16;
 
-let pumps: NoisePump[] = [];
+const pumps: NoisePump[] = [];
+after(() => Promise.all(pumps.map((one) => one.close())));
 
 function pump(script: Script, options?: ConstructorParameters<typeof ScriptedReader>[1]) {
   const reader = new ScriptedReader(script, options);
@@ -46,12 +47,8 @@ function withRun(index: number, length: number): Buffer {
   return samples;
 }
 
-describe('the pump of a noise source', { timeout: 30_000 }, () => {
-  afterEach(async () => {
-    await Promise.all(pumps.map((one) => one.close()));
-    pumps = [];
-  });
-
+// Several of them wait for a second, for the next try or for a pool that rests.
+describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, () => {
   it('fills the pool with SHA-256 of tested samples, and then rests', async () => {
     const { source, filler, reader, events } = pump(goodSamples);
     await until(() => filler.waiting === DRAWS);
@@ -264,30 +261,6 @@ describe('the pump of a noise source', { timeout: 30_000 }, () => {
     assert.equal(source.status().healthy, false);
   });
 
-  it('is unhealthy once its pool is empty and nothing has come for 10 seconds', async (t) => {
-    const { source, filler, reader, events } = pump((i) => (i ? 'wait' : goodSamples(0)));
-    await until(() => filler.waiting === DRAWS);
-    // A loop of immediates would keep the pump from hearing that draws were taken.
-    const { setTimeout: pause } = globalThis;
-    t.mock.timers.enable({ apis: ['setTimeout'] });
-    for (let i = 0; i < DRAWS / 2; i++) source.draw();
-    while (reader.reads < 2) await new Promise((resolve) => pause(resolve, 1));
-    t.mock.timers.tick(9_999);
-    assert.equal(source.status().healthy, true);
-    t.mock.timers.tick(1);
-    // Of the eight draws that are left each is as good as before.
-    for (let i = 0; i < DRAWS / 2; i++) {
-      assert.equal(source.status().healthy, true);
-      source.draw();
-    }
-    assert.equal(source.status().healthy, false);
-    assert.throws(
-      () => source.draw(),
-      (error) => error instanceof AppError && error.details.retryAfterSeconds === 10,
-    );
-    assert.deepEqual(kinds(events), ['delivering']);
-  });
-
   it('backs off from batches that never fill a draw', async () => {
     const { events } = pump((i) => goodSamples(i), { bytesPerDraw: 2_048 });
     await until(() => events.length > 0);
@@ -338,5 +311,32 @@ describe('the pump of a noise source', { timeout: 30_000 }, () => {
     await until(() => events.length > 0);
     await noisePump.close();
     assert.deepEqual(kinds(events), ['failing']);
+  });
+});
+
+// Alone, because it moves the clock of the process.
+describe('the pump of a source from which nothing comes', { timeout: 30_000 }, () => {
+  it('is unhealthy once its pool is empty and nothing has come for 10 seconds', async (t) => {
+    const { source, filler, reader, events } = pump((i) => (i ? 'wait' : goodSamples(0)));
+    await until(() => filler.waiting === DRAWS);
+    // A loop of immediates would keep the pump from hearing that draws were taken.
+    const { setTimeout: pause } = globalThis;
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    for (let i = 0; i < DRAWS / 2; i++) source.draw();
+    while (reader.reads < 2) await new Promise((resolve) => pause(resolve, 1));
+    t.mock.timers.tick(9_999);
+    assert.equal(source.status().healthy, true);
+    t.mock.timers.tick(1);
+    // Of the eight draws that are left each is as good as before.
+    for (let i = 0; i < DRAWS / 2; i++) {
+      assert.equal(source.status().healthy, true);
+      source.draw();
+    }
+    assert.equal(source.status().healthy, false);
+    assert.throws(
+      () => source.draw(),
+      (error) => error instanceof AppError && error.details.retryAfterSeconds === 10,
+    );
+    assert.deepEqual(kinds(events), ['delivering']);
   });
 });

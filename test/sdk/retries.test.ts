@@ -206,163 +206,172 @@ describe('retries', { concurrency: true }, () => {
   });
 });
 
-describe('waiting', { concurrency: true }, () => {
-  const overloaded = new PhmApiError({
-    status: 503,
-    code: 'overloaded',
-    title: '',
-    detail: '',
-    errors: [],
-    requestId: null,
-    retryAfterSeconds: null,
-  });
-
-  it('doubles up to a limit, with full jitter', () => {
-    const longest = [0, 1, 2, 3, 4, 5, 6, 60].map((retry) => waitMs(overloaded, retry, () => 1));
-    assert.deepEqual(longest, [250, 500, 1000, 2000, 4000, 8000, 8000, 8000]);
-    assert.equal(
-      waitMs(overloaded, 3, () => 0),
-      0,
-    );
-  });
-
-  it('lasts as long as Retry-After says, and not beyond 30 seconds', () => {
-    const asked = (retryAfterSeconds: number) =>
-      new PhmApiError({ ...overloaded, retryAfterSeconds });
-    assert.equal(
-      waitMs(asked(7), 1, () => 0.5),
-      7250,
-    );
-    assert.equal(
-      waitMs(asked(31), 0, () => 0),
-      undefined,
-    );
-  });
-
-  it('reads Retry-After as seconds and as a date', () => {
-    const now = Date.parse('2026-02-03T04:05:06Z');
-    const read = (headers: Record<string, string>) => readRetryAfter(new Headers(headers), now);
-    assert.equal(read({}), null);
-    assert.equal(read({ 'retry-after': '120' }), 120);
-    assert.equal(read({ 'retry-after': 'Tue, 03 Feb 2026 04:05:16 GMT' }), 10);
-    assert.equal(read({ 'retry-after': 'Tue, 03 Feb 2026 04:05:00 GMT' }), 0);
-    // Its own clock is an hour ahead.
-    const skewed = { date: 'Tue, 03 Feb 2026 05:05:06 GMT' };
-    assert.equal(read({ 'retry-after': 'Tue, 03 Feb 2026 05:05:08 GMT', ...skewed }), 2);
-    for (const none of ['', 'soon', '-3', '1.5', '2026-02-03']) {
-      assert.equal(read({ 'retry-after': none }), null, none);
-    }
-  });
-
-  it('is done between the requests', async () => {
-    const steps = [fails('rate_limited', { 'retry-after': '1' }), answers(GENERATED)];
-    await withClient(steps, async (phm, server) => {
-      await phm.generate({ security_level: 256 });
-      const [first = 0, second = 0] = server.received.map(({ atMs }) => atMs);
-      assert.ok(second - first >= 990, `${second - first} ms`);
+// Each waits, so all of them wait together.
+describe('a call that lasts', { concurrency: true }, () => {
+  describe('waiting', { concurrency: true }, () => {
+    const overloaded = new PhmApiError({
+      status: 503,
+      code: 'overloaded',
+      title: '',
+      detail: '',
+      errors: [],
+      requestId: null,
+      retryAfterSeconds: null,
     });
-  });
 
-  for (const [reason, seconds, timeoutMs] of [
-    ['what is left of timeoutMs', '20', 15_000],
-    ['timeoutMs without its last second', '14', 15_000],
-    ['30 seconds', '100', 3_600_000],
-  ] as const) {
-    it(`is not begun when it would last longer than ${reason}`, async () => {
-      await withClient(
-        [fails('overloaded', { 'retry-after': seconds })],
-        async (phm, server) => {
-          const error = await rejection(phm.metrics());
-          assert.ok(error instanceof PhmApiError);
-          assert.equal(error.retryAfterSeconds, Number(seconds));
-          assert.equal(server.received.length, 1);
-        },
-        { timeoutMs },
+    it('doubles up to a limit, with full jitter', () => {
+      const longest = [0, 1, 2, 3, 4, 5, 6, 60].map((retry) => waitMs(overloaded, retry, () => 1));
+      assert.deepEqual(longest, [250, 500, 1000, 2000, 4000, 8000, 8000, 8000]);
+      assert.equal(
+        waitMs(overloaded, 3, () => 0),
+        0,
       );
     });
-  }
-});
 
-describe('time-outs', { concurrency: true }, () => {
-  it('end an attempt; a call that may be repeated is', async () => {
-    await withClient(
-      [staysSilent, answers(ANY_ANSWER)],
-      async (phm, server) => {
-        await phm.metrics();
-        assert.equal(server.received.length, 2);
-      },
-      { attemptTimeoutMs: 3000 },
-    );
-  });
-
-  it('end a generate, whose outcome is then unknown', async () => {
-    await withClient(
-      [staysSilent],
-      async (phm, server) => {
-        const call = phm.generate({ security_level: 128 }, { requestId: 'my-own' });
-        const error = await rejection(call);
-        assert.ok(error instanceof PhmTimeoutError);
-        const address = `${server.address}/api/v2/generate`;
-        assert.equal(error.message, `no answer from ${address} within 3000 ms (request my-own)`);
-        assert.deepEqual([error.timeoutMs, error.outcomeUnknown], [3000, true]);
-        assert.equal(server.received.length, 1);
-      },
-      { attemptTimeoutMs: 3000 },
-    );
-  });
-
-  it('end the whole call, in the middle of a body too', async () => {
-    const starts: Step = (response) => response.writeHead(200).write('{"success": true');
-    for (const step of [staysSilent, starts]) {
-      await withClient(
-        [step],
-        async (phm, server) => {
-          assert.ok((await rejection(phm.metrics())) instanceof PhmTimeoutError);
-          assert.equal(server.received.length, 1);
-        },
-        { timeoutMs: 2000 },
+    it('lasts as long as Retry-After says, and not beyond 30 seconds', () => {
+      const asked = (retryAfterSeconds: number) =>
+        new PhmApiError({ ...overloaded, retryAfterSeconds });
+      assert.equal(
+        waitMs(asked(7), 1, () => 0.5),
+        7250,
       );
-    }
-  });
-});
+      assert.equal(
+        waitMs(asked(31), 0, () => 0),
+        undefined,
+      );
+    });
 
-describe('an AbortSignal', { concurrency: true }, () => {
-  const starts: Step = (response) => response.writeHead(200).write('{"success": true');
+    it('reads Retry-After as seconds and as a date', () => {
+      const now = Date.parse('2026-02-03T04:05:06Z');
+      const read = (headers: Record<string, string>) => readRetryAfter(new Headers(headers), now);
+      assert.equal(read({}), null);
+      assert.equal(read({ 'retry-after': '120' }), 120);
+      assert.equal(read({ 'retry-after': 'Tue, 03 Feb 2026 04:05:16 GMT' }), 10);
+      assert.equal(read({ 'retry-after': 'Tue, 03 Feb 2026 04:05:00 GMT' }), 0);
+      // Its own clock is an hour ahead.
+      const skewed = { date: 'Tue, 03 Feb 2026 05:05:06 GMT' };
+      assert.equal(read({ 'retry-after': 'Tue, 03 Feb 2026 05:05:08 GMT', ...skewed }), 2);
+      for (const none of ['', 'soon', '-3', '1.5', '2026-02-03']) {
+        assert.equal(read({ 'retry-after': none }), null, none);
+      }
+    });
 
-  for (const [place, step] of [
-    ['before the answer', staysSilent],
-    ['in the middle of the answer', starts],
-    ['during back-off', fails('overloaded', { 'retry-after': '29' })],
-  ] as const) {
-    it(`ends a call at once ${place}, with its reason`, { timeout: 20_000 }, async () => {
-      await withClient([step], async (phm, server) => {
-        const controller = new AbortController();
-        const reason = new Error('no longer needed');
-        const call = rejection(phm.metrics({}, { signal: controller.signal }));
-        await server.requests(1);
-        // Time for the answer to arrive.
-        await new Promise((resolve) => setTimeout(resolve, 100));
-        controller.abort(reason);
-        assert.equal(await call, reason);
-        assert.equal(server.received.length, 1);
-        assert.deepEqual(getEventListeners(controller.signal, 'abort'), []);
+    it('is done between the requests', async () => {
+      const steps = [fails('rate_limited', { 'retry-after': '1' }), answers(GENERATED)];
+      await withClient(steps, async (phm, server) => {
+        await phm.generate({ security_level: 256 });
+        const [first = 0, second = 0] = server.received.map(({ atMs }) => atMs);
+        assert.ok(second - first >= 990, `${second - first} ms`);
       });
     });
-  }
 
-  it('that is aborted already sends nothing', async () => {
-    await withClient([answers(GENERATED)], async (phm, server) => {
-      const signal = AbortSignal.abort('too late');
-      assert.equal(await rejection(phm.generate({ security_level: 128 }, { signal })), 'too late');
-      assert.equal(server.received.length, 0);
-    });
+    for (const [reason, seconds, timeoutMs] of [
+      ['what is left of timeoutMs', '20', 15_000],
+      ['timeoutMs without its last second', '14', 15_000],
+      ['30 seconds', '100', 3_600_000],
+    ] as const) {
+      it(`is not begun when it would last longer than ${reason}`, async () => {
+        await withClient(
+          [fails('overloaded', { 'retry-after': seconds })],
+          async (phm, server) => {
+            const error = await rejection(phm.metrics());
+            assert.ok(error instanceof PhmApiError);
+            assert.equal(error.retryAfterSeconds, Number(seconds));
+            assert.equal(server.received.length, 1);
+          },
+          { timeoutMs },
+        );
+      });
+    }
   });
 
-  it('is let go of by every call', async () => {
-    await withClient([fails('overloaded', NO_WAIT), answers(ANY_ANSWER)], async (phm) => {
-      const { signal } = new AbortController();
-      for (let i = 0; i < 3; i += 1) await phm.metrics({}, { signal });
-      assert.deepEqual(getEventListeners(signal, 'abort'), []);
+  describe('time-outs', { concurrency: true }, () => {
+    it('end an attempt; a call that may be repeated is', async () => {
+      await withClient(
+        [staysSilent, answers(ANY_ANSWER)],
+        async (phm, server) => {
+          await phm.metrics();
+          assert.equal(server.received.length, 2);
+        },
+        { attemptTimeoutMs: 1500 },
+      );
+    });
+
+    it('end a generate, whose outcome is then unknown', async () => {
+      await withClient(
+        [staysSilent],
+        async (phm, server) => {
+          const call = phm.generate({ security_level: 128 }, { requestId: 'my-own' });
+          const error = await rejection(call);
+          assert.ok(error instanceof PhmTimeoutError);
+          const address = `${server.address}/api/v2/generate`;
+          assert.equal(error.message, `no answer from ${address} within 1500 ms (request my-own)`);
+          assert.deepEqual([error.timeoutMs, error.outcomeUnknown], [1500, true]);
+          assert.equal(server.received.length, 1);
+        },
+        { attemptTimeoutMs: 1500 },
+      );
+    });
+
+    const starts: Step = (response) => response.writeHead(200).write('{"success": true');
+    for (const [place, step] of [
+      ['before the answer', staysSilent],
+      ['in the middle of a body', starts],
+    ] as const) {
+      it(`end the whole call ${place}`, async () => {
+        await withClient(
+          [step],
+          async (phm, server) => {
+            assert.ok((await rejection(phm.metrics())) instanceof PhmTimeoutError);
+            assert.equal(server.received.length, 1);
+          },
+          { timeoutMs: 1500 },
+        );
+      });
+    }
+  });
+
+  describe('an AbortSignal', { concurrency: true }, () => {
+    const starts: Step = (response) => response.writeHead(200).write('{"success": true');
+
+    for (const [place, step] of [
+      ['before the answer', staysSilent],
+      ['in the middle of the answer', starts],
+      ['during back-off', fails('overloaded', { 'retry-after': '29' })],
+    ] as const) {
+      it(`ends a call at once ${place}, with its reason`, { timeout: 20_000 }, async () => {
+        await withClient([step], async (phm, server) => {
+          const controller = new AbortController();
+          const reason = new Error('no longer needed');
+          const call = rejection(phm.metrics({}, { signal: controller.signal }));
+          await server.requests(1);
+          // Time for the answer to arrive.
+          await new Promise((resolve) => setTimeout(resolve, 100));
+          controller.abort(reason);
+          assert.equal(await call, reason);
+          assert.equal(server.received.length, 1);
+          assert.deepEqual(getEventListeners(controller.signal, 'abort'), []);
+        });
+      });
+    }
+
+    it('that is aborted already sends nothing', async () => {
+      await withClient([answers(GENERATED)], async (phm, server) => {
+        const signal = AbortSignal.abort('too late');
+        assert.equal(
+          await rejection(phm.generate({ security_level: 128 }, { signal })),
+          'too late',
+        );
+        assert.equal(server.received.length, 0);
+      });
+    });
+
+    it('is let go of by every call', async () => {
+      await withClient([fails('overloaded', NO_WAIT), answers(ANY_ANSWER)], async (phm) => {
+        const { signal } = new AbortController();
+        for (let i = 0; i < 3; i += 1) await phm.metrics({}, { signal });
+        assert.deepEqual(getEventListeners(signal, 'abort'), []);
+      });
     });
   });
 });

@@ -1,8 +1,15 @@
-/** All figures of NIST's ea_non_iid for 1,000,000 samples of 8 bits, on symbols and on bits. */
+/**
+ * All figures of NIST's ea_non_iid for 1,000,000 samples of 8 bits, on symbols and on bits; and the restart tests by the
+ * command line as JSON, which test/cli/assess-entropy.test.ts has as a table.
+ */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { assessNonIid, type Outcome } from '#sp800-90b';
-import { aesBytes, assertFigures, REFERENCES } from '../sp800-90b/ea-non-iid.ts';
+import { aesBits, aesBytes, assertFigures, REFERENCES } from '../sp800-90b/ea-non-iid.ts';
+import { phmJson } from '../support/server.ts';
 
 test("agrees with NIST's program on 1,000,000 bytes of AES-256-CTR", () => {
   const reference = REFERENCES.bytes;
@@ -22,4 +29,15 @@ test("agrees with NIST's program on 1,000,000 bytes of AES-256-CTR", () => {
     { hOriginal, hBitstring: hBitstring ?? 0, minEntropyPerSymbol },
     'assessment',
   );
+});
+
+test('phm assess-entropy writes the result of the restart tests as JSON', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'phm-test-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'matrix.bin');
+  writeFileSync(file, aesBits());
+  const args = ['assess-entropy', file, '--restart', '--initial-entropy', '0.75'];
+  const report = await phmJson(args, folder);
+  assert.equal(report.min_entropy_per_symbol, 0.75);
+  assert.equal(report.validation_passed, true);
 });
