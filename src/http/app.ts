@@ -11,14 +11,13 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { DemoKeysPolicy } from '../accounts/index.ts';
-import type { Clock } from '../clock.ts';
 import type { ProxyRange } from '../config/index.ts';
 import { AppError, ERRORS } from '../errors.ts';
-import type { KeyApi } from '../service/index.ts';
 import { AccessLog } from './access-log.ts';
 import { Authenticator } from './authenticate.ts';
 import { type ClientAddress, clientAddress } from './client-address.ts';
 import type { Connections } from './connections.ts';
+import type { RouteContext } from './context.ts';
 import {
   addCorsHook,
   type CorsHeaders,
@@ -45,13 +44,8 @@ import { preferenceHeaders } from './wire/prefer.ts';
 import { sendProblem, toAppError } from './wire/problem.ts';
 import { answerRaw, handleRawEvents, parserError } from './wire/raw-errors.ts';
 
-export interface AppOptions extends Telemetry {
-  readonly service: KeyApi;
-  readonly clock: Clock;
-  readonly logger: FastifyBaseLogger;
-  /** Source of keys whose request names none, and the sources a request may name. */
-  readonly entropySource: string;
-  readonly entropySources: readonly string[];
+/** What the application is built with: the context of its routes but for the parts it makes itself, and what only it needs. */
+export interface AppOptions extends Telemetry, Omit<RouteContext, 'authenticator' | 'observer'> {
   readonly demoKeys: DemoKeysPolicy;
   /** A demo API key, for pages to offer where it is admitted and as long as it is valid; null: none. */
   readonly demoApiKey: () => string | null;
@@ -60,26 +54,12 @@ export interface AppOptions extends Telemetry {
   readonly rateLimits: boolean;
   /** Of the listener; null: no TLS. */
   readonly tls: TlsOptions | null;
-  /** Path before all addresses, such as `/phm`; empty: the root. */
-  readonly basePath: string;
   /** Origins whose web pages may call the API. */
   readonly corsOrigins: readonly string[];
-  /** Folder of the built dashboard; without `index.html` in it the server has no dashboard. */
-  readonly dashboardFolder: string;
   /** Proxies whose `X-Forwarded-For` is believed, for the log. */
   readonly trustedProxies: readonly ProxyRange[];
-  /** True once the process has been told to end. */
-  readonly isDraining: () => boolean;
-  /** By which the command line on this machine tells whether it works with the same data directory. */
-  readonly directoryId: string;
   readonly connections: Connections;
   readonly timeouts?: Partial<Timeouts>;
-}
-
-/** What the routes are built with. */
-export interface RouteContext extends AppOptions {
-  readonly authenticator: Authenticator;
-  readonly observer: RequestObserver;
 }
 
 /** Largest request body: a generate or validate body takes a few hundred bytes. */

@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { formatTimestamp } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { PROJECT_VERSION } from '../../version.ts';
-import type { RouteContext } from '../app.ts';
+import type { RouteContext } from '../context.ts';
 import { serveBuilt } from './built-pages.ts';
 
 /** Names of files in this folder change with their content. */

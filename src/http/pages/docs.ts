@@ -1,7 +1,7 @@
 /** The API documentation at `/docs`: a page of our own around Swagger UI, all from this server. */
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
-import type { RouteContext } from '../app.ts';
+import type { RouteContext } from '../context.ts';
 import { serveBuilt } from './built-pages.ts';
 
 /** What `npm run build` makes of `dashboard/docs-page/` and the renderer (`scripts/build-docs.ts`). */

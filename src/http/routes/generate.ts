@@ -6,7 +6,7 @@ import { isSourceName, sourceKind } from '../../entropy/index.ts';
 import { AppError } from '../../errors.ts';
 import type { Evidence, GenerateOutcome, KeyOrder } from '../../keys/index.ts';
 import { DEFAULT_MODULATION } from '../../modulation/index.ts';
-import type { RouteContext } from '../app.ts';
+import type { RouteContext } from '../context.ts';
 import { takesBody } from '../wire/body.ts';
 import { toNistReport } from '../wire/nist-report.ts';
 import { quotaExceeded } from '../wire/problem.ts';

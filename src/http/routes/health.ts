@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
 import { DIRECTORY_ID_HEADER } from '../../files/data-directory.ts';
-import type { RouteContext } from '../app.ts';
+import type { RouteContext } from '../context.ts';
 import { COMMON_ERRORS, HealthResult, responses } from '../wire/schemas.ts';
 
 /** Seconds after which a replica that is not ready may be asked again. */

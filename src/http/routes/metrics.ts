@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
 import type { AccountMetrics } from '../../ledger/index.ts';
-import type { RouteContext } from '../app.ts';
+import type { RouteContext } from '../context.ts';
 import { takesQuery, wholeNumber } from '../wire/query.ts';
 import {
   DEFAULT_HOURS,

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
-import type { RouteContext } from '../app.ts';
+import type { RouteContext } from '../context.ts';
 import {
   DEFAULT_KEYS,
   MAX_KEYS,

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
 import { type LatencyCounts, latencyPercentileUs, type PeriodSums } from '../../ledger/index.ts';
-import type { RouteContext } from '../app.ts';
+import type { RouteContext } from '../context.ts';
 import {
   DEFAULT_MAX_STEPS,
   MAX_STEPS,
