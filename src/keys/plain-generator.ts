@@ -6,7 +6,7 @@ import type { Gate } from '#sp800-22';
 import { type Instant, instantNow, systemClock } from '../clock.ts';
 import type { Generator } from './generator.ts';
 import { gateDefect } from './latch.ts';
-import { PlainJudgement } from './plain-judgement.ts';
+import { PlainJudgement } from './plain-evidence.ts';
 
 /** Runs the whole suite on a sample before modulation, wipes it, and answers once. */
 export type Judge = (sample: Uint8Array<ArrayBuffer>, answer: (gate: Gate) => void) => void;

@@ -10,7 +10,7 @@ import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { GeneratorStatus } from '../keys/generator.ts';
 import type { FailedRequest } from '../ledger/index.ts';
-import { suiteLateError } from './judgement-watch.ts';
+import { suiteLateError } from './evidence-watch.ts';
 import type {
   KeyBatch,
   KeyBatchReply,

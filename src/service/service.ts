@@ -26,7 +26,7 @@ import type {
 import { ApiKeyCache } from './api-key-cache.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { mergeStatuses } from './entropy-sources.ts';
-import { JudgementWatch, suiteLateError } from './judgement-watch.ts';
+import { JudgementWatch, suiteLateError } from './evidence-watch.ts';
 import { LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
 import {
   type KeyTask,

@@ -5,7 +5,7 @@ import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { type GeneratorStatus, latchedError } from '../keys/generator.ts';
 import type { Defect, FailedVerdict, Latch } from '../keys/latch.ts';
-import { SUITE_LIMIT_MS, suiteLateError } from './judgement-watch.ts';
+import { SUITE_LIMIT_MS, suiteLateError } from './evidence-watch.ts';
 import type { SampleVerdict, SuiteJob, SuiteProbeReply, SuiteReply } from './messages.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
 import type { SuiteMessage } from './threads/suite-worker.ts';

@@ -9,7 +9,7 @@ import { entropyUnavailable, Generator } from '../../src/keys/generator.ts';
 import { type FailedVerdict, Latch } from '../../src/keys/latch.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import { SUITE_SELF_TEST } from '../../src/keys/suite-self-test.ts';
-import { SampleJudge } from '../../src/service/threads/sample-judge.ts';
+import { SampleJudge } from '../../src/service/threads/sample-suite.ts';
 import { fakeSource, keyring, order, parts, RecordingDrbg, verdict } from '../support/fakes.ts';
 
 const TALLY = new URL('../../src/keys/failure-tally.ts', import.meta.url).href;

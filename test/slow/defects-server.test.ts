@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { JUDGEMENT_INTERVAL } from '../../src/keys/plain-judgement.ts';
+import { JUDGEMENT_INTERVAL } from '../../src/keys/plain-evidence.ts';
 import { MODULATION_TYPES } from '../../src/modulation/index.ts';
 import { defectUrl } from '../support/inject-defect.ts';
 import { type Answer, makeDataDir, phmJson, removeDataDir, Server } from '../support/server.ts';

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
-import { JUDGEMENT_INTERVAL } from '../../src/keys/plain-judgement.ts';
+import { JUDGEMENT_INTERVAL } from '../../src/keys/plain-evidence.ts';
 import { MODULATION_TYPES } from '../../src/modulation/index.ts';
 import { BATCH_KEYS, type DefectRun, runDefect } from '../keys/defect-run.ts';
 import { DEFECTS, type Defect, type Sight, SOUND } from '../keys/defects.ts';

@@ -17,6 +17,7 @@ import { type Clock, monotonicMs } from '../../clock.ts';
 import { SetupError } from '../../errors.ts';
 import { type ClockReading, DEFAULT_MAX_SKEW_MS } from '../clock-check.ts';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
+import { toValidatedKeys } from '../key-evidence.ts';
 import { latencyBucket } from '../latency.ts';
 import {
   type Migration,
@@ -46,7 +47,6 @@ import type {
   ValidatedKey,
 } from '../store.ts';
 import { unavailable } from '../unavailable.ts';
-import { toValidatedKeys } from '../validated-keys.ts';
 import { PostgresAccountStore } from './accounts.ts';
 import { databaseNowMs, readClockByDatabase } from './clock.ts';
 import {

@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { type Clock, utcMonth } from '../../clock.ts';
 import type { ClockReading } from '../clock-check.ts';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
+import { toValidatedKeys } from '../key-evidence.ts';
 import { formatCounts } from '../latency.ts';
 import { newerSchemaWarning, newestVersion, readMigrations } from '../migrations.ts';
 import { HOUR_MS, MINUTE_MS, Rollup, splitPeriod } from '../rollup.ts';
@@ -33,7 +34,6 @@ import type {
   ValidatedKey,
 } from '../store.ts';
 import { unavailable } from '../unavailable.ts';
-import { toValidatedKeys } from '../validated-keys.ts';
 import { SqliteAccountStore } from './accounts.ts';
 import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './clock.ts';
 import { SqliteConnection } from './connection.ts';

@@ -4,7 +4,7 @@
  * It takes work in batches. A batch's keys are made first, then one transaction records them all;
  * only after that commit are they posted back. A key whose row was refused is wiped here. While a
  * database elsewhere commits one batch, the next is made ready. Samples of its generator are judged by
- * a suite worker. Where `plain-judgement.ts` has plain keys wait for the verdict, they are not made: their tasks go
+ * a suite worker. Where `plain-evidence.ts` has plain keys wait for the verdict, they are not made: their tasks go
  * back unmade, and everything else goes on.
  */
 import { wipe } from '../../bytes.ts';

@@ -22,7 +22,7 @@ import {
   type WorkerReady,
 } from '../messages.ts';
 import { standBack } from './priority.ts';
-import { SampleJudge } from './sample-judge.ts';
+import { SampleJudge } from './sample-suite.ts';
 
 export interface SuiteWorkerData {
   readonly sources: GeneratorSources;

@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import type { Gate } from '#sp800-22';
-import { JudgementWatch } from '../../src/service/judgement-watch.ts';
+import { JudgementWatch } from '../../src/service/evidence-watch.ts';
 import { verdict } from '../support/fakes.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));

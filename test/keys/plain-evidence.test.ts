@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Instant } from '../../src/clock.ts';
-import { PlainJudgement } from '../../src/keys/plain-judgement.ts';
+import { PlainJudgement } from '../../src/keys/plain-evidence.ts';
 
 const INTERVAL = 10;
 const NINE_MINUTES = 540_000;

@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
-import { slowJudge } from '../support/slow-judge.ts';
+import { slowJudge } from '../support/slow-suite.ts';
 
 const PLAIN = { security_level: 256 };
 

@@ -1,7 +1,7 @@
 /**
  * What it costs to judge the generator of plain keys, as a share of the work for the keys between two samples.
  *
- *   node bench/judgement.ts [--runs N] [--save]
+ *   node bench/evidence.ts [--runs N] [--save]
  *
  * Medians of processor time over N rounds. Each round times plain keys and all parts of a judgement in turn, on one thread.
  * The ledger is left out: a key that is committed costs more, and the share is smaller.
@@ -14,7 +14,7 @@ import { monotonicMs } from '../src/clock.ts';
 import { generateKey } from '../src/keys/generate.ts';
 import { Generator } from '../src/keys/generator.ts';
 import type { KeyOrder } from '../src/keys/order.ts';
-import { JUDGEMENT_INTERVAL } from '../src/keys/plain-judgement.ts';
+import { JUDGEMENT_INTERVAL } from '../src/keys/plain-evidence.ts';
 import { DEFAULT_MODULATION } from '../src/modulation/index.ts';
 import { Keyring } from '../src/proof/index.ts';
 import { machine, median, saveResult } from './results.ts';

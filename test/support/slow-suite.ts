@@ -11,7 +11,7 @@ import threads, {
   threadName,
   type WorkerOptions,
 } from 'node:worker_threads';
-import { JUDGEMENT_INTERVAL, PlainJudgement } from '../../src/keys/plain-judgement.ts';
+import { JUDGEMENT_INTERVAL, PlainJudgement } from '../../src/keys/plain-evidence.ts';
 
 /** The environment of a server whose suite hangs over samples while `file` exists. */
 export function slowJudge(file: string): { readonly NODE_OPTIONS: string } {

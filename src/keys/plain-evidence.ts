@@ -9,7 +9,7 @@
 import { elapsedMs, type Instant } from '../clock.ts';
 
 /**
- * Keys between two samples. Measured (bench/judgement.ts): a judgement costs less than 2 % of the work for as many keys.
+ * Keys between two samples. Measured (bench/evidence.ts): a judgement costs less than 2 % of the work for as many keys.
  */
 export const JUDGEMENT_INTERVAL = 8_192;
 
