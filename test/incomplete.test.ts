@@ -9,7 +9,13 @@ import { makeDataDir, removeDataDir } from './support/server.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 
 const copy = makeDataDir();
-for (const part of ['src', 'sdk/src', 'package.json']) {
+for (const part of [
+  'src',
+  'sdk/src',
+  'packages/sp800-22/src',
+  'packages/sp800-90b/src',
+  'package.json',
+]) {
   cpSync(join(ROOT, part), join(copy, part), { recursive: true });
 }
 symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'), 'junction');
