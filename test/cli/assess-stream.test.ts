@@ -140,7 +140,7 @@ describe('phm assess --bits', () => {
   it('keeps quiet on stderr when that is no terminal', async () => {
     const args = [
       'assess',
-      write('quiet.bin', stream(60_000)),
+      write('quiet.bin', stream(30_000)),
       '--bits',
       '1000',
       '--sequences',

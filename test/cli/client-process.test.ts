@@ -2,13 +2,16 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer, text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
+import { ANY_ANSWER } from '../sdk/support.ts';
 import { makeCertificate } from '../support/certificate.ts';
-import { ScriptedServer, staysSilent } from '../support/scripted-server.ts';
+import { answers, ScriptedServer, staysSilent } from '../support/scripted-server.ts';
 import {
   DEMO_KEY,
   type Environment,
@@ -109,10 +112,11 @@ describe('phm over TLS', () => {
   it('trusts the authorities of NODE_EXTRA_CA_CERTS, and names the variable', async () => {
     const [cert, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
     makeCertificate(cert, key);
-    const data = join(folder, 'tls');
-    const secure = await Server.start(data, { PHM_TLS_CERT_FILE: cert, PHM_TLS_KEY_FILE: key });
+    const options = { cert: readFileSync(cert), key: readFileSync(key) };
+    const secure = createServer(options, (_, response) => answers(ANY_ANSWER)(response));
+    await once(secure.listen(0, '127.0.0.1'), 'listening');
     try {
-      const url = secure.address.replace('127.0.0.1', 'localhost');
+      const url = `https://localhost:${(secure.address() as AddressInfo).port}`;
       const untrusted = await endOf(phm(['metrics'], { url }));
       assert.equal(untrusted.code, 1);
       assert.match(
@@ -122,7 +126,8 @@ describe('phm over TLS', () => {
       const env = { NODE_EXTRA_CA_CERTS: cert };
       assert.deepEqual(await endOf(phm(['metrics'], { url, env })), { code: 0, stderr: '' });
     } finally {
-      await secure.stop();
+      secure.close();
+      secure.closeAllConnections();
     }
   });
 });

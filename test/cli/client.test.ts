@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type MockTracker } from 'node:test';
 import { duration } from '../../src/cli/client/connection.ts';
 import { decodeKey, encodeKey, KEY_FORMATS } from '../../src/cli/client/key-formats.ts';
 import { sparkline } from '../../src/cli/client/terminal.ts';
@@ -324,6 +324,9 @@ describe('phm metrics', () => {
   });
 });
 
+/** The wait before the next attempt is a random share of the longest. */
+const retryAtOnce = (mock: MockTracker) => mock.method(Math, 'random', () => 0);
+
 describe('the client commands', () => {
   it('use the demo key on this machine alone, and say so', async () => {
     const { code, stderr } = await phm(['metrics'], { PHM_API_KEY: '' });
@@ -368,7 +371,8 @@ describe('the client commands', () => {
     assert.deepEqual([code, stderr], [0, `Ledger: ${inFolder('data/phm.db')}\n`]);
   });
 
-  it('say what to do when the service cannot be reached', async () => {
+  it('say what to do when the service cannot be reached', async ({ mock }) => {
+    retryAtOnce(mock);
     const away = await ScriptedServer.start(staysSilent);
     await away.stop();
     const { code, stdout, stderr } = await phm(['generate'], { PHM_URL: away.address });
@@ -408,6 +412,7 @@ describe('the client commands', () => {
   });
 
   it('name PHM_URL where only PHM_PORT leads to the server', async ({ mock }) => {
+    retryAtOnce(mock);
     // Another program may listen at the default address.
     const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
     mock.method(globalThis, 'fetch', () =>

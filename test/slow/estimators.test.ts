@@ -1,13 +1,14 @@
 /**
- * All figures of NIST's ea_non_iid for 1,000,000 samples of 8 bits, on symbols and on bits; and the restart tests by the
- * command line as JSON, which test/cli/assess-entropy.test.ts has as a table.
+ * All figures of NIST's ea_non_iid for 1,000,000 samples of 8 bits, on symbols and on bits. More runs of the restart
+ * tests, which take seconds each: with another H_I than test/sp800-90b/restart.test.ts has, and by the command line as
+ * JSON, which test/cli/assess-entropy.test.ts has as a table.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { assessNonIid, type Outcome } from '#sp800-90b';
+import { assessNonIid, assessRestarts, type Outcome } from '#sp800-90b';
 import { aesBits, aesBytes, assertFigures, REFERENCES } from '../sp800-90b/ea-non-iid.ts';
 import { phmJson } from '../support/server.ts';
 
@@ -29,6 +30,12 @@ test("agrees with NIST's program on 1,000,000 bytes of AES-256-CTR", () => {
     { hOriginal, hBitstring: hBitstring ?? 0, minEntropyPerSymbol },
     'assessment',
   );
+});
+
+test('assessRestarts compares the smaller of H_r and H_c with half of H_I', () => {
+  const ours = assessRestarts(aesBits(), { bitsPerSymbol: 2, initialMinEntropy: 2 });
+  assert.ok(Math.min(ours.hRows, ours.hColumns) < 1);
+  assert.deepEqual([ours.validationPassed, ours.minEntropyPerSymbol], [false, 0]);
 });
 
 test('phm assess-entropy writes the result of the restart tests as JSON', async (t) => {

@@ -22,8 +22,9 @@ for (const n of [
 }
 
 for (const [name, make] of Object.entries(STRUCTURED)) {
-  test(`they agree on 2^24 bits of ${name}`, () => {
+  test(`they agree on 2^24 and on 1,000,003 bits of ${name}`, () => {
     assertAgree(name, make(2 ** 21), 2 ** 24, { only: WITHOUT_DFT });
+    assertAgree(name, make(125_001), 1_000_003, { only: WITHOUT_DFT });
   });
 }
 

@@ -60,6 +60,7 @@ describe('the sanity check (§3.1.4.3)', () => {
   });
 });
 
+// Another H_I in test/slow/estimators.test.ts.
 describe('assessRestarts', () => {
   it('awards min(H_r, H_c, H_I) where both checks pass (§3.1.4.2)', () => {
     const { minEntropyPerSymbol, literal } = REFERENCES.bits;
@@ -79,12 +80,6 @@ describe('assessRestarts', () => {
     assert.deepEqual([ours.sanityCheck.passed, ours.validationPassed], [false, false]);
     assert.ok(ours.hColumns < 0.01);
     assert.equal(ours.minEntropyPerSymbol, 0);
-  });
-
-  it('compares the smaller of H_r and H_c with half of H_I', () => {
-    const ours = assessRestarts(aesBits(), { bitsPerSymbol: 2, initialMinEntropy: 2 });
-    assert.ok(Math.min(ours.hRows, ours.hColumns) < 1);
-    assert.deepEqual([ours.validationPassed, ours.minEntropyPerSymbol], [false, 0]);
   });
 
   it('refuses another size and an H_I out of range', () => {
