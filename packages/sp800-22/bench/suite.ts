@@ -1,11 +1,11 @@
 /**
  * The statistical suite: plain against kernels, per test and in all, on one core, and sequences a
- * second on all of them; and what a validated key costs beside the suite alone.
+ * second on all of them.
  *
- *   node bench/sts.ts [--runs N] [--seconds N] [--threads N] [--save]
+ *   node packages/sp800-22/bench/suite.ts [--runs N] [--seconds N] [--threads N] [--save]
  *
- * For one core, pin it: taskset -c 1 node bench/sts.ts --threads 1. Outputs are compared before
- * anything is timed. Figures are medians of N runs (at least 50) after the engine has compiled
+ * For one core, pin it: taskset -c 1 node packages/sp800-22/bench/suite.ts --threads 1. Outputs are compared
+ * before anything is timed. Figures are medians of N runs (at least 50) after the engine has compiled
  * everything for good; plain and kernels take turns. The one core's total counts everything
  * from packed bytes to the report: copying in, counting, 188 p-values, wiping.
  */
@@ -14,6 +14,7 @@ import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
+import { machine, saveResult } from '../../../bench/results.ts';
 import {
   runPackedSuite,
   runSuite,
@@ -21,28 +22,15 @@ import {
   TEST_NAMES,
   type TestName,
   unpackBits,
-} from '#sp800-22';
-import { KernelCounts } from '../packages/sp800-22/src/kernels/counts.ts';
-import { DftKernel } from '../packages/sp800-22/src/kernels/dft.ts';
-import {
-  type KernelModule,
-  knownBuild,
-  loadKernels,
-} from '../packages/sp800-22/src/kernels/module.ts';
-import { KERNEL_TESTS } from '../packages/sp800-22/src/kernels/suite.ts';
-import { monotonicMs } from '../src/clock.ts';
-import { generateKey } from '../src/keys/generate.ts';
-import { Generator, SAMPLE_BITS } from '../src/keys/generator.ts';
-import type { KeyOrder } from '../src/keys/order.ts';
-import { STREAM_TESTS } from '../src/keys/p-values.ts';
-import { DEFAULT_MODULATION } from '../src/modulation/index.ts';
-import { Keyring } from '../src/proof/index.ts';
-import { machine, median, saveResult } from './results.ts';
+} from '../src/index.ts';
+import { KernelCounts } from '../src/kernels/counts.ts';
+import { DftKernel } from '../src/kernels/dft.ts';
+import { type KernelModule, knownBuild, loadKernels } from '../src/kernels/module.ts';
+import { KERNEL_TESTS } from '../src/kernels/suite.ts';
+import { medians } from './medians.ts';
 
 const LENGTHS = [2 ** 20, 1_000_000];
 const MINIMUM_RUNS = 50;
-const ROUND_RUNS = 10;
-const WARM_UP_ROUNDS = 4;
 const P_VALUE_BOUND = 1e-9;
 
 function sample(n: number): Buffer {
@@ -65,31 +53,6 @@ function assertEqual(n: number): void {
 
 function pValues({ tests }: SuiteReport): number[] {
   return tests.flatMap((test) => (test.applicable ? test.pValues : []));
-}
-
-function timeUs(work: () => void): number {
-  const begin = process.hrtime.bigint();
-  work();
-  return Number(process.hrtime.bigint() - begin) / 1000;
-}
-
-/**
- * Medians in µs of each of the works. They take turns in rounds of `ROUND_RUNS`, of which the first is
- * not counted: it finds the caches full of the other work. `before` is run before each, untimed.
- */
-function medians(works: readonly (() => void)[], runs: number, before = () => {}): number[] {
-  const times = works.map(() => [] as number[]);
-  const rounds = Math.ceil(runs / ROUND_RUNS);
-  for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
-    for (const [i, work] of works.entries()) {
-      for (let run = -1; run < ROUND_RUNS; run++) {
-        before();
-        const time = timeUs(work);
-        if (round >= 0 && run >= 0) times[i].push(time);
-      }
-    }
-  }
-  return times.map(median);
 }
 
 interface Row {
@@ -170,38 +133,6 @@ const ARGUMENTS: Partial<Record<keyof KernelCounts, readonly number[]>> = {
   peaksBelow: [3_141_593],
 };
 
-/**
- * A validated key, as a suite worker makes it, beside the suite on a sample that is there already, and
- * beside the tests of the modulation.
- */
-function timeValidatedKey(runs: number): string {
-  const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
-  const keyring = new Keyring([{ version: 1, secret: randomBytes(32) }]);
-  const order: KeyOrder = {
-    securityLevel: 256,
-    modulation: DEFAULT_MODULATION,
-    source: 'os',
-    validate: true,
-    report: false,
-    acceptedMs: monotonicMs(),
-  };
-  const bytes = sample(SAMPLE_BITS);
-  const works = [
-    () => void runPackedSuite(bytes),
-    () => void runPackedSuite(bytes, { only: STREAM_TESTS.modulated }),
-    () => void generateKey(generator, keyring, order, { streams: 0, streamsPassed: 0 }),
-  ];
-  const [suiteUs, screenUs, keyUs] = medians(works, 3 * runs);
-  generator.close();
-  keyring.destroy();
-  const ratio = (keyUs / suiteUs).toFixed(2);
-  return [
-    `a validated key of 256 bits: ${keyUs.toFixed(0)} µs`,
-    `the suite alone: ${suiteUs.toFixed(0)} µs, ratio ${ratio}`,
-    `the tests of the modulation alone: ${screenUs.toFixed(0)} µs`,
-  ].join('\n');
-}
-
 const WORKER = `
 import { randomBytes } from 'node:crypto';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -220,7 +151,7 @@ parentPort.once('message', (seconds) => {
 
 /** Sequences a second of `threads` threads together. */
 async function throughput(n: number, threads: number, seconds: number): Promise<number> {
-  const door = new URL('#sp800-22', import.meta.url).href;
+  const door = new URL('../src/index.ts', import.meta.url).href;
   const code = new URL(`data:text/javascript,${encodeURIComponent(WORKER)}`);
   const workers = Array.from(
     { length: threads },
@@ -244,8 +175,6 @@ async function run(runs: number, seconds: number, threads: number): Promise<stri
   if (!build) throw new Error('this engine has no SIMD, so that there is nothing to compare');
   const module = loadKernels(build);
   const lines = [machine(), `kernels: ${build}; medians of ${runs} runs`];
-  // First, as a suite worker has no plain suite beside it either.
-  lines.push('', timeValidatedKey(runs));
   for (const n of LENGTHS) {
     for (let i = 0; i < 5; i++) assertEqual(n);
     lines.push('', `n = ${n.toLocaleString('en-US')}`);
@@ -271,4 +200,4 @@ const { values } = parseArgs({
 const runs = Math.max(MINIMUM_RUNS, Number(values.runs));
 const text = await run(runs, Number(values.seconds), Number(values.threads));
 process.stdout.write(text);
-if (values.save) saveResult('sts', text);
+if (values.save) saveResult('suite', text);

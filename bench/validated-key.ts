@@ -1,0 +1,61 @@
+/**
+ * What a key with evidence costs, as a suite worker makes it, beside the suite alone on a sample that is there
+ * already, and beside the tests of the modulation.
+ *
+ *   node bench/validated-key.ts [--runs N] [--save]
+ *
+ * Medians of N runs (at least 150) that take turns, after the engine has compiled everything for good.
+ */
+import { randomBytes } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { runPackedSuite } from '#sp800-22';
+import { medians } from '../packages/sp800-22/bench/medians.ts';
+import { monotonicMs } from '../src/clock.ts';
+import { generateKey } from '../src/keys/generate.ts';
+import { Generator, SAMPLE_BITS } from '../src/keys/generator.ts';
+import type { KeyOrder } from '../src/keys/order.ts';
+import { STREAM_TESTS } from '../src/keys/p-values.ts';
+import { DEFAULT_MODULATION } from '../src/modulation/index.ts';
+import { Keyring } from '../src/proof/index.ts';
+import { machine, saveResult } from './results.ts';
+
+const MINIMUM_RUNS = 150;
+
+function timeValidatedKey(runs: number): string {
+  const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
+  const keyring = new Keyring([{ version: 1, secret: randomBytes(32) }]);
+  const order: KeyOrder = {
+    securityLevel: 256,
+    modulation: DEFAULT_MODULATION,
+    source: 'os',
+    validate: true,
+    report: false,
+    acceptedMs: monotonicMs(),
+  };
+  const bytes = randomBytes(SAMPLE_BITS / 8);
+  const works = [
+    () => void runPackedSuite(bytes),
+    () => void runPackedSuite(bytes, { only: STREAM_TESTS.modulated }),
+    () => void generateKey(generator, keyring, order, { streams: 0, streamsPassed: 0 }),
+  ];
+  const [suiteUs, screenUs, keyUs] = medians(works, runs);
+  generator.close();
+  keyring.destroy();
+  const ratio = (keyUs / suiteUs).toFixed(2);
+  return [
+    `a validated key of 256 bits: ${keyUs.toFixed(0)} µs`,
+    `the suite alone: ${suiteUs.toFixed(0)} µs, ratio ${ratio}`,
+    `the tests of the modulation alone: ${screenUs.toFixed(0)} µs`,
+  ].join('\n');
+}
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '300' },
+    save: { type: 'boolean', default: false },
+  },
+});
+const runs = Math.max(MINIMUM_RUNS, Number(values.runs));
+const text = `${machine()}\nmedians of ${runs} runs\n\n${timeValidatedKey(runs)}\n`;
+process.stdout.write(text);
+if (values.save) saveResult('validated-key', text);

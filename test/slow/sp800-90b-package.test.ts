@@ -1,0 +1,55 @@
+/** The package sp800-90b as another project installs it: the README's example runs, and agrees with the service. 10 s. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { assessNonIid } from '#sp800-90b';
+import { aesCtr } from '../support/aes-stream.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const PROJECT = mkdtempSync(join(tmpdir(), 'sp800-90b-'));
+const SAMPLES = 100_000;
+
+const [, EXAMPLE = ''] =
+  /```js\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'packages/sp800-90b/README.md'), 'utf8')) ??
+  [];
+
+const SCRIPT = `
+import { readFileSync } from 'node:fs';
+import { assessNonIid } from 'sp800-90b';
+console.log(assessNonIid(readFileSync('sample.bin')).minEntropyPerSymbol);
+`;
+
+function run(command: string, args: readonly string[], cwd = PROJECT): string {
+  return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+describe('the package sp800-90b', () => {
+  before(() => {
+    const pack = ['pack', '--silent', '--workspace', 'sp800-90b', '--pack-destination', PROJECT];
+    run('npm', pack, ROOT);
+    writeFileSync(join(PROJECT, 'package.json'), '{"private": true, "type": "module"}');
+    run('npm', ['install', '--offline', '--silent', './sp800-90b-0.1.0.tgz']);
+    writeFileSync(join(PROJECT, 'example.mjs'), EXAMPLE);
+    writeFileSync(join(PROJECT, 'script.mjs'), SCRIPT);
+    writeFileSync(join(PROJECT, 'sample.bin'), aesCtr(Buffer.alloc(32, 90), SAMPLES));
+  });
+  after(() => rmSync(PROJECT, { recursive: true, force: true }));
+
+  it('brings no dependencies', () => {
+    const lock = JSON.parse(readFileSync(join(PROJECT, 'package-lock.json'), 'utf8'));
+    assert.deepEqual(Object.keys(lock.packages), ['', 'node_modules/sp800-90b']);
+  });
+
+  it('runs the documented example', () => {
+    assert.match(run(process.execPath, ['example.mjs']), /^min-entropy estimate: 7\.\d{3} bits/);
+  });
+
+  it('estimates what the service estimates', () => {
+    const expected = assessNonIid(aesCtr(Buffer.alloc(32, 90), SAMPLES)).minEntropyPerSymbol;
+    const actual = Number(run(process.execPath, ['script.mjs']));
+    assert.ok(Math.abs(actual - expected) < 1e-9, `${actual}, expected ${expected}`);
+  });
+});
