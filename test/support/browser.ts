@@ -52,6 +52,9 @@ const LATE = `(() => {
   });
 })()`;
 
+/** What a new page has. */
+const NEW_SIZE = { width: 1280, height: 720 };
+
 export interface OpenOptions {
   /** The page is slow, and the reader is not. */
   readonly isLate?: boolean;
@@ -64,23 +67,38 @@ function isTolerant(request: Request): boolean {
   return /\/api\//.test(pathname) && hasFields && request.headers().prefer !== 'handling=strict';
 }
 
+/** Pages that a test has finished with, for the next: a new one costs its browser half a second of work. */
+const finished = new WeakMap<Browser, Page[]>();
+
 /** Opens a page of the dashboard at `address`. */
 export async function openPage(
   browser: Browser,
   address: string,
   { isLate = false }: OpenOptions = {},
 ): Promise<WatchedPage> {
-  const context = await browser.newContext({ reducedMotion: 'reduce' });
-  if (isLate) await context.addInitScript(LATE);
+  const page = (isLate ? null : finished.get(browser)?.pop()) ?? (await newPage(browser, isLate));
   const { origin, hostname } = new URL(address);
   // Pages from elsewhere have no clipboard without TLS, and nothing to grant.
   if (isLoopback(hostname)) {
-    await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
   }
+  const complaints = watch(page, origin);
+  await page.goto(address);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  return { page, complaints, close: () => (isLate ? page.context().close() : leave(page)) };
+}
+
+async function newPage(browser: Browser, isLate: boolean): Promise<Page> {
+  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  if (isLate) await context.addInitScript(LATE);
   await context.addInitScript(
     "addEventListener('securitypolicyviolation', (e) => console.error('policy:', e.violatedDirective, e.blockedURI))",
   );
-  const page = await context.newPage();
+  return context.newPage();
+}
+
+/** Collects what the page must not do from now on. */
+function watch(page: Page, origin: string): string[] {
   const complaints: string[] = [];
   page.on('console', (message) => {
     const isComplaint = ['error', 'warning'].includes(message.type());
@@ -92,9 +110,19 @@ export async function openPage(
     if (url.origin !== origin) complaints.push(`request to ${url.origin}`);
     if (isTolerant(request)) complaints.push(`request without strict handling: ${url.pathname}`);
   });
-  await page.goto(address);
-  await page.getByRole('heading', { level: 1 }).waitFor();
-  return { page, complaints, close: () => context.close() };
+  return complaints;
+}
+
+/** Leaves the page for the next test, as a new one is: nothing stored, routed, watched or emulated. */
+async function leave(page: Page): Promise<void> {
+  await page.evaluate('localStorage.clear(); sessionStorage.clear()');
+  await page.unrouteAll();
+  await page.emulateMedia({ colorScheme: null, forcedColors: null });
+  await page.setViewportSize(NEW_SIZE);
+  await page.goto('about:blank');
+  page.removeAllListeners();
+  const browser = page.context().browser();
+  if (browser) finished.set(browser, [...(finished.get(browser) ?? []), page]);
 }
 
 /** Enters an API key as a reader would. */
