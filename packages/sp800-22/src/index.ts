@@ -17,6 +17,7 @@ export {
   type PackedSuiteOptions,
   runPackedSuite,
 } from './packed-suite.ts';
+export { ALPHA, testLevelP } from './pass-rule.ts';
 export { type AssessedTest, type AssessReport, toAssessReport } from './report/json.ts';
 export type { Statistics, TestResult } from './result.ts';
 export {
@@ -64,7 +65,6 @@ export { runs } from './tests/runs.ts';
 export { serial } from './tests/serial.ts';
 export { universal } from './tests/universal.ts';
 export {
-  ALPHA,
   type ComplianceLevel,
   complianceLevel,
   GATE_ALPHA,
@@ -73,5 +73,4 @@ export {
   gate,
   grade,
   score,
-  testLevelP,
 } from './verdict.ts';

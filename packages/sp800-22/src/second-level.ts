@@ -6,10 +6,10 @@
  */
 import { binomialLower, binomialUpper } from './binomial.ts';
 import { P_VALUE_LABELS } from './labels.ts';
+import { ALPHA } from './pass-rule.ts';
 import { assertInteger } from './result.ts';
 import { igamc } from './special-functions.ts';
 import { TEST_NAMES, type TestName } from './suite.ts';
-import { ALPHA } from './verdict.ts';
 
 /** §4.2.2: with fewer sequences the second level says nothing. */
 export const SECOND_LEVEL_MINIMUM_SEQUENCES = 55;

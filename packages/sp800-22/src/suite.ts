@@ -6,6 +6,7 @@
  * NIST program's defaults; order and number of the p-values (188 with all tests) are its, too.
  */
 import type { Constants } from './constants.ts';
+import { ALPHA, testLevelP } from './pass-rule.ts';
 import type { Statistics, TestResult } from './result.ts';
 import {
   APPROXIMATE_ENTROPY_MINIMUM_BITS,
@@ -32,7 +33,6 @@ import { RANK_MINIMUM_BITS, rank } from './tests/rank.ts';
 import { RUNS_MINIMUM_BITS, runs } from './tests/runs.ts';
 import { SERIAL_MINIMUM_BITS, serial } from './tests/serial.ts';
 import { UNIVERSAL_MINIMUM_BITS, universal } from './tests/universal.ts';
-import { ALPHA, testLevelP } from './verdict.ts';
 
 /** The names of the tests, in the order of the NIST program. */
 export const TEST_NAMES = [

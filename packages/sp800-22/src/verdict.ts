@@ -1,13 +1,11 @@
 /**
- * From p-values to verdicts: the pass rule of a test, the gate of a sample, labels, score and grade.
+ * From a report to verdicts: the gate of a sample, labels, score and grade.
  *
  * These are the rules of this service. SP 800-22 judges a generator by many sequences (§4.2), not
  * one sequence by its p-values, and NIST certifies nothing by it.
  */
+import { testLevelP } from './pass-rule.ts';
 import type { ApplicableOutcome, SuiteReport, TestName, TestOutcome } from './suite.ts';
-
-/** Significance level of a single test, SP 800-22 §1.1.5. */
-export const ALPHA = 0.01;
 
 /**
  * A gate value below this is a FAIL. About 2.5 sound samples in a million fall below it with 17 tests, and
@@ -36,18 +34,6 @@ export interface Gate {
 
 export type ComplianceLevel = 'CERTIFICATION_READY' | 'REVIEW' | 'NON_COMPLIANT';
 export type Grade = 'A' | 'B' | 'C' | 'D' | 'F';
-
-/**
- * The test-level p-value of m p-values: 1 − (1 − p_min)^m, Šidák's correction of the smallest.
- * Exact for independent p-values. In this form a p_min of 1e-300 keeps its digits.
- */
-export function testLevelP(pValues: readonly number[]): number {
-  if (pValues.length === 0) throw new RangeError('"pValues" expected at least 1 element, got 0');
-  const outside = pValues.find((p) => !(p >= 0 && p <= 1));
-  if (outside !== undefined) throw new RangeError(`"pValues" expected 0 to 1, got ${outside}`);
-  // 0 − x instead of −x: a p_min of 0 gives 0, not −0.
-  return 0 - Math.expm1(pValues.length * Math.log1p(-Math.min(...pValues)));
-}
 
 /**
  * p = min(1, k · min p_i) over the k test-level p-values of all reports (Bonferroni, which needs no

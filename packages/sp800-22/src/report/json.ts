@@ -11,10 +11,10 @@ import {
   UNIVERSAL_ROWS,
 } from '../constants.ts';
 import { P_VALUE_LABELS } from '../labels.ts';
+import { ALPHA, testLevelP } from '../pass-rule.ts';
 import type { Statistics } from '../result.ts';
 import type { SuiteReport, TestName, TestOutcome } from '../suite.ts';
 import { RANK_M, rankProbabilities } from '../tests/rank.ts';
-import { ALPHA, testLevelP } from '../verdict.ts';
 
 /**
  * One test in the report. A test that does not apply has a reason, nothing in its lists and records,

@@ -1,0 +1,16 @@
+/** The pass rule of a single test: its p-values become one, which is held against `ALPHA`. */
+
+/** Significance level of a single test, SP 800-22 §1.1.5. */
+export const ALPHA = 0.01;
+
+/**
+ * The test-level p-value of m p-values: 1 − (1 − p_min)^m, Šidák's correction of the smallest.
+ * Exact for independent p-values. In this form a p_min of 1e-300 keeps its digits.
+ */
+export function testLevelP(pValues: readonly number[]): number {
+  if (pValues.length === 0) throw new RangeError('"pValues" expected at least 1 element, got 0');
+  const outside = pValues.find((p) => !(p >= 0 && p <= 1));
+  if (outside !== undefined) throw new RangeError(`"pValues" expected 0 to 1, got ${outside}`);
+  // 0 − x instead of −x: a p_min of 0 gives 0, not −0.
+  return 0 - Math.expm1(pValues.length * Math.log1p(-Math.min(...pValues)));
+}
