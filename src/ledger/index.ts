@@ -10,7 +10,7 @@ export { DAY_MS, Maintenance, removedSome } from './maintenance.ts';
 export { mayPass } from './may-pass.ts';
 export { exportLedger, type MoveReport } from './move/export.ts';
 export { importLedger } from './move/import.ts';
-export { openMovableStore } from './move/store.ts';
+export { openMovableStore } from './move/open.ts';
 export type { RowCounts } from './move/tables.ts';
 export { writeNewFile } from './new-file.ts';
 export {
@@ -20,7 +20,6 @@ export {
   openStoreToRead,
   type StoreLocation,
 } from './open.ts';
-export type { PeriodSums, SeriesQuery } from './series.ts';
 export type { CheckReport } from './sqlite/check.ts';
 export { refuseLostDatabase } from './sqlite/files.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite/store.ts';
@@ -35,12 +34,14 @@ export type {
   LedgerRow,
   LedgerStore,
   MeteredRequest,
+  PeriodSums,
   Principal,
   ProbeOrder,
   PruneReport,
   RecordedKey,
   Retirement,
   SecretCheck,
+  SeriesQuery,
   StreamCounts,
   Usage,
   ValidatedKey,

@@ -1,25 +1,7 @@
 /** Sums over time: the steps of a series, made of the sums by minute or by hour that each store keeps. */
-import { addCounts, type LatencyCounts, parseCounts, totalCount } from './latency.ts';
+import { addCounts, parseCounts, totalCount } from './latency.ts';
 import { HOUR_MS, MINUTE_MS } from './rollup.ts';
-
-/** Steps of equal length, the first from `startMs` on. Both are whole multiples of UTC. */
-export interface SeriesQuery {
-  readonly accountId: string;
-  readonly startMs: number;
-  readonly stepMinutes: number;
-  readonly steps: number;
-}
-
-export interface PeriodSums {
-  readonly keys: number;
-  readonly latencyUs: number;
-  readonly streams: number;
-  readonly streamsPassed: number;
-  readonly metered: number;
-  readonly failures: number;
-  /** Null unless they count each of the keys: sums of earlier releases have none. */
-  readonly latencies: LatencyCounts | null;
-}
+import type { PeriodSums, SeriesQuery } from './store.ts';
 
 /** A row of `rollup_minute` or `rollup_hour`. */
 export interface SumsRow extends Omit<PeriodSums, 'latencies'> {

@@ -6,7 +6,7 @@
  */
 import type { Clock } from '../clock.ts';
 import type { ClockReading } from './clock-check.ts';
-import type { PeriodSums, SeriesQuery } from './series.ts';
+import type { LatencyCounts } from './latency.ts';
 
 /** What the ledger keeps of one generated key. */
 export interface LedgerRow {
@@ -108,6 +108,26 @@ export interface AccountMetrics {
   readonly metered: number;
   readonly failures: number;
   readonly activeApiKeys: number;
+}
+
+/** Steps of equal length, the first from `startMs` on. Both are whole multiples of UTC. */
+export interface SeriesQuery {
+  readonly accountId: string;
+  readonly startMs: number;
+  readonly stepMinutes: number;
+  readonly steps: number;
+}
+
+/** Sums of an account over one step of a series. */
+export interface PeriodSums {
+  readonly keys: number;
+  readonly latencyUs: number;
+  readonly streams: number;
+  readonly streamsPassed: number;
+  readonly metered: number;
+  readonly failures: number;
+  /** Null unless they count each of the keys: sums of earlier releases have none. */
+  readonly latencies: LatencyCounts | null;
 }
 
 /** The p-values of one validated key, and when it was recorded. */

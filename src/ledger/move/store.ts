@@ -2,7 +2,6 @@
  * What a store offers for the move of its contents: one consistent snapshot to read, or one transaction
  * to fill it by. Rejects with `SetupError` when the database cannot do its part.
  */
-import type { StoreLocation } from '../open.ts';
 import type { RowCounts, TableName, Value } from './tables.ts';
 
 /** Rows in the order of `TABLES[table].columns`. */
@@ -46,14 +45,4 @@ export interface MovableStore {
    * or fail meanwhile. Rejects with `SetupError` before `work` when any table has rows.
    */
   load<T>(work: (store: EmptyStore) => Promise<T>): Promise<T>;
-}
-
-/** The store for a move; its schema is up to date already. */
-export async function openMovableStore(location: StoreLocation): Promise<MovableStore> {
-  if (location.kind === 'sqlite') {
-    const { MovableSqlite } = await import('./sqlite.ts');
-    return new MovableSqlite(location.path);
-  }
-  const { MovablePostgres } = await import('./postgres.ts');
-  return new MovablePostgres(location.url);
 }

@@ -26,13 +26,7 @@ import {
   type SchemaChange,
 } from '../migrations.ts';
 import { HOUR_MS, MINUTE_MS, splitPeriod } from '../rollup.ts';
-import {
-  type PeriodSums,
-  type SeriesQuery,
-  type SumsRow,
-  seriesSource,
-  toSeries,
-} from '../series.ts';
+import { type SumsRow, seriesSource, toSeries } from '../series.ts';
 import type {
   AccountMetrics,
   CommitmentQuery,
@@ -40,10 +34,12 @@ import type {
   FailedRequest,
   LedgerStore,
   MeteredRequest,
+  PeriodSums,
   ProbeOrder,
   PruneOrder,
   PruneReport,
   RecordedKey,
+  SeriesQuery,
   ValidatedKey,
 } from '../store.ts';
 import { unavailable } from '../unavailable.ts';

@@ -12,13 +12,7 @@ import { toValidatedKeys } from '../key-evidence.ts';
 import { formatCounts } from '../latency.ts';
 import { newerSchemaWarning, newestVersion, readMigrations } from '../migrations.ts';
 import { HOUR_MS, MINUTE_MS, Rollup, splitPeriod } from '../rollup.ts';
-import {
-  type PeriodSums,
-  type SeriesQuery,
-  type SumsRow,
-  seriesSource,
-  toSeries,
-} from '../series.ts';
+import { type SumsRow, seriesSource, toSeries } from '../series.ts';
 import type {
   AccountMetrics,
   CommitmentQuery,
@@ -27,10 +21,12 @@ import type {
   LedgerRow,
   LedgerStore,
   MeteredRequest,
+  PeriodSums,
   ProbeOrder,
   PruneOrder,
   PruneReport,
   RecordedKey,
+  SeriesQuery,
   ValidatedKey,
 } from '../store.ts';
 import { unavailable } from '../unavailable.ts';

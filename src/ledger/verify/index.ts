@@ -5,7 +5,8 @@
  */
 import { keyIdMs } from '../key-time.ts';
 import { noRows } from '../move/format.ts';
-import { openMovableStore, type Snapshot } from '../move/store.ts';
+import { openMovableStore } from '../move/open.ts';
+import type { Snapshot } from '../move/store.ts';
 import {
   columnsOf,
   type RowCounts,
