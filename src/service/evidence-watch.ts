@@ -3,20 +3,9 @@
  * verdict comes.
  */
 import type { Worker } from 'node:worker_threads';
-import { AppError } from '../errors.ts';
 import type { KeyWorkerMessage, KeyWorkerReply } from './messages.ts';
+import { SUITE_LIMIT_MS } from './suite-limit.ts';
 import type { SuitePool } from './suite-pool.ts';
-
-/** A verdict takes milliseconds. After so long the suite does not answer. */
-export const SUITE_LIMIT_MS = 10_000;
-
-/** Seconds a client should wait then. */
-const RETRY_AFTER_SECONDS = 5;
-
-export function suiteLateError(): AppError {
-  const reason = 'the suite does not answer';
-  return new AppError('entropy_unavailable', { reason, retryAfterSeconds: RETRY_AFTER_SECONDS });
-}
 
 export class JudgementWatch {
   readonly #worker: Worker;

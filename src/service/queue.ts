@@ -10,7 +10,6 @@ import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import type { GeneratorStatus } from '../keys/generator.ts';
 import type { FailedRequest } from '../ledger/index.ts';
-import { suiteLateError } from './evidence-watch.ts';
 import type {
   KeyBatch,
   KeyBatchReply,
@@ -19,6 +18,7 @@ import type {
   KeyWorkerReply,
 } from './messages.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
+import { suiteLateError } from './suite-limit.ts';
 
 /** Tasks that may wait. Beyond it the answer is `overloaded`: memory and waiting stay bounded. */
 const MAX_WAITING = 8_192;

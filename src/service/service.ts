@@ -26,7 +26,7 @@ import type {
 import { ApiKeyCache } from './api-key-cache.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { mergeStatuses } from './entropy-sources.ts';
-import { JudgementWatch, suiteLateError } from './evidence-watch.ts';
+import { JudgementWatch } from './evidence-watch.ts';
 import { LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
 import {
   type KeyTask,
@@ -42,6 +42,7 @@ import { KeyQueue, type SettledResult } from './queue.ts';
 import type { RandomnessQuery } from './randomness.ts';
 import { judgeReadiness, type Readiness } from './readiness.ts';
 import { Statistics } from './statistics.ts';
+import { suiteLateError } from './suite-limit.ts';
 import { SuitePool } from './suite-pool.ts';
 import { startThreads, type Threads } from './threads/start.ts';
 import { end, whenAnswered } from './threads/worker.ts';

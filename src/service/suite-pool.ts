@@ -5,9 +5,9 @@ import { monotonicMs } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { type GeneratorStatus, latchedError } from '../keys/generator.ts';
 import type { Defect, FailedVerdict, Latch } from '../keys/latch.ts';
-import { SUITE_LIMIT_MS, suiteLateError } from './evidence-watch.ts';
 import type { SampleVerdict, SuiteJob, SuiteProbeReply, SuiteReply } from './messages.ts';
 import type { KeyObserver, StageListener } from './observer.ts';
+import { SUITE_LIMIT_MS, suiteLateError } from './suite-limit.ts';
 import type { SuiteMessage } from './threads/suite-worker.ts';
 
 /** Jobs that may wait for each worker: about two seconds of work. */
