@@ -7,9 +7,10 @@ import type { MetricsOptions, ServiceMetrics } from './metrics.ts';
 
 export type { HandshakeFailure, MetricsOptions, ServiceMetrics } from './metrics.ts';
 export { MetricsServer } from './metrics-server.ts';
+export type { RequestTrace, Tracing } from './request-trace.ts';
 export type { ConnectionCounts } from './state.ts';
 export { parseTraceparent } from './traceparent.ts';
-export { openTracing, type RequestTrace, type Tracing } from './tracing.ts';
+export { openTracing } from './tracing.ts';
 
 /** Begins to count. */
 export async function openMetrics(options: MetricsOptions): Promise<ServiceMetrics> {

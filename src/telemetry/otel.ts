@@ -34,14 +34,9 @@ import {
 import { monotonicMs } from '../clock.ts';
 import type { StageListener } from '../service/index.ts';
 import { PROJECT_VERSION } from '../version.ts';
+import type { ExportListener, RequestEnd, RequestTrace, Tracing } from './request-trace.ts';
 import { parseTraceparent } from './traceparent.ts';
-import type {
-  ExportListener,
-  RequestEnd,
-  RequestTrace,
-  Tracing,
-  TracingSettings,
-} from './tracing.ts';
+import type { TracingSettings } from './tracing-settings.ts';
 
 /** The service's name where no variable gives another. */
 const SERVICE_NAME = 'phm-key-service';

@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { openTracing, parseTraceparent, type Tracing } from '../../src/telemetry/index.ts';
 import { nameFailure } from '../../src/telemetry/otel.ts';
-import { readTracing } from '../../src/telemetry/tracing.ts';
+import { readTracing } from '../../src/telemetry/tracing-settings.ts';
 import { buildTestApp, standInService } from '../support/app.ts';
 import { attributesOf, type CollectedSpan, Collector } from '../support/collector.ts';
 import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
