@@ -104,7 +104,7 @@ function keyWork({ source, mix }: Mix, securityLevel: SecurityLevel, keys: numbe
     securityLevel,
     modulation: DEFAULT_MODULATION,
     source,
-    validate: false,
+    withEvidence: false,
     report: false,
     acceptedMs: 0,
   };

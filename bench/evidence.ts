@@ -14,7 +14,7 @@ import { monotonicMs } from '../src/clock.ts';
 import { generateKey } from '../src/keys/generate.ts';
 import { Generator } from '../src/keys/generator.ts';
 import type { KeyOrder } from '../src/keys/order.ts';
-import { JUDGEMENT_INTERVAL } from '../src/keys/plain-evidence.ts';
+import { EVIDENCE_INTERVAL } from '../src/keys/plain-evidence.ts';
 import { DEFAULT_MODULATION } from '../src/modulation/index.ts';
 import { Keyring } from '../src/proof/index.ts';
 import { machine, median, saveResult } from './results.ts';
@@ -72,7 +72,7 @@ function run(runs: number): string {
     securityLevel: 256,
     modulation: DEFAULT_MODULATION,
     source: 'os',
-    validate: false,
+    withEvidence: false,
     report: false,
     acceptedMs: monotonicMs(),
   };
@@ -84,7 +84,7 @@ function run(runs: number): string {
   const [keyUs, sampleUs, suiteUs] = [of('keyUs'), of('sampleUs'), of('suiteUs')];
   // From the key worker to the main thread, and on to a suite worker; the verdict goes back.
   const crossingsUs = 2 * of('crossingUs');
-  const share = (sampleUs + crossingsUs + suiteUs) / (JUDGEMENT_INTERVAL * keyUs);
+  const share = (sampleUs + crossingsUs + suiteUs) / (EVIDENCE_INTERVAL * keyUs);
   return `${[
     machine(),
     `processor time, medians of ${runs} rounds`,
@@ -93,7 +93,7 @@ function run(runs: number): string {
     `a judgement, key worker (self-tests, reseed, sample, screen): ${sampleUs.toFixed(0)} µs`,
     `a judgement, two crossings of threads and back: ${crossingsUs.toFixed(0)} µs`,
     `a judgement, suite worker (suite, gate): ${suiteUs.toFixed(0)} µs`,
-    `every ${JUDGEMENT_INTERVAL.toLocaleString('en-US')} keys: ${(100 * share).toFixed(2)} % of the work for the keys`,
+    `every ${EVIDENCE_INTERVAL.toLocaleString('en-US')} keys: ${(100 * share).toFixed(2)} % of the work for the keys`,
   ].join('\n')}\n`;
 }
 

@@ -144,7 +144,7 @@ function request(commitment: Buffer): MeteredRequest {
         latencyUs: 1_500,
         entropyBits: 254.65,
         entropyJobId: null,
-        validation: null,
+        evidence: null,
       },
       counts: { streams: 0, streamsPassed: 0 },
     },

@@ -28,7 +28,7 @@ function timeValidatedKey(runs: number): string {
     securityLevel: 256,
     modulation: DEFAULT_MODULATION,
     source: 'os',
-    validate: true,
+    withEvidence: true,
     report: false,
     acceptedMs: monotonicMs(),
   };

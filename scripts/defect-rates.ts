@@ -31,17 +31,17 @@ const SOUND_KEYS = { validated: 3, plain: 100 };
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
 /** `40, 33 ready` for keys that were released, and what stopped the rest. */
-function cell({ keys, ready, latched }: Released, validate: boolean): string {
-  const released = validate && keys > 0 ? `${keys}, ${ready} ready` : String(keys);
+function cell({ keys, ready, latched }: Released, withEvidence: boolean): string {
+  const released = withEvidence && keys > 0 ? `${keys}, ${ready} ready` : String(keys);
   return latched === null ? released : `${released}: ${latched.cause}`;
 }
 
 async function printRuns(validatedKeys: number, plainKeys: number, row: string): Promise<void> {
-  const variants: Pick<DefectRun, 'validate' | 'soundKeys' | 'keys'>[] = [
-    { validate: true, soundKeys: null, keys: validatedKeys },
-    { validate: true, soundKeys: SOUND_KEYS.validated, keys: validatedKeys },
-    { validate: false, soundKeys: null, keys: plainKeys },
-    { validate: false, soundKeys: SOUND_KEYS.plain, keys: plainKeys },
+  const variants: Pick<DefectRun, 'withEvidence' | 'soundKeys' | 'keys'>[] = [
+    { withEvidence: true, soundKeys: null, keys: validatedKeys },
+    { withEvidence: true, soundKeys: SOUND_KEYS.validated, keys: validatedKeys },
+    { withEvidence: false, soundKeys: null, keys: plainKeys },
+    { withEvidence: false, soundKeys: SOUND_KEYS.plain, keys: plainKeys },
   ];
   print(`Keys released of ${validatedKeys} validated and ${plainKeys} plain ones, seed ${SEED}.`);
   print(
@@ -57,7 +57,7 @@ async function printRuns(validatedKeys: number, plainKeys: number, row: string):
       const cells: string[] = [];
       for (const variant of variants) {
         const released = await runDefect({ defect, seed: SEED, modulation, ...variant });
-        cells.push(cell(released, variant.validate));
+        cells.push(cell(released, variant.withEvidence));
       }
       print(`| ${[defect.name, modulation, ...cells].join(' | ')} |`);
     }

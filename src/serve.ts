@@ -34,7 +34,7 @@ import {
 } from './ledger/index.ts';
 import type { MasterSecret } from './proof/index.ts';
 import { announce } from './serve/banner.ts';
-import { logLatch, logSuite, logUnjudgedKeys } from './serve/latch-log.ts';
+import { logLatch, logSuite, logUnvouchedKeys } from './serve/latch-log.ts';
 import { checkDatabase, watchIntegrity } from './serve/ledger-integrity.ts';
 import { logClock, logLedger } from './serve/ledger-log.ts';
 import {
@@ -229,9 +229,10 @@ async function startService({
       clock: systemClock,
       onLatch: (defect, released) => logLatch(logger, defect, released),
       onFailedVerdict: (verdict) => logger.warn({ ...verdict }, 'statistical gate: failed'),
-      onUnjudgedKeys: (keyIds, lastGoodMs) => logUnjudgedKeys(logger, keyIds, lastGoodMs),
+      onUnvouchedKeys: (keyIds, lastGoodMs) => logUnvouchedKeys(logger, keyIds, lastGoodMs),
       onSuiteLate: (isLate) => logSuite(logger, isLate),
-      onUnjudgedEnd: (reason) => logger.warn({ reason }, 'the last plain keys could not be judged'),
+      onUnvouchedEnd: (reason) =>
+        logger.warn({ reason }, 'the last plain keys could not be judged'),
       ...(metrics && { observer: metrics }),
       onSourceEvent: (source, event) => {
         const { kind, detail } = event;

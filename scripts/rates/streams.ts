@@ -67,7 +67,7 @@ function openGenerator(modulation: Modulated): () => JudgedStream {
     securityLevel: 256,
     modulation,
     source: 'os',
-    validate: true,
+    withEvidence: true,
     report: true,
     acceptedMs: 0,
   };

@@ -24,7 +24,7 @@ import { packPValues, STREAM_TESTS } from './p-values.ts';
  */
 export const EVIDENCE_DEFINITION = 2;
 
-export interface Judgement {
+export interface StreamEvidence {
   readonly passed: boolean;
   /** The smaller min-entropy a bit of the streams that were judged. */
   readonly screen: number;
@@ -42,7 +42,7 @@ const NO_TESTS = { tests: [] };
  * modulation. The p-values of both enter the gate. The tests that are counted, scored and graded are
  * the carrier's.
  */
-export function judgeStream(carrier: Uint8Array, modulated: Uint8Array | null): Judgement {
+export function gatherEvidence(carrier: Uint8Array, modulated: Uint8Array | null): StreamEvidence {
   const onCarrier = runPackedSuite(carrier);
   const onModulated = modulated && runPackedSuite(modulated, { only: STREAM_TESTS.modulated });
   const reports = onModulated ? [onCarrier, onModulated] : [onCarrier];

@@ -14,7 +14,7 @@ import type { AppError } from '../errors.ts';
 import { type ModulationType, Modulator, PHASES_BYTES } from '../modulation/index.ts';
 import type { Keyring } from '../proof/index.ts';
 import { entropyCheck, REPEATED_BLOCK, repeatsBlock } from './entropy-check.ts';
-import { type Judgement, judgeStream } from './evidence.ts';
+import { gatherEvidence, type StreamEvidence } from './evidence.ts';
 import { type Credit, type Generator, latchedError, SAMPLE_BITS } from './generator.ts';
 import { type Defect, gateDefect } from './latch.ts';
 import type {
@@ -71,8 +71,8 @@ export function generateKey(
   order: KeyOrder,
   tally: StreamTally,
 ): GeneratedKey {
-  const stream = order.validate
-    ? openJudgedStream(generator, order, tally)
+  const stream = order.withEvidence
+    ? openStreamWithEvidence(generator, order, tally)
     : openStream(generator, order);
   const { key, creditBits, jobId } = cutKey(generator, order, stream);
   return {
@@ -119,7 +119,7 @@ function openStream(generator: Generator, order: Pick<KeyOrder, 'modulation' | '
  * The sample is not the key: a failing stream is dropped whole, and two in a row latch the process. Each verdict counts at
  * once, so that a failure is not forgotten when no second stream can be drawn.
  */
-function openJudgedStream(generator: Generator, order: KeyOrder, tally: StreamTally): Stream {
+function openStreamWithEvidence(generator: Generator, order: KeyOrder, tally: StreamTally): Stream {
   for (let attempt = 1; ; attempt++) {
     const stream = openStream(generator, order);
     let passed = false;
@@ -148,12 +148,12 @@ function judgeSample(
   generator: Generator,
   { modulator }: Stream,
   { modulation, securityLevel }: KeyOrder,
-): Judgement {
+): StreamEvidence {
   const carrier = generator.requestSample(requestBytes(securityLevel));
   let modulated: Buffer | null = null;
   try {
     if (modulation !== 'none') modulated = modulator.modulate(carrier, 0);
-    return judgeStream(carrier, modulated);
+    return gatherEvidence(carrier, modulated);
   } finally {
     wipe(carrier, ...(modulated ? [modulated] : []));
   }

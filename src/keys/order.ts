@@ -13,8 +13,8 @@ export interface KeyOrder {
   readonly modulation: ModulationType;
   readonly source: SourceName;
   /** Run the statistical suite on the stream the key is cut from, before its modulation. */
-  readonly validate: boolean;
-  /** With `validate`: hand on the full report, not its summary alone. */
+  readonly withEvidence: boolean;
+  /** With `withEvidence`: hand on the full report, not its summary alone. */
   readonly report: boolean;
   /** When the request was accepted, on the monotonic clock of `clock.ts`. */
   readonly acceptedMs: number;

@@ -11,7 +11,7 @@ import { elapsedMs, type Instant } from '../clock.ts';
 /**
  * Keys between two samples. Measured (bench/evidence.ts): a judgement costs less than 2 % of the work for as many keys.
  */
-export const JUDGEMENT_INTERVAL = 8_192;
+export const EVIDENCE_INTERVAL = 8_192;
 
 /** How old the last good sample may be when a key is released. */
 const MAX_AGE_MS = 600_000;
@@ -28,7 +28,7 @@ interface Sample {
 /** What a verdict asks for: nothing, a second sample at once, or the end of generation. */
 export type Consequence = 'none' | 'second_sample' | 'latch';
 
-export class PlainJudgement {
+export class PlainEvidence {
   readonly #interval: number;
   #made = 0;
   /** The last one that passed. */
@@ -45,7 +45,7 @@ export class PlainJudgement {
   #vouchedMs: number | null = null;
   #released: { readonly number: number; readonly keyId: string }[] = [];
 
-  constructor(interval = JUDGEMENT_INTERVAL) {
+  constructor(interval = EVIDENCE_INTERVAL) {
     this.#interval = interval;
   }
 
@@ -113,7 +113,7 @@ export class PlainJudgement {
   }
 
   /** Keys released that no good sample vouches for, in order. */
-  unjudgedKeys(): string[] {
+  unvouchedKeys(): string[] {
     return this.#released.map(({ keyId }) => keyId);
   }
 

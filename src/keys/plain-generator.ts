@@ -6,10 +6,10 @@ import type { Gate } from '#sp800-22';
 import { type Instant, instantNow, systemClock } from '../clock.ts';
 import type { Generator } from './generator.ts';
 import { gateDefect } from './latch.ts';
-import { PlainJudgement } from './plain-evidence.ts';
+import { PlainEvidence } from './plain-evidence.ts';
 
 /** Runs the whole suite on a sample before modulation, wipes it, and answers once. */
-export type Judge = (sample: Uint8Array<ArrayBuffer>, answer: (gate: Gate) => void) => void;
+export type JudgeSample = (sample: Uint8Array<ArrayBuffer>, answer: (gate: Gate) => void) => void;
 
 const SAMPLES = 'samples of the generator of plain keys';
 
@@ -21,15 +21,15 @@ export interface PlainGeneratorOptions {
 
 export class PlainGenerator {
   readonly generator: Generator;
-  readonly #judge: Judge;
+  readonly #judgeSample: JudgeSample;
   readonly #now: () => Instant;
-  readonly #judgement: PlainJudgement;
+  readonly #evidence: PlainEvidence;
 
-  constructor(generator: Generator, judge: Judge, options: PlainGeneratorOptions = {}) {
+  constructor(generator: Generator, judgeSample: JudgeSample, options: PlainGeneratorOptions = {}) {
     this.generator = generator;
-    this.#judge = judge;
+    this.#judgeSample = judgeSample;
     this.#now = options.now ?? (() => instantNow(systemClock));
-    this.#judgement = new PlainJudgement(options.interval);
+    this.#evidence = new PlainEvidence(options.interval);
   }
 
   /**
@@ -39,29 +39,29 @@ export class PlainGenerator {
   make<Key>(
     make: (generator: Generator) => Key,
   ): { readonly key: Key; readonly number: number } | null {
-    if (!this.isJudged()) return null;
+    if (!this.hasEvidence()) return null;
     const key = make(this.generator);
-    return { key, number: this.#judgement.keyMade() };
+    return { key, number: this.#evidence.keyMade() };
   }
 
   /**
    * Whether keys may be made now; so it is, too, when none will be, because the process has latched. Draws a sample
    * if one is due. Throws `entropy_unavailable` if that cannot be done.
    */
-  isJudged(): boolean {
+  hasEvidence(): boolean {
     this.#drawIfDue();
-    return this.generator.latched !== null || !this.#judgement.mustWait(this.#now());
+    return this.generator.latched !== null || !this.#evidence.mustWait(this.#now());
   }
 
   /** Whether keys that were made may be released now. */
   mayRelease(): boolean {
-    return this.#judgement.mayRelease(this.#now());
+    return this.#evidence.mayRelease(this.#now());
   }
 
   /** Whether keys wait for the verdict on a sample that is out. */
   get awaitsVerdict(): boolean {
-    const { isOut } = this.#judgement;
-    return isOut && !this.generator.latched && this.#judgement.mustWait(this.#now());
+    const { isOut } = this.#evidence;
+    return isOut && !this.generator.latched && this.#evidence.mustWait(this.#now());
   }
 
   /** Draws a sample if one is due, so that the next key need not wait. To be called now and then. */
@@ -73,37 +73,37 @@ export class PlainGenerator {
     }
   }
 
-  /** No key follows. `isJudged` is true then when those released are vouched for. */
+  /** No key follows. `hasEvidence` is true then when those released are vouched for. */
   end(): void {
-    this.#judgement.end();
+    this.#evidence.end();
   }
 
   /** The row of a key is durable. MUST be called for each, with the number of the key. */
   keyReleased(number: number, keyId: string): void {
-    this.#judgement.keyReleased(number, keyId);
+    this.#evidence.keyReleased(number, keyId);
   }
 
   /** Keys released that no good judgement vouches for. */
-  unjudgedKeys(): string[] {
-    return this.#judgement.unjudgedKeys();
+  unvouchedKeys(): string[] {
+    return this.#evidence.unvouchedKeys();
   }
 
   /** When the last sample was drawn that vouches for keys, by the wall clock; null before the first. */
   get lastGoodMs(): number | null {
-    return this.#judgement.lastGoodMs;
+    return this.#evidence.lastGoodMs;
   }
 
   #drawIfDue(): void {
     const now = this.#now();
-    if (!this.#judgement.isDue(now)) return;
+    if (!this.#evidence.isDue(now)) return;
     const sample = this.generator.takeSample();
     if (!sample) return;
-    this.#judgement.sampleDrawn(now);
-    this.#judge(sample, (gate) => this.#settle(gate));
+    this.#evidence.sampleDrawn(now);
+    this.#judgeSample(sample, (gate) => this.#settle(gate));
   }
 
   #settle(gate: Gate): void {
-    const consequence = this.#judgement.judged(gate.verdict === 'PASS');
+    const consequence = this.#evidence.judged(gate.verdict === 'PASS');
     this.generator.judged(gate, SAMPLES);
     if (consequence === 'latch') {
       this.generator.latch(gateDefect(gate, SAMPLES));

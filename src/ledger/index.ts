@@ -31,6 +31,7 @@ export type {
   CommitmentQuery,
   CommitOutcome,
   FailedRequest,
+  KeyEvidence,
   LedgerRow,
   LedgerStore,
   MeteredRequest,
@@ -38,13 +39,12 @@ export type {
   Principal,
   ProbeOrder,
   PruneReport,
+  RecordedEvidence,
   RecordedKey,
   Retirement,
   SecretCheck,
   SeriesQuery,
   StreamCounts,
   Usage,
-  ValidatedKey,
-  ValidationSummary,
 } from './store.ts';
 export { type Finding, type Verification, verifyLedger } from './verify/index.ts';

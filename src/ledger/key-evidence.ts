@@ -1,9 +1,9 @@
 /** What both stores make of their rows of validated keys. */
 import { keyIdMs } from './key-time.ts';
-import type { ValidatedKey } from './store.ts';
+import type { KeyEvidence } from './store.ts';
 
 /** The rows of `validated_keys`, newest first, as keys, oldest first. */
-export function toValidatedKeys(rows: readonly Record<string, unknown>[]): ValidatedKey[] {
+export function toKeyEvidence(rows: readonly Record<string, unknown>[]): KeyEvidence[] {
   return rows.toReversed().map(({ keyId, definition, pValues }) => ({
     atMs: keyIdMs(keyId as Uint8Array),
     definition: Number(definition),

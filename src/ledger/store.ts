@@ -25,10 +25,10 @@ export interface LedgerRow {
   readonly entropyBits: number;
   readonly entropyJobId: string | null;
   /** Null when the key was generated without statistical validation. */
-  readonly validation: ValidationSummary | null;
+  readonly evidence: RecordedEvidence | null;
 }
 
-export interface ValidationSummary {
+export interface RecordedEvidence {
   /** What the figures are about: `EVIDENCE_DEFINITION` of `keys/evidence.ts` when the key was made. */
   readonly definition: number;
   readonly gateP: number;
@@ -131,9 +131,9 @@ export interface PeriodSums {
 }
 
 /** The p-values of one validated key, and when it was recorded. */
-export interface ValidatedKey {
+export interface KeyEvidence {
   readonly atMs: number;
-  /** What the p-values are about, as in `ValidationSummary`. */
+  /** What the p-values are about, as in `RecordedEvidence`. */
   readonly definition: number;
   readonly pValues: Uint8Array;
 }
@@ -148,7 +148,7 @@ export interface RecordedKey {
   readonly securityLevel: number;
   readonly modulation: string;
   /** Whether it was generated with statistical validation. */
-  readonly validated: boolean;
+  readonly hasEvidence: boolean;
 }
 
 export interface CommitmentQuery {
@@ -274,7 +274,7 @@ export interface LedgerStore extends AccountStore {
   /** Sums of an account over time, one a step. */
   series(query: SeriesQuery): Promise<PeriodSums[]>;
   /** The last validated keys of an account, at most `limit`, oldest first; those of earlier releases are left out. */
-  validatedKeys(accountId: string, limit: number): Promise<ValidatedKey[]>;
+  keyEvidence(accountId: string, limit: number): Promise<KeyEvidence[]>;
   /** Holds a clock against what the ledger knows of the time, and changes nothing. */
   readClock(clock: Clock): Promise<ClockReading>;
   /** An operator says that this clock is right. SQLite believes it from now on; PostgreSQL takes its own alone. */

@@ -26,7 +26,7 @@ export function logLatch(logger: Logger, defect: Defect, { keys, sinceMs }: Rele
  * Names every key, in lines of bounded size. There is one line at least, so that an empty list is a statement.
  * `lastGoodMs` is when the last sample was drawn that vouches for keys; null if there was none.
  */
-export function logUnjudgedKeys(
+export function logUnvouchedKeys(
   logger: Logger,
   keyIds: readonly string[],
   lastGoodMs: number | null,

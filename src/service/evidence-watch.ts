@@ -7,7 +7,7 @@ import type { KeyWorkerMessage, KeyWorkerReply } from './messages.ts';
 import { SUITE_LIMIT_MS } from './suite-limit.ts';
 import type { SuitePool } from './suite-pool.ts';
 
-export class JudgementWatch {
+export class EvidenceWatch {
   readonly #worker: Worker;
   readonly #pool: Pick<SuitePool, 'judge'>;
   readonly #onLate: (isLate: boolean) => void;

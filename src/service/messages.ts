@@ -51,7 +51,7 @@ export type KeyTask =
    * Have the generator of plain keys judged: keys may be released then, or never. With `isLast` no key follows, and
    * those released are to be vouched for.
    */
-  | { readonly kind: 'judge'; readonly isLast: boolean }
+  | { readonly kind: 'gather_evidence'; readonly isLast: boolean }
   /** Draw from the sources, so that one that failed can show that it works again. */
   | { readonly kind: 'probe' }
   | {
@@ -74,9 +74,9 @@ export type KeyTaskResult =
   /** In the order of the hashes. */
   | { readonly kind: 'principals'; readonly principals: readonly (Principal | undefined)[] }
   | { readonly kind: 'probed' }
-  | { readonly kind: 'judged' }
+  | { readonly kind: 'evidence_gathered' }
   /** Not done: it has to wait for a verdict on the generator of plain keys, and must be sent again. */
-  | { readonly kind: 'unjudged' }
+  | { readonly kind: 'evidence_pending' }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** An `AppError` as a message. */
@@ -101,7 +101,7 @@ export interface KeyBatchReply {
   /** The batch's transaction; null when there was nothing to commit. */
   readonly commit: CommitTimes | null;
   readonly status: GeneratorStatus;
-  /** Whether plain keys wait for a verdict. `SampleJudged` follows then. */
+  /** Whether plain keys wait for a verdict. `VerdictNoted` follows then. */
   readonly awaitsVerdict: boolean;
 }
 
@@ -135,10 +135,10 @@ export type KeyWorkerReply =
   | LedgerReport
   | ClockRead
   | RetirementsRead
-  | SampleToJudge
-  | SampleJudged
+  | EvidenceSample
+  | VerdictNoted
   | FailureOfGate
-  | UnjudgedKeys
+  | UnvouchedKeys
   | Pong;
 
 /** The answer to a ping: the event loop of the thread turns. */
@@ -147,7 +147,7 @@ export interface Pong {
 }
 
 /** A sample of a generator before modulation. It travels by transfer; the suite worker that judges it wipes it. */
-export interface SampleToJudge {
+export interface EvidenceSample {
   readonly sample: Uint8Array<ArrayBuffer>;
 }
 
@@ -156,8 +156,8 @@ export interface SampleVerdict {
 }
 
 /** The key worker has taken note of a verdict. */
-export interface SampleJudged {
-  readonly judged: true;
+export interface VerdictNoted {
+  readonly verdictNoted: true;
 }
 
 /** A sample failed the gate. */
@@ -166,8 +166,8 @@ export interface FailureOfGate {
 }
 
 /** After a latch: plain keys released that no good judgement of their generator vouches for. */
-export interface UnjudgedKeys {
-  readonly unjudgedKeys: readonly string[];
+export interface UnvouchedKeys {
+  readonly unvouchedKeys: readonly string[];
   /** When the last sample was drawn that vouches for keys; null before the first. */
   readonly lastGoodMs: number | null;
 }

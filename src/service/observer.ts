@@ -28,7 +28,7 @@ export interface KeyObserver {
   /** The work of a suite worker on one key, and the streams that it judged for it. */
   suiteJobDone(ms: number, counts: StreamCounts): void;
   /** A sample of the generator of plain keys passed the gate, or failed it. */
-  plainGeneratorJudged(passed: boolean): void;
+  plainEvidenceGathered(passed: boolean): void;
 }
 
 /** Parts of a request's way that the main thread can time. */

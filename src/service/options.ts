@@ -19,11 +19,11 @@ export interface KeyServiceOptions {
   /** Told of each failure of the gate, for the log. */
   readonly onFailedVerdict: (verdict: FailedVerdict) => void;
   /** Told after a latch which plain keys were released that no good judgement of their generator vouches for, for the log. */
-  readonly onUnjudgedKeys: (keyIds: readonly string[], lastGoodMs: number | null) => void;
+  readonly onUnvouchedKeys: (keyIds: readonly string[], lastGoodMs: number | null) => void;
   /** Told when the suite does not answer for a sample of the generator of plain keys, and when it does again, for the log. */
   readonly onSuiteLate: (isLate: boolean) => void;
   /** Told at the end why the last plain keys could not be judged, for the log. */
-  readonly onUnjudgedEnd: (reason: string) => void;
+  readonly onUnvouchedEnd: (reason: string) => void;
   /** Told what happens to sources that are read in the background, for the log. */
   readonly onSourceEvent: (name: SourceName, event: SourceEvent) => void;
   /** Told when the ledger fails or works again, or a version of the master secret is missing, retired or reinstated. */

@@ -42,7 +42,7 @@ const MAX_IN_FLIGHT = 2;
 const MAX_FAILURES = 10_000;
 
 /** What became of a task in the end. */
-export type SettledResult = Exclude<KeyTaskResult, { kind: 'unjudged' }>;
+export type SettledResult = Exclude<KeyTaskResult, { kind: 'evidence_pending' }>;
 
 interface Waiting {
   readonly task: KeyTask;
@@ -79,7 +79,7 @@ export class KeyQueue {
     this.#observer = observer;
     worker.on('message', (message: KeyWorkerReply) => {
       if ('id' in message) this.#settle(message);
-      else if ('judged' in message) this.resume();
+      else if ('verdictNoted' in message) this.resume();
     });
   }
 
@@ -193,7 +193,7 @@ export class KeyQueue {
     const unmade: Waiting[] = [];
     batch.waiting.forEach((one, i) => {
       const result = reply.results[i];
-      if (result.kind === 'unjudged') {
+      if (result.kind === 'evidence_pending') {
         unmade.push(one);
         return;
       }

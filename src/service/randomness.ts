@@ -23,7 +23,7 @@ import {
   type StreamPValues,
   unpackPValues,
 } from '../keys/p-values.ts';
-import type { ValidatedKey } from '../ledger/index.ts';
+import type { KeyEvidence } from '../ledger/index.ts';
 
 /** Which keys, and whether each p-value is told. */
 export interface RandomnessQuery {
@@ -42,7 +42,7 @@ interface StreamRow extends RowCounts {
 type JudgedStreamRow = StreamRow | SecondLevelRow<StreamRow>;
 
 /** The member `randomness` of the answer. `keys` are in the order of time. */
-export function describeRandomness(keys: readonly ValidatedKey[], withPValues: boolean): object {
+export function describeRandomness(keys: readonly KeyEvidence[], withPValues: boolean): object {
   const known = keys.filter(({ definition }) => definition === EVIDENCE_DEFINITION);
   const reports = known.map(({ pValues }) => unpackPValues(pValues));
   const rows = judgeRows(reports);

@@ -26,7 +26,7 @@ import type {
 import { ApiKeyCache } from './api-key-cache.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { mergeStatuses } from './entropy-sources.ts';
-import { JudgementWatch } from './evidence-watch.ts';
+import { EvidenceWatch } from './evidence-watch.ts';
 import { LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
 import {
   type KeyTask,
@@ -60,7 +60,7 @@ export class KeyService {
   readonly #ledger: LedgerWatch;
   readonly #clock: ClockWatch;
   readonly #pool: SuitePool;
-  readonly #judgements: JudgementWatch;
+  readonly #evidence: EvidenceWatch;
   readonly #statistics: Statistics;
   readonly #apiKeys: ApiKeyCache;
   readonly #background: readonly BackgroundSource[];
@@ -104,11 +104,11 @@ export class KeyService {
     this.#pool = new SuitePool(latch, options.onFailedVerdict, observer);
     this.#statistics = new Statistics(statisticsWorker, observer);
     for (const { worker, status } of suiteWorkers) this.#pool.add(worker, status);
-    this.#judgements = new JudgementWatch(keyWorker.worker, this.#pool, options.onSuiteLate);
+    this.#evidence = new EvidenceWatch(keyWorker.worker, this.#pool, options.onSuiteLate);
     keyWorker.worker.on('message', (message: KeyWorkerReply) => {
       if ('failedVerdict' in message) options.onFailedVerdict(message.failedVerdict);
-      else if ('unjudgedKeys' in message) {
-        options.onUnjudgedKeys(message.unjudgedKeys, message.lastGoodMs);
+      else if ('unvouchedKeys' in message) {
+        options.onUnvouchedKeys(message.unvouchedKeys, message.lastGoodMs);
       }
     });
     this.#apiKeys = new ApiKeyCache((keyHashes) => this.#lookUpPrincipals(keyHashes), observer);
@@ -122,7 +122,7 @@ export class KeyService {
   static async start(options: KeyServiceOptions): Promise<KeyService> {
     const service = new KeyService(options, await startThreads(options));
     try {
-      await service.#submit({ kind: 'judge', isLast: false });
+      await service.#submit({ kind: 'gather_evidence', isLast: false });
       return service;
     } catch (cause) {
       await service.close();
@@ -169,7 +169,7 @@ export class KeyService {
     let counts = NO_STREAMS;
     try {
       requireCurrentSecret(this.#ledger.status());
-      if (!order.validate) {
+      if (!order.withEvidence) {
         const task: KeyTask = { kind: 'generate', requester, order };
         return await this.#generatePlain(task, abandoned, onStage);
       }
@@ -297,7 +297,7 @@ export class KeyService {
       sources: this.sourceStatuses(),
       needed: ['os', this.#options.sources.default],
       latched: this.#latch.read(),
-      isSuiteLate: this.#judgements.isLate,
+      isSuiteLate: this.#evidence.isLate,
       ledger: this.#ledger.status(),
     });
     if (!readiness.entropy) this.#probe();
@@ -339,19 +339,19 @@ export class KeyService {
   async close(): Promise<void> {
     this.#ledger.stop();
     await this.#queue.flushFailures();
-    if (this.#released > 0) await this.#judgeLast();
+    if (this.#released > 0) await this.#gatherLastEvidence();
     this.#closing = true;
     const [keyWorker, ...others] = this.#workers;
     await Promise.all([end(keyWorker), ...others.map((worker) => end(worker, END_LIMIT_MS))]);
     await Promise.all(this.#background.map((source) => source.close()));
   }
 
-  async #judgeLast(): Promise<void> {
+  async #gatherLastEvidence(): Promise<void> {
     try {
-      if (this.#judgements.isLate) throw suiteLateError();
-      await this.#submit({ kind: 'judge', isLast: true });
+      if (this.#evidence.isLate) throw suiteLateError();
+      await this.#submit({ kind: 'gather_evidence', isLast: true });
     } catch (error) {
-      this.#options.onUnjudgedEnd(reasonOf(error));
+      this.#options.onUnvouchedEnd(reasonOf(error));
     }
   }
 

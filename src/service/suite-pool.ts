@@ -33,7 +33,7 @@ interface Waiting {
 }
 
 /** A sample of the generator of plain keys. */
-interface Judging {
+interface WaitingSample {
   readonly sample: Uint8Array<ArrayBuffer>;
   readonly resolve: (gate: Gate) => void;
 }
@@ -41,7 +41,7 @@ interface Judging {
 interface Member {
   readonly worker: Worker;
   status: GeneratorStatus;
-  current: { readonly waiting: Waiting; readonly sentMs: number } | Judging | undefined;
+  current: { readonly waiting: Waiting; readonly sentMs: number } | WaitingSample | undefined;
 }
 
 export class SuitePool {
@@ -50,7 +50,7 @@ export class SuitePool {
   readonly #observer: KeyObserver | undefined;
   readonly #members: Member[] = [];
   readonly #waiting: Waiting[] = [];
-  readonly #judging: Judging[] = [];
+  readonly #samples: WaitingSample[] = [];
 
   /** Jobs that wait when the latch is set are refused, and so are those that come later. */
   constructor(
@@ -69,7 +69,7 @@ export class SuitePool {
     const member: Member = { worker, status, current: undefined };
     worker.on('message', (reply: SuiteReply | SampleVerdict | SuiteProbeReply) => {
       if ('probed' in reply) member.status = reply.probed;
-      else if ('gate' in reply) this.#settleJudging(member, reply.gate);
+      else if ('gate' in reply) this.#settleSample(member, reply.gate);
       else this.#settle(member, reply);
     });
     this.#members.push(member);
@@ -103,7 +103,7 @@ export class SuitePool {
   /** Sends a sample to the next free worker, before all jobs. The worker judges and wipes it: it is transferred. */
   judge(sample: Uint8Array<ArrayBuffer>): Promise<Gate> {
     return new Promise((resolve) => {
-      this.#judging.push({ sample, resolve });
+      this.#samples.push({ sample, resolve });
       this.#dispatch();
     });
   }
@@ -128,10 +128,10 @@ export class SuitePool {
   #dispatch(): void {
     for (const member of this.#members) {
       if (member.current) continue;
-      const judging = this.#judging.shift();
-      if (judging) {
-        member.current = judging;
-        const { sample } = judging;
+      const waiting = this.#samples.shift();
+      if (waiting) {
+        member.current = waiting;
+        const { sample } = waiting;
         member.worker.postMessage({ sample } satisfies SuiteMessage, [sample.buffer]);
         continue;
       }
@@ -188,12 +188,12 @@ export class SuitePool {
     this.#dispatch();
   }
 
-  #settleJudging(member: Member, gate: Gate): void {
+  #settleSample(member: Member, gate: Gate): void {
     const { current } = member;
     if (!current || !('sample' in current))
       throw new Error('a suite worker judged without a sample');
     member.current = undefined;
-    this.#observer?.plainGeneratorJudged(gate.verdict === 'PASS');
+    this.#observer?.plainEvidenceGathered(gate.verdict === 'PASS');
     current.resolve(gate);
     this.#dispatch();
   }

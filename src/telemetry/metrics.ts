@@ -84,7 +84,7 @@ export class ServiceMetrics implements KeyObserver {
   readonly #batches: Histogram;
   readonly #commits: Histogram<'result'>;
   readonly #suiteJobs: Histogram;
-  readonly #plainJudgements: Counter<'result'>;
+  readonly #plainEvidence: Counter<'result'>;
   readonly #sourceEvents: Counter<'source' | 'kind'>;
   readonly #upkeepFailures: Counter;
   readonly #damageFound: Counter;
@@ -159,7 +159,7 @@ export class ServiceMetrics implements KeyObserver {
       help: 'Time of a suite worker for one validated key: seed, sample, 15 tests, key, proof',
       buckets: SUITE_BUCKETS,
     });
-    this.#plainJudgements = new Counter({
+    this.#plainEvidence = new Counter({
       registers,
       name: 'phm_plain_generator_judgements_total',
       help: 'Samples of the generator of plain keys that the whole suite judged',
@@ -265,12 +265,12 @@ export class ServiceMetrics implements KeyObserver {
     this.#damageFound.inc();
   }
 
-  keyGenerated({ securityLevel, source, modulation, validate }: KeyOrder): void {
+  keyGenerated({ securityLevel, source, modulation, withEvidence }: KeyOrder): void {
     this.#keys.inc({
       security_level: securityLevel,
       source,
       modulation,
-      validated: String(validate),
+      validated: String(withEvidence),
     });
   }
 
@@ -300,8 +300,8 @@ export class ServiceMetrics implements KeyObserver {
     this.#streams.inc({ result: 'failed' }, streams - streamsPassed);
   }
 
-  plainGeneratorJudged(passed: boolean): void {
-    this.#plainJudgements.inc({ result: passed ? 'passed' : 'failed' });
+  plainEvidenceGathered(passed: boolean): void {
+    this.#plainEvidence.inc({ result: passed ? 'passed' : 'failed' });
   }
 
   /** A constant whose labels tell something. */
@@ -320,7 +320,7 @@ export class ServiceMetrics implements KeyObserver {
     for (const result of ['ok', 'failed']) this.#commits.zero({ result });
     for (const result of ['passed', 'failed']) {
       this.#streams.inc({ result }, 0);
-      this.#plainJudgements.inc({ result }, 0);
+      this.#plainEvidence.inc({ result }, 0);
     }
     for (const source of sources) {
       for (const kind of SOURCE_EVENTS) this.#sourceEvents.inc({ source, kind }, 0);

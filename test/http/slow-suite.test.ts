@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
-import { slowJudge } from '../support/slow-suite.ts';
+import { slowSuite } from '../support/slow-suite.ts';
 
 const PLAIN = { security_level: 256 };
 
@@ -13,7 +13,7 @@ describe('a server whose suite is slow', () => {
   const file = join(dataDir, 'slow');
   let server: Server;
   before(async () => {
-    server = await Server.start(dataDir, { ...slowJudge(file) });
+    server = await Server.start(dataDir, { ...slowSuite(file) });
   });
   after(async () => {
     await server?.stop();

@@ -8,7 +8,7 @@ import { generateKey } from '../../src/keys/generate.ts';
 import { Generator } from '../../src/keys/generator.ts';
 import type { Defect as LatchReason } from '../../src/keys/latch.ts';
 import type { KeyOrder, SecurityLevel } from '../../src/keys/order.ts';
-import { type Judge, PlainGenerator } from '../../src/keys/plain-generator.ts';
+import { type JudgeSample, PlainGenerator } from '../../src/keys/plain-generator.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import type { CommitOutcome, LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
 import type { ModulationType } from '../../src/modulation/index.ts';
@@ -22,7 +22,7 @@ export interface DefectRun {
   readonly defect: Defect;
   readonly seed: number;
   readonly modulation: ModulationType;
-  readonly validate: boolean;
+  readonly withEvidence: boolean;
   /** Sound keys before the defect begins; null when it is there from the start. */
   readonly soundKeys: number | null;
   /** Keys asked for once it has begun. */
@@ -50,12 +50,12 @@ const REQUESTER = { accountId: 'a', apiKeyId: 'k', atMs: Date.UTC(2026, 10, 22) 
 const REPEATED_KEY = { cause: 'repeated_key', test: 'commitment', detail: 'staged' } as const;
 
 export async function runDefect(run: DefectRun): Promise<Released> {
-  const { defect, seed, soundKeys, keys, validate, modulation, level = 256 } = run;
+  const { defect, seed, soundKeys, keys, withEvidence, modulation, level = 256 } = run;
   const drbg = new BrokenDrbg(defect, seed, soundKeys === null);
   const generator = new Generator(parts({ drbg }));
   generator.takeScreen();
-  const wish = order({ validate, modulation, securityLevel: level });
-  const release = validate ? validated(generator, wish) : plain(generator, wish, run.interval);
+  const wish = order({ withEvidence, modulation, securityLevel: level });
+  const release = withEvidence ? validated(generator, wish) : plain(generator, wish, run.interval);
   if (soundKeys !== null) await release(soundKeys);
   drbg.broken = true;
   const released = await release(keys);
@@ -100,7 +100,7 @@ function releaseValidated(generator: Generator, wish: KeyOrder, ledger: Commitme
 
 /** The key worker, whose samples are judged in this thread. */
 function plain(generator: Generator, wish: KeyOrder, interval: number | undefined): Release {
-  const judge: Judge = (sample, answer) => {
+  const judge: JudgeSample = (sample, answer) => {
     queueMicrotask(() => answer(gate(runPackedSuite(sample))));
   };
   const judged = new PlainGenerator(generator, judge, interval === undefined ? {} : { interval });
@@ -120,7 +120,7 @@ function plain(generator: Generator, wish: KeyOrder, interval: number | undefine
 function wasReleased(result: KeyTaskResult, generator: Generator): boolean {
   if (result.kind === 'generated') return true;
   // Another one is asked for, after the verdict.
-  if (result.kind === 'unjudged') return false;
+  if (result.kind === 'evidence_pending') return false;
   if (result.kind === 'failed' && generator.latched) return false;
   throw new Error(`a key was neither released nor refused by the latch: ${result.kind}`);
 }

@@ -6,7 +6,7 @@ import {
   type SuiteReport,
   type TestName,
 } from '#sp800-22';
-import { judgeStream } from '../../src/keys/evidence.ts';
+import { gatherEvidence } from '../../src/keys/evidence.ts';
 import { Generator } from '../../src/keys/generator.ts';
 import { Modulator, PHASES_BYTES } from '../../src/modulation/index.ts';
 import { parts } from '../support/fakes.ts';
@@ -58,7 +58,7 @@ export function judgeModulation(
   const carrier = noise.bytes(CARRIER_BYTES);
   const modulated = new Modulator('phase', noise.bytes(PHASES_BYTES)).modulate(carrier, 0);
   breaks(modulated, carrier);
-  const { passed, gate: verdict, carrier: report } = judgeStream(carrier, modulated);
+  const { passed, gate: verdict, carrier: report } = gatherEvidence(carrier, modulated);
   const quick = { passed, smallest: verdict.weakest.test, gateP: verdict.p, report };
   return { quick, whole: toSighting(runPackedSuite(modulated)) };
 }

@@ -23,13 +23,13 @@ describe('broken generators', () => {
       const staged = { defect, seed: SEED, modulation };
 
       it(`get no validated key released under ${modulation}: ${defect.name}`, async () => {
-        const run = { ...staged, validate: true, soundKeys: 1, keys: 2 };
+        const run = { ...staged, withEvidence: true, soundKeys: 1, keys: 2 };
         const { keys, latched } = await runDefect(run);
         assert.deepEqual([keys, latched?.cause], [0, 'gate']);
       });
 
       it(`get plain keys of one interval at most released under ${modulation}: ${defect.name}`, async () => {
-        const run = { ...staged, validate: false, keys: 4 * INTERVAL, interval: INTERVAL };
+        const run = { ...staged, withEvidence: false, keys: 4 * INTERVAL, interval: INTERVAL };
         const atStart = await runDefect({ ...run, soundKeys: null });
         assert.deepEqual([atStart.keys, atStart.latched?.cause], [0, 'gate']);
         const later = await runDefect({ ...run, soundKeys: BATCH_KEYS });
@@ -41,9 +41,9 @@ describe('broken generators', () => {
 
   it('are found when 5 % of the reseeds are broken, within 300 verdicts of the gate', async () => {
     const defect = DEFECTS.find(({ name }) => name === 'some-reseeds-parity') ?? assert.fail();
-    for (const validate of [true, false]) {
-      const staged = { defect, seed: SEED, modulation: 'phase', validate } as const;
-      const keys = validate ? 300 : 300 * INTERVAL;
+    for (const withEvidence of [true, false]) {
+      const staged = { defect, seed: SEED, modulation: 'phase', withEvidence } as const;
+      const keys = withEvidence ? 300 : 300 * INTERVAL;
       const run = { ...staged, soundKeys: 1, keys, interval: INTERVAL };
       const released = await runDefect(run);
       assert.match(released.latched?.detail ?? '', /third failure within 1,000 verdicts/);
@@ -53,18 +53,18 @@ describe('broken generators', () => {
   it('get no key released if only the requests for keys are broken, whatever the modulation', async () => {
     const defect = DEFECTS.find(({ name }) => name === 'key-zeros') ?? assert.fail();
     for (const modulation of MODULATION_TYPES) {
-      for (const validate of [false, true]) {
-        const run = { defect, seed: SEED, modulation, validate, soundKeys: 1, keys: 2 };
+      for (const withEvidence of [false, true]) {
+        const run = { defect, seed: SEED, modulation, withEvidence, soundKeys: 1, keys: 2 };
         const { keys, latched } = await runDefect(run);
-        assert.deepEqual([keys, latched?.cause], [0, validate ? 'gate' : 'key_test']);
+        assert.deepEqual([keys, latched?.cause], [0, withEvidence ? 'gate' : 'key_test']);
       }
     }
   });
 
   it('are told from sound ones, whose keys are released', async () => {
-    for (const validate of [false, true]) {
-      const keys = validate ? 8 : 8 * INTERVAL;
-      const staged = { defect: SOUND, seed: SEED, modulation: 'phase', validate } as const;
+    for (const withEvidence of [false, true]) {
+      const keys = withEvidence ? 8 : 8 * INTERVAL;
+      const staged = { defect: SOUND, seed: SEED, modulation: 'phase', withEvidence } as const;
       const run = { ...staged, soundKeys: null, keys, interval: INTERVAL };
       const released = await runDefect(run);
       assert.deepEqual([released.keys, released.latched], [keys, null]);
@@ -86,9 +86,9 @@ describe('requests that are broken by their place after a reseed', () => {
       assert.equal(judgeSample(defect, SEED).passed, true);
       assert.equal(judgeSample(defect, SEED, 'between keys').passed, false);
       const staged = { defect, seed: SEED, modulation: 'phase', soundKeys: 1 } as const;
-      const plain = { ...staged, validate: false, keys: 4 * INTERVAL, interval: INTERVAL };
+      const plain = { ...staged, withEvidence: false, keys: 4 * INTERVAL, interval: INTERVAL };
       assert.equal((await runDefect(plain)).latched?.cause, 'gate');
-      const validated = await runDefect({ ...staged, validate: true, keys: 2 });
+      const validated = await runDefect({ ...staged, withEvidence: true, keys: 2 });
       assert.deepEqual([validated.keys, validated.latched], [2, null]);
     });
   }

@@ -9,7 +9,7 @@ import { entropyUnavailable, Generator } from '../../src/keys/generator.ts';
 import { type FailedVerdict, Latch } from '../../src/keys/latch.ts';
 import { screenLiveCarrier } from '../../src/keys/self-test.ts';
 import { SUITE_SELF_TEST } from '../../src/keys/suite-self-test.ts';
-import { SampleJudge } from '../../src/service/threads/sample-suite.ts';
+import { SampleSuite } from '../../src/service/threads/sample-suite.ts';
 import { fakeSource, keyring, order, parts, RecordingDrbg, verdict } from '../support/fakes.ts';
 
 const TALLY = new URL('../../src/keys/failure-tally.ts', import.meta.url).href;
@@ -122,7 +122,7 @@ describe('a generator that fails now and then', () => {
       if (output.length > 64) output.fill(0x55);
     });
     const generator = new Generator(parts({ os: { ...os, draw }, drbg }));
-    const validated = order({ validate: true });
+    const validated = order({ withEvidence: true });
     const causes = [1, 2, 3].map(() => {
       const tally = { streams: 0, streamsPassed: 0 };
       assert.throws(() => generateKey(generator, keyring, validated, tally), {
@@ -140,14 +140,14 @@ describe('a suite that computes wrong', () => {
   it('latches before it judges the eighth sample', () => {
     const generator = new Generator(parts({}));
     let tests = 0;
-    const judge = new SampleJudge(generator, () => {
+    const suite = new SampleSuite(generator, () => {
       tests += 1;
       return { name: SUITE_SELF_TEST, passed: tests === 1 };
     });
     const sample = () => new Uint8Array(new RecordingDrbg().generate(1_024));
-    for (let i = 1; i < 16; i++) judge.judge({ sample: sample() });
+    for (let i = 1; i < 16; i++) suite.judge({ sample: sample() });
     assert.deepEqual([tests, generator.latched], [1, null]);
-    judge.judge({ sample: sample() });
+    suite.judge({ sample: sample() });
     const { cause, test } = generator.latched ?? assert.fail();
     assert.deepEqual([cause, test], ['self_test', SUITE_SELF_TEST]);
   });

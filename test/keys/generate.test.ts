@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { EntropySource } from '../../src/entropy/index.ts';
 import { openOsSource } from '../../src/entropy/sources/os.ts';
-import { judgeStream } from '../../src/keys/evidence.ts';
+import { gatherEvidence } from '../../src/keys/evidence.ts';
 import { generateKey, sampleStream } from '../../src/keys/generate.ts';
 import { entropyUnavailable, Generator } from '../../src/keys/generator.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
@@ -85,20 +85,20 @@ describe('generate', () => {
 
   it('draws the key after the sample, by a request of its own', () => {
     const drbg = new RecordingDrbg();
-    make(drbg, { securityLevel: 128, validate: true });
+    make(drbg, { securityLevel: 128, withEvidence: true });
     assert.deepEqual(drbg.requests, [...SCREEN_REQUESTS, 64, ...sampleRequests(16), 16]);
   });
 
   it('modulates by the definition: word t of the stream with phases of its own request', () => {
-    for (const validate of [false, true]) {
+    for (const withEvidence of [false, true]) {
       for (const securityLevel of [128, 256, 384] as const) {
         const drbg = new RecordingDrbg();
-        const { generated } = make(drbg, { securityLevel, validate });
+        const { generated } = make(drbg, { securityLevel, withEvidence });
         const outputs = drbg.copies.slice(SCREEN_REQUESTS.length);
         const sample = sampleRequests(32).length;
-        const carrier = Buffer.concat(outputs.slice(1 + (validate ? sample : 0)));
+        const carrier = Buffer.concat(outputs.slice(1 + (withEvidence ? sample : 0)));
         const modulator = new Modulator('phase', outputs[0]);
-        const expected = modulator.modulate(carrier, validate ? 16_384 : 0);
+        const expected = modulator.modulate(carrier, withEvidence ? 16_384 : 0);
         assert.deepEqual(Buffer.from(generated.key), expected);
       }
     }
@@ -106,7 +106,7 @@ describe('generate', () => {
 
   it('wipes carrier, phases and sample', () => {
     const drbg = new RecordingDrbg();
-    make(drbg, { securityLevel: 384, validate: true });
+    make(drbg, { securityLevel: 384, withEvidence: true });
     for (const [i, output] of drbg.outputs.entries()) {
       assert.ok(
         output.every((byte) => byte === 0),
@@ -124,11 +124,11 @@ describe('generate', () => {
 
   it('sets every reseed apart by its additional input', () => {
     const drbg = new RecordingDrbg();
-    make(drbg, { securityLevel: 384, validate: true });
+    make(drbg, { securityLevel: 384, withEvidence: true });
     for (const input of drbg.additionalInputs) assert.equal(input.length, 96);
     assert.equal(new Set(drbg.additionalInputs).size, drbg.reseeds);
     const other = new RecordingDrbg();
-    make(other, { securityLevel: 384, validate: true });
+    make(other, { securityLevel: 384, withEvidence: true });
     // The same sources, the same calls: only clock and counter tell the two apart.
     const all = [...drbg.additionalInputs, ...other.additionalInputs];
     assert.equal(new Set(all).size, drbg.reseeds + other.reseeds);
@@ -240,7 +240,7 @@ describe('generate', () => {
   });
 
   it('counts a validated stream and tells what the suite found', () => {
-    const { generated, counts } = make(new RecordingDrbg(), { validate: true });
+    const { generated, counts } = make(new RecordingDrbg(), { withEvidence: true });
     assert.deepEqual(counts, { streams: 1, streamsPassed: 1 });
     assert.ok((generated.evidence?.gateP ?? 0) > 1e-6);
     assert.ok((generated.evidence?.totalTests ?? 0) >= 13);
@@ -254,7 +254,7 @@ describe('generate with a defective generator', () => {
     const drbg = new RecordingDrbg((output, reseeds) => {
       if (reseeds === SCREEN_RESEEDS + 1 && output.length === 65_536) output.fill(0x55);
     });
-    const { generated, counts, generator } = make(drbg, { validate: true });
+    const { generated, counts, generator } = make(drbg, { withEvidence: true });
     assert.deepEqual(counts, { streams: 2, streamsPassed: 1 });
     assert.equal(generated.key.length, 32);
     assert.equal(generator.latched, null);
@@ -266,7 +266,7 @@ describe('generate with a defective generator', () => {
     });
     const generator = fakeGenerator(drbg);
     const counts = tally();
-    const validated = order({ validate: true, modulation: 'none' });
+    const validated = order({ withEvidence: true, modulation: 'none' });
     assert.throws(() => generateKey(generator, keyring, validated, counts), unavailable);
     assert.deepEqual(counts, { streams: 2, streamsPassed: 0 });
     assert.equal(generator.latched?.cause, 'gate');
@@ -282,8 +282,8 @@ describe('generate with a defective generator', () => {
     for (let i = 0; i < words.length; i++) twice.fill(words[i] ?? 0, 2 * i, 2 * i + 2);
     for (const carrier of [independentBits(0.6, 2 ** 20), twice]) {
       const modulated = new Modulator('phase', phases).modulate(carrier, 0);
-      assert.equal(judgeStream(modulated, null).passed, true, 'hidden');
-      assert.equal(judgeStream(carrier, modulated).passed, false);
+      assert.equal(gatherEvidence(modulated, null).passed, true, 'hidden');
+      assert.equal(gatherEvidence(carrier, modulated).passed, false);
     }
   });
 
@@ -293,7 +293,7 @@ describe('generate with a defective generator', () => {
       [biased, sound],
       [sound, biased],
     ] as const) {
-      const { passed, screen } = judgeStream(carrier, modulated);
+      const { passed, screen } = gatherEvidence(carrier, modulated);
       assert.equal(passed, false);
       assert.ok(screen < -Math.log2(0.599), `${screen}`);
     }
@@ -303,7 +303,7 @@ describe('generate with a defective generator', () => {
     const carrier = independentBits(0.5, 2 ** 20);
     const modulated = Buffer.from(carrier);
     for (let i = 0; i < modulated.length; i += 8) modulated[i] = modulated[i] & 0x7f;
-    const { passed, evidence, gate } = judgeStream(carrier, modulated);
+    const { passed, evidence, gate } = gatherEvidence(carrier, modulated);
     assert.equal(passed, false);
     assert.equal(evidence.testsPassed, evidence.totalTests, 'the carrier is sound');
     assert.equal(evidence.complianceLevel, 'NON_COMPLIANT');
@@ -429,7 +429,7 @@ describe('generate with a defective generator', () => {
       [384, 24],
     ] as const) {
       const later = fakeGenerator(fixed(length, 8, SCREEN_RESEEDS));
-      const wish = order({ securityLevel, validate: true });
+      const wish = order({ securityLevel, withEvidence: true });
       assert.throws(() => generateKey(later, keyring, wish, tally()), unavailable);
       assert.equal(later.latched?.cause, 'gate');
       const atStart = fakeGenerator(fixed(length, 12, 0));

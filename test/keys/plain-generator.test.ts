@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { type Gate, gate, runPackedSuite } from '#sp800-22';
 import { entropyUnavailable, Generator } from '../../src/keys/generator.ts';
-import { type Judge, PlainGenerator } from '../../src/keys/plain-generator.ts';
+import { type JudgeSample, PlainGenerator } from '../../src/keys/plain-generator.ts';
 import type { LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
 import type { Keyring } from '../../src/proof/index.ts';
 import type { KeyBatchReply, KeyTask } from '../../src/service/messages.ts';
@@ -14,8 +14,8 @@ import { fakeSource, keyring, order, parts, RecordingDrbg, verdict } from '../su
 const SAMPLE_BYTES = 131_072;
 const requester = { accountId: 'a', apiKeyId: 'k', atMs: 0 };
 const generate: KeyTask = { kind: 'generate', requester, order: order() };
-const judge: KeyTask = { kind: 'judge', isLast: false };
-const judgeLast: KeyTask = { kind: 'judge', isLast: true };
+const gather: KeyTask = { kind: 'gather_evidence', isLast: false };
+const gatherLast: KeyTask = { kind: 'gather_evidence', isLast: true };
 const validate: KeyTask = { kind: 'validate', requester, key: undefined, proof: undefined };
 
 /** A key worker, the samples that it hands out, and the commits that reach its store. */
@@ -50,9 +50,9 @@ function makeWorker({ interval = 3, os = fakeSource('os', 256), drbg = new Recor
     worker.run({ id: ++id, tasks, failures: [] });
   /** The first sample passes, as at the start of a service. */
   const start = async () => {
-    assert.deepEqual(kinds(await run(judge)), ['unjudged']);
+    assert.deepEqual(kinds(await run(gather)), ['evidence_pending']);
     samples.shift()?.answer(verdict(true));
-    assert.deepEqual(kinds(await run(judge)), ['judged']);
+    assert.deepEqual(kinds(await run(gather)), ['evidence_gathered']);
   };
   return { run, start, samples, commits, database, keys, clock, generator, plain, drbg };
 }
@@ -66,7 +66,7 @@ describe('plain keys', () => {
   it('are not made before a first sample has passed', async () => {
     const { run, samples, commits, keys } = makeWorker();
     const early = await run(generate);
-    assert.deepEqual([kinds(early), early.awaitsVerdict], [['unjudged'], true]);
+    assert.deepEqual([kinds(early), early.awaitsVerdict], [['evidence_pending'], true]);
     assert.deepEqual([samples.length, commits, keys], [1, [], []]);
     assert.equal(samples[0]?.bytes.length, SAMPLE_BYTES);
     samples[0]?.answer(verdict(true));
@@ -83,7 +83,7 @@ describe('plain keys', () => {
     await run(generate, generate);
     assert.equal(samples.length, 1);
     const held = await run(generate, generate);
-    assert.deepEqual([kinds(held), held.awaitsVerdict], [['generated', 'unjudged'], true]);
+    assert.deepEqual([kinds(held), held.awaitsVerdict], [['generated', 'evidence_pending'], true]);
     assert.deepEqual(commits, [3, 2, 1]);
     samples.shift()?.answer(verdict(true));
     assert.deepEqual(kinds(await run(generate)), ['generated']);
@@ -97,7 +97,7 @@ describe('plain keys', () => {
     await run(generate);
     samples.shift()?.answer(verdict(false));
     assert.equal(samples.length, 1, 'the second sample is drawn at once');
-    assert.deepEqual(kinds(await run(generate, validate)), ['unjudged', 'validated']);
+    assert.deepEqual(kinds(await run(generate, validate)), ['evidence_pending', 'validated']);
     assert.deepEqual(commits, [2, 1, 1]);
     samples.shift()?.answer(verdict(true));
     assert.deepEqual(kinds(await run(generate)), ['generated']);
@@ -117,7 +117,7 @@ describe('plain keys', () => {
     samples.shift()?.answer(verdict(false));
     resolve();
     assert.deepEqual(kinds(await before), ['validated']);
-    assert.deepEqual(kinds(await held), ['unjudged', 'validated']);
+    assert.deepEqual(kinds(await held), ['evidence_pending', 'validated']);
     assert.deepEqual(commits, [2, 1, 1, 1]);
     assert.ok(keys.at(-1)?.every((byte) => byte === 0));
     samples.shift()?.answer(verdict(true));
@@ -160,7 +160,7 @@ describe('plain keys', () => {
     assert.ok(drbg.destroyed);
     const ids = released.flatMap((one) => (one.kind === 'generated' ? [one.keyId] : []));
     assert.equal(ids.length, 3);
-    assert.deepEqual(plain.unjudgedKeys(), ids);
+    assert.deepEqual(plain.unvouchedKeys(), ids);
   });
 
   it('go on from nine minutes after the last good sample, while the next one is judged', async () => {
@@ -173,7 +173,7 @@ describe('plain keys', () => {
     assert.deepEqual(kinds(await run(generate)), ['generated']);
     assert.equal(samples.length, 1);
     clock.nowMs = 600_000;
-    assert.deepEqual(kinds(await run(generate, validate)), ['unjudged', 'validated']);
+    assert.deepEqual(kinds(await run(generate, validate)), ['evidence_pending', 'validated']);
     samples.shift()?.answer(verdict(true));
     assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
@@ -197,7 +197,7 @@ describe('plain keys', () => {
     const { run, start, samples, clock } = makeWorker({ interval: 100 });
     await start();
     clock.nowMs = 600_000;
-    assert.deepEqual(kinds(await run(generate)), ['unjudged']);
+    assert.deepEqual(kinds(await run(generate)), ['evidence_pending']);
     samples.shift()?.answer(verdict(true));
     assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
@@ -210,9 +210,9 @@ describe('plain keys', () => {
     clock.nowMs = 600_000;
     const reply = await held;
     // No sample is out, so the task is to be sent again at once.
-    assert.deepEqual([kinds(reply), reply.awaitsVerdict], [['unjudged'], false]);
+    assert.deepEqual([kinds(reply), reply.awaitsVerdict], [['evidence_pending'], false]);
     assert.deepEqual([samples.length, commits], [0, []]);
-    assert.deepEqual(kinds(await run(generate)), ['unjudged']);
+    assert.deepEqual(kinds(await run(generate)), ['evidence_pending']);
     samples.shift()?.answer(verdict(true));
     assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
@@ -221,11 +221,11 @@ describe('plain keys', () => {
     const { run, start, samples, plain } = makeWorker({ interval: 100 });
     await start();
     await run(generate, generate);
-    const reply = await run(judgeLast);
-    assert.deepEqual([kinds(reply), reply.awaitsVerdict], [['unjudged'], true]);
+    const reply = await run(gatherLast);
+    assert.deepEqual([kinds(reply), reply.awaitsVerdict], [['evidence_pending'], true]);
     samples.shift()?.answer(verdict(true));
-    assert.deepEqual(kinds(await run(judgeLast)), ['judged']);
-    assert.deepEqual([samples.length, plain.unjudgedKeys()], [0, []]);
+    assert.deepEqual(kinds(await run(gatherLast)), ['evidence_gathered']);
+    assert.deepEqual([samples.length, plain.unvouchedKeys()], [0, []]);
   });
 
   it('are vouched for at the end by two good samples in a row after a failure', async () => {
@@ -233,11 +233,11 @@ describe('plain keys', () => {
     await start();
     await run(generate);
     for (const passes of [false, true, true]) {
-      assert.deepEqual(kinds(await run(judgeLast)), ['unjudged']);
+      assert.deepEqual(kinds(await run(gatherLast)), ['evidence_pending']);
       samples.shift()?.answer(verdict(passes));
     }
-    assert.deepEqual(kinds(await run(judgeLast)), ['judged']);
-    assert.deepEqual(plain.unjudgedKeys(), []);
+    assert.deepEqual(kinds(await run(gatherLast)), ['evidence_gathered']);
+    assert.deepEqual(plain.unvouchedKeys(), []);
   });
 
   it('are named when the samples at the end fail', async () => {
@@ -245,11 +245,11 @@ describe('plain keys', () => {
     await start();
     const [released] = (await run(generate)).results;
     assert.ok(released?.kind === 'generated');
-    await run(judgeLast);
+    await run(gatherLast);
     for (let i = 0; i < 2; i++) samples.shift()?.answer(verdict(false));
-    assert.deepEqual(kinds(await run(judgeLast)), ['judged']);
+    assert.deepEqual(kinds(await run(gatherLast)), ['evidence_gathered']);
     assert.equal(generator.latched?.cause, 'gate');
-    assert.deepEqual(plain.unjudgedKeys(), [released.keyId]);
+    assert.deepEqual(plain.unvouchedKeys(), [released.keyId]);
   });
 
   it('fail while no sample can be drawn, and recover', async () => {
@@ -280,9 +280,9 @@ describe('plain keys', () => {
       if (broken) for (let i = 1; i < output.length; i += 2) output[i] = output[i - 1];
     });
     const generator = new Generator(parts({ drbg }));
-    const suite: Judge = (sample, answer) => answer(gate(runPackedSuite(sample)));
+    const suite: JudgeSample = (sample, answer) => answer(gate(runPackedSuite(sample)));
     const plain = new PlainGenerator(generator, suite, { interval: 5 });
-    assert.ok(plain.isJudged());
+    assert.ok(plain.hasEvidence());
     broken = true;
     const make = () => plain.make((one) => one.reseed('os'));
     for (let i = 0; i < 5; i++) assert.ok(make());

@@ -132,7 +132,7 @@ describe('copy of a database', () => {
     const report = await copyDatabase(path, copy, NEVER);
     assert.deepEqual([report.schema, report.rows.validated_keys], [2, 0]);
     const store = open(copy);
-    assert.deepEqual(await store.validatedKeys('acct_a', 1), []);
+    assert.deepEqual(await store.keyEvidence('acct_a', 1), []);
     await store.close();
   });
 

@@ -4,7 +4,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { utcMonth } from '../../src/clock.ts';
 import type { LedgerStore } from '../../src/ledger/index.ts';
 import { keyRequest, makeKeyId, makeRow, NOW } from './contract.ts';
-import { validatedAt } from './statistics-contract.ts';
+import { evidenceAt } from './statistics-contract.ts';
 
 export const DAY_MS = 86_400_000;
 
@@ -109,13 +109,13 @@ export function clockContract(
 
     it('keeps a row, and its p-values, while its id or its time of creation is young', async () => {
       const old = NOW - 90 * DAY_MS;
-      const validation = validatedAt(ACCOUNT, old, 1).key?.row.validation ?? null;
-      const young = makeRow({ keyId: makeKeyId(old), createdMs: NOW, validation });
+      const evidence = evidenceAt(ACCOUNT, old, 1).key?.row.evidence ?? null;
+      const young = makeRow({ keyId: makeKeyId(old), createdMs: NOW, evidence });
       const found = await fill(rowAt(old), rowAt(old, NOW), rowAt(NOW, old));
       await fill(young);
       for (let i = 0; i < 3; i++) await store.prune(order(30));
       assert.deepEqual(await found(), [false, true, true]);
-      assert.equal((await store.validatedKeys(ACCOUNT, 9)).length, 1);
+      assert.equal((await store.keyEvidence(ACCOUNT, 9)).length, 1);
     });
 
     it('removes nothing by a clock that is 400 days ahead, also when rows have its time', async () => {

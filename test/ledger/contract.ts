@@ -51,7 +51,7 @@ export function makeRow(changes: Partial<LedgerRow> = {}): LedgerRow {
     latencyUs: 1_500,
     entropyBits: 255.1,
     entropyJobId: null,
-    validation: null,
+    evidence: null,
     ...changes,
   };
 }
@@ -183,10 +183,10 @@ export function ledgerContract(
     it('tells whose the keys of ids are, in the order of the question', async () => {
       const [one, other] = [await account('enterprise'), await account('enterprise')];
       const pValues = new Uint8Array(8);
-      const validated = { definition: 2, gateP: 0.5, testsPassed: 15, totalTests: 15, pValues };
+      const evidence = { definition: 2, gateP: 0.5, testsPassed: 15, totalTests: 15, pValues };
       const plain = makeRow({ securityLevel: 128, modulation: 'none', createdMs: NOW - 5 });
-      const judged = makeRow({ validation: validated });
-      await store.commit([keyRequest(one, plain), keyRequest(other, judged)], []);
+      const tested = makeRow({ evidence });
+      await store.commit([keyRequest(one, plain), keyRequest(other, tested)], []);
       const ofPlain = {
         accountId: one,
         accountName: one,
@@ -194,9 +194,9 @@ export function ledgerContract(
         createdMs: NOW - 5,
         securityLevel: 128,
         modulation: 'none',
-        validated: false,
+        hasEvidence: false,
       };
-      const ofJudged = {
+      const ofTested = {
         ...ofPlain,
         accountId: other,
         accountName: other,
@@ -204,12 +204,12 @@ export function ledgerContract(
         createdMs: NOW,
         securityLevel: 256,
         modulation: 'phase',
-        validated: true,
+        hasEvidence: true,
       };
-      const found = await store.findKeys([judged.keyId, makeKeyId(), plain.keyId, judged.keyId]);
+      const found = await store.findKeys([tested.keyId, makeKeyId(), plain.keyId, tested.keyId]);
       assert.deepEqual(
         found.map((key) => key && { ...key }),
-        [ofJudged, null, ofPlain, ofJudged],
+        [ofTested, null, ofPlain, ofTested],
       );
       assert.deepEqual(await store.findKeys([]), []);
     });

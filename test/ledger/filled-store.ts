@@ -36,13 +36,13 @@ export async function fillStore(
   const rows = Array.from({ length: count }, (_, i) => {
     const createdMs = NOW - 60 * DAY_MS + Math.floor((60 * DAY_MS * i) / count);
     const verdict = { gateP: i / count, testsPassed: 15, totalTests: 15 };
-    const validation =
+    const evidence =
       i % 3
         ? null
         : { ...verdict, definition: (i % 2) + 1, pValues: Buffer.alloc(i % 2 ? 768 : 752, i) };
     const entropyJobId = i % 2 ? null : `job-${i}`;
     const keyId = makeKeyId(createdMs);
-    return makeRow({ keyId, createdMs, latencyUs: 100 + i, validation, entropyJobId });
+    return makeRow({ keyId, createdMs, latencyUs: 100 + i, evidence, entropyJobId });
   });
   const counts = { streams: 2, streamsPassed: 1 };
   for (const ofMonth of Map.groupBy(rows, ({ createdMs }) =>
@@ -102,7 +102,7 @@ async function readBooks(store: LedgerStore): Promise<unknown> {
         }),
       ),
     ),
-    validatedKeys: await Promise.all(ids.map((id) => store.validatedKeys(id, 1_000))),
+    keyEvidence: await Promise.all(ids.map((id) => store.keyEvidence(id, 1_000))),
   };
   return JSON.parse(
     JSON.stringify(books, (_, value) =>

@@ -282,7 +282,7 @@ describe('move of a ledger', () => {
     await importText(path, sealed(older));
     const metrics = (one: LedgerStore) => one.metrics('acct_a', NOW - 90 * 86_400_000);
     assert.deepEqual(await metrics(target), await metrics(store));
-    assert.deepEqual(await target.validatedKeys('acct_b', 10), []);
+    assert.deepEqual(await target.keyEvidence('acct_b', 10), []);
     const query = { accountId: 'acct_a', startMs: NOW - (NOW % 86_400_000) };
     const [day] = await target.series({ ...query, stepMinutes: 1_440, steps: 1 });
     assert.ok(day && day.keys > 0 && day.latencies === null);

@@ -22,7 +22,7 @@ import {
 import { noPostgres, Postgres } from '../support/postgres.ts';
 import { clockContract } from './clock-contract.ts';
 import { keyRequest, MONTH, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
-import { validatedAt } from './statistics-contract.ts';
+import { evidenceAt } from './statistics-contract.ts';
 
 let postgres: Postgres;
 before(async () => {
@@ -201,9 +201,9 @@ describe('PostgreSQL pruning', when, () => {
     const kept = [beforeMs, beforeMs + 1, beforeMs + DAY_MS];
     const rows = [...times, ...kept].map(rowAt);
     const requests = rows.map((row) => keyRequest(id, row, row.createdMs));
-    const validated = [...times, ...kept].map((atMs, i) => validatedAt('acct_v', atMs, i));
+    const tested = [...times, ...kept].map((atMs, i) => evidenceAt('acct_v', atMs, i));
     await addAccount(store, 'acct_v');
-    await store.commit(validated, []);
+    await store.commit(tested, []);
     await store.commit([...requests, keyRequest(id, rowAt(NOW), NOW - 400 * DAY_MS)], []);
     return rows.map(({ keyId }) => keyId);
   }
@@ -228,7 +228,7 @@ describe('PostgreSQL pruning', when, () => {
     });
     assert.ok((await store.lookup(keyIds)).every((found) => found));
     const pValues = async () =>
-      (await store.validatedKeys('acct_v', 10)).map(({ pValues: [first] }) => first);
+      (await store.keyEvidence('acct_v', 10)).map(({ pValues: [first] }) => first);
     assert.deepEqual(await pValues(), [0, 1, 2, 3, 4, 5, 6]);
     const turns: PruneReport[] = [];
     for (let i = 0; i < 4; i++) turns.push(await store.prune(order));
@@ -478,10 +478,10 @@ describe('PostgreSQL with a server of the second schema', when, () => {
     const store = await open(url);
     await commitAsBefore(database, 2, startMs + minuteMs);
     for (const minute of [1, 2]) {
-      await store.commit([validatedAt('acct_e', startMs + minute * minuteMs, minute)], []);
+      await store.commit([evidenceAt('acct_e', startMs + minute * minuteMs, minute)], []);
     }
     await commitAsBefore(database, 3, startMs + 3 * minuteMs);
-    await store.commit([validatedAt('acct_e', startMs + 2 * minuteMs, 3)], []);
+    await store.commit([evidenceAt('acct_e', startMs + 2 * minuteMs, 3)], []);
     const query = { accountId: 'acct_e', startMs, stepMinutes: 1, steps: 4 };
     const sums = await store.series(query);
     assert.deepEqual(
@@ -493,7 +493,7 @@ describe('PostgreSQL with a server of the second schema', when, () => {
         [1, 1, undefined],
       ],
     );
-    assert.equal((await store.validatedKeys('acct_e', 10)).length, 3);
+    assert.equal((await store.keyEvidence('acct_e', 10)).length, 3);
     assert.equal((await store.metrics('acct_e', startMs)).keys, 6);
     await store.close();
   });

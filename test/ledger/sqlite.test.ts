@@ -20,7 +20,7 @@ import { migrateDatabase } from '../../src/ledger/sqlite/schema.ts';
 import { CANDIDATES, SqliteStore } from '../../src/ledger/sqlite/store.ts';
 import { clockContract } from './clock-contract.ts';
 import { keyRequest, ledgerContract, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
-import { statisticsContract, validatedAt } from './statistics-contract.ts';
+import { evidenceAt, statisticsContract } from './statistics-contract.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'phm-ledger-'));
 const removeDirectory = async () => rmSync(directory, { recursive: true, force: true });
@@ -296,8 +296,8 @@ describe('SQLite store over months and releases', () => {
     const id = await addEnterprise(store);
     const beforeMs = NOW - 30 * DAY_MS;
     const rowAt = (atMs: number) => makeRow({ keyId: makeKeyId(atMs), createdMs: atMs });
-    const validated = Array.from({ length: 600 }, (_, i) => validatedAt(id, beforeMs - 1 - i, i));
-    await store.commit([...validated, validatedAt(id, beforeMs, 7)], []);
+    const tested = Array.from({ length: 600 }, (_, i) => evidenceAt(id, beforeMs - 1 - i, i));
+    await store.commit([...tested, evidenceAt(id, beforeMs, 7)], []);
     const old = Array.from({ length: 1_200 }, (_, i) => rowAt(beforeMs - 1 - i));
     const kept = [rowAt(beforeMs), rowAt(NOW)];
     await store.commit(
@@ -309,7 +309,7 @@ describe('SQLite store over months and releases', () => {
     const counts = { rows: old.length + 600, minuteSums: 1, partitions: [] };
     const expected = { ...counts, beforeMs, isPartial: false };
     assert.deepEqual(await store.prune(order), expected);
-    assert.equal((await store.validatedKeys(id, 1_000)).length, 601);
+    assert.equal((await store.keyEvidence(id, 1_000)).length, 601);
     // Another writer gets its turn between the pieces.
     const pruned = store.prune({ ...order, dryRun: false });
     const [outcome] = await other.commit([keyRequest(id)], []);
@@ -317,7 +317,7 @@ describe('SQLite store over months and releases', () => {
     assert.deepEqual(await pruned, expected);
     assert.ok((await store.lookup(old.map(({ keyId }) => keyId))).every((found) => !found));
     assert.deepEqual(await store.lookup(kept.map(({ keyId }) => keyId)), [true, true]);
-    const left = await store.validatedKeys(id, 1_000);
+    const left = await store.keyEvidence(id, 1_000);
     assert.deepEqual(
       left.map(({ pValues }) => pValues[0]),
       [7],
@@ -406,13 +406,13 @@ describe('SQLite store over months and releases', () => {
       INSERT INTO rollup_minute VALUES ('acct_e', 7, 3, 3000, 1, 1, 3, 0)`);
     before.close();
     const store = open('before.db');
-    assert.deepEqual(await store.validatedKeys('acct_e', 10), []);
-    await store.commit([validatedAt('acct_e', 8 * 60_000, 9)], []);
+    assert.deepEqual(await store.keyEvidence('acct_e', 10), []);
+    await store.commit([evidenceAt('acct_e', 8 * 60_000, 9)], []);
     const query = { accountId: 'acct_e', startMs: 7 * 60_000, stepMinutes: 1, steps: 2 };
     const [old, current] = await store.series(query);
     assert.deepEqual([old?.keys, old?.latencyUs, old?.latencies], [3, 3_000, null]);
     assert.equal(current?.latencies?.at(-1), 1);
-    assert.equal((await store.validatedKeys('acct_e', 10)).length, 1);
+    assert.equal((await store.keyEvidence('acct_e', 10)).length, 1);
     await store.close();
   });
 

@@ -30,15 +30,11 @@ const validation = (accountId: string, atMs: number): MeteredRequest => ({
 const keyAt = (accountId: string, atMs: number, latencyUs = 1_000) =>
   keyRequest(accountId, makeRow({ keyId: makeKeyId(atMs), latencyUs }), atMs);
 
-/** A validated key whose p-values are all of these bytes. */
-export function validatedAt(accountId: string, atMs: number, fill: number): MeteredRequest {
+/** A key with evidence, whose p-values are all of these bytes. */
+export function evidenceAt(accountId: string, atMs: number, fill: number): MeteredRequest {
   const pValues = Buffer.alloc(768, fill);
-  const verdict = { definition: 2, gateP: 1, testsPassed: 15, totalTests: 15, pValues };
-  const request = keyRequest(
-    accountId,
-    makeRow({ keyId: makeKeyId(atMs), validation: verdict }),
-    atMs,
-  );
+  const evidence = { definition: 2, gateP: 1, testsPassed: 15, totalTests: 15, pValues };
+  const request = keyRequest(accountId, makeRow({ keyId: makeKeyId(atMs), evidence }), atMs);
   const counts = { streams: 1, streamsPassed: 1 };
   return { ...request, key: request.key && { ...request.key, counts } };
 }
@@ -198,31 +194,31 @@ export function statisticsContract(
     it('gives the last validated keys of an account alone, oldest first', async () => {
       const [id, other] = [await account(), await account()];
       const requests = Array.from({ length: 40 }, (_, i) => [
-        validatedAt(id, START + i * DAY_MS, i),
-        validatedAt(other, START + i * DAY_MS, 200 + i),
+        evidenceAt(id, START + i * DAY_MS, i),
+        evidenceAt(other, START + i * DAY_MS, 200 + i),
         keyAt(id, START + i * DAY_MS),
       ]).flat();
       // Batches in another order than that of time, as servers with different clocks make them.
       await store.commit(requests.slice(60), []);
       await store.commit(requests.slice(0, 60), []);
       for (const limit of [1, 7, 40, 1_000]) {
-        const found = await store.validatedKeys(id, limit);
+        const found = await store.keyEvidence(id, limit);
         const expected = Array.from({ length: 40 }, (_, i) => i).slice(-limit);
         assert.deepEqual(
           found.map(({ atMs, pValues }) => [atMs, pValues.length, pValues[0], pValues[767]]),
           expected.map((i) => [START + i * DAY_MS, 768, i, i]),
         );
       }
-      const [last] = await store.validatedKeys(other, 1);
+      const [last] = await store.keyEvidence(other, 1);
       assert.equal(last?.pValues[0], 239);
-      assert.deepEqual(await store.validatedKeys('acct_unknown', 10), []);
+      assert.deepEqual(await store.keyEvidence('acct_unknown', 10), []);
     });
 
     it('keeps with each row which definition its evidence has', async () => {
       const [id, earlier] = [await account(), await account()];
       const definitions = async (of: string) =>
-        (await store.validatedKeys(of, 10)).map(({ definition }) => definition);
-      await store.commit([validatedAt(id, START, 1), keyAt(id, START)], []);
+        (await store.keyEvidence(of, 10)).map(({ definition }) => definition);
+      await store.commit([evidenceAt(id, START, 1), keyAt(id, START)], []);
       // As a program writes it that knows no such column.
       await run(`INSERT INTO validated_keys (account_id, key_id, p_values)
         SELECT '${earlier}', key_id, p_values FROM validated_keys WHERE account_id = '${id}'`);
@@ -232,15 +228,15 @@ export function statisticsContract(
 
     it('keeps no p-values of keys that were refused', async () => {
       const id = await account('tiny');
-      const requests = [1, 2, 3, 4].map((i) => validatedAt(id, START + i, i));
+      const requests = [1, 2, 3, 4].map((i) => evidenceAt(id, START + i, i));
       const outcomes = await store.commit(requests, []);
       assert.equal(outcomes.at(-1)?.kind, 'quota_exceeded');
       const generous = await account();
-      const twin = { ...validatedAt(generous, START, 9), key: requests[0]?.key ?? null };
+      const twin = { ...evidenceAt(generous, START, 9), key: requests[0]?.key ?? null };
       const again = { ...twin, key: twin.key && { ...twin.key, row: { ...twin.key.row } } };
       assert.deepEqual(await store.commit([again], []), [{ kind: 'repeated_key' }]);
-      assert.equal((await store.validatedKeys(id, 10)).length, 3);
-      assert.deepEqual(await store.validatedKeys(generous, 10), []);
+      assert.equal((await store.keyEvidence(id, 10)).length, 3);
+      assert.deepEqual(await store.keyEvidence(generous, 10), []);
     });
   });
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Logger, pino } from 'pino';
 import type { LatchCause } from '../../src/keys/index.ts';
-import { logLatch, logUnjudgedKeys } from '../../src/serve/latch-log.ts';
+import { logLatch, logUnvouchedKeys } from '../../src/serve/latch-log.ts';
 
 /** The lines that `write` logs. */
 function linesOf(write: (logger: Logger) => void) {
@@ -33,7 +33,7 @@ describe('the log after a latch', () => {
   it('names each key once, in lines of 100', () => {
     const keyIds = Array.from({ length: 201 }, (_, i) => `phm_${i}`);
     const lastGoodMs = Date.UTC(2026, 10, 22, 12, 30);
-    const lines = linesOf((logger) => logUnjudgedKeys(logger, keyIds, lastGoodMs));
+    const lines = linesOf((logger) => logUnvouchedKeys(logger, keyIds, lastGoodMs));
     assert.deepEqual(
       lines.flatMap((line) => line.keyIds),
       keyIds,
@@ -42,7 +42,7 @@ describe('the log after a latch', () => {
       lines.map(({ part, parts, lastGoodAt }) => [part, parts, lastGoodAt]),
       [1, 2, 3].map((part) => [part, 3, '2026-11-22T12:30:00.000+00:00']),
     );
-    const [none] = linesOf((logger) => logUnjudgedKeys(logger, [], null));
+    const [none] = linesOf((logger) => logUnvouchedKeys(logger, [], null));
     assert.deepEqual([none.lastGoodAt, none.keyIds], [null, []]);
   });
 });

@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import type { Gate } from '#sp800-22';
-import { JudgementWatch } from '../../src/service/evidence-watch.ts';
+import { EvidenceWatch } from '../../src/service/evidence-watch.ts';
 import { verdict } from '../support/fakes.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -22,7 +22,7 @@ function makeWatch() {
   const answers: ((gate: Gate) => void)[] = [];
   const judge = () => new Promise<Gate>((resolve) => answers.push(resolve));
   const told: boolean[] = [];
-  const watch = new JudgementWatch(worker as unknown as Worker, { judge }, (isLate) =>
+  const watch = new EvidenceWatch(worker as unknown as Worker, { judge }, (isLate) =>
     told.push(isLate),
   );
   const draw = () => worker.emit('message', { sample: new Uint8Array(8) });

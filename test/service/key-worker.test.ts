@@ -60,7 +60,7 @@ const generateTask: KeyTask = { kind: 'generate', requester, order: order() };
 const recordTask: KeyTask = {
   kind: 'record',
   requester,
-  order: order({ validate: true }),
+  order: order({ withEvidence: true }),
   generated: {
     securityStrengthBits: 256,
     entropyBits: 256,

@@ -27,7 +27,7 @@ class Notes implements KeyObserver {
   batchSent = (tasks: number) => this.told.push(['batch', tasks]);
   committed = (ms: number, succeeded: boolean) => this.told.push(['commit', ms, succeeded]);
   suiteJobDone = (ms: number, counts: object) => this.told.push(['job', ms, counts]);
-  plainGeneratorJudged = (passed: boolean) => this.told.push(['plain', passed]);
+  plainEvidenceGathered = (passed: boolean) => this.told.push(['plain', passed]);
 }
 
 class FakeWorker extends EventEmitter {

@@ -32,7 +32,9 @@ class FakeWorker extends EventEmitter {
   answerAll(awaitsVerdict: boolean, ...unmade: KeyTask['kind'][]): void {
     for (const { id, tasks } of this.batches.splice(0)) {
       const results = tasks.map(
-        ({ kind }): KeyTaskResult => ({ kind: unmade.includes(kind) ? 'unjudged' : 'probed' }),
+        ({ kind }): KeyTaskResult => ({
+          kind: unmade.includes(kind) ? 'evidence_pending' : 'probed',
+        }),
       );
       this.emit('message', { id, results, failuresRecorded: true, status, awaitsVerdict });
     }
@@ -196,7 +198,7 @@ describe('key queue while plain keys wait for a verdict', () => {
     assert.deepEqual(outcomes, new Array(4).fill('probed'));
     assert.equal(queue.load.waiting, 1);
     submit(task);
-    worker.emit('message', { judged: true });
+    worker.emit('message', { verdictNoted: true });
     await turn();
     assert.deepEqual(worker.batches.at(-1)?.tasks, [generate, task], 'it came first');
     worker.answerAll(false);
@@ -230,7 +232,7 @@ describe('key queue while plain keys wait for a verdict', () => {
     pass(1);
     await turn();
     assert.deepEqual(outcomes, ['entropy_unavailable: the suite does not answer']);
-    worker.emit('message', { judged: true });
+    worker.emit('message', { verdictNoted: true });
     await turn();
     assert.equal(worker.batches.length, 0);
   });
@@ -243,7 +245,7 @@ describe('key queue while plain keys wait for a verdict', () => {
     await turn();
     worker.answerAll(true, 'generate');
     gone = true;
-    worker.emit('message', { judged: true });
+    worker.emit('message', { verdictNoted: true });
     await turn();
     assert.deepEqual([worker.batches.length, outcomes.length], [0, 1]);
   });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { P_VALUE_LABELS, type PValueReport, type TestName } from '#sp800-22';
 import { packPValues, STREAM_TESTS } from '../../src/keys/p-values.ts';
-import type { ValidatedKey } from '../../src/ledger/index.ts';
+import type { KeyEvidence } from '../../src/ledger/index.ts';
 import { describeRandomness } from '../../src/service/randomness.ts';
 
 interface Described {
@@ -19,7 +19,7 @@ interface Described {
   }[];
 }
 
-const describeKeys = (keys: readonly ValidatedKey[]) => describeRandomness(keys, true) as Described;
+const describeKeys = (keys: readonly KeyEvidence[]) => describeRandomness(keys, true) as Described;
 
 const reportOf = (tests: readonly TestName[], p: number): PValueReport => ({
   tests: tests.map((name) => ({
@@ -30,7 +30,7 @@ const reportOf = (tests: readonly TestName[], p: number): PValueReport => ({
 });
 
 /** A key whose p-values are `p` on the carrier and `modulated` on the stream behind its modulation. */
-function keyOf(atMs: number, p: number, modulated: number | null): ValidatedKey {
+function keyOf(atMs: number, p: number, modulated: number | null): KeyEvidence {
   const pValues = packPValues({
     carrier: reportOf(STREAM_TESTS.carrier, p),
     modulated: modulated === null ? { tests: [] } : reportOf(STREAM_TESTS.modulated, modulated),

@@ -44,7 +44,11 @@ describe('the report on a stream', () => {
   it('is of the very sample that precedes the key in its stream, also for 384 bits', () => {
     for (const securityLevel of [256, 384] as const) {
       const drbg = new RecordingDrbg();
-      const { report, evidence } = generate(drbg, { validate: true, report: true, securityLevel });
+      const { report, evidence } = generate(drbg, {
+        withEvidence: true,
+        report: true,
+        securityLevel,
+      });
       const { carrier, modulated } = sampleOf(
         drbg,
         SCREEN_REQUESTS.length,
@@ -67,7 +71,7 @@ describe('the report on a stream', () => {
   it('has the carrier alone when there is no modulation', () => {
     const drbg = new RecordingDrbg();
     const { report, evidence } = generate(drbg, {
-      validate: true,
+      withEvidence: true,
       report: true,
       modulation: 'none',
     });
@@ -87,7 +91,7 @@ describe('the report on a stream', () => {
     const drbg = new RecordingDrbg((output, reseeds) => {
       if (reseeds === SCREEN_RESEEDS + 1 && output.length === 65_536) output.fill(0x55);
     });
-    const { report } = generate(drbg, { validate: true, report: true });
+    const { report } = generate(drbg, { withEvidence: true, report: true });
     const { carrier } = sampleOf(drbg, SCREEN_REQUESTS.length + 1 + sampleRequests(32).length);
     assert.ok(report);
     assert.equal(report.streamsJudged, 2);
@@ -96,12 +100,12 @@ describe('the report on a stream', () => {
   });
 
   it('is there only when the order asks for it and the stream was judged', () => {
-    for (const [validate, report] of [
+    for (const [withEvidence, report] of [
       [true, false],
       [false, true],
       [false, false],
     ]) {
-      assert.equal(generate(new RecordingDrbg(), { validate, report }).report, null);
+      assert.equal(generate(new RecordingDrbg(), { withEvidence, report }).report, null);
     }
   });
 });
@@ -126,14 +130,14 @@ describe('the report on its way through the threads', () => {
   }
 
   it('leaves the suite worker only when it was asked for', async () => {
-    assert.equal((await generated({ validate: true })).report, null);
-    const { report } = await generated({ validate: true, report: true });
+    assert.equal((await generated({ withEvidence: true })).report, null);
+    const { report } = await generated({ withEvidence: true, report: true });
     assert.equal(report?.carrier.bits, 2 ** 20);
   });
 
   it('does not go on to the writer of the ledger', async (t) => {
     const sent = t.mock.method(Worker.prototype, 'postMessage');
-    const { report } = await generated({ validate: true, report: true });
+    const { report } = await generated({ withEvidence: true, report: true });
     const recorded = sent.mock.calls
       .map(({ arguments: [message] }) => message as KeyBatch)
       .flatMap(({ tasks = [] }) => tasks)

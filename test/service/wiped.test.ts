@@ -16,7 +16,7 @@ import { order, STAGED } from '../support/fakes.ts';
 import { startKeyService } from '../support/key-service.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
-const ORDER = order({ validate: true });
+const ORDER = order({ withEvidence: true });
 const USAGE = { month: 0, used: 1, quota: null };
 const KEY_TEXT = '1b'.repeat(32);
 
@@ -57,8 +57,8 @@ describe('keys in the service', () => {
     });
   }
 
-  for (const validate of [false, true]) {
-    it(`are wiped when the process latched between commit and answer (validated: ${validate})`, async (t) => {
+  for (const withEvidence of [false, true]) {
+    it(`are wiped when the process latched between commit and answer (with evidence: ${withEvidence})`, async (t) => {
       const before = await service.metrics(principal, 0);
       const keys: Uint8Array[] = [];
       const { submit } = KeyQueue.prototype;
@@ -80,7 +80,7 @@ describe('keys in the service', () => {
         },
       );
       await assert.rejects(
-        service.generate(principal, order({ validate }), () => false),
+        service.generate(principal, order({ withEvidence }), () => false),
         { code: 'entropy_unavailable' },
       );
       assert.deepEqual([keys.length, keys.every(isWiped)], [1, true]);

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { JUDGEMENT_INTERVAL } from '../../src/keys/plain-evidence.ts';
+import { EVIDENCE_INTERVAL } from '../../src/keys/plain-evidence.ts';
 import { MODULATION_TYPES } from '../../src/modulation/index.ts';
 import { defectUrl } from '../support/inject-defect.ts';
 import { type Answer, makeDataDir, phmJson, removeDataDir, Server } from '../support/server.ts';
@@ -18,7 +18,7 @@ const CLIENTS = 16;
  * Plain keys that may be answered: those of the interval that the defect begins in, and those of the next one, while
  * the sample between the two is judged. Then keys wait.
  */
-const ALLOWED_PLAIN_KEYS = 2 * JUDGEMENT_INTERVAL + CLIENTS;
+const ALLOWED_PLAIN_KEYS = 2 * EVIDENCE_INTERVAL + CLIENTS;
 
 /** More plain keys than that, so that a defect that is never found ends the test. */
 const MOST_PLAIN_KEYS = 20_000;
@@ -35,7 +35,7 @@ interface Broken {
   readonly server: Server;
   /** Lets the defect begin, where it was not there from the start. */
   readonly begin: () => void;
-  readonly generate: (validate: boolean, modulation?: string) => Promise<Answer>;
+  readonly generate: (withEvidence: boolean, modulation?: string) => Promise<Answer>;
 }
 
 async function startBroken(defect: string, begins: 'at once' | 'later'): Promise<Broken> {
@@ -57,11 +57,11 @@ async function startBroken(defect: string, begins: 'at once' | 'later'): Promise
   return {
     server,
     begin: () => writeFileSync(sign, ''),
-    generate: (validate, modulation = 'phase') => {
+    generate: (withEvidence, modulation = 'phase') => {
       const wish = {
         security_level: 256,
         modulation_type: modulation,
-        enable_nist_validation: validate,
+        enable_nist_validation: withEvidence,
       };
       return server.generate(wish, api_key);
     },
@@ -96,14 +96,15 @@ function logged(server: Server, message: string): Record<string, unknown>[] {
 
 /** A plain key and a validated one. */
 async function assertMakesKeys({ generate }: Broken): Promise<void> {
-  for (const validate of [false, true]) assert.equal((await generate(validate)).status, 200);
+  for (const withEvidence of [false, true])
+    assert.equal((await generate(withEvidence)).status, 200);
 }
 
 /** No thread makes a key any more, and the server says why. Ends it. */
 async function assertStopped({ server, generate }: Broken): Promise<void> {
   for (const modulation of MODULATION_TYPES) {
-    for (const validate of [false, true]) {
-      assert.equal((await generate(validate, modulation)).status, 503);
+    for (const withEvidence of [false, true]) {
+      assert.equal((await generate(withEvidence, modulation)).status, 503);
     }
   }
   const ready = await server.request('/readyz');

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { describe, it } from 'node:test';
-import { JUDGEMENT_INTERVAL } from '../../src/keys/plain-evidence.ts';
+import { EVIDENCE_INTERVAL } from '../../src/keys/plain-evidence.ts';
 import { MODULATION_TYPES } from '../../src/modulation/index.ts';
 import { BATCH_KEYS, type DefectRun, runDefect } from '../keys/defect-run.ts';
 import { DEFECTS, type Defect, type Sight, SOUND } from '../keys/defects.ts';
@@ -37,28 +37,28 @@ const PLAIN: Record<Sight, number> = {
 /** Keys that a row is asked for which need not latch. */
 const ENOUGH = { validated: 4, plain: 2 * INTERVAL };
 
-type Variant = Pick<DefectRun, 'validate' | 'soundKeys'>;
+type Variant = Pick<DefectRun, 'withEvidence' | 'soundKeys'>;
 
 const VARIANTS: readonly Variant[] = [
-  { validate: true, soundKeys: null },
-  { validate: true, soundKeys: 2 },
-  { validate: false, soundKeys: null },
-  { validate: false, soundKeys: 2 * BATCH_KEYS },
+  { withEvidence: true, soundKeys: null },
+  { withEvidence: true, soundKeys: 2 },
+  { withEvidence: false, soundKeys: null },
+  { withEvidence: false, soundKeys: 2 * BATCH_KEYS },
 ];
 
-const nameOf = ({ validate, soundKeys }: Variant) =>
-  `${validate ? 'validated' : 'plain'} keys, ${soundKeys === null ? 'from the start' : 'later'}`;
+const nameOf = ({ withEvidence, soundKeys }: Variant) =>
+  `${withEvidence ? 'validated' : 'plain'} keys, ${soundKeys === null ? 'from the start' : 'later'}`;
 
 /** A suite worker judges a sample between keys before its first stream, and the key worker no others. */
-function sightOf({ sight, plain = sight }: Defect, { validate, soundKeys }: Variant): Sight {
-  return validate && soundKeys !== null ? sight : plain;
+function sightOf({ sight, plain = sight }: Defect, { withEvidence, soundKeys }: Variant): Sight {
+  return withEvidence && soundKeys !== null ? sight : plain;
 }
 
 async function assertRow(defect: Defect, variant: Variant): Promise<void> {
-  const limits = variant.validate ? VALIDATED : PLAIN;
+  const limits = variant.withEvidence ? VALIDATED : PLAIN;
   const sight = sightOf(defect, variant);
   const most = limits[sight];
-  const enough = variant.validate ? ENOUGH.validated : ENOUGH.plain;
+  const enough = variant.withEvidence ? ENOUGH.validated : ENOUGH.plain;
   const keys = most === Infinity ? enough : most + BATCH_KEYS;
   for (const modulation of sight === 'tally' ? (['phase'] as const) : MODULATION_TYPES) {
     for (const seed of SEEDS) {
@@ -80,19 +80,25 @@ describe(`the table of broken generators, ${DEFECTS.length} rows, seeds ${SEEDS.
     });
   }
 
-  it(`latches within the ${JUDGEMENT_INTERVAL} plain keys of an interval of the service`, async () => {
+  it(`latches within the ${EVIDENCE_INTERVAL} plain keys of an interval of the service`, async () => {
     for (const name of ['bytes-twice', 'blocks-twice', 'markov-0.49', 'lfsr-31']) {
       const defect = DEFECTS.find((one) => one.name === name) ?? assert.fail(name);
-      const staged = { defect, seed: 1, modulation: 'phase', validate: false } as const;
-      const run = { ...staged, soundKeys: BATCH_KEYS, keys: 2 * JUDGEMENT_INTERVAL };
+      const staged = { defect, seed: 1, modulation: 'phase', withEvidence: false } as const;
+      const run = { ...staged, soundKeys: BATCH_KEYS, keys: 2 * EVIDENCE_INTERVAL };
       const { keys, latched } = await runDefect(run);
-      assert.ok(latched && keys <= JUDGEMENT_INTERVAL, `${name}: ${keys} keys`);
+      assert.ok(latched && keys <= EVIDENCE_INTERVAL, `${name}: ${keys} keys`);
     }
   });
 
   it('does not latch by validated keys of 384 bits whose second halves have a fixed head', async () => {
     const defect = DEFECTS.find(({ name }) => name === 'first-request-head') ?? assert.fail();
-    const staged = { defect, seed: 1, modulation: 'phase', validate: true, level: 384 } as const;
+    const staged = {
+      defect,
+      seed: 1,
+      modulation: 'phase',
+      withEvidence: true,
+      level: 384,
+    } as const;
     const atStart = await runDefect({ ...staged, soundKeys: null, keys: 1 });
     assert.deepEqual([atStart.keys, atStart.latched?.cause], [0, 'gate']);
     const later = await runDefect({ ...staged, soundKeys: 2, keys: 100 });
@@ -101,7 +107,7 @@ describe(`the table of broken generators, ${DEFECTS.length} rows, seeds ${SEEDS.
 
   it('refuses a key that returns after a period longer than the sample', async () => {
     for (const defect of DEFECTS.filter(({ sight }) => sight === 'repeat')) {
-      const staged = { defect, seed: 1, modulation: 'phase', validate: false } as const;
+      const staged = { defect, seed: 1, modulation: 'phase', withEvidence: false } as const;
       const { latched } = await runDefect({ ...staged, soundKeys: null, keys: 40_000 });
       assert.equal(latched?.cause, 'repeated_key', defect.name);
     }
@@ -112,11 +118,11 @@ describe('sound generators', () => {
   it('do not latch: 250 of them, four modulations, 2,000 validated and 128,000 plain keys', async () => {
     for (let seed = 1; seed <= 250; seed++) {
       const modulation = MODULATION_TYPES[seed % MODULATION_TYPES.length];
-      for (const [validate, keys] of [
+      for (const [withEvidence, keys] of [
         [true, 8],
         [false, 512],
       ] as const) {
-        const staged = { defect: SOUND, seed, modulation, validate, soundKeys: null, keys };
+        const staged = { defect: SOUND, seed, modulation, withEvidence, soundKeys: null, keys };
         const released = await runDefect({ ...staged, interval: INTERVAL });
         assert.deepEqual([released.keys, released.latched], [keys, null], `seed ${seed}`);
       }

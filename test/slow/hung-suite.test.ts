@@ -4,7 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
-import { slowJudge } from '../support/slow-suite.ts';
+import { slowSuite } from '../support/slow-suite.ts';
 
 const PLAIN = { security_level: 256 };
 
@@ -13,7 +13,7 @@ async function startHung(t: TestContext) {
   const dataDir = makeDataDir();
   t.after(() => removeDataDir(dataDir));
   const file = join(dataDir, 'hung');
-  const server = await Server.start(dataDir, slowJudge(file));
+  const server = await Server.start(dataDir, slowSuite(file));
   const { body } = await server.generate(PLAIN);
   writeFileSync(file, '');
   assert.equal((await server.generate(PLAIN)).status, 200);

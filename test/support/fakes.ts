@@ -158,7 +158,7 @@ export function order(changes: Partial<KeyOrder> = {}): KeyOrder {
     securityLevel: 256,
     modulation: 'phase',
     source: 'os',
-    validate: false,
+    withEvidence: false,
     report: false,
     acceptedMs: 0,
     ...changes,

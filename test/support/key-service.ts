@@ -32,9 +32,9 @@ export async function startKeyService(
     clock: systemClock,
     onLatch: ({ detail }) => assert.fail(detail),
     onFailedVerdict: ({ test }) => assert.fail(test),
-    onUnjudgedKeys: () => assert.fail('unjudged keys'),
+    onUnvouchedKeys: () => assert.fail('unjudged keys'),
     onSuiteLate: () => assert.fail('no verdict'),
-    onUnjudgedEnd: assert.fail,
+    onUnvouchedEnd: assert.fail,
     onSourceEvent: assert.fail,
     onFatal: assert.fail,
   });

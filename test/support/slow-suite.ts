@@ -1,5 +1,5 @@
 /**
- * Loaded into a server by `--import` (`slowJudge`). Each plain key uses up a whole interval between two samples of its
+ * Loaded into a server by `--import` (`slowSuite`). Each plain key uses up a whole interval between two samples of its
  * generator. While the file named exists, a suite worker that is given a sample hangs, deaf to everything.
  */
 import { existsSync } from 'node:fs';
@@ -11,10 +11,10 @@ import threads, {
   threadName,
   type WorkerOptions,
 } from 'node:worker_threads';
-import { JUDGEMENT_INTERVAL, PlainJudgement } from '../../src/keys/plain-evidence.ts';
+import { EVIDENCE_INTERVAL, PlainEvidence } from '../../src/keys/plain-evidence.ts';
 
 /** The environment of a server whose suite hangs over samples while `file` exists. */
-export function slowJudge(file: string): { readonly NODE_OPTIONS: string } {
+export function slowSuite(file: string): { readonly NODE_OPTIONS: string } {
   const url = pathToFileURL(import.meta.filename);
   url.search = new URLSearchParams({ file }).toString();
   return { NODE_OPTIONS: `--import=${url.href}` };
@@ -38,9 +38,9 @@ if (file !== null && isMainThread) {
 }
 
 function useUpIntervals(): void {
-  const { keyMade } = PlainJudgement.prototype;
-  PlainJudgement.prototype.keyMade = function () {
-    for (let i = 1; i < JUDGEMENT_INTERVAL; i++) keyMade.call(this);
+  const { keyMade } = PlainEvidence.prototype;
+  PlainEvidence.prototype.keyMade = function () {
+    for (let i = 1; i < EVIDENCE_INTERVAL; i++) keyMade.call(this);
     return keyMade.call(this);
   };
 }

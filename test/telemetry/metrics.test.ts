@@ -21,7 +21,7 @@ import {
   Server,
 } from '../support/server.ts';
 
-const ORDER = order({ securityLevel: 384, validate: true });
+const ORDER = order({ securityLevel: 384, withEvidence: true });
 
 /** The value of one series, by its name with labels as they are written. */
 function sampleOf(page: string, series: string): number {

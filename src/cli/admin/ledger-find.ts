@@ -147,7 +147,7 @@ function columnsOf(key: RecordedKey) {
     created_at: formatTimestamp(key.createdMs),
     security_level: key.securityLevel,
     modulation_type: key.modulation,
-    validated: key.validated,
+    validated: key.hasEvidence,
   };
 }
 

@@ -63,20 +63,20 @@ export function generateRoute(app: FastifyInstance, context: RouteContext): void
 function toOrder(body: GenerateBody, defaultSource: string): KeyOrder {
   const source = body.entropy_source ?? defaultSource;
   if (!isSourceName(source)) throw new Error('the schema let an unknown entropy source through');
-  const validate = body.enable_nist_validation ?? false;
+  const withEvidence = body.enable_nist_validation ?? false;
   const reportAt = body.include?.indexOf('nist_report') ?? -1;
-  if (reportAt !== -1 && !validate) throw reportWithoutValidation(reportAt);
+  if (reportAt !== -1 && !withEvidence) throw reportWithoutEvidence(reportAt);
   return {
     securityLevel: body.security_level,
     modulation: body.modulation_type ?? DEFAULT_MODULATION,
     source,
-    validate,
+    withEvidence,
     report: reportAt !== -1,
     acceptedMs: monotonicMs(),
   };
 }
 
-function reportWithoutValidation(index: number): AppError {
+function reportWithoutEvidence(index: number): AppError {
   const message = 'is nist_report, which needs "enable_nist_validation": true';
   return new AppError('invalid_request', { fields: [{ pointer: `#/include/${index}`, message }] });
 }
@@ -101,7 +101,7 @@ function toResponse(
     quantum_hardware: sourceKind(order.source) === 'quantum-hardware',
     entropy_job_id: generated.entropyJobId,
     hash_proof: generated.hashProof,
-    ...(evidence && toNistFields(evidence)),
+    ...(evidence && evidenceFields(evidence)),
     ...(report && { nist_report: toNistReport(report) }),
   };
   wipe(key);
@@ -109,7 +109,7 @@ function toResponse(
 }
 
 /** Both published forms of the same verdict: only a stream that passed the gate releases a key. */
-function toNistFields(evidence: Evidence) {
+function evidenceFields(evidence: Evidence) {
   return {
     nist_validation: {
       certification_status: 'PASS' as const,

@@ -17,7 +17,7 @@ import { type Clock, monotonicMs } from '../../clock.ts';
 import { SetupError } from '../../errors.ts';
 import { type ClockReading, DEFAULT_MAX_SKEW_MS } from '../clock-check.ts';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
-import { toValidatedKeys } from '../key-evidence.ts';
+import { toKeyEvidence } from '../key-evidence.ts';
 import { latencyBucket } from '../latency.ts';
 import {
   type Migration,
@@ -32,6 +32,7 @@ import type {
   CommitmentQuery,
   CommitOutcome,
   FailedRequest,
+  KeyEvidence,
   LedgerStore,
   MeteredRequest,
   PeriodSums,
@@ -40,7 +41,6 @@ import type {
   PruneReport,
   RecordedKey,
   SeriesQuery,
-  ValidatedKey,
 } from '../store.ts';
 import { unavailable } from '../unavailable.ts';
 import { PostgresAccountStore } from './accounts.ts';
@@ -148,7 +148,7 @@ export const RECORDED_KEYS = `
     SELECT ledger.account_id AS "accountId", accounts.name AS "accountName",
       ledger.api_key_id AS "apiKeyId", ledger.created_ms AS "createdMs",
       ledger.security_level AS "securityLevel", ledger.modulation AS modulation,
-      ledger.gate_p IS NOT NULL AS validated
+      ledger.gate_p IS NOT NULL AS "hasEvidence"
     FROM ledger LEFT JOIN accounts ON accounts.account_id = ledger.account_id
     WHERE ledger.key_id = asked.key_id LIMIT 1) AS found`;
 
@@ -358,14 +358,14 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
     return toSeries(query, rows as unknown as SumsRow[]);
   }
 
-  async validatedKeys(accountId: string, limit: number): Promise<ValidatedKey[]> {
+  async keyEvidence(accountId: string, limit: number): Promise<KeyEvidence[]> {
     const rows = await this.connection.all(
       `SELECT key_id AS "keyId", evidence_definition AS definition, p_values AS "pValues"
        FROM validated_keys WHERE account_id = $1 ORDER BY key_id DESC LIMIT $2`,
       accountId,
       limit,
     );
-    return toValidatedKeys(rows);
+    return toKeyEvidence(rows);
   }
 
   readClock(clock: Clock): Promise<ClockReading> {
@@ -451,11 +451,11 @@ function requestColumns(request: MeteredRequest, position: number): Record<strin
     latency_bucket: latencyBucket(row.latencyUs),
     entropy_bits: row.entropyBits,
     entropy_job_id: row.entropyJobId,
-    gate_p: row.validation?.gateP ?? null,
-    tests_passed: row.validation?.testsPassed ?? null,
-    total_tests: row.validation?.totalTests ?? null,
-    p_values: row.validation && bytea(row.validation.pValues),
-    evidence_definition: row.validation?.definition ?? null,
+    gate_p: row.evidence?.gateP ?? null,
+    tests_passed: row.evidence?.testsPassed ?? null,
+    total_tests: row.evidence?.totalTests ?? null,
+    p_values: row.evidence && bytea(row.evidence.pValues),
+    evidence_definition: row.evidence?.definition ?? null,
   };
 }
 

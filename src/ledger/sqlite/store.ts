@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { type Clock, utcMonth } from '../../clock.ts';
 import type { ClockReading } from '../clock-check.ts';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
-import { toValidatedKeys } from '../key-evidence.ts';
+import { toKeyEvidence } from '../key-evidence.ts';
 import { formatCounts } from '../latency.ts';
 import { newerSchemaWarning, newestVersion, readMigrations } from '../migrations.ts';
 import { HOUR_MS, MINUTE_MS, Rollup, splitPeriod } from '../rollup.ts';
@@ -18,6 +18,7 @@ import type {
   CommitmentQuery,
   CommitOutcome,
   FailedRequest,
+  KeyEvidence,
   LedgerRow,
   LedgerStore,
   MeteredRequest,
@@ -27,7 +28,6 @@ import type {
   PruneReport,
   RecordedKey,
   SeriesQuery,
-  ValidatedKey,
 } from '../store.ts';
 import { unavailable } from '../unavailable.ts';
 import { SqliteAccountStore } from './accounts.ts';
@@ -206,19 +206,19 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
       row.latencyUs,
       row.entropyBits,
       row.entropyJobId,
-      row.validation?.gateP ?? null,
-      row.validation?.testsPassed ?? null,
-      row.validation?.totalTests ?? null,
-      row.validation?.definition ?? null,
+      row.evidence?.gateP ?? null,
+      row.evidence?.testsPassed ?? null,
+      row.evidence?.totalTests ?? null,
+      row.evidence?.definition ?? null,
     );
-    if (row.validation) {
+    if (row.evidence) {
       this.connection.run(
         `INSERT INTO validated_keys (account_id, key_id, p_values, evidence_definition)
          VALUES (?, ?, ?, ?)`,
         accountId,
         row.keyId,
-        row.validation.pValues,
-        row.validation.definition,
+        row.evidence.pValues,
+        row.evidence.definition,
       );
     }
     return true;
@@ -272,12 +272,12 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
       `SELECT ledger.account_id AS accountId, accounts.name AS accountName,
          ledger.api_key_id AS apiKeyId, ledger.created_ms AS createdMs,
          ledger.security_level AS securityLevel, ledger.modulation AS modulation,
-         ledger.gate_p IS NOT NULL AS validated
+         ledger.gate_p IS NOT NULL AS hasEvidence
        FROM ledger LEFT JOIN accounts ON accounts.account_id = ledger.account_id
        WHERE ledger.key_id = ?`,
       keyId,
     );
-    return row ? { ...(row as unknown as RecordedKey), validated: row.validated === 1 } : null;
+    return row ? { ...(row as unknown as RecordedKey), hasEvidence: row.hasEvidence === 1 } : null;
   }
 
   /** By the whole commitment, which is about to be written anyway: rows that share its fingerprint hide nothing here. */
@@ -355,7 +355,7 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
     return toSeries(query, rows as unknown as SumsRow[]);
   }
 
-  async validatedKeys(accountId: string, limit: number): Promise<ValidatedKey[]> {
+  async keyEvidence(accountId: string, limit: number): Promise<KeyEvidence[]> {
     const rows = this.connection.guarded(() =>
       this.connection.all(
         `SELECT key_id AS keyId, evidence_definition AS definition, p_values AS pValues
@@ -364,7 +364,7 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
         limit,
       ),
     );
-    return toValidatedKeys(rows);
+    return toKeyEvidence(rows);
   }
 }
 
@@ -384,7 +384,7 @@ function probeRequest(atMs: number): MeteredRequest {
     latencyUs: 0,
     entropyBits: 0,
     entropyJobId: null,
-    validation: {
+    evidence: {
       definition: 2,
       gateP: 1,
       testsPassed: 0,

@@ -12,15 +12,15 @@ import type { MasterSecret } from '../../proof/index.ts';
 import { takeSecret } from '../master-secret.ts';
 import type {
   ClockRead,
+  EvidenceSample,
   FailureOfGate,
   KeyBatchReply,
   KeyWorkerMessage,
   Pong,
   RetirementsRead,
-  SampleJudged,
-  SampleToJudge,
   SampleVerdict,
-  UnjudgedKeys,
+  UnvouchedKeys,
+  VerdictNoted,
   WorkerReady,
 } from '../messages.ts';
 import { KeyWorker } from './key-worker.ts';
@@ -44,12 +44,12 @@ class RemoteSuite {
 
   judge(sample: Uint8Array<ArrayBuffer>, answer: (gate: Gate) => void): void {
     this.#answer = answer;
-    this.#port.postMessage({ sample } satisfies SampleToJudge, [sample.buffer]);
+    this.#port.postMessage({ sample } satisfies EvidenceSample, [sample.buffer]);
   }
 
   settle({ gate }: SampleVerdict): void {
     this.#answer?.(gate);
-    this.#port.postMessage({ judged: true } satisfies SampleJudged);
+    this.#port.postMessage({ verdictNoted: true } satisfies VerdictNoted);
   }
 }
 
@@ -81,8 +81,8 @@ async function main(data: KeyWorkerData): Promise<void> {
     port.once('message', async () => {
       await latch.whenSet();
       const { lastGoodMs } = plain;
-      const unjudgedKeys = plain.unjudgedKeys();
-      port.postMessage({ unjudgedKeys, lastGoodMs } satisfies UnjudgedKeys);
+      const unvouchedKeys = plain.unvouchedKeys();
+      port.postMessage({ unvouchedKeys, lastGoodMs } satisfies UnvouchedKeys);
     });
     const underWay = new Set<Promise<void>>();
     port.on('message', (message: KeyWorkerMessage) => {

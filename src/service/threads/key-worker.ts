@@ -88,7 +88,7 @@ const DAMAGED_RETRY_SECONDS = 5;
 
 const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
 
-const UNJUDGED: KeyTaskResult = { kind: 'unjudged' };
+const EVIDENCE_PENDING: KeyTaskResult = { kind: 'evidence_pending' };
 
 const FAILED_MEANWHILE =
   'a sample of the generator of plain keys failed, or was not judged in time';
@@ -173,7 +173,9 @@ export class KeyWorker {
       if (!isDraft(one) || !one.request.key) return one;
       if (!latched && (mayRelease || !one.isPlainKey)) return one;
       one.discard();
-      return latched ? { kind: 'failed', failure: toFailure(latchedError(latched)) } : UNJUDGED;
+      return latched
+        ? { kind: 'failed', failure: toFailure(latchedError(latched)) }
+        : EVIDENCE_PENDING;
     });
   }
 
@@ -288,9 +290,9 @@ export class KeyWorker {
           return await this.#validate(task, lookups);
         case 'metrics':
           return { read: () => this.#metrics(task.accountId, task.sinceMs) };
-        case 'judge':
+        case 'gather_evidence':
           if (task.isLast) this.#plain.end();
-          return this.#plain.isJudged() ? { kind: 'judged' } : UNJUDGED;
+          return this.#plain.hasEvidence() ? { kind: 'evidence_gathered' } : EVIDENCE_PENDING;
         case 'probe':
           this.#plain.generator.probe();
           return { kind: 'probed' };
@@ -319,7 +321,7 @@ export class KeyWorker {
     const made = this.#plain.make((generator) =>
       generateKey(generator, this.#keyring, order, { ...NO_STREAMS }),
     );
-    if (!made) return UNJUDGED;
+    if (!made) return EVIDENCE_PENDING;
     const { key: generated, number } = made;
     const { commitment: _, ...released } = generated;
     const newId = newKeyId();
@@ -420,6 +422,6 @@ function ledgerRow(
     latencyUs: Math.round(generated.latencyMs * 1000),
     entropyBits: generated.entropyBits,
     entropyJobId: generated.entropyJobId,
-    validation: generated.evidence,
+    evidence: generated.evidence,
   };
 }

@@ -3,12 +3,12 @@ import { gate, runPackedSuite } from '#sp800-22';
 import { wipe } from '../../bytes.ts';
 import type { Generator } from '../../keys/generator.ts';
 import { type SelfTestResult, suiteSelfTest } from '../../keys/suite-self-test.ts';
-import type { SampleToJudge, SampleVerdict } from '../messages.ts';
+import type { EvidenceSample, SampleVerdict } from '../messages.ts';
 
 /** The known answers are repeated before every eighth sample: they cost as much as a sample. */
 const SAMPLES_A_SELF_TEST = 8;
 
-export class SampleJudge {
+export class SampleSuite {
   readonly #generator: Pick<Generator, 'latch'>;
   readonly #selfTest: () => SelfTestResult;
   #samples = 0;
@@ -19,7 +19,7 @@ export class SampleJudge {
     this.#selfTest = selfTest;
   }
 
-  judge({ sample }: SampleToJudge): SampleVerdict {
+  judge({ sample }: EvidenceSample): SampleVerdict {
     try {
       this.#samples += 1;
       if (this.#samples % SAMPLES_A_SELF_TEST === 0) this.#testSuite();

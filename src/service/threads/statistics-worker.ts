@@ -23,9 +23,9 @@ async function answer(store: LedgerStore, task: StatisticsTask): Promise<Statist
   try {
     if (task.kind === 'series') return { kind: 'series', sums: await store.series(task.query) };
     const { accountId, keys, withPValues } = task.query;
-    const validated = await store.validatedKeys(accountId, keys);
+    const evidence = await store.keyEvidence(accountId, keys);
     const json = new TextEncoder().encode(
-      JSON.stringify(describeRandomness(validated, withPValues)),
+      JSON.stringify(describeRandomness(evidence, withPValues)),
     );
     return { kind: 'randomness', json };
   } catch (error) {

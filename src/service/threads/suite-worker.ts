@@ -14,7 +14,7 @@ import { suiteSelfTest } from '../../keys/suite-self-test.ts';
 import type { Keyring, MasterSecret } from '../../proof/index.ts';
 import { takeSecret } from '../master-secret.ts';
 import {
-  type SampleToJudge,
+  type EvidenceSample,
   type SuiteJob,
   type SuiteProbeReply,
   type SuiteReply,
@@ -22,7 +22,7 @@ import {
   type WorkerReady,
 } from '../messages.ts';
 import { standBack } from './priority.ts';
-import { SampleJudge } from './sample-suite.ts';
+import { SampleSuite } from './sample-suite.ts';
 
 export interface SuiteWorkerData {
   readonly sources: GeneratorSources;
@@ -32,7 +32,7 @@ export interface SuiteWorkerData {
 }
 
 /** What the main thread sends: a job, a sample of another generator, a probe, or the end. */
-export type SuiteMessage = SuiteJob | SampleToJudge | 'probe' | 'close';
+export type SuiteMessage = SuiteJob | EvidenceSample | 'probe' | 'close';
 
 function answer(
   generator: Generator,
@@ -66,7 +66,7 @@ function main(data: SuiteWorkerData): void {
       onFailedVerdict: (verdict) => failed.push(verdict),
     });
     screenLiveCarrier(generator);
-    const judge = new SampleJudge(generator);
+    const suite = new SampleSuite(generator);
     port.on('message', (message: SuiteMessage) => {
       if (message === 'close') {
         generator.close();
@@ -76,7 +76,7 @@ function main(data: SuiteWorkerData): void {
         generator.probe();
         port.postMessage({ probed: generator.status() } satisfies SuiteProbeReply);
       } else if ('sample' in message) {
-        port.postMessage(judge.judge(message));
+        port.postMessage(suite.judge(message));
       } else {
         const reply: SuiteReply = {
           ...answer(generator, keyring, message),
