@@ -1,3 +1,5 @@
+import { writeFailure } from '../files/durable-file.ts';
+
 /** A command that cannot do what it was asked: the message for stderr, and the exit code. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
@@ -8,4 +10,9 @@ export class CommandError extends Error {
     super(message);
     this.exitCode = exitCode;
   }
+}
+
+/** A file that the command was to write and cannot, for a reason of the file system. */
+export function unwritable(path: string, error: unknown): CommandError {
+  return new CommandError(`${path} cannot be written: ${writeFailure(error)}`, 1);
 }

@@ -7,9 +7,9 @@
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { SetupError } from '../errors.ts';
+import { writeNewFile } from '../files/durable-file.ts';
 import { countRows } from './move/sqlite.ts';
 import type { RowCounts } from './move/tables.ts';
-import { writeNewFile } from './new-file.ts';
 import { damagedDatabase, isDamage, SIDE_FILES, uselessBackup } from './sqlite/damage.ts';
 import { requireWritable } from './sqlite/files.ts';
 import {

@@ -12,7 +12,6 @@ export { exportLedger, type MoveReport } from './move/export.ts';
 export { importLedger } from './move/import.ts';
 export { openMovableStore } from './move/open.ts';
 export type { RowCounts } from './move/tables.ts';
-export { writeNewFile } from './new-file.ts';
 export {
   migrateStore,
   openStore,

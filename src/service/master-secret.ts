@@ -6,24 +6,14 @@
  * or lacks a version under which keys may have been made: they could not be told from foreign ones. It also
  * refuses to make keys under a version that is retired.
  */
-import { randomUUID, timingSafeEqual } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { timingSafeEqual } from 'node:crypto';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { wipe } from '../bytes.ts';
 import type { MasterSecretOrigin } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
+import { writeDurably, writeFailure } from '../files/durable-file.ts';
 import { makeDirectory } from '../files/make-directory.ts';
-import { syncDirectory } from '../files/sync.ts';
 import type { AccountStore, Retirement, SecretCheck } from '../ledger/index.ts';
 import {
   formatMasterSecret,
@@ -102,7 +92,7 @@ export function createMasterSecret(path: string): void {
           'To add a version: phm secret rotate',
       );
     }
-    throw new SetupError(`cannot write ${path}: ${(cause as Error).message}`, { cause });
+    throw new SetupError(`cannot write ${path}: ${writeFailure(cause)}`, { cause });
   } finally {
     wipe(secret);
   }
@@ -133,10 +123,11 @@ export function rotateMasterSecret(origin: MasterSecretOrigin): number {
   const version = (versions.at(-1)?.version ?? 0) + 1;
   try {
     const text = formatMasterSecret([...versions, { version, secret }]);
-    writeDurably(origin.path, text, { replace: true });
+    // A symbolic link stays, and the file that it names has the versions.
+    writeDurably(realpathSync(origin.path), text, { replace: true });
     return version;
   } catch (cause) {
-    throw new SetupError(`cannot write ${origin.path}: ${(cause as Error).message}`, { cause });
+    throw new SetupError(`cannot write ${origin.path}: ${writeFailure(cause)}`, { cause });
   } finally {
     wipe(secret, ...versions.map((one) => one.secret));
   }
@@ -229,23 +220,4 @@ export function foreignSecretProblem(
     }
   }
   return null;
-}
-
-/**
- * Writes a file, mode 0600, whole or not at all: under a temporary name first, synced, then put in
- * its place. Without `replace` an existing file stays and the error is `EEXIST`.
- */
-function writeDurably(path: string, text: string, { replace }: { replace: boolean }): void {
-  const temporary = `${path}.${randomUUID()}.new`;
-  const file = openSync(temporary, 'wx', 0o600);
-  try {
-    writeSync(file, text);
-    fsyncSync(file);
-    if (!replace) linkSync(temporary, path);
-    else renameSync(temporary, path);
-  } finally {
-    closeSync(file);
-    rmSync(temporary, { force: true });
-  }
-  syncDirectory(dirname(path));
 }

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -102,6 +111,16 @@ describe('the master secret’s file', () => {
     assert.ok(readFileSync(path, 'utf8').startsWith(before));
     assert.equal(statSync(path).mode & 0o777, 0o600);
     assert.deepEqual(readdirSync(folder), ['master.key']);
+  });
+
+  it('stays where a symbolic link names it when a version is added', () => {
+    const folder = mkdtempSync(join(directory, 'f-'));
+    const [path, link] = [join(folder, 'master.key'), join(folder, 'link')];
+    createMasterSecret(path);
+    symlinkSync('master.key', link);
+    assert.equal(rotateMasterSecret({ kind: 'file', path: link }), 2);
+    assert.equal(readlinkSync(link), 'master.key');
+    assert.equal(loadMasterSecret({ kind: 'file', path }).currentVersion, 2);
   });
 
   it('is named, and not quoted, when it is damaged or missing', () => {

@@ -6,6 +6,7 @@ import { resolve } from 'node:path';
 import { addAbortSignal, type Readable } from 'node:stream';
 import type { Command } from 'commander';
 import { MONTHLY_QUOTAS, PLAN_NAMES } from '../../accounts/index.ts';
+import { writeNewFile } from '../../files/durable-file.ts';
 import {
   exportLedger,
   importLedger,
@@ -14,7 +15,6 @@ import {
   openStoreToChange,
   openStoreToRead,
   refuseLostDatabase,
-  writeNewFile,
 } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig, storeLocation, writeJson } from '../context.ts';

@@ -2,24 +2,18 @@
  * The file of `phm assess --html`. What can be known to go wrong is said before the run; the page takes
  * the place of an older one in one step after it, so that there is never half of one.
  */
-import { randomBytes } from 'node:crypto';
 import {
   accessSync,
   type BigIntStats,
   constants,
   fstatSync,
   realpathSync,
-  renameSync,
-  rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
-import { CommandError } from '../command-error.ts';
+import { basename, dirname } from 'node:path';
+import { writeDurably } from '../../files/durable-file.ts';
+import { CommandError, unwritable } from '../command-error.ts';
 import { STANDARD_INPUT } from './input.ts';
-
-/** Only its owner reads a page: it shows bits of the input, which may be key material. */
-const MODE = 0o600;
 
 const STDIN = 0;
 const STDOUT = 1;
@@ -71,28 +65,14 @@ function isSameFile(one: BigIntStats, other: BigIntStats): boolean {
   return one.dev === other.dev && one.ino === other.ino;
 }
 
-/** Writes beside `path`, then renames. Throws `CommandError`; the old file is then as it was. */
+/**
+ * Writes beside `path`, then renames. Only the owner reads the page: it shows bits of the input, which may be key
+ * material. Throws `CommandError`; the old file is then as it was.
+ */
 export function replaceFile(path: string, text: string): void {
-  const temporary = join(dirname(path), `.phm-${randomBytes(8).toString('hex')}.tmp`);
   try {
-    writeFileSync(temporary, text, { flag: 'wx', mode: MODE, flush: true });
-    renameSync(temporary, path);
+    writeDurably(path, text, { replace: true });
   } catch (error) {
-    rmSync(temporary, { force: true });
     throw unwritable(path, error);
   }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such directory',
-  ENOTDIR: 'there is no such directory',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'no space left',
-};
-
-function unwritable(path: string, error: unknown): CommandError {
-  const { code = String(error) } = error as NodeJS.ErrnoException;
-  return new CommandError(`${path} cannot be written: ${REASONS[code] ?? code}`, 1);
 }

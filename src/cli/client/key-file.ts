@@ -1,43 +1,30 @@
 /**
- * The file that a new key goes to. It is made before the key, empty, so that no key is made for nothing, and
- * is taken away again when there is none.
+ * The file that a new key goes to. Its name is taken by an empty file before the key is made, so that no key is made
+ * for nothing. Without a key the empty file goes again.
  */
-import { randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  lstatSync,
-  openSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  writeFileSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
-import { syncDirectory } from '../../files/sync.ts';
-import { CommandError } from '../command-error.ts';
-
-/** Only its owner reads a key. */
-const MODE = 0o600;
+import { lstatSync, rmSync, type Stats } from 'node:fs';
+import { DurableFile, makeEmptyFile } from '../../files/durable-file.ts';
+import { CommandError, unwritable } from '../command-error.ts';
 
 export class KeyFile {
   readonly path: string;
-  /** `path` itself, or the file that takes its place. */
-  readonly #written: string;
-  readonly #file: number;
+  readonly #file: DurableFile;
+  /** Whether the file at `path` is the empty one; it is an old one that is to be replaced otherwise. */
+  readonly #isClaimed: boolean;
 
-  private constructor(path: string, written: string) {
+  private constructor(path: string, isClaimed: boolean) {
     this.path = path;
-    this.#written = written;
-    this.#file = openSync(written, 'wx', MODE);
+    this.#file = new DurableFile(path);
+    this.#isClaimed = isClaimed;
+    if (isClaimed) this.#takeName();
   }
 
-  /** Makes the file, empty. Throws `CommandError` when there is one, but for a plain file with `replace`. */
+  /** Takes the name. Throws `CommandError` when there is a file, but for a plain one with `replace`. */
   static claim(path: string, replace: boolean): KeyFile {
     try {
       const existing = lstatSync(path, { throwIfNoEntry: false });
       if (existing) assertReplaceable(path, existing, replace);
-      return new KeyFile(path, existing ? `${path}.${randomUUID()}.new` : path);
+      return new KeyFile(path, existing === undefined);
     } catch (error) {
       throw error instanceof CommandError ? error : unwritable(path, error);
     }
@@ -46,24 +33,27 @@ export class KeyFile {
   /** Writes, syncs and puts in place; when that fails nothing is left, and an old file is as it was. */
   save(content: Uint8Array): void {
     try {
-      try {
-        writeFileSync(this.#file, content);
-        fsyncSync(this.#file);
-      } finally {
-        closeSync(this.#file);
-      }
-      if (this.#written !== this.path) renameSync(this.#written, this.path);
-      syncDirectory(dirname(this.path));
+      this.#file.write(content);
+      this.#file.putInPlace({ replace: true });
     } catch (error) {
-      rmSync(this.#written, { force: true });
+      this.discard();
       throw unwritable(this.path, error);
     }
   }
 
   /** Takes the file away again. */
   discard(): void {
-    closeSync(this.#file);
-    rmSync(this.#written, { force: true });
+    this.#file.discard();
+    if (this.#isClaimed) rmSync(this.path, { force: true });
+  }
+
+  #takeName(): void {
+    try {
+      makeEmptyFile(this.path);
+    } catch (error) {
+      this.#file.discard();
+      throw error;
+    }
   }
 }
 
@@ -77,21 +67,4 @@ function assertReplaceable(path: string, existing: Stats, replace: boolean): voi
       1,
     );
   }
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such directory',
-  ENOTDIR: 'there is no such directory',
-  EISDIR: 'it is a directory',
-  EEXIST: 'it exists',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'no space left',
-  EDQUOT: 'no space left',
-};
-
-function unwritable(path: string, error: unknown): CommandError {
-  const { code = String(error) } = error as NodeJS.ErrnoException;
-  return new CommandError(`${path} cannot be written: ${REASONS[code] ?? code}`, 1);
 }

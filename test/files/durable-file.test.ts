@@ -1,0 +1,281 @@
+/** Files are whole or not there, whichever step of writing them fails. */
+import assert from 'node:assert/strict';
+import fs, {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, describe, it, type TestContext } from 'node:test';
+import {
+  DurableFile,
+  writeDurably,
+  writeFailure,
+  writeNewFile,
+} from '../../src/files/durable-file.ts';
+
+const root = mkdtempSync(join(tmpdir(), 'phm-durable-'));
+after(() => rmSync(root, { recursive: true }));
+
+const newFolder = () => mkdtempSync(join(root, 'f-'));
+
+type Call = (...args: never[]) => unknown;
+
+/** Has a call of `fs` do something else, until the test ends. */
+function replaceCall(
+  test: TestContext,
+  name: keyof typeof fs & string,
+  make: (real: Call) => Call,
+): void {
+  const real = fs[name] as Call;
+  test.mock.method(fs, name as 'fsyncSync', make(real) as typeof fs.fsyncSync);
+  syncBuiltinESMExports();
+  test.after(() => {
+    test.mock.restoreAll();
+    syncBuiltinESMExports();
+  });
+}
+
+function failure(code: string, syscall = 'call'): Error {
+  return Object.assign(new Error(`${code}: words of Node, ${syscall} '/secret/path'`), {
+    code,
+    syscall,
+  });
+}
+
+function failingWith(error: Error): () => Call {
+  return () => () => {
+    throw error;
+  };
+}
+
+/** The paths that are synced, in order, beside what else is noted. */
+function noteSteps(test: TestContext, steps: string[]): void {
+  const names = new Map<number, string>();
+  replaceCall(test, 'openSync', (real) => (...args: never[]) => {
+    const file = real(...args) as number;
+    names.set(file, statSync(args[0]).isDirectory() ? 'directory' : 'file');
+    return file;
+  });
+  replaceCall(test, 'fsyncSync', (real) => (...args: never[]) => {
+    steps.push(`sync ${names.get(args[0])}`);
+    return real(...args);
+  });
+  for (const name of ['linkSync', 'renameSync'] as const) {
+    replaceCall(test, name, (real) => (...args: never[]) => {
+      steps.push(name);
+      return real(...args);
+    });
+  }
+}
+
+describe('a durable file', () => {
+  it('is made for its owner alone, and replaces one that others could read', () => {
+    const path = join(newFolder(), 'x');
+    writeDurably(path, 'one', { replace: false });
+    assert.deepEqual([readFileSync(path, 'utf8'), statSync(path).mode & 0o777], ['one', 0o600]);
+    fs.chmodSync(path, 0o644);
+    writeDurably(path, Buffer.from('two'), { replace: true });
+    assert.deepEqual([readFileSync(path, 'utf8'), statSync(path).mode & 0o777], ['two', 0o600]);
+    assert.deepEqual(readdirSync(dirname(path)), ['x']);
+  });
+
+  it('keeps an existing file unless it is to be replaced', () => {
+    const path = join(newFolder(), 'x');
+    writeFileSync(path, 'old');
+    assert.throws(() => writeDurably(path, 'new', { replace: false }), { code: 'EEXIST' });
+    assert.equal(readFileSync(path, 'utf8'), 'old');
+    assert.deepEqual(readdirSync(dirname(path)), ['x']);
+  });
+
+  it('is synced before it gets its name, and the directory after that', (test) => {
+    const path = join(newFolder(), 'x');
+    const steps: string[] = [];
+    noteSteps(test, steps);
+    writeDurably(path, 'one', { replace: false });
+    assert.deepEqual(steps.splice(0), ['sync file', 'linkSync', 'sync directory']);
+    writeDurably(path, 'two', { replace: true });
+    assert.deepEqual(steps, ['sync file', 'renameSync', 'sync directory']);
+  });
+
+  it('never follows a symbolic link', () => {
+    const folder = newFolder();
+    const [elsewhere, link] = [join(folder, 'elsewhere'), join(folder, 'link')];
+    symlinkSync(elsewhere, link);
+    assert.throws(() => writeDurably(link, 'new', { replace: false }), { code: 'EEXIST' });
+    assert.deepEqual([readlinkSync(link), existsSync(elsewhere)], [elsewhere, false]);
+    writeDurably(link, 'new', { replace: true });
+    assert.deepEqual([readFileSync(link, 'utf8'), existsSync(elsewhere)], ['new', false]);
+    assert.equal(fs.lstatSync(link).isFile(), true);
+  });
+
+  it('is written under the longest name that a file may have', () => {
+    const folder = newFolder();
+    const names = ['x'.repeat(255), '€'.repeat(85)];
+    for (const name of names) writeDurably(join(folder, name), 'one', { replace: false });
+    assert.deepEqual(readdirSync(folder).sort(), names.sort());
+  });
+
+  it('has its temporary file beside it, for its owner alone, named after it', () => {
+    const path = join(newFolder(), 'x');
+    const file = new DurableFile(path);
+    assert.match(file.temporary.slice(path.length), /^\.[0-9a-f]{16}\.new$/);
+    assert.equal(statSync(file.temporary).mode & 0o777, 0o600);
+    file.discard();
+    file.discard();
+    assert.deepEqual(readdirSync(dirname(path)), []);
+  });
+});
+
+describe('a step that fails', () => {
+  const steps = ['openSync', 'writeFileSync', 'fsyncSync'] as const;
+  for (const replace of [true, false]) {
+    for (const step of [...steps, replace ? 'renameSync' : 'linkSync'] as const) {
+      it(`leaves all as it was: ${step}, ${replace ? 'replacing' : 'making'} a file`, (test) => {
+        const path = join(newFolder(), 'x');
+        if (replace) writeFileSync(path, 'old');
+        replaceCall(test, step, failingWith(failure('ENOSPC')));
+        assert.throws(() => writeDurably(path, 'new', { replace }), { code: 'ENOSPC' });
+        test.mock.restoreAll();
+        syncBuiltinESMExports();
+        assert.deepEqual(readdirSync(dirname(path)), replace ? ['x'] : []);
+        if (replace) assert.equal(readFileSync(path, 'utf8'), 'old');
+      });
+    }
+  }
+
+  it('leaves no half of a file that was written in part', (test) => {
+    const path = join(newFolder(), 'x');
+    replaceCall(test, 'writeFileSync', (real) => (...args: never[]) => {
+      if (args[1] !== 'half') return real(...args);
+      real(...([args[0], 'ha', args[2]] as never[]));
+      throw failure('EDQUOT');
+    });
+    assert.throws(() => writeDurably(path, 'half', { replace: false }), { code: 'EDQUOT' });
+    assert.deepEqual(readdirSync(dirname(path)), []);
+  });
+
+  it('throws after the file is in its place when the directory cannot be synced', (test) => {
+    for (const replace of [true, false]) {
+      const path = join(newFolder(), 'x');
+      failDirectorySync(test, 'EIO');
+      assert.throws(() => writeDurably(path, 'new', { replace }), { code: 'EIO' });
+      assert.equal(readFileSync(path, 'utf8'), 'new');
+      assert.deepEqual(readdirSync(dirname(path)), ['x']);
+    }
+  });
+
+  it('is none where the file system cannot sync a directory', (test) => {
+    for (const code of ['EINVAL', 'ENOTSUP', 'EACCES']) {
+      const path = join(newFolder(), 'x');
+      failDirectorySync(test, code);
+      writeDurably(path, 'new', { replace: false });
+      assert.equal(readFileSync(path, 'utf8'), 'new');
+    }
+  });
+
+  function failDirectorySync(test: TestContext, code: string): void {
+    test.mock.restoreAll();
+    replaceCall(test, 'fsyncSync', (real) => (...args: never[]) => {
+      if (fs.fstatSync(args[0]).isDirectory()) throw failure(code, 'fsync');
+      return real(...args);
+    });
+  }
+});
+
+describe('a new file that a function fills', () => {
+  it('gets its name when the function has ended, and its result', async () => {
+    const path = join(newFolder(), 'x');
+    const result = await writeNewFile(path, async (temporary) => {
+      assert.equal(existsSync(path), false);
+      assert.equal(dirname(temporary), dirname(path));
+      writeFileSync(temporary, 'filled');
+      return 7;
+    });
+    assert.deepEqual([result, readFileSync(path, 'utf8')], [7, 'filled']);
+    assert.equal(statSync(path).mode & 0o777, 0o600);
+    assert.deepEqual(readdirSync(dirname(path)), ['x']);
+  });
+
+  it('leaves nothing when the function fails, and throws its error', async () => {
+    const path = join(newFolder(), 'x');
+    const error = new Error('stopped');
+    const stopped = writeNewFile(path, async (temporary) => {
+      writeFileSync(temporary, 'half');
+      throw error;
+    });
+    await assert.rejects(stopped, (thrown) => thrown === error);
+    assert.deepEqual(readdirSync(dirname(path)), []);
+  });
+
+  it('takes the place of no file: not of an older one, and not of one that came meanwhile', async () => {
+    const path = join(newFolder(), 'x');
+    writeFileSync(path, 'old');
+    const never = () => assert.fail('the function has no file to fill');
+    const exists = { name: 'SetupError', message: /x exists, and is never replaced/ };
+    await assert.rejects(writeNewFile(path, never), exists);
+    rmSync(path);
+    const late = writeNewFile(path, async () => writeFileSync(path, 'other'));
+    await assert.rejects(late, exists);
+    assert.equal(readFileSync(path, 'utf8'), 'other');
+    assert.deepEqual(readdirSync(dirname(path)), ['x']);
+  });
+
+  it('says in words why there can be none', async (test) => {
+    const none = join(newFolder(), 'none', 'x');
+    const fill = async () => {};
+    await assert.rejects(writeNewFile(none, fill), {
+      name: 'SetupError',
+      message: `cannot write ${none}: there is no such directory`,
+    });
+    const path = join(newFolder(), 'x');
+    replaceCall(test, 'linkSync', failingWith(failure('EPERM', 'link')));
+    await assert.rejects(writeNewFile(path, fill), {
+      message: `cannot write ${path}: permission denied, or a file system without hard links`,
+    });
+    assert.deepEqual(readdirSync(dirname(path)), []);
+  });
+});
+
+describe('why a file cannot be written', () => {
+  it('is said in words, and names no path', () => {
+    const cases: [Error, string][] = [
+      [failure('ENOENT'), 'there is no such directory'],
+      [failure('EISDIR'), 'it is a directory'],
+      [failure('EEXIST'), 'it exists'],
+      [failure('EACCES'), 'permission denied'],
+      [failure('EPERM', 'open'), 'permission denied'],
+      [failure('EROFS'), 'the file system is read-only'],
+      [failure('ENOSPC'), 'no space left'],
+      [failure('EDQUOT'), 'no space left'],
+      [failure('EIO'), 'EIO: words of Node'],
+      [new TypeError('a mistake'), 'TypeError: a mistake'],
+    ];
+    for (const [error, words] of cases) assert.equal(writeFailure(error), words);
+  });
+
+  it('is what the file system says', { skip: process.getuid?.() === 0 && 'root may' }, () => {
+    const folder = newFolder();
+    mkdirSync(join(folder, 'closed'), { mode: 0o500 });
+    for (const [path, words] of [
+      [join(folder, 'closed/x'), 'permission denied'],
+      [join(folder, 'none/x'), 'there is no such directory'],
+    ]) {
+      try {
+        writeDurably(path, 'new', { replace: true });
+        assert.fail('it was written');
+      } catch (error) {
+        assert.equal(writeFailure(error), words);
+      }
+    }
+  });
+});
