@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { assessNonIid, type RestartAssessment } from '#sp800-90b';
+import { formatRestartText } from '../../src/cli/assess/entropy-report.ts';
 import { aesBits, aesBytes, REFERENCES } from '../sp800-90b/ea-non-iid.ts';
 import { runCommand, runCommandOn } from '../support/run-command.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
@@ -66,14 +68,28 @@ describe('phm assess-entropy', () => {
     assert.equal(JSON.parse(stdout).samples, 5_000);
   });
 
-  // As JSON in test/slow/estimators.test.ts.
-  it('runs the restart tests', async () => {
-    const file = write('matrix.bin', aesBits());
-    const { code, stdout, stderr } = await phm(file, '--restart', '--initial-entropy', '0.75');
-    assert.deepEqual([code, stderr], [0, '']);
-    assert.match(stdout, /^Sanity check +passed/m);
-    assert.match(stdout, /^Validation +passed/m);
-    assert.match(stdout, /^Assessed +0\.750000 +min\(H_r, H_c, H_I\)$/m);
+  // The command on a matrix is in test/slow/estimators.test.ts.
+  it('writes a table of the restart tests', () => {
+    const { literal } = assessNonIid(aesBits().subarray(0, 10_000), { bitsPerSymbol: 1 });
+    const assessment: RestartAssessment = {
+      bitsPerSymbol: 1,
+      alphabetSize: 2,
+      initialMinEntropy: 0.75,
+      sanityCheck: { maxCount: 560, cutoff: 600, binomialTail: 1e-4, passed: true },
+      rows: literal,
+      columns: literal,
+      hRows: 0.9,
+      hColumns: 0.8,
+      validationPassed: true,
+      minEntropyPerSymbol: 0.75,
+    };
+    const text = formatRestartText(assessment);
+    assert.match(text, /^6\.3\.10 +LZ78Y +\d\.\d{6} +\d\.\d{6}$/m);
+    assert.match(text, /^Sanity check +passed/m);
+    assert.match(text, /^Validation +passed/m);
+    assert.match(text, /^Assessed +0\.750000 +min\(H_r, H_c, H_I\)$/m);
+    const failed = { ...assessment, validationPassed: false, minEntropyPerSymbol: 0 };
+    assert.match(formatRestartText(failed), /^Validation +FAILED/m);
   });
 
   it('names the offset of a sample that is too wide, and what to do, but not the sample', async () => {

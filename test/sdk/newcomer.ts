@@ -1,9 +1,11 @@
 /** A folder in which the README of the client is followed, line by line. */
+import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { DEMO_KEY } from '../support/server.ts';
 
 export const ROOT: string = resolve(import.meta.dirname, '../..');
 
@@ -16,7 +18,11 @@ function fenced(language: string): string[] {
 
 /** The README's examples: programs that are JavaScript and strict TypeScript, and one for CommonJS. */
 export const EXAMPLES: readonly string[] = fenced('js');
-export const COMMONJS_EXAMPLE: string = fenced('cjs')[0] ?? '';
+const COMMONJS_EXAMPLE: string = fenced('cjs')[0] ?? '';
+
+/** What the first example writes. */
+export const FIRST_OUTPUT: RegExp =
+  /^phm_\d+: 256 bits\n\d+ of 1[35] tests passed, gate PASS\nmade here\n\d keys in the last hour\n6\d steps of 1 min, \d validated keys\n9\d\d requests left this month\n$/;
 
 const [make = [], install = [], runExample = [], runTyped = []] = [
   ...README.matchAll(/(?:^ {4}\S.*\n)+/gm),
@@ -80,6 +86,22 @@ export class Newcomer {
     const options = { cwd, env: { ...OWN_ENVIRONMENT, PATH: path, ...env } };
     const { stdout } = await promisify(execFile)('sh', ['-ec', lines.join('\n')], options);
     return stdout;
+  }
+
+  /** Runs every example by the Node at `node`, against the service at `address`. */
+  async runExamples(node: string, address: string): Promise<void> {
+    assert.equal(EXAMPLES.length, 3);
+    for (const [i, code] of EXAMPLES.entries()) this.write(`example-${i}.mjs`, code);
+    this.write('example.cjs', COMMONJS_EXAMPLE);
+    const run = async (file: string, apiKey = DEMO_KEY) => {
+      const env = { PHM_URL: address, PHM_API_KEY: apiKey };
+      return (await promisify(execFile)(node, [file], { cwd: this.project, env })).stdout;
+    };
+    assert.match(await run('example-0.mjs'), FIRST_OUTPUT);
+    assert.equal(await run('example-1.mjs'), '32 bytes\n24 bytes encrypted\n');
+    assert.equal(await run('example-2.mjs'), '');
+    assert.match(await run('example-2.mjs', `${DEMO_KEY}x`), /^401 invalid_api_key: Check .*\n$/);
+    assert.equal(await run('example.cjs'), 'ok\n');
   }
 
   remove(): void {

@@ -1,16 +1,11 @@
 /** The package in sdk/, as a newcomer gets it who follows its README in an empty folder. */
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { promisify } from 'node:util';
-import { findNode20 } from '../support/node-20.ts';
-import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
-import { COMMANDS, COMMONJS_EXAMPLE, EXAMPLES, Newcomer } from './newcomer.ts';
-
-const FIRST_OUTPUT =
-  /^phm_\d+: 256 bits\n\d+ of 1[35] tests passed, gate PASS\nmade here\n\d keys in the last hour\n6\d steps of 1 min, \d validated keys\n9\d\d requests left this month\n$/;
+import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { COMMANDS, EXAMPLES, FIRST_OUTPUT, Newcomer } from './newcomer.ts';
 
 /** What a project's own code may say, and what it may not. */
 const CONSUMER = `
@@ -112,26 +107,8 @@ describe('the package in sdk/', () => {
     await newcomer.shell([`npx tsc ${modules} ${strict} ${lib} consumer.mts ${files.join(' ')}`]);
   });
 
-  const node20 = findNode20();
-  for (const [name, node] of [
-    ['Node 26', process.execPath],
-    ['Node 20', node20],
-  ] as const) {
-    const skip = node === undefined && `there is no ${name} on this machine's PATH`;
-    const run = async (file: string, apiKey = DEMO_KEY) => {
-      const env = { PHM_URL: server.address, PHM_API_KEY: apiKey };
-      return (await promisify(execFile)(node ?? '', [file], { cwd: project, env })).stdout;
-    };
-
-    it(`runs the documented examples on ${name}`, { skip }, async () => {
-      assert.equal(EXAMPLES.length, 3);
-      for (const [i, code] of EXAMPLES.entries()) newcomer.write(`example-${i}.mjs`, code);
-      newcomer.write('example.cjs', COMMONJS_EXAMPLE);
-      assert.match(await run('example-0.mjs'), FIRST_OUTPUT);
-      assert.equal(await run('example-1.mjs'), '32 bytes\n24 bytes encrypted\n');
-      assert.equal(await run('example-2.mjs'), '');
-      assert.match(await run('example-2.mjs', `${DEMO_KEY}x`), /^401 invalid_api_key: Check .*\n$/);
-      assert.equal(await run('example.cjs'), 'ok\n');
-    });
-  }
+  // On Node 20 in test/slow/sdk-matrix.test.ts.
+  it('runs the documented examples', async () => {
+    await newcomer.runExamples(process.execPath, server.address);
+  });
 });

@@ -1,7 +1,7 @@
 /**
  * All figures of NIST's ea_non_iid for 1,000,000 samples of 8 bits, on symbols and on bits. More runs of the restart
- * tests, which take seconds each: with another H_I than test/sp800-90b/restart.test.ts has, and by the command line as
- * JSON, which test/cli/assess-entropy.test.ts has as a table.
+ * tests, which take seconds each: with another H_I than test/sp800-90b/restart.test.ts has, and by the command line,
+ * whose parts are in test/cli/assess-entropy.test.ts.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { assessNonIid, assessRestarts, type Outcome } from '#sp800-90b';
 import { aesBits, aesBytes, assertFigures, REFERENCES } from '../sp800-90b/ea-non-iid.ts';
-import { phmJson } from '../support/server.ts';
+import { phmJson, runPhm } from '../support/server.ts';
 
 test("agrees with NIST's program on 1,000,000 bytes of AES-256-CTR", () => {
   const reference = REFERENCES.bytes;
@@ -38,12 +38,17 @@ test('assessRestarts compares the smaller of H_r and H_c with half of H_I', () =
   assert.deepEqual([ours.validationPassed, ours.minEntropyPerSymbol], [false, 0]);
 });
 
-test('phm assess-entropy writes the result of the restart tests as JSON', async (t) => {
+test('phm assess-entropy runs the restart tests, for people and as JSON', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'phm-test-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'matrix.bin');
   writeFileSync(file, aesBits());
   const args = ['assess-entropy', file, '--restart', '--initial-entropy', '0.75'];
+  const { code, stdout, stderr } = await runPhm(args, folder);
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match(stdout, /^Sanity check +passed/m);
+  assert.match(stdout, /^Validation +passed/m);
+  assert.match(stdout, /^Assessed +0\.750000 +min\(H_r, H_c, H_I\)$/m);
   const report = await phmJson(args, folder);
   assert.equal(report.min_entropy_per_symbol, 0.75);
   assert.equal(report.validation_passed, true);

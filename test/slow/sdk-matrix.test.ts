@@ -1,6 +1,7 @@
 /**
  * The client's package on Node 20, 22 and 26, compiled with each `moduleResolution` by TypeScript 5 and 7, as
- * ES module and from CommonJS; and its README with the compiler that the registry has today.
+ * ES module and from CommonJS; the examples on Node 20, which test/sdk/package.test.ts has on Node 26; and its README
+ * with the compiler that the registry has today.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -66,6 +67,10 @@ describe('the package in sdk/, in every kind of project', () => {
     await server?.stop();
     removeDataDir(dataDir);
     newcomer.remove();
+  });
+
+  it('runs the documented examples on Node 20', { skip: NODES[0][2] }, async () => {
+    await newcomer.runExamples(node20 ?? '', server.address);
   });
 
   for (const [compiler, tsc] of COMPILERS) {

@@ -39,6 +39,7 @@ import { layOutStrips, rowY } from '../../packages/sp800-22/src/report/html/stri
 import { DETECTS } from '../../packages/sp800-22/src/report/html/tests-table.ts';
 import { walkEnvelope, walkFigure } from '../../packages/sp800-22/src/report/html/walk.ts';
 import { aesCtr } from '../support/aes-stream.ts';
+import { CODE_POINTS } from '../support/code-points.ts';
 
 /** An AES-256-CTR stream: sound, and the same in every run. */
 const stream = (length: number): Buffer => aesCtr(Buffer.alloc(32, 9), length);
@@ -54,7 +55,7 @@ const pointsOf = (path: string): number => path.split('M').length - 1;
 describe('markup', () => {
   it('escapes text wherever it stands, and lets markup through once', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
+      fc.property(fc.string({ unit: CODE_POINTS }), (text) => {
         const { text: shown } = markup`<b title="${text}">${text}</b>`;
         const [, attribute, content] = /^<b title="([^"]*)">([^<]*)<\/b>$/s.exec(shown) ?? [];
         assert.equal(attribute, content);

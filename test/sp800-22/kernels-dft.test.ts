@@ -9,7 +9,6 @@ import { aesStream } from './differential.ts';
 import { packBits, randomBits, SPECTRA } from './spectra.ts';
 
 const LENGTHS = [2 ** 20, 1_000_000] as const;
-const CONSTANTS = ['exact', 'nist'] as const;
 
 /** Both run on this engine. */
 const BUILDS = ['simd', 'relaxed-simd'] as const;
@@ -69,11 +68,14 @@ function assertExact(name: string, bits: Uint8Array, constants: Constants = 'exa
 
 test('an engine of today runs both builds of the transform', () => {});
 
-for (const n of LENGTHS) {
-  test(`N_1 of random sequences of ${n} bits is exact (SP 800-22 §2.6.4)`, () => {
-    for (const [i, constants] of CONSTANTS.entries()) {
-      assert.ok(assertExact(`seed ${i}`, randomBits(i, n), constants));
-    }
+// The sequences of reference.test.ts have 10^6 bits, too.
+for (const [n, constants] of [
+  [2 ** 20, 'exact'],
+  [2 ** 20, 'nist'],
+  [1_000_000, 'exact'],
+] as const) {
+  test(`N_1 of ${n} random bits with ${constants} constants is exact (SP 800-22 §2.6.4)`, () => {
+    assert.ok(assertExact('seed 0', randomBits(0, n), constants));
   });
 }
 
