@@ -10,15 +10,18 @@ import { getCompileCacheDir } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { COMPILE_CACHE_ENVIRONMENT } from '../src/compile-cache.ts';
+import {
+  DOORS,
+  everyNameIsType,
+  importCycles,
+  importsOf,
+  ROOT,
+  readSources,
+  resolveImport,
+} from './support/imports.ts';
 
-const ROOT = resolve(import.meta.dirname, '..');
 const SRC = join(ROOT, 'src');
 const PACKAGES = join(ROOT, 'packages');
-
-/** What stands for a package's door in the imports of src/, by the name in package.json. */
-const DOORS: Record<string, string> = JSON.parse(
-  readFileSync(join(ROOT, 'package.json'), 'utf8'),
-).imports;
 
 /** Rank by layer: an import goes to a lower rank, or stays within its own folder. */
 const RANKS: Record<string, number> = {
@@ -50,6 +53,9 @@ const RANKS: Record<string, number> = {
 /** Stages 1 to 6 in the order of the data path; the third is a package. */
 const STAGES = ['entropy', 'drbg', 'sp800-22', 'modulation', 'proof', 'ledger'];
 
+/** Further folders that have a door. The service alone, which runs the path of a key, reads the files of `keys/`. */
+const BEHIND_DOORS = ['accounts', 'keys', 'service'];
+
 /** Further doors of the packages, and the layers that enter by them. */
 const SIDE_DOORS: Record<string, readonly string[]> = {
   '#sp800-22/report': ['cli'],
@@ -77,38 +83,15 @@ function layerOf(path: string): string {
 }
 
 function readArrows(): Arrow[] {
-  const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' });
-  return files
-    .filter((file) => file.endsWith('.ts'))
-    .flatMap((file) => {
-      const path = join(SRC, file);
-      const statements = readFileSync(path, 'utf8').matchAll(
-        /^(?:import|export)\s+(type\s)?([^;']*?)\sfrom\s+'([.#][^']+)'|\bimport\s*\(?'([.#][^']+)'/gm,
-      );
-      return [...statements].map(([, type, names, fixed, loaded]) => {
-        const specifier = fixed ?? loaded ?? '';
-        const target = resolveImport(path, specifier);
-        return {
-          file,
-          from: layerOf(path),
-          to: layerOf(target),
-          target: specifier.startsWith('#') ? specifier : relative(SRC, target),
-          typesOnly: type !== undefined || everyNameIsType(names ?? ''),
-        };
-      });
-    });
-}
-
-function resolveImport(from: string, specifier: string): string {
-  const door = DOORS[specifier];
-  return door ? join(ROOT, door) : resolve(dirname(from), specifier);
-}
-
-function everyNameIsType(names: string): boolean {
-  const list = /^\{([^}]*)\}$/.exec(names.trim())?.[1];
-  const parts = list?.split(',').map((part) => part.trim()) ?? [];
-  const named = parts.filter((part) => part !== '');
-  return named.length > 0 && named.every((part) => part.startsWith('type '));
+  return [...readSources('src')].flatMap(([path, text]) =>
+    importsOf(path, text).map(({ specifier, target, typesOnly }) => ({
+      file: relative(SRC, path),
+      from: layerOf(path),
+      to: layerOf(target),
+      target: specifier.startsWith('#') ? specifier : relative(SRC, target),
+      typesOnly,
+    })),
+  );
 }
 
 /** The packages that come with a file: by itself and by what it imports, `import()` and types apart. */
@@ -150,6 +133,10 @@ function complaint({ file, from, to, target, typesOnly }: Arrow): string | undef
   if (STAGES.includes(to) && target !== `${to}/index.ts` && target !== `#${to}`) {
     return `${file}: enters stage ${to} by ${target}, not by its door`;
   }
+  const isPathOfKey = from === 'service' && to === 'keys';
+  if (BEHIND_DOORS.includes(to) && !isPathOfKey && target !== `${to}/index.ts`) {
+    return `${file}: ${from} enters ${to} by ${target}, not by its door`;
+  }
   return undefined;
 }
 
@@ -177,7 +164,7 @@ describe('layers', () => {
     }
   });
 
-  it('lets imports run one way, and into a stage by its door alone', () => {
+  it('lets imports run one way, and into a stage, accounts, keys and service by their doors', () => {
     assert.deepEqual(
       arrows.map(complaint).filter((one) => one !== undefined),
       [],
@@ -203,6 +190,32 @@ describe('layers', () => {
     );
     const backDoor = { ...wrong, from: 'keys', target: 'drbg/ctr-drbg.ts' };
     assert.match(complaint(backDoor) ?? '', /not by its door/);
+    const intoKeys = { ...wrong, from: 'http', to: 'keys', target: 'keys/latch.ts' };
+    assert.match(complaint(intoKeys) ?? '', /http enters keys by keys\/latch.ts/);
+    assert.equal(complaint({ ...intoKeys, from: 'service' }), undefined);
+  });
+
+  it('has no cycle of imports, not even of types', () => {
+    const sources = new Map([...readSources('src'), ...readSources('packages')]);
+    const cycles = importCycles(sources);
+    assert.deepEqual(
+      cycles.map((files) => files.map((file) => relative(ROOT, file)).join(' → ')),
+      [],
+    );
+  });
+
+  it('finds a cycle of types and of a file that is loaded later', () => {
+    const sources = new Map([
+      ['/a.ts', "import { b } from './b.ts';"],
+      ['/b.ts', "import {\n  type C,\n  type D,\n} from './c.ts';\nexport * from './d.ts';"],
+      ['/c.ts', "export type { A } from './a.ts';"],
+      ['/d.ts', "const { d } = await import('./d.ts');"],
+    ]);
+    assert.deepEqual(importCycles(sources), [
+      ['/a.ts', '/b.ts', '/c.ts', '/a.ts'],
+      ['/d.ts', '/d.ts'],
+    ]);
+    assert.deepEqual(importCycles(new Map([['/a.ts', "import { b } from './b.ts';"]])), []);
   });
 
   it('lets main.ts alone read the process environment', () => {

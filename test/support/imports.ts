@@ -1,0 +1,70 @@
+/** What the source files of this project import, read from their text. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+export const ROOT: string = resolve(import.meta.dirname, '../..');
+
+/** The file that each subpath import of package.json stands for. */
+export const DOORS: Readonly<Record<string, string>> = JSON.parse(
+  readFileSync(join(ROOT, 'package.json'), 'utf8'),
+).imports;
+
+export interface Import {
+  /** As it is written. */
+  readonly specifier: string;
+  /** Absolute path of the file. */
+  readonly target: string;
+  readonly typesOnly: boolean;
+}
+
+/** The text of each TypeScript file below a folder of the project, by its absolute path. */
+export function readSources(folder: string): Map<string, string> {
+  const top = join(ROOT, folder);
+  const paths = readdirSync(top, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.includes('node_modules'))
+    .map((path) => join(top, path));
+  return new Map(paths.map((path) => [path, readFileSync(path, 'utf8')]));
+}
+
+/** The files of this project that a file imports, `import()` included. */
+export function importsOf(path: string, text: string): Import[] {
+  const statements = text.matchAll(
+    /^(?:import|export)\s+(type\s)?([^;']*?)\sfrom\s+'([.#][^']+)'|\bimport\s*\(?'([.#][^']+)'/gm,
+  );
+  return [...statements].map(([, type, names, fixed, loaded]) => {
+    const specifier = fixed ?? loaded ?? '';
+    const typesOnly = type !== undefined || everyNameIsType(names ?? '');
+    return { specifier, target: resolveImport(path, specifier), typesOnly };
+  });
+}
+
+export function resolveImport(from: string, specifier: string): string {
+  const door = DOORS[specifier];
+  return door ? join(ROOT, door) : resolve(dirname(from), specifier);
+}
+
+/** Whether a list of imported names, as in `{ type A, type B }`, has types alone. */
+export function everyNameIsType(names: string): boolean {
+  const list = /^\{([^}]*)\}$/.exec(names.trim())?.[1];
+  const parts = list?.split(',').map((part) => part.trim()) ?? [];
+  const named = parts.filter((part) => part !== '');
+  return named.length > 0 && named.every((part) => part.startsWith('type '));
+}
+
+/** The cycles among these files, those of types included: each as the files from one back to itself. */
+export function importCycles(sources: ReadonlyMap<string, string>): string[][] {
+  const cycles: string[][] = [];
+  const done = new Set<string>();
+  const way: string[] = [];
+  const visit = (file: string): void => {
+    const start = way.indexOf(file);
+    if (start !== -1) cycles.push([...way.slice(start), file]);
+    if (start !== -1 || done.has(file)) return;
+    way.push(file);
+    for (const { target } of importsOf(file, sources.get(file) ?? '')) visit(target);
+    way.pop();
+    done.add(file);
+  };
+  for (const file of sources.keys()) visit(file);
+  return cycles;
+}
