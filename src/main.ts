@@ -59,7 +59,8 @@ process.stdout.on('error', ({ code: reason }: NodeJS.ErrnoException) => {
     process.exitCode = 1;
   });
 });
-const { findLauncher, runCli } = await import('./cli/index.ts');
+const { runCli } = await import('./cli/index.ts');
+const { findLauncher } = await import('./launcher.ts');
 const launcher = findLauncher(process.env, process.argv);
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,

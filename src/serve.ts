@@ -16,14 +16,15 @@ import {
   MONTHLY_QUOTAS,
 } from './accounts/index.ts';
 import { wipe } from './bytes.ts';
-import { asStarted, commandLine, describeStore, storeLocation } from './cli/index.ts';
 import { systemClock } from './clock.ts';
 import { type Config, isLoopback } from './config/index.ts';
 import { isSourceName, sourceAssessment, sourceCreditBits } from './entropy/index.ts';
 import { isBuilt } from './http/pages/built-pages.ts';
 import { loadTls } from './http/tls.ts';
+import { asStarted, commandLine } from './launcher.ts';
 import {
   type ClockReading,
+  describeStore,
   type LedgerStore,
   Maintenance,
   migrateStore,
@@ -31,6 +32,7 @@ import {
   removedSome,
   requireBelieved,
   type StartCheck,
+  storeLocation,
 } from './ledger/index.ts';
 import type { MasterSecret } from './proof/index.ts';
 import { announce } from './serve/banner.ts';

@@ -1,9 +1,7 @@
 /** What a command is given: where to write, and the configuration when it asks for it. */
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { type Config, readConfig } from '../config/index.ts';
 import { SOURCE_NAMES } from '../entropy/index.ts';
-import type { StoreLocation } from '../ledger/index.ts';
 import { CommandError } from './command-error.ts';
 
 export interface CliContext {
@@ -32,14 +30,6 @@ export function requireConfig({ env, err }: CliContext, serves = false): Config 
     throw new CommandError(`the configuration is not valid:\n${list.trimEnd()}`, 2);
   }
   return result.config;
-}
-
-/** Where the ledger is: in PostgreSQL, or in the embedded database. */
-export function storeLocation(config: Config): StoreLocation {
-  const { databaseUrl, dataDir, maxClockSkewSeconds } = config;
-  return databaseUrl === null
-    ? { kind: 'sqlite', path: join(dataDir, 'phm.db') }
-    : { kind: 'postgres', url: databaseUrl, maxClockSkewMs: maxClockSkewSeconds * 1000 };
 }
 
 /** Writes one JSON value and a line end. */

@@ -4,6 +4,7 @@ import { KernelsError } from '#sp800-22/wasm';
 import { ENVIRONMENT } from '../config/index.ts';
 import { NoiseFailure } from '../entropy/index.ts';
 import { AppError, ERRORS, SetupError } from '../errors.ts';
+import { asStarted } from '../launcher.ts';
 import { PROJECT_VERSION } from '../version.ts';
 import { addAccountCommands } from './admin/account.ts';
 import { addKeyCommands } from './admin/api-key.ts';
@@ -19,15 +20,11 @@ import { addValidateCommand } from './client/validate.ts';
 import { CommandError } from './command-error.ts';
 import { addCompletionCommand } from './completion/command.ts';
 import { type CliContext, requireConfig } from './context.ts';
-import { asStarted } from './launcher.ts';
 import { addSourcesCommands } from './noise/command.ts';
 import { addSelfTestCommand } from './selftest.ts';
 import { addStreamCommand } from './stream.ts';
 
-export { describeStore } from './admin/store.ts';
 export type { CliContext } from './context.ts';
-export { storeLocation } from './context.ts';
-export { asStarted, commandLine, findLauncher } from './launcher.ts';
 
 /** Runs one command line (without program and script) and resolves with the exit code: 0, 1 or 2. */
 export async function runCli(args: readonly string[], context: CliContext): Promise<number> {

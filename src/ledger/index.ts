@@ -6,6 +6,7 @@ export { type CopyReport, copyDatabase } from './backup.ts';
 export { type ClockReading, isUrgent, requireBelieved } from './clock-check.ts';
 export { checkAtStart, IntegrityWatch, type StartCheck } from './integrity.ts';
 export { type LatencyCounts, latencyPercentileUs } from './latency.ts';
+export { describeStore, type StoreLocation, storeLocation } from './location.ts';
 export { DAY_MS, Maintenance, removedSome } from './maintenance.ts';
 export { mayPass } from './may-pass.ts';
 export { exportLedger, type MoveReport } from './move/export.ts';
@@ -17,7 +18,6 @@ export {
   openStore,
   openStoreToChange,
   openStoreToRead,
-  type StoreLocation,
 } from './open.ts';
 export type { CheckReport } from './sqlite/check.ts';
 export { refuseLostDatabase } from './sqlite/files.ts';

@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { COMPILE_CACHE_ENVIRONMENT } from '../compile-cache.ts';
-import type { StoreLocation } from './open.ts';
+import type { StoreLocation } from './location.ts';
 import type { PruneReport } from './store.ts';
 
 export interface MaintenanceOptions {

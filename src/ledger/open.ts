@@ -1,19 +1,9 @@
 /** Opens the store that the configuration names. */
+import type { StoreLocation } from './location.ts';
 import type { SchemaChange } from './migrations.ts';
 import { migrateDatabase, refuseOlderSchema } from './sqlite/schema.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import type { LedgerStore } from './store.ts';
-
-/** Where the ledger is kept. */
-export type StoreLocation =
-  | { readonly kind: 'sqlite'; readonly path: string }
-  /** The address may hold a password: it goes into no message. */
-  | {
-      readonly kind: 'postgres';
-      readonly url: string;
-      /** How far a clock may be from the database's; left out: 60 s. */
-      readonly maxClockSkewMs?: number;
-    };
 
 /**
  * Opens the store; `quotas` are monthly, by plan, null for unlimited. `warn` is told what an operator

@@ -1,7 +1,7 @@
 /** What `phm ledger verify` finds in either store: each thing that was changed, and nothing else. */
 import assert from 'node:assert/strict';
 import { verifyLedger } from '../../src/ledger/index.ts';
-import type { StoreLocation } from '../../src/ledger/open.ts';
+import type { StoreLocation } from '../../src/ledger/location.ts';
 import { NOW } from './contract.ts';
 
 /** A change that no program of the service makes, in words that both databases know, and what must be found. */

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
 import { PLAN_NAMES, PLANS, type PlanName } from '../../accounts/index.ts';
 import { formatTimestamp } from '../../clock.ts';
+import { commandLine } from '../../launcher.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
-import { commandLine } from '../launcher.ts';
 import { withInitializedStore, withStore, withStoreToMake, withStoreToRead } from './store.ts';
 
 const MAX_NAME = 200;

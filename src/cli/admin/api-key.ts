@@ -5,10 +5,10 @@ import type { Command } from 'commander';
 import { apiKeyHint, hashApiKey, isWellFormedApiKey, newApiKey } from '../../accounts/index.ts';
 import { formatTimestamp } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
+import { commandLine } from '../../launcher.ts';
 import type { LedgerStore } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
-import { commandLine } from '../launcher.ts';
 import { exportUrl } from '../server-address.ts';
 import { withStore, withStoreToRead } from './store.ts';
 

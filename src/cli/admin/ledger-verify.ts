@@ -2,9 +2,14 @@
 import type { Command } from 'commander';
 import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
 import { formatTimestamp, monotonicMs } from '../../clock.ts';
-import { openStoreToRead, type Verification, verifyLedger } from '../../ledger/index.ts';
+import {
+  openStoreToRead,
+  storeLocation,
+  type Verification,
+  verifyLedger,
+} from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
-import { type CliContext, requireConfig, storeLocation, writeJson } from '../context.ts';
+import { type CliContext, requireConfig, writeJson } from '../context.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { terminalLine } from '../status-line.ts';
 import { describeRows } from './row-counts.ts';

@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { formatTimestamp, systemClock } from '../../clock.ts';
 import { MAX_RETENTION_DAYS } from '../../config/index.ts';
-import { DAY_MS, type PruneReport } from '../../ledger/index.ts';
+import { DAY_MS, type PruneReport, storeLocation } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
-import { type CliContext, requireConfig, storeLocation, writeJson } from '../context.ts';
+import { type CliContext, requireConfig, writeJson } from '../context.ts';
 import { parseCount } from '../parse-count.ts';
 import { addBackupCommands } from './ledger-backup.ts';
 import { addFindCommand } from './ledger-find.ts';

@@ -1,7 +1,7 @@
 /** `phm migrate`: brings the schema of the ledger's database up to date. */
 import type { Command } from 'commander';
-import { migrateStore } from '../../ledger/index.ts';
-import { type CliContext, requireConfig, storeLocation, writeJson } from '../context.ts';
+import { migrateStore, storeLocation } from '../../ledger/index.ts';
+import { type CliContext, requireConfig, writeJson } from '../context.ts';
 import { requireLedger, tellStore } from './store.ts';
 
 export function addMigrateCommand(program: Command, context: CliContext): void {

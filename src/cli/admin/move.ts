@@ -15,9 +15,10 @@ import {
   openStoreToChange,
   openStoreToRead,
   refuseLostDatabase,
+  storeLocation,
 } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
-import { type CliContext, requireConfig, storeLocation, writeJson } from '../context.ts';
+import { type CliContext, requireConfig, writeJson } from '../context.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { describeRows } from './row-counts.ts';
 import { INIT_HELP, requireLedger, requireMasterSecret, tellStore } from './store.ts';

@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
 import type { Config } from '../../config/index.ts';
 import { SetupError } from '../../errors.ts';
-import { openStoreToRead } from '../../ledger/index.ts';
+import { asStarted } from '../../launcher.ts';
+import { openStoreToRead, storeLocation } from '../../ledger/index.ts';
 import { Keyring } from '../../proof/index.ts';
 import { foreignSecretProblem, readMasterSecret } from '../../service/index.ts';
 import { CommandError } from '../command-error.ts';
-import { type CliContext, storeLocation } from '../context.ts';
-import { asStarted } from '../launcher.ts';
+import type { CliContext } from '../context.ts';
 
 /**
  * Throws `CommandError` when no server would start on the ledger with the master secret at hand. Warns when they cannot be

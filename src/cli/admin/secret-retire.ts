@@ -4,12 +4,12 @@ import { wipe } from '../../bytes.ts';
 import { formatTimestamp } from '../../clock.ts';
 import type { Config } from '../../config/index.ts';
 import { SetupError } from '../../errors.ts';
+import { commandLine } from '../../launcher.ts';
 import type { LedgerStore, Retirement, SecretCheck } from '../../ledger/index.ts';
 import { MAX_VERSION } from '../../proof/index.ts';
 import { readMasterSecret } from '../../service/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
-import { commandLine } from '../launcher.ts';
 import { withStore } from './store.ts';
 
 interface RetireOptions {

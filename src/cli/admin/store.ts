@@ -9,17 +9,19 @@ import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
 import { wipe } from '../../bytes.ts';
 import type { Config } from '../../config/index.ts';
 import { AppError, SetupError } from '../../errors.ts';
+import { asStarted, commandLine } from '../../launcher.ts';
 import {
+  describeStore,
   type LedgerStore,
   openStoreToChange,
   openStoreToRead,
   refuseLostDatabase,
   type StoreLocation,
+  storeLocation,
 } from '../../ledger/index.ts';
 import { checkMasterSecret, loadMasterSecret } from '../../service/index.ts';
 import { CommandError } from '../command-error.ts';
-import { type CliContext, requireConfig, storeLocation } from '../context.ts';
-import { asStarted, commandLine } from '../launcher.ts';
+import { type CliContext, requireConfig } from '../context.ts';
 import { describeOtherServer } from './other-server.ts';
 
 /** What a command does with the store: only reads it, changes it, or may also make its database. */
@@ -117,13 +119,6 @@ export async function readStoreIfAny<T>(
 /** Says which store a command opens. */
 export function tellStore({ err }: CliContext, location: StoreLocation): void {
   err(`Ledger: ${describeStore(location)}\n`);
-}
-
-/** The store for people, without the user and the password of its address. */
-export function describeStore(location: StoreLocation): string {
-  if (location.kind === 'sqlite') return location.path;
-  const { hostname, port, pathname } = new URL(location.url);
-  return `PostgreSQL, database ${pathname.slice(1)} on ${hostname}:${port || '5432'}`;
 }
 
 /**

@@ -1,5 +1,5 @@
 /** Opens the store of a move: each kind is loaded only when it is used. */
-import type { StoreLocation } from '../open.ts';
+import type { StoreLocation } from '../location.ts';
 import type { MovableStore } from './store.ts';
 
 /** The store for a move; its schema is up to date already. */

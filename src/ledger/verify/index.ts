@@ -4,6 +4,7 @@
  * number of accounts and API keys, not of rows.
  */
 import { keyIdMs } from '../key-time.ts';
+import type { StoreLocation } from '../location.ts';
 import { noRows } from '../move/format.ts';
 import { openMovableStore } from '../move/open.ts';
 import type { Snapshot } from '../move/store.ts';
@@ -14,7 +15,6 @@ import {
   type TableName,
   type Value,
 } from '../move/tables.ts';
-import type { StoreLocation } from '../open.ts';
 import { MINUTE_MS } from '../rollup.ts';
 import { type RunningCheck, startCheck } from '../sqlite/check.ts';
 import { requireWritable } from '../sqlite/files.ts';

@@ -1,7 +1,7 @@
 /** How the program names itself in the commands that its messages print. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { commandLine, findLauncher } from '../../src/cli/index.ts';
+import { commandLine, findLauncher } from '../src/launcher.ts';
 
 describe('the launcher', () => {
   const argv = ['/usr/bin/node', '/opt/my phm/src/main.ts'];

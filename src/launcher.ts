@@ -1,6 +1,6 @@
 /** How this program was started, so that the commands it names work as they are printed. */
 import { relative } from 'node:path';
-import { quote } from '../shell-word.ts';
+import { quote } from './shell-word.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
