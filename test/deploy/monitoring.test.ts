@@ -9,7 +9,10 @@ import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
 import { type Document, find, ROOT, readText, readYaml } from './files.ts';
 
 const RULES = 'deploy/prometheus/phm-alerts.yml';
-const TESTS = 'deploy/prometheus/phm-alerts.test.yml';
+const TESTS = [
+  'deploy/prometheus/phm-alerts.test.yml',
+  'deploy/prometheus/phm-alerts-of-a-day.test.yml',
+];
 const dashboard: Document = JSON.parse(readText('deploy/grafana/phm-dashboard.json'));
 const operations = readText('docs/operations.md');
 
@@ -243,7 +246,7 @@ describe('promtool', { skip }, () => {
   });
 
   it('passes the tests of the rules', () => {
-    run(['test', 'rules', TESTS]);
+    run(['test', 'rules', ...TESTS]);
   });
 
   it('finds nothing wrong with the names of the metrics', () => {

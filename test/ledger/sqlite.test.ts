@@ -96,10 +96,17 @@ async function addEnterprise(store: LedgerStore): Promise<string> {
 
 after(removeDirectory);
 
+/** A connection that waits for the write lock for 50 ms; the test of the settings shows how long the others wait. */
+class ImpatientConnection extends SqliteConnection {
+  override begin(): void {
+    super.begin(50);
+  }
+}
+
 describe('SQLite store', () => {
   it('answers ledger_unavailable while the database cannot be written, keeps nothing, and recovers', async () => {
     const path = join(directory, 'blocked.db');
-    const store = open('blocked.db');
+    const store = new SqliteStore(new ImpatientConnection(path), QUOTAS);
     const id = await addEnterprise(store);
     const blocker = new DatabaseSync(path);
     // Another writer that holds the lock beyond the time-out stands for any database that cannot write.
@@ -176,6 +183,7 @@ describe('SQLite store', () => {
     assert.equal(read('synchronous'), 2, 'FULL');
     assert.equal(read('foreign_keys'), 1);
     assert.equal(read('wal_autocheckpoint'), 8_000);
+    assert.equal(read('busy_timeout'), 5_000);
     connection.close();
   });
 });
