@@ -17,6 +17,7 @@ import * as ibm from '../entropy/fake-ibm.ts';
 import * as qrng from '../entropy/fake-qrng.ts';
 import type { Answer, Misbehaviour } from '../entropy/fake-service.ts';
 import { NoiseFifo } from '../support/noise-fifo.ts';
+import { quickJobs } from '../support/quick-jobs.ts';
 import { type Environment, makeDataDir, removeDataDir, Server } from '../support/server.ts';
 import { assertRefused, SourceWatch } from '../support/source-watch.ts';
 
@@ -73,6 +74,7 @@ class Site {
       PHM_IBM_IAM_URL: `${this.ibm.service.url}/identity/token`,
       PHM_RATE_LIMITS: 'off',
       PHM_LOG_LEVEL: 'trace',
+      ...quickJobs(),
       ...more,
     });
   }
@@ -297,15 +299,9 @@ function jobIdsInLedger(dataDir: string): Map<string, string> {
 }
 
 describe('a server whose sources break', { concurrency: true, timeout: 160_000 }, () => {
-  describe('for good', IN_ORDER, () => {
-    let site: Site;
-    before(async () => {
-      site = await Site.open();
-    });
-    after(() => site.close());
-
+  describe('for good', { concurrency: true }, () => {
     /** Delivers honestly once, then breaks; the sources meet it at different times. */
-    async function breakAll(fault: PermanentFault): Promise<void> {
+    async function breakAll(site: Site, fault: PermanentFault): Promise<void> {
       const { fifo, qrng: service, ibm: jobs } = site;
       const honest = randomBytes(4_096);
       fifo.feed(honest);
@@ -317,27 +313,26 @@ describe('a server whose sources break', { concurrency: true, timeout: 160_000 }
       fifo.feed(fault.device(honest));
     }
 
-    function mend(): void {
+    function mend(site: Site): void {
       site.qrng.bytes = null;
       site.ibm.shots = null;
       for (let i = 0; i < 4; i++) site.fifo.feedHonestly();
     }
 
     for (const fault of PERMANENT) {
-      it(`${fault.name}: no key after it is noticed, until a restart`, async () => {
+      it(`${fault.name}: no key after it is noticed, until a restart`, async (t) => {
         const { byDefault } = fault;
-        // What the last server has left in it is gone.
-        site.fifo.remove();
-        site.fifo.create();
+        const site = await Site.open();
+        t.after(() => site.close());
         await site.startServer({ PHM_ENTROPY_SOURCE: byDefault });
-        await breakAll(fault);
+        await breakAll(site, fault);
         const watches = FAULTY.map((name) => site.watch(name));
         await Promise.all(
           watches.map((watch) =>
             watch.untilLogged('latched', fault.detail, () => watch.generate()),
           ),
         );
-        mend();
+        mend(site);
         for (const watch of watches) {
           for (let i = 0; i < 4; i++) assertRefused(await watch.generate(i % 2 ? 128 : 384));
           assert.equal(await watch.health(), 'unavailable');
@@ -431,7 +426,10 @@ describe('a server whose sources break', { concurrency: true, timeout: 160_000 }
             const watch = site.watch('ibm-quantum');
             for (const { fault, detail } of faults) {
               service.broken[route] = fault;
-              await service.reached(route, service.count(route) + 1);
+              const met = service.reached(route, service.count(route) + 1);
+              // With a full pool the source would want no job.
+              await watch.untilRefused();
+              await met;
               watch.forgetLog();
               await watch.untilLogged('failing', detail);
               assertRefused(await watch.untilRefused());
@@ -463,7 +461,10 @@ describe('a server whose sources break', { concurrency: true, timeout: 160_000 }
     it('cancels the job under way once when it ends, and has logged no secret', async () => {
       const { service } = site.ibm;
       site.ibm.states = ['Queued'];
-      await service.reached('state', service.count('state') + 2);
+      const queued = service.reached('state', service.count('state') + 2);
+      // With a full pool the source would want no job.
+      await site.watch('ibm-quantum').untilRefused();
+      await queued;
       const jobId = `job-${site.ibm.delivered.length}`;
       assert.equal(await site.server.stop('SIGTERM'), 0);
       const cancelled = service.received.cancel?.map(({ path }) => path);

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { SourceName } from '../../src/entropy/index.ts';
 import { type Answer, DEMO_PROFESSIONAL_KEY, type Server } from './server.ts';
 
-const POLL_MS = 10;
+const POLL_MS = 25;
 
 /** Checks that no key was given, in the words of an entropy source that has none. */
 export function assertRefused({ status, body, headers }: Answer): void {
