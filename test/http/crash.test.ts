@@ -1,32 +1,17 @@
-/** Processes that are killed under load: no released key is lost, nothing is counted twice. */
-import { after, describe, it } from 'node:test';
-import { Crashes, crashSeed, postgresSite, sqliteSite } from '../support/crashes.ts';
-import { noPostgres, Postgres } from '../support/postgres.ts';
+/**
+ * A server that is killed under load: no released key is lost, nothing is counted twice. `test/slow/crash.test.ts` kills
+ * more often, and servers that share a PostgreSQL, and that database.
+ */
+import { test } from 'node:test';
+import { Crashes, crashSeed, sqliteSite } from '../support/crashes.ts';
 import { makeDataDir, removeDataDir } from '../support/server.ts';
 
 const KILLS = 2;
 
-describe('crashes under load', () => {
-  const dataDirs = [makeDataDir(), makeDataDir(), makeDataDir()];
-  const [alone = '', ...together] = dataDirs;
-  after(() => dataDirs.forEach(removeDataDir));
-
-  it('lose no released key and count none twice in SQLite', async (test) => {
-    const crashes = new Crashes(sqliteSite(alone), crashSeed(test));
-    await crashes.run(KILLS);
-    test.diagnostic(`${KILLS} kills, ${crashes.released.length} keys released`);
-  });
-
-  it('nor in PostgreSQL, where the database crashes too and two servers share a quota', {
-    skip: noPostgres,
-  }, async (test) => {
-    const postgres = await Postgres.start();
-    try {
-      const crashes = new Crashes(await postgresSite(postgres, together), crashSeed(test));
-      await crashes.run(KILLS);
-      test.diagnostic(`${KILLS} kills, ${crashes.released.length} keys released`);
-    } finally {
-      await postgres.remove();
-    }
-  });
+test('crashes under load lose no released key and count none twice', async (t) => {
+  const dataDir = makeDataDir();
+  t.after(() => removeDataDir(dataDir));
+  const crashes = new Crashes(sqliteSite(dataDir), crashSeed(t));
+  await crashes.run(KILLS);
+  t.diagnostic(`${KILLS} kills, ${crashes.released.length} keys released`);
 });
