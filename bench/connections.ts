@@ -5,7 +5,7 @@
  *
  * First a server without its bound, with more and more idle connections, over HTTP and over TLS. Then one with the
  * default bound for each trick of `test/support/hostile.ts`: a client keeps 8,000 connections open, and makes those again
- * that are closed, for some seconds, while other clients ask for plain and validated keys. With `--limit`, the server runs in a
+ * that are closed, for some seconds, while other clients ask for plain keys and keys with evidence. With `--limit`, the server runs in a
  * control group with that much memory, which counts the kernel's socket buffers too and ends a process that takes more.
  * Memory depends little on what else the machine does; how many connections were made in the time does.
  */
@@ -20,7 +20,7 @@ import { makeCertificate } from '../test/support/certificate.ts';
 import { Hostile, TRICKS, type Trick } from '../test/support/hostile.ts';
 import { MemoryGroup } from '../test/support/memory-group.ts';
 import { Server } from '../test/support/server.ts';
-import { addAccount, PLAIN, positive, serverEnvironment, VALIDATED } from './load.ts';
+import { addAccount, PLAIN, positive, serverEnvironment, WITH_EVIDENCE } from './load.ts';
 import { machine, saveResult } from './results.ts';
 
 const COUNTS = [0, 500, 1_000, 2_000, 4_000, 8_000];
@@ -89,7 +89,7 @@ async function byCount(secure: boolean): Promise<string> {
   return `${(secure ? 'TLS' : 'HTTP').padEnd(6)}${cells.join('')}`;
 }
 
-/** Asks for plain and validated keys in turn, until told to end; counts answers by status. */
+/** Asks for plain keys and keys with evidence in turn, until told to end; counts answers by status. */
 class Honest {
   readonly statuses: Map<string, number> = new Map();
   #ended = false;
@@ -109,7 +109,7 @@ class Honest {
     const secure = address.startsWith('https:');
     const agent = secure ? new Agent(options) : new PlainAgent(options);
     for (let i = start; !this.#ended; i += 1) {
-      const body = i % 2 === 0 ? PLAIN : VALIDATED;
+      const body = i % 2 === 0 ? PLAIN : WITH_EVIDENCE;
       const status = await this.#ask(`${address}/api/v2/generate`, secure, agent, body);
       this.statuses.set(status, (this.statuses.get(status) ?? 0) + 1);
     }

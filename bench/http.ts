@@ -25,14 +25,14 @@ import {
   startServer,
   type Target,
   usage,
-  VALIDATED,
   verify,
+  WITH_EVIDENCE,
 } from './load.ts';
 import { diskSync, machine, median } from './results.ts';
 import { type Finding, type LoadOptions, readLoadOptions, runBenchmark } from './run.ts';
 
 /** A suite worker takes one request at a time: more connections only lengthen the queue. */
-const VALIDATED_CONNECTIONS = 8;
+const EVIDENCE_CONNECTIONS = 8;
 
 const SETTLE_MS = 300;
 
@@ -46,7 +46,7 @@ interface Case extends Load {
 
 function makeCases(server: Target, bare: Target, key: string, connections: number): Case[] {
   const generate = { target: server, path: '/api/v2/generate', metered: true };
-  const few = Math.min(connections, VALIDATED_CONNECTIONS);
+  const few = Math.min(connections, EVIDENCE_CONNECTIONS);
   return [
     { ...generate, name: 'bare route', target: bare, body: PLAIN, connections, metered: false },
     { ...generate, name: 'generate', body: PLAIN, connections },
@@ -57,14 +57,14 @@ function makeCases(server: Target, bare: Target, key: string, connections: numbe
       body: JSON.stringify({ key }),
       connections,
     },
-    { ...generate, name: 'generate, validated', body: VALIDATED, connections: few },
+    { ...generate, name: 'generate, validated', body: WITH_EVIDENCE, connections: few },
   ];
 }
 
 /** Waits until what the last round left under way is done: it would weigh on the next one. */
 async function settle(server: Target): Promise<void> {
   // The queue of the suite workers is first in, first out, and its jobs are the long ones.
-  await post(server, '/api/v2/generate', VALIDATED);
+  await post(server, '/api/v2/generate', WITH_EVIDENCE);
   await setTimeout(SETTLE_MS);
 }
 

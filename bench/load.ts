@@ -12,7 +12,7 @@ const MAIN = resolve(import.meta.dirname, '../src/main.ts');
 const BARE = resolve(import.meta.dirname, 'bare-server.ts');
 
 export const PLAIN: string = JSON.stringify({ security_level: 256 });
-export const VALIDATED: string = JSON.stringify({
+export const WITH_EVIDENCE: string = JSON.stringify({
   security_level: 256,
   enable_nist_validation: true,
 });
@@ -163,11 +163,11 @@ export async function verify(server: Target, bare: Target): Promise<string> {
     keys.add(String(plain.key));
   }
   check(keys.size === CHECKED_KEYS, 'keys differ');
-  const validated = await post(server, '/api/v2/generate', VALIDATED);
-  const evidence = validated.nist_validation as Record<string, unknown>;
+  const tested = await post(server, '/api/v2/generate', WITH_EVIDENCE);
+  const evidence = tested.nist_validation as Record<string, unknown>;
   check(evidence.certification_status === 'PASS', 'a validated key has passed the gate');
   check(Number(evidence.total_tests) >= 13, 'at least 13 tests were run');
-  for (const { key } of [plain, validated]) {
+  for (const { key } of [plain, tested]) {
     const verdict = await post(server, '/api/v2/validate', JSON.stringify({ key }));
     check(verdict.valid === true, 'a generated key is valid');
   }
@@ -176,7 +176,7 @@ export async function verify(server: Target, bare: Target): Promise<string> {
   check(refused.valid === false, 'a key from elsewhere is not valid');
   const fields = Object.keys(await post(bare, '/api/v2/generate', PLAIN));
   check(fields.join() === Object.keys(plain).join(), 'the bare route has the same fields');
-  return String(validated.key);
+  return String(tested.key);
 }
 
 /** Drives a target for some seconds with all it takes. What is not a 2xx is a problem, not a request. */

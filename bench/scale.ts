@@ -1,7 +1,7 @@
 /**
  * Keys a second with a durable row: SQLite, and PostgreSQL with one, two and three servers on it,
  * beside the bare Fastify route and beside `pgbench` with one insert a transaction on the same database
- * server. Then latency at half of the measured rate, alone and beside validated keys.
+ * server. Then latency at half of the measured rate, alone and beside keys with evidence.
  *
  *   node bench/scale.ts [--seconds N] [--connections N] [--rounds N] [--data-dir D] [--save]
  *
@@ -32,8 +32,8 @@ import {
   stopAll,
   type Target,
   usage,
-  VALIDATED,
   verify,
+  WITH_EVIDENCE,
 } from './load.ts';
 import { diskSync, machine, median } from './results.ts';
 import { type Finding, type LoadOptions, readLoadOptions, runBenchmark } from './run.ts';
@@ -46,8 +46,8 @@ const WARM_UP_SECONDS = 2;
 /** The test cluster admits 60 connections; three servers take four each. */
 const PGBENCH_CLIENTS = 32;
 
-/** Connections that ask for validated keys beside the plain ones: enough to keep a suite worker busy. */
-const VALIDATED_CONNECTIONS = 4;
+/** Connections that ask for keys with evidence beside the plain ones: enough to keep a suite worker busy. */
+const EVIDENCE_CONNECTIONS = 4;
 
 /** A row as wide as the ledger's, with its two indexes. */
 const PGBENCH_TABLE = `
@@ -225,7 +225,7 @@ function summarise(one: Case, rounds: readonly CostedRound[], bare: readonly Rou
 }
 
 /**
- * Latency at half of the measured rate, alone and beside validated keys, in turns with the bare route at
+ * Latency at half of the measured rate, alone and beside keys with evidence, in turns with the bare route at
  * the same rate: what that shows is the machine's and the load generator's own.
  */
 async function halfLoad(
@@ -237,11 +237,11 @@ async function halfLoad(
   const { connections, seconds, rounds } = options;
   const [target] = one.targets;
   const plain = { path: PATH, body: PLAIN, connections };
-  const suites = { path: PATH, body: VALIDATED, connections: VALIDATED_CONNECTIONS };
+  const suites = { path: PATH, body: WITH_EVIDENCE, connections: EVIDENCE_CONNECTIONS };
   const idle: Round[] = [];
   const alone: Round[] = [];
   const beside: Round[] = [];
-  const validated: Round[] = [];
+  const tested: Round[] = [];
   for (let i = 0; i < rounds; i++) {
     idle.push(await drivePaced(bare, plain, seconds, rate / 2));
     alone.push(await drivePaced(target, plain, seconds, rate / 2));
@@ -250,14 +250,14 @@ async function halfLoad(
       drive(target, suites, seconds),
     ]);
     beside.push(first);
-    validated.push(second);
+    tested.push(second);
   }
   const at = (list: readonly Round[], share: number) =>
     median(list.map((round) => percentile(round, share)));
   const factor = median(
     beside.map((round, i) => percentile(round, 0.99) / percentile(alone[i], 0.99)),
   );
-  const keys = median(validated.map(({ perSecond }) => perSecond));
+  const keys = median(tested.map(({ perSecond }) => perSecond));
   const line = [
     one.name.padEnd(24),
     median(alone.map(({ perSecond }) => perSecond))
@@ -272,7 +272,7 @@ async function halfLoad(
     at(beside, 0.99).toFixed(2).padStart(9),
     factor.toPrecision(2).padStart(10),
   ].join(' ');
-  const problems = [...idle, ...alone, ...beside, ...validated].flatMap((round) => round.problems);
+  const problems = [...idle, ...alone, ...beside, ...tested].flatMap((round) => round.problems);
   return { line, problems: problems.map((problem) => `${one.name}, half: ${problem}`) };
 }
 

@@ -5,7 +5,7 @@
  *     node scripts/defect-rates.ts rates [seeds] [row]                        samples that fail the gate
  *     node scripts/defect-rates.ts modulation [seeds]                         the same of broken modulations
  *
- * `runs` asks a generator with each defect for keys, under each modulation, with validation and
+ * `runs` asks a generator with each defect for keys, under each modulation, with evidence and
  * without, with the defect from the start and from later on. `rates` judges one sample of 2^20 bits
  * of each defect for each of the seeds 1, 2, 3, …: the sample of a stream, and where it differs the one between keys.
  * `modulation` does so for defects of the modulation over a sound carrier. With `row`, only the defects whose name
@@ -25,8 +25,8 @@ import { MODULATION_DEFECTS } from '../test/keys/modulation-defects.ts';
 
 const SEED = 1;
 
-/** Sound keys before a defect that begins later: validated ones, plain ones. */
-const SOUND_KEYS = { validated: 3, plain: 100 };
+/** Sound keys before a defect that begins later: with evidence, and plain ones. */
+const SOUND_KEYS = { evidence: 3, plain: 100 };
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
@@ -36,16 +36,16 @@ function cell({ keys, ready, latched }: Released, withEvidence: boolean): string
   return latched === null ? released : `${released}: ${latched.cause}`;
 }
 
-async function printRuns(validatedKeys: number, plainKeys: number, row: string): Promise<void> {
+async function printRuns(evidenceKeys: number, plainKeys: number, row: string): Promise<void> {
   const variants: Pick<DefectRun, 'withEvidence' | 'soundKeys' | 'keys'>[] = [
-    { withEvidence: true, soundKeys: null, keys: validatedKeys },
-    { withEvidence: true, soundKeys: SOUND_KEYS.validated, keys: validatedKeys },
+    { withEvidence: true, soundKeys: null, keys: evidenceKeys },
+    { withEvidence: true, soundKeys: SOUND_KEYS.evidence, keys: evidenceKeys },
     { withEvidence: false, soundKeys: null, keys: plainKeys },
     { withEvidence: false, soundKeys: SOUND_KEYS.plain, keys: plainKeys },
   ];
-  print(`Keys released of ${validatedKeys} validated and ${plainKeys} plain ones, seed ${SEED}.`);
+  print(`Keys released of ${evidenceKeys} validated and ${plainKeys} plain ones, seed ${SEED}.`);
   print(
-    `Later: after ${SOUND_KEYS.validated} sound keys with validation, ${SOUND_KEYS.plain} without.`,
+    `Later: after ${SOUND_KEYS.evidence} sound keys with validation, ${SOUND_KEYS.plain} without.`,
   );
   print('');
   print(

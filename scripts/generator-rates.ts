@@ -1,5 +1,5 @@
 /**
- * How often the verdicts of this service fall on sound streams: on keys made with validation, as the
+ * How often the verdicts of this service fall on sound streams: on keys made with evidence, as the
  * service makes them, and on controls that share nothing with the generator but a cipher, or nothing.
  * What falls for all of them is a property of the tests.
  *

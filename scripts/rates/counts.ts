@@ -12,7 +12,7 @@ import {
   testLevelP,
 } from '#sp800-22';
 import { STREAM_TESTS } from '../../src/keys/p-values.ts';
-import { type JudgedStream, MODULATED, type Modulated } from './streams.ts';
+import { MODULATED, type Modulated, type StreamReports } from './streams.ts';
 
 /** Levels of a test's corrected p-value at which rejections are counted. */
 export const TEST_LEVELS = [1e-2, 1e-3, 1e-4, 1e-5];
@@ -79,7 +79,7 @@ export interface Counts {
 }
 
 /** Counts the next `GROUP` streams. */
-export function countGroup(next: () => JudgedStream): Counts {
+export function countGroup(next: () => StreamReports): Counts {
   const start = process.threadCpuUsage();
   const counts: Counts = {
     streams: GROUP,
@@ -107,7 +107,7 @@ interface Tallies {
   readonly modulated: Map<Modulated, PValueTally>;
 }
 
-function countStream(counts: Counts, tallies: Tallies, stream: JudgedStream): void {
+function countStream(counts: Counts, tallies: Tallies, stream: StreamReports): void {
   const { carrier, modulated, dropped } = stream;
   countTests(counts.carrier, carrier);
   tallies.carrier.add(carrier);

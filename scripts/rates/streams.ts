@@ -1,5 +1,5 @@
 /**
- * Judged streams without end: keys as the service makes them, and controls that share no code with the
+ * Reports on streams without end: keys as the service makes them, and controls that share no code with the
  * generator but the suite and the modulation.
  */
 import { createCipheriv, randomBytes } from 'node:crypto';
@@ -22,7 +22,7 @@ export type Modulated = Exclude<ModulationType, 'none'>;
 export const MODULATED: readonly Modulated[] = MODULATION_TYPES.filter((type) => type !== 'none');
 
 /** The suite's report on one carrier, and those of the four tests on what modulations make of it. */
-export interface JudgedStream {
+export interface StreamReports {
   readonly carrier: SuiteReport;
   readonly modulated: Partial<Readonly<Record<Modulated, SuiteReport>>>;
   /** Streams that failed the gate and were dropped before this one. */
@@ -32,7 +32,7 @@ export interface JudgedStream {
 export interface StreamSource {
   readonly describe: string;
   /** Starts it and gives the function that judges the next stream. */
-  readonly open: () => () => JudgedStream;
+  readonly open: () => () => StreamReports;
 }
 
 const SAMPLE_BYTES = SAMPLE_BITS / 8;
@@ -59,7 +59,7 @@ export const SOURCES: Readonly<Record<string, StreamSource>> = {
 };
 
 /** Keys by the service's own path. They are wiped at once. */
-function openGenerator(modulation: Modulated): () => JudgedStream {
+function openGenerator(modulation: Modulated): () => StreamReports {
   requireSelfTests();
   const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
   const keyring = new Keyring([{ version: 1, secret: randomBytes(32) }]);
@@ -82,7 +82,7 @@ function openGenerator(modulation: Modulated): () => JudgedStream {
 }
 
 /** One carrier, modulated in each way with phases of its own, so that each modulation costs little. */
-function judgeControl(cipher: 'aes-256-ctr' | 'chacha20'): JudgedStream {
+function judgeControl(cipher: 'aes-256-ctr' | 'chacha20'): StreamReports {
   const stream = createCipheriv(cipher, randomBytes(32), randomBytes(16));
   const carrier = stream.update(Buffer.alloc(SAMPLE_BYTES));
   const modulated = MODULATED.map((type) => {

@@ -1,4 +1,4 @@
-/** The command line: parse → validated options → run → report. Data on stdout, words on stderr. */
+/** The command line: parse → checked options → run → report. Data on stdout, words on stderr. */
 import { Command, CommanderError } from 'commander';
 import { KernelsError } from '#sp800-22/wasm';
 import { ENVIRONMENT } from '../config/index.ts';

@@ -1,5 +1,5 @@
 /**
- * Configuration: environment variables in, one validated record out.
+ * Configuration: environment variables in, one checked record out.
  *
  * Everything wrong is reported at once; every message names the variable and the fix. Messages never
  * quote a value that may be secret.

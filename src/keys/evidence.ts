@@ -1,5 +1,5 @@
 /**
- * Judges a stream by its sample: the statistical suite on the generator's output before modulation, a
+ * The evidence on a stream, by its sample: the statistical suite on the generator's output before modulation, a
  * quick look at the output after it.
  *
  * Modulation is a keyed bijection. It cannot make the carrier better, but it hides a broken one from
@@ -24,11 +24,12 @@ import { packPValues, STREAM_TESTS } from './p-values.ts';
  */
 export const EVIDENCE_DEFINITION = 2;
 
+/** What the tests say of a stream: the verdict, the figures that stay with its key, and the full reports. */
 export interface StreamEvidence {
   readonly passed: boolean;
-  /** The smaller min-entropy a bit of the streams that were judged. */
+  /** The smaller min-entropy a bit of the two streams that were tested. */
   readonly screen: number;
-  readonly evidence: Evidence;
+  readonly summary: Evidence;
   readonly carrier: SuiteReport;
   /** Null when there is no modulation, and one stream only. */
   readonly modulated: SuiteReport | null;
@@ -51,7 +52,7 @@ export function gatherEvidence(carrier: Uint8Array, modulated: Uint8Array | null
   return {
     passed: verdict.verdict === 'PASS',
     screen: Math.min(...reports.map(screenOf)),
-    evidence: {
+    summary: {
       definition: EVIDENCE_DEFINITION,
       gateP: verdict.p,
       testsPassed: onCarrier.testsPassed,

@@ -1,9 +1,9 @@
 /**
  * The generation path, as one reads it:
  *
- *   entropy source → health tests → DRBG → statistical validation → modulation → proof
+ *   entropy source → health tests → DRBG → statistical evidence → modulation → proof
  *
- * and then, in `key-worker.ts`, the ledger, and in `http/`, the response. What is validated is a sample;
+ * and then, in `key-worker.ts`, the ledger, and in `http/`, the response. The suite tests a sample;
  * four quick tests look at it again after modulation. Sections cited are those of
  * `docs/architecture.md` and of the standards named there.
  */
@@ -124,9 +124,9 @@ function openStreamWithEvidence(generator: Generator, order: KeyOrder, tally: St
     const stream = openStream(generator, order);
     let passed = false;
     try {
-      const judgement = judgeSample(generator, stream, order);
-      const { evidence, screen, carrier, modulated, gate } = judgement;
-      passed = judgement.passed;
+      const found = testSample(generator, stream, order);
+      const { summary: evidence, screen, carrier, modulated, gate } = found;
+      passed = found.passed;
       tally.streams += 1;
       generator.judged(gate, 'streams of validated keys');
       if (!passed) {
@@ -143,8 +143,8 @@ function openStreamWithEvidence(generator: Generator, order: KeyOrder, tally: St
   }
 }
 
-/** Judges the stream's first 2^20 bits, which are wiped whatever happens. */
-function judgeSample(
+/** Gathers evidence on the stream's first 2^20 bits, which are wiped whatever happens. */
+function testSample(
   generator: Generator,
   { modulator }: Stream,
   { modulation, securityLevel }: KeyOrder,

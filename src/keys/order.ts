@@ -12,7 +12,7 @@ export interface KeyOrder {
   readonly securityLevel: SecurityLevel;
   readonly modulation: ModulationType;
   readonly source: SourceName;
-  /** Run the statistical suite on the stream the key is cut from, before its modulation. */
+  /** Gather statistical evidence: run the suite on the stream the key is cut from, before its modulation. */
   readonly withEvidence: boolean;
   /** With `withEvidence`: hand on the full report, not its summary alone. */
   readonly report: boolean;

@@ -1,5 +1,5 @@
 /**
- * The p-values that are kept with a validated key, as bytes: units of 10^-9, rounded down, 4 bytes each,
+ * The p-values that are kept with a key as its evidence, in bytes: units of 10^-9, rounded down, 4 bytes each,
  * the lowest first. That keeps every p-value in its class of ten and on its side of the significance level,
  * as no binary fraction of that length would.
  */

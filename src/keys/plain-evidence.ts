@@ -1,5 +1,5 @@
 /**
- * When the generator of plain keys is judged, and what its keys wait for. Counts and times only: the samples and
+ * The evidence on the generator of plain keys: when a sample is due, and what its keys wait for. Counts and times only: the samples and
  * the suite are in `plain-generator.ts`.
  *
  * A plain key has no evidence of its own. So samples of its generator are judged by the whole suite: before the
@@ -9,7 +9,7 @@
 import { elapsedMs, type Instant } from '../clock.ts';
 
 /**
- * Keys between two samples. Measured (bench/evidence.ts): a judgement costs less than 2 % of the work for as many keys.
+ * Keys between two samples. Measured (bench/plain-evidence.ts): a sample costs less than 2 % of the work for as many keys.
  */
 export const EVIDENCE_INTERVAL = 8_192;
 

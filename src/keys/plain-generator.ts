@@ -83,7 +83,7 @@ export class PlainGenerator {
     this.#evidence.keyReleased(number, keyId);
   }
 
-  /** Keys released that no good judgement vouches for. */
+  /** Keys released that no good sample vouches for. */
   unvouchedKeys(): string[] {
     return this.#evidence.unvouchedKeys();
   }

@@ -1,4 +1,4 @@
-/** The judge is judged: the suite's known answers, at the start and while keys are made. */
+/** The test of the tests: the suite's known answers, at the start and while keys are made. */
 import { runPackedSuite, type SuiteReport, type TestName } from '#sp800-22';
 import { concatBytes } from '../bytes.ts';
 import { CtrDrbg, MAX_REQUEST_BITS } from '../drbg/index.ts';

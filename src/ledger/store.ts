@@ -24,7 +24,7 @@ export interface LedgerRow {
   readonly latencyUs: number;
   readonly entropyBits: number;
   readonly entropyJobId: string | null;
-  /** Null when the key was generated without statistical validation. */
+  /** Null when the key was generated without statistical evidence. */
   readonly evidence: RecordedEvidence | null;
 }
 
@@ -130,7 +130,7 @@ export interface PeriodSums {
   readonly latencies: LatencyCounts | null;
 }
 
-/** The p-values of one validated key, and when it was recorded. */
+/** The p-values of one key with evidence, and when it was recorded. */
 export interface KeyEvidence {
   readonly atMs: number;
   /** What the p-values are about, as in `RecordedEvidence`. */
@@ -147,7 +147,7 @@ export interface RecordedKey {
   readonly createdMs: number;
   readonly securityLevel: number;
   readonly modulation: string;
-  /** Whether it was generated with statistical validation. */
+  /** Whether it was generated with statistical evidence. */
   readonly hasEvidence: boolean;
 }
 
@@ -273,7 +273,7 @@ export interface LedgerStore extends AccountStore {
   metrics(accountId: string, sinceMs: number): Promise<AccountMetrics>;
   /** Sums of an account over time, one a step. */
   series(query: SeriesQuery): Promise<PeriodSums[]>;
-  /** The last validated keys of an account, at most `limit`, oldest first; those of earlier releases are left out. */
+  /** The evidence of an account's last keys that have some, at most `limit`, oldest first; those of earlier releases are left out. */
   keyEvidence(accountId: string, limit: number): Promise<KeyEvidence[]>;
   /** Holds a clock against what the ledger knows of the time, and changes nothing. */
   readClock(clock: Clock): Promise<ClockReading>;

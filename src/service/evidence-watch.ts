@@ -1,5 +1,5 @@
 /**
- * Has suite workers judge the samples of the key worker's generator, from the main thread, and notices when no
+ * Has suite workers gather evidence on the key worker's generator by its samples, from the main thread, and notices when no
  * verdict comes.
  */
 import type { Worker } from 'node:worker_threads';

@@ -29,7 +29,7 @@ export interface Requester {
 
 /** One piece of work for the key worker. */
 export type KeyTask =
-  /** Generate without validation, and record. */
+  /** Generate without evidence, and record. */
   | { readonly kind: 'generate'; readonly requester: Requester; readonly order: KeyOrder }
   /** Record a key that a suite worker generated; key and report stay on the main thread. */
   | {
@@ -48,7 +48,7 @@ export type KeyTask =
     }
   | { readonly kind: 'metrics'; readonly accountId: string; readonly sinceMs: number }
   /**
-   * Have the generator of plain keys judged: keys may be released then, or never. With `isLast` no key follows, and
+   * Gather evidence on the generator of plain keys: keys may be released then, or never. With `isLast` no key follows, and
    * those released are to be vouched for.
    */
   | { readonly kind: 'gather_evidence'; readonly isLast: boolean }
@@ -165,7 +165,7 @@ export interface FailureOfGate {
   readonly failedVerdict: FailedVerdict;
 }
 
-/** After a latch: plain keys released that no good judgement of their generator vouches for. */
+/** After a latch: plain keys released that no good sample of their generator vouches for. */
 export interface UnvouchedKeys {
   readonly unvouchedKeys: readonly string[];
   /** When the last sample was drawn that vouches for keys; null before the first. */

@@ -18,11 +18,11 @@ export interface KeyServiceOptions {
   readonly onLatch: (defect: Defect, released: ReleasedKeys) => void;
   /** Told of each failure of the gate, for the log. */
   readonly onFailedVerdict: (verdict: FailedVerdict) => void;
-  /** Told after a latch which plain keys were released that no good judgement of their generator vouches for, for the log. */
+  /** Told after a latch which plain keys were released that no good sample of their generator vouches for, for the log. */
   readonly onUnvouchedKeys: (keyIds: readonly string[], lastGoodMs: number | null) => void;
   /** Told when the suite does not answer for a sample of the generator of plain keys, and when it does again, for the log. */
   readonly onSuiteLate: (isLate: boolean) => void;
-  /** Told at the end why the last plain keys could not be judged, for the log. */
+  /** Told at the end why no sample vouches for the last plain keys, for the log. */
   readonly onUnvouchedEnd: (reason: string) => void;
   /** Told what happens to sources that are read in the background, for the log. */
   readonly onSourceEvent: (name: SourceName, event: SourceEvent) => void;
@@ -40,7 +40,7 @@ export interface KeyServiceOptions {
   readonly onFatal: (error: Error) => void;
 }
 
-/** All keys of this process, plain and validated. */
+/** All keys of this process, with evidence and without. */
 export interface ReleasedKeys {
   readonly keys: number;
   readonly sinceMs: number;

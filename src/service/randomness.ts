@@ -79,11 +79,11 @@ function describeRow(row: JudgedStreamRow): object {
     samples: sequences,
     histogram,
     passed: passes,
-    ...('judged' in row && row.judged ? describeJudgement(row) : NO_JUDGEMENT),
+    ...('judged' in row && row.judged ? describeVerdict(row) : NO_VERDICT),
   };
 }
 
-const NO_JUDGEMENT = {
+const NO_VERDICT = {
   uniformity_p: null,
   proportion: null,
   proportion_min: null,
@@ -91,7 +91,7 @@ const NO_JUDGEMENT = {
   verdict: null,
 };
 
-function describeJudgement(row: JudgedRow): Record<keyof typeof NO_JUDGEMENT, unknown> {
+function describeVerdict(row: JudgedRow): Record<keyof typeof NO_VERDICT, unknown> {
   return {
     uniformity_p: row.uniformityP,
     proportion: row.proportion,

@@ -2,7 +2,7 @@
  * The key service as the HTTP layer sees it: generate, validate, metrics, authenticate.
  *
  * It lives on the main thread and does no work of its own: plain keys, validations and every write
- * go to the key worker, validated keys to a suite worker first.
+ * go to the key worker, keys with evidence to a suite worker first.
  */
 import type { Worker } from 'node:worker_threads';
 import { isExhausted } from '../accounts/index.ts';
@@ -116,8 +116,8 @@ export class KeyService {
   }
 
   /**
-   * Starts the workers and waits until each has passed its self-tests, and a sample of the generator of plain keys
-   * has been judged. Throws `SetupError`.
+   * Starts the workers and waits until each has passed its self-tests, and there is evidence
+   * on the generator of plain keys. Throws `SetupError`.
    */
   static async start(options: KeyServiceOptions): Promise<KeyService> {
     const service = new KeyService(options, await startThreads(options));
@@ -260,7 +260,7 @@ export class KeyService {
     return this.#statistics.series(query);
   }
 
-  /** What the p-values of an account's last validated keys say, as the JSON of a member of the answer. */
+  /** What the evidence of an account's last keys says, as the JSON of a member of the answer. */
   randomness(query: RandomnessQuery): Promise<Uint8Array> {
     return this.#statistics.randomness(query);
   }
@@ -333,7 +333,7 @@ export class KeyService {
   }
 
   /**
-   * Has the last plain keys judged, and ends the workers after what they have begun. The caller has stopped
+   * Gathers evidence on the last plain keys, and ends the workers after what they have begun. The caller has stopped
    * submitting.
    */
   async close(): Promise<void> {

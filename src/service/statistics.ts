@@ -55,7 +55,7 @@ export class Statistics {
     return result.sums;
   }
 
-  /** What the p-values of an account's last validated keys say, as the JSON of a member of the answer. */
+  /** What the evidence of an account's last keys says, as the JSON of a member of the answer. */
   async randomness(query: RandomnessQuery): Promise<Uint8Array> {
     const result = await this.#ask({ kind: 'randomness', query });
     if (result.kind !== 'randomness') throw unexpected(result);

@@ -6,7 +6,11 @@ import { after, before, describe, it } from 'node:test';
 import { brokenOutput } from '../support/broken-output.ts';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
 
-const VALIDATED = { security_level: 256, enable_nist_validation: true, modulation_type: 'none' };
+const WITH_EVIDENCE = {
+  security_level: 256,
+  enable_nist_validation: true,
+  modulation_type: 'none',
+};
 /** What every latch writes to the log, in any order. */
 const LOGGED = ['"key generation has stopped"', '"plain keys released since'];
 
@@ -23,7 +27,7 @@ describe('a server whose suite worker proves defective', () => {
     });
     ({ key, key_id: keyId } = (await server.generate({ security_level: 256 })).body);
     writeFileSync(file, '');
-    const { status, body } = await server.generate(VALIDATED);
+    const { status, body } = await server.generate(WITH_EVIDENCE);
     assert.deepEqual([status, body.code], [503, 'entropy_unavailable']);
     await server.logged(...LOGGED);
   });
@@ -32,8 +36,8 @@ describe('a server whose suite worker proves defective', () => {
     removeDataDir(dataDir);
   });
 
-  it('makes no plain and no validated key any more', async () => {
-    for (const order of [{ security_level: 128 }, VALIDATED]) {
+  it('makes no plain key and no key with evidence any more', async () => {
+    for (const order of [{ security_level: 128 }, WITH_EVIDENCE]) {
       const { status, body, headers } = await server.generate(order);
       assert.deepEqual([status, body.code], [503, 'entropy_unavailable']);
       assert.equal(headers.get('retry-after'), '5');
@@ -92,7 +96,7 @@ describe('a server whose key worker is defective from the start', () => {
     });
     const { status, body } = await server.request('/readyz');
     assert.deepEqual([status, body.latch.cause], [503, 'gate']);
-    for (const order of [{ security_level: 128 }, VALIDATED]) {
+    for (const order of [{ security_level: 128 }, WITH_EVIDENCE]) {
       const answer = await server.generate(order);
       assert.deepEqual([answer.status, answer.body.code], [503, 'entropy_unavailable']);
     }

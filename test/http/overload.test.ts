@@ -14,9 +14,9 @@ import {
 const CROWD = 400;
 const HALF_OF_THE_QUEUE = 128;
 
-const VALIDATED = { security_level: 128, enable_nist_validation: true };
+const WITH_EVIDENCE = { security_level: 128, enable_nist_validation: true };
 
-/** Requests for validated keys that wait for a suite worker, or have had their turn. */
+/** Requests for keys with evidence that wait for a suite worker, or have had their turn. */
 async function suiteJobs(server: Server): Promise<number> {
   const page = await server.scrape();
   const series = ['phm_queue_waiting', 'phm_queue_wait_seconds_count'];
@@ -40,11 +40,11 @@ describe('an overloaded server', () => {
   });
 
   it('answers 503 beyond the suite queue while plain requests pass by', async () => {
-    const validated = Array.from({ length: CROWD }, () => server.generate(VALIDATED));
+    const tested = Array.from({ length: CROWD }, () => server.generate(WITH_EVIDENCE));
     let finished = 0;
-    for (const one of validated) void one.then(() => finished++);
+    for (const one of tested) void one.then(() => finished++);
     const refused = await Promise.any(
-      validated.map(async (one) => ((await one).status === 503 ? one : Promise.reject())),
+      tested.map(async (one) => ((await one).status === 503 ? one : Promise.reject())),
     );
     assert.equal(refused.body.code, 'overloaded');
     assert.match(refused.headers.get('retry-after') ?? '', /^[1-9][0-9]*$/);
@@ -52,7 +52,7 @@ describe('an overloaded server', () => {
     const plain = await server.generate({ security_level: 256 });
     assert.equal(plain.status, 200);
     assert.ok(finished < CROWD, 'the plain request was answered before the suite was done');
-    const statuses = (await Promise.all(validated)).map(({ status }) => status);
+    const statuses = (await Promise.all(tested)).map(({ status }) => status);
     const taken = statuses.filter((status) => status === 200).length;
     assert.ok(taken > HALF_OF_THE_QUEUE, `${taken} were served`);
     assert.equal(taken + statuses.filter((status) => status === 503).length, CROWD);
@@ -63,10 +63,10 @@ describe('an overloaded server', () => {
 
   it('leaves room in the suite queue for an account beside a busy one', async () => {
     const before = await suiteJobs(server);
-    const busy = Array.from({ length: CROWD }, () => server.generate(VALIDATED, DEMO_KEY));
+    const busy = Array.from({ length: CROWD }, () => server.generate(WITH_EVIDENCE, DEMO_KEY));
     while ((await suiteJobs(server)) < before + HALF_OF_THE_QUEUE) await delay(5);
     const other = await Promise.all(
-      Array.from({ length: 8 }, () => server.generate(VALIDATED, DEMO_PROFESSIONAL_KEY)),
+      Array.from({ length: 8 }, () => server.generate(WITH_EVIDENCE, DEMO_PROFESSIONAL_KEY)),
     );
     assert.deepEqual(new Set(other.map(({ status }) => status)), new Set([200]));
     const refused = (await Promise.all(busy)).filter(({ status }) => status === 503);

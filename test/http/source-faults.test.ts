@@ -272,9 +272,12 @@ function jobsOfDraws(delivered: readonly (readonly number[])[]): string[] {
 }
 
 /** The first key that there is. */
-async function nextKey(watch: SourceWatch, validated = false): ReturnType<SourceWatch['generate']> {
+async function nextKey(
+  watch: SourceWatch,
+  withEvidence = false,
+): ReturnType<SourceWatch['generate']> {
   for (;;) {
-    const answer = await watch.generate(128, { enable_nist_validation: validated });
+    const answer = await watch.generate(128, { enable_nist_validation: withEvidence });
     if (answer.status === 200) return answer;
     assertRefused(answer);
     await setTimeout(10);

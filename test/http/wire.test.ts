@@ -214,7 +214,7 @@ describe('validate', () => {
     }
   });
 
-  it('vouches for a validated key too', async () => {
+  it('vouches for a key with evidence too', async () => {
     const made = await server.generate({ security_level: 256, enable_nist_validation: true });
     const { body } = await server.validate({ key: made.body.key });
     assert.equal(body.valid, true);

@@ -1,6 +1,6 @@
 /**
- * Runs a broken generator through the generation path and counts the keys it got released: validated
- * keys as a suite worker makes them, plain ones by the key worker with its judgement of the generator.
+ * Runs a broken generator through the generation path and counts the keys it got released: keys
+ * with evidence as a suite worker makes them, plain ones by the key worker with its evidence on the generator.
  */
 import { gate, runPackedSuite } from '#sp800-22';
 import { wipe } from '../../src/bytes.ts';
@@ -55,7 +55,7 @@ export async function runDefect(run: DefectRun): Promise<Released> {
   const generator = new Generator(parts({ drbg }));
   generator.takeScreen();
   const wish = order({ withEvidence, modulation, securityLevel: level });
-  const release = withEvidence ? validated(generator, wish) : plain(generator, wish, run.interval);
+  const release = withEvidence ? tested(generator, wish) : plain(generator, wish, run.interval);
   if (soundKeys !== null) await release(soundKeys);
   drbg.broken = true;
   const released = await release(keys);
@@ -66,13 +66,13 @@ export async function runDefect(run: DefectRun): Promise<Released> {
 type Release = (keys: number) => Promise<Omit<Released, 'latched'>>;
 
 /** A suite worker: it judges a first stream, and then one for each key. */
-function validated(generator: Generator, wish: KeyOrder): Release {
+function tested(generator: Generator, wish: KeyOrder): Release {
   const ledger = new Commitments();
   screenLiveCarrier(generator);
   return async (keys) => {
     const released = { keys: 0, ready: 0 };
     while (released.keys < keys && !generator.latched) {
-      const verdict = releaseValidated(generator, wish, ledger);
+      const verdict = releaseTested(generator, wish, ledger);
       if (verdict === null) break;
       released.keys += 1;
       if (verdict === 'CERTIFICATION_READY') released.ready += 1;
@@ -82,7 +82,7 @@ function validated(generator: Generator, wish: KeyOrder): Release {
 }
 
 /** The verdict on the next key, or null when none was released. */
-function releaseValidated(generator: Generator, wish: KeyOrder, ledger: Commitments) {
+function releaseTested(generator: Generator, wish: KeyOrder, ledger: Commitments) {
   try {
     const { key, evidence, commitment } = generateKey(generator, keyring, wish, {
       streams: 0,

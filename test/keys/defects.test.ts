@@ -22,7 +22,7 @@ describe('broken generators', () => {
     for (const modulation of MODULATION_TYPES) {
       const staged = { defect, seed: SEED, modulation };
 
-      it(`get no validated key released under ${modulation}: ${defect.name}`, async () => {
+      it(`get no key with evidence released under ${modulation}: ${defect.name}`, async () => {
         const run = { ...staged, withEvidence: true, soundKeys: 1, keys: 2 };
         const { keys, latched } = await runDefect(run);
         assert.deepEqual([keys, latched?.cause], [0, 'gate']);
@@ -88,8 +88,8 @@ describe('requests that are broken by their place after a reseed', () => {
       const staged = { defect, seed: SEED, modulation: 'phase', soundKeys: 1 } as const;
       const plain = { ...staged, withEvidence: false, keys: 4 * INTERVAL, interval: INTERVAL };
       assert.equal((await runDefect(plain)).latched?.cause, 'gate');
-      const validated = await runDefect({ ...staged, withEvidence: true, keys: 2 });
-      assert.deepEqual([validated.keys, validated.latched], [2, null]);
+      const tested = await runDefect({ ...staged, withEvidence: true, keys: 2 });
+      assert.deepEqual([tested.keys, tested.latched], [2, null]);
     });
   }
 });

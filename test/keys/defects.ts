@@ -35,7 +35,7 @@ export interface Defect {
   readonly name: string;
   /** What the generator does. */
   readonly does: string;
-  /** By the sample of a stream, so for validated keys; for plain ones too unless `plain` is given. */
+  /** By the sample of a stream, so for keys with evidence; for plain ones too unless `plain` is given. */
   readonly sight: Sight;
   /** By the sample between keys, so for plain keys, where it is measured apart. */
   readonly plain?: Sight;

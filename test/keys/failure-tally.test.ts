@@ -14,7 +14,7 @@ import { fakeSource, keyring, order, parts, RecordingDrbg, verdict } from '../su
 
 const TALLY = new URL('../../src/keys/failure-tally.ts', import.meta.url).href;
 
-const VALIDATED = 'streams of validated keys';
+const STREAMS = 'streams of validated keys';
 
 /** Failures with as many passes between them as given. Returns what each failure gave. */
 function failWith(tally: FailureTally, passesBetween: readonly number[]): boolean[] {
@@ -27,7 +27,7 @@ function failWith(tally: FailureTally, passesBetween: readonly number[]): boolea
 }
 
 function judge(generator: Generator, passed: boolean, times = 1): void {
-  for (let i = 0; i < times; i++) generator.judged(verdict(passed), VALIDATED);
+  for (let i = 0; i < times; i++) generator.judged(verdict(passed), STREAMS);
 }
 
 describe('the tally of failures', () => {
@@ -77,9 +77,9 @@ describe('a generator that fails now and then', () => {
     assert.deepEqual(latch.read(), {
       cause: 'gate',
       test: 'rank',
-      detail: `third failure within 1,000 verdicts of the gate: ${VALIDATED}, before modulation`,
+      detail: `third failure within 1,000 verdicts of the gate: ${STREAMS}, before modulation`,
     });
-    const told = { judged: VALIDATED, p: 0, test: 'rank', stream: 'carrier' };
+    const told = { judged: STREAMS, p: 0, test: 'rank', stream: 'carrier' };
     assert.deepEqual(failed, [told, told, told]);
   });
 
@@ -122,10 +122,10 @@ describe('a generator that fails now and then', () => {
       if (output.length > 64) output.fill(0x55);
     });
     const generator = new Generator(parts({ os: { ...os, draw }, drbg }));
-    const validated = order({ withEvidence: true });
+    const wish = order({ withEvidence: true });
     const causes = [1, 2, 3].map(() => {
       const tally = { streams: 0, streamsPassed: 0 };
-      assert.throws(() => generateKey(generator, keyring, validated, tally), {
+      assert.throws(() => generateKey(generator, keyring, wish, tally), {
         code: 'entropy_unavailable',
       });
       assert.deepEqual(tally, { streams: 1, streamsPassed: 0 });

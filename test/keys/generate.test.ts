@@ -239,7 +239,7 @@ describe('generate', () => {
     assert.equal(generated.entropyJobId, 'job-1');
   });
 
-  it('counts a validated stream and tells what the suite found', () => {
+  it('counts a tested stream and tells what the suite found', () => {
     const { generated, counts } = make(new RecordingDrbg(), { withEvidence: true });
     assert.deepEqual(counts, { streams: 1, streamsPassed: 1 });
     assert.ok((generated.evidence?.gateP ?? 0) > 1e-6);
@@ -266,8 +266,8 @@ describe('generate with a defective generator', () => {
     });
     const generator = fakeGenerator(drbg);
     const counts = tally();
-    const validated = order({ withEvidence: true, modulation: 'none' });
-    assert.throws(() => generateKey(generator, keyring, validated, counts), unavailable);
+    const wish = order({ withEvidence: true, modulation: 'none' });
+    assert.throws(() => generateKey(generator, keyring, wish, counts), unavailable);
     assert.deepEqual(counts, { streams: 2, streamsPassed: 0 });
     assert.equal(generator.latched?.cause, 'gate');
     assert.equal(generator.latched.test, 'frequency');
@@ -303,10 +303,10 @@ describe('generate with a defective generator', () => {
     const carrier = independentBits(0.5, 2 ** 20);
     const modulated = Buffer.from(carrier);
     for (let i = 0; i < modulated.length; i += 8) modulated[i] = modulated[i] & 0x7f;
-    const { passed, evidence, gate } = gatherEvidence(carrier, modulated);
+    const { passed, summary, gate } = gatherEvidence(carrier, modulated);
     assert.equal(passed, false);
-    assert.equal(evidence.testsPassed, evidence.totalTests, 'the carrier is sound');
-    assert.equal(evidence.complianceLevel, 'NON_COMPLIANT');
+    assert.equal(summary.testsPassed, summary.totalTests, 'the carrier is sound');
+    assert.equal(summary.complianceLevel, 'NON_COMPLIANT');
     assert.equal(gate.weakest.report, 1);
   });
 

@@ -54,14 +54,14 @@ describe('the latch', () => {
   it('says where the gate failed, but not of samples that are never modulated', () => {
     const failed = (report: number) =>
       ({ p: 0, verdict: 'FAIL', tests: 17, weakest: { report, test: 'runs' } }) as const;
-    const [plain, validated] = [
+    const [plain, tested] = [
       'samples of the generator of plain keys',
       'streams of validated keys',
     ] as const;
     assert.equal(gateDefect(failed(0), plain).detail, `two ${plain} in a row failed the gate`);
-    assert.match(gateDefect(failed(0), validated).detail, /, the second one before modulation$/);
+    assert.match(gateDefect(failed(0), tested).detail, /, the second one before modulation$/);
     assert.match(tallyDefect(failed(0), plain).detail, /: samples of .* plain keys$/);
-    assert.match(tallyDefect(failed(1), validated).detail, /: streams .*, after modulation$/);
+    assert.match(tallyDefect(failed(1), tested).detail, /: streams .*, after modulation$/);
   });
 
   it('keeps the first reason', () => {

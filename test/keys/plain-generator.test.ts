@@ -1,4 +1,4 @@
-/** Plain keys of a key worker wait for the judgement of their generator, and are dropped when it fails. */
+/** Plain keys of a key worker wait for evidence on their generator, and are dropped when it fails. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';

@@ -498,7 +498,7 @@ describe('PostgreSQL with a server of the second schema', when, () => {
     await store.close();
   });
 
-  it('reads the last validated keys of an account through the primary key, without sorting', async () => {
+  it('reads the last keys with evidence of an account through the primary key, without sorting', async () => {
     await postgres.query(
       'second',
       `INSERT INTO validated_keys SELECT 'acct_' || a, decode(lpad(to_hex(n), 32, '0'), 'hex'), ''

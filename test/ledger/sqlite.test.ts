@@ -424,7 +424,7 @@ describe('SQLite store over months and releases', () => {
     await store.close();
   });
 
-  it('reads the last validated keys of an account through the primary key, without sorting', () => {
+  it('reads the last keys with evidence of an account through the primary key, without sorting', () => {
     const database = new DatabaseSync(join(directory, 'restart.db'));
     const plan = database
       .prepare(

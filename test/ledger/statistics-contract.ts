@@ -1,4 +1,4 @@
-/** What every ledger store must tell of an account over time and of its validated keys. */
+/** What every ledger store must tell of an account over time and of its keys with evidence. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { LedgerStore, MeteredRequest, PeriodSums } from '../../src/ledger/index.ts';
@@ -191,7 +191,7 @@ export function statisticsContract(
       assert.deepEqual(await known(), [false, false, true]);
     });
 
-    it('gives the last validated keys of an account alone, oldest first', async () => {
+    it('gives the last keys with evidence of an account alone, oldest first', async () => {
       const [id, other] = [await account(), await account()];
       const requests = Array.from({ length: 40 }, (_, i) => [
         evidenceAt(id, START + i * DAY_MS, i),

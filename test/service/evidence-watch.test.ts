@@ -33,7 +33,7 @@ function makeWatch() {
   return { worker, watch, told, draw, answer };
 }
 
-describe('the watch over judgements', () => {
+describe('the watch over evidence', () => {
   it('hands each verdict to the key worker, and says nothing while they come in time', async (test) => {
     test.mock.timers.enable({ apis: ['setTimeout'] });
     const { worker, watch, told, draw, answer } = makeWatch();

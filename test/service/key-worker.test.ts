@@ -250,7 +250,7 @@ describe('key worker', () => {
     assert.ok(results[1]?.kind === 'validated');
     assert.ok(
       key.every((byte) => byte === 0),
-      'the validated key is wiped',
+      'the key with evidence is wiped',
     );
   });
 
@@ -282,7 +282,7 @@ describe('key worker', () => {
     assert.equal((await second).results.length, 2);
   });
 
-  it('drops plain and validated keys once another thread has latched, and commits the rest', async () => {
+  it('drops plain keys and keys with evidence once another thread has latched, and commits the rest', async () => {
     const { ledger, commits } = pendingStore();
     const { spy, shown } = spyingKeyring();
     const latch = Latch.forThreads(2);

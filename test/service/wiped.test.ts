@@ -42,7 +42,7 @@ describe('keys in the service', () => {
     ['a queue that is full', () => Promise.reject(new AppError('overloaded'))],
     ['an answer that nobody expects', async () => ({ kind: 'probed' })],
   ] as const) {
-    it(`are wiped when a validated one meets ${what}`, async (t) => {
+    it(`are wiped when one with evidence meets ${what}`, async (t) => {
       const key = Buffer.alloc(32, 7);
       const reply = {
         counts: { streams: 1, streamsPassed: 1 },

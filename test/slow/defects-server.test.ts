@@ -94,7 +94,7 @@ function logged(server: Server, message: string): Record<string, unknown>[] {
     .filter(({ msg }) => msg === message);
 }
 
-/** A plain key and a validated one. */
+/** A plain key and one with evidence. */
 async function assertMakesKeys({ generate }: Broken): Promise<void> {
   for (const withEvidence of [false, true])
     assert.equal((await generate(withEvidence)).status, 200);
@@ -128,7 +128,7 @@ describe('a server with a broken generator', () => {
   }
 
   for (const defect of ['blocks-twice', 'parity', 'constant-55']) {
-    it(`answers no validated key once ${defect} has begun, and no plain one after it`, async () => {
+    it(`answers no key with evidence once ${defect} has begun, and no plain one after it`, async () => {
       const broken = await startBroken(defect, 'later');
       await assertMakesKeys(broken);
       broken.begin();

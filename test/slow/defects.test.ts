@@ -1,5 +1,5 @@
 /**
- * The whole table of broken generators: each row under each modulation (under `phase` where it takes long), with validation and without, from
+ * The whole table of broken generators: each row under each modulation (under `phase` where it takes long), with evidence and without, from
  * the start and from later on, for each of the seeds. What the table says of a row is what becomes of it.
  */
 import assert from 'node:assert/strict';
@@ -17,7 +17,7 @@ const SEEDS = [1, 2, 3];
 const INTERVAL = 256;
 
 /** How many keys of a row may be released before the latch, or Infinity if it need not fall. */
-const VALIDATED: Record<Sight, number> = {
+const WITH_EVIDENCE: Record<Sight, number> = {
   sample: 0,
   rate: 40,
   tally: 1_000,
@@ -35,7 +35,7 @@ const PLAIN: Record<Sight, number> = {
 };
 
 /** Keys that a row is asked for which need not latch. */
-const ENOUGH = { validated: 4, plain: 2 * INTERVAL };
+const ENOUGH = { evidence: 4, plain: 2 * INTERVAL };
 
 type Variant = Pick<DefectRun, 'withEvidence' | 'soundKeys'>;
 
@@ -47,7 +47,7 @@ const VARIANTS: readonly Variant[] = [
 ];
 
 const nameOf = ({ withEvidence, soundKeys }: Variant) =>
-  `${withEvidence ? 'validated' : 'plain'} keys, ${soundKeys === null ? 'from the start' : 'later'}`;
+  `${withEvidence ? 'tested' : 'plain'} keys, ${soundKeys === null ? 'from the start' : 'later'}`;
 
 /** A suite worker judges a sample between keys before its first stream, and the key worker no others. */
 function sightOf({ sight, plain = sight }: Defect, { withEvidence, soundKeys }: Variant): Sight {
@@ -55,10 +55,10 @@ function sightOf({ sight, plain = sight }: Defect, { withEvidence, soundKeys }: 
 }
 
 async function assertRow(defect: Defect, variant: Variant): Promise<void> {
-  const limits = variant.withEvidence ? VALIDATED : PLAIN;
+  const limits = variant.withEvidence ? WITH_EVIDENCE : PLAIN;
   const sight = sightOf(defect, variant);
   const most = limits[sight];
-  const enough = variant.withEvidence ? ENOUGH.validated : ENOUGH.plain;
+  const enough = variant.withEvidence ? ENOUGH.evidence : ENOUGH.plain;
   const keys = most === Infinity ? enough : most + BATCH_KEYS;
   for (const modulation of sight === 'tally' ? (['phase'] as const) : MODULATION_TYPES) {
     for (const seed of SEEDS) {
@@ -90,7 +90,7 @@ describe(`the table of broken generators, ${DEFECTS.length} rows, seeds ${SEEDS.
     }
   });
 
-  it('does not latch by validated keys of 384 bits whose second halves have a fixed head', async () => {
+  it('does not latch by keys with evidence of 384 bits whose second halves have a fixed head', async () => {
     const defect = DEFECTS.find(({ name }) => name === 'first-request-head') ?? assert.fail();
     const staged = {
       defect,
@@ -115,7 +115,7 @@ describe(`the table of broken generators, ${DEFECTS.length} rows, seeds ${SEEDS.
 });
 
 describe('sound generators', () => {
-  it('do not latch: 250 of them, four modulations, 2,000 validated and 128,000 plain keys', async () => {
+  it('do not latch: 250 of them, four modulations, 2,000 tested and 128,000 plain keys', async () => {
     for (let seed = 1; seed <= 250; seed++) {
       const modulation = MODULATION_TYPES[seed % MODULATION_TYPES.length];
       for (const [withEvidence, keys] of [

@@ -62,8 +62,12 @@ interface ReleasedKey {
   readonly proof: string;
 }
 
-async function releaseKey(server: Server, apiKey: string, validated = false): Promise<ReleasedKey> {
-  const order = { security_level: 256, enable_nist_validation: validated };
+async function releaseKey(
+  server: Server,
+  apiKey: string,
+  withEvidence = false,
+): Promise<ReleasedKey> {
+  const order = { security_level: 256, enable_nist_validation: withEvidence };
   const { status, body } = await server.generate(order, apiKey);
   assert.equal(status, 200);
   return { key: body.key, proof: body.hash_proof };
@@ -94,7 +98,7 @@ async function fill({ dataDir, env }: Store): Promise<{ apiKey: string; keys: Re
   return { apiKey, keys };
 }
 
-/** This release serves on the newer schema, and makes a plain and a validated key. */
+/** This release serves on the newer schema, and makes a plain key and one with evidence. */
 async function serveBack(
   { dataDir, env }: Store,
   migrate: 'auto' | 'off',

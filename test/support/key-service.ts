@@ -32,7 +32,7 @@ export async function startKeyService(
     clock: systemClock,
     onLatch: ({ detail }) => assert.fail(detail),
     onFailedVerdict: ({ test }) => assert.fail(test),
-    onUnvouchedKeys: () => assert.fail('unjudged keys'),
+    onUnvouchedKeys: () => assert.fail('unvouched keys'),
     onSuiteLate: () => assert.fail('no verdict'),
     onUnvouchedEnd: assert.fail,
     onSourceEvent: assert.fail,

@@ -19,7 +19,7 @@ export interface IssuedKey {
 const PAUSE_MS = 10;
 
 /** One key in so many is put through the statistical suite, by another thread than the others. */
-const VALIDATED_SHARE = 8;
+const EVIDENCE_SHARE = 8;
 
 /** Keys that a client holds to be validated again, on whichever server its request meets. */
 const RECENT = 32;
@@ -61,7 +61,7 @@ export class Load {
   async #client(number: number): Promise<void> {
     for (let i = 0; this.#running; i++) {
       try {
-        const enable_nist_validation = i % VALIDATED_SHARE === 0;
+        const enable_nist_validation = i % EVIDENCE_SHARE === 0;
         const order = { security_level: 256, include: ['hash_proof'], enable_nist_validation };
         const made = await this.#post('/api/v2/generate', order);
         await delay(PAUSE_MS);

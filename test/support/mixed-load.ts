@@ -82,9 +82,12 @@ export class Load {
   }
 
   /** One plain key; true when it was released. */
-  async generate(server: Server, account: Account, validated = false): Promise<boolean> {
+  async generate(server: Server, account: Account, withEvidence = false): Promise<boolean> {
     const { generatesSent } = this.#sent(account, 'generatesSent');
-    const body = { security_level: LEVELS[generatesSent % 3], enable_nist_validation: validated };
+    const body = {
+      security_level: LEVELS[generatesSent % 3],
+      enable_nist_validation: withEvidence,
+    };
     const answer = await this.#timed(server.generate(body, account.apiKey));
     if (!this.#isSuccess(answer)) return false;
     const { key_id, key } = answer.body;
@@ -115,7 +118,7 @@ export class Load {
     assert.deepEqual(this.wrong, []);
   }
 
-  /** Two plain keys, one validated key and one validation, on the average. */
+  /** Two plain keys, one key with evidence and one validation, on the average. */
   async #one(server: Server): Promise<void> {
     const account = this.#pick(this.#accounts);
     const kind = this.#random() * 4;

@@ -59,7 +59,7 @@ export function generateRoute(app: FastifyInstance, context: RouteContext): void
   );
 }
 
-/** The order; throws `AppError('invalid_request')` on a report of a validation not asked for. */
+/** The order; throws `AppError('invalid_request')` on a report of evidence not asked for. */
 function toOrder(body: GenerateBody, defaultSource: string): KeyOrder {
   const source = body.entropy_source ?? defaultSource;
   if (!isSourceName(source)) throw new Error('the schema let an unknown entropy source through');

@@ -1,5 +1,5 @@
 /**
- * The wire, as schemas: what validates requests is what the OpenAPI document is generated from.
+ * The wire, as schemas: what checks requests is what the OpenAPI document is generated from.
  * Field names and their order are the interface specification's.
  */
 import Type, { type Static, type TSchema } from 'typebox';
@@ -18,7 +18,7 @@ import {
 import { NistReport } from './nist-report.ts';
 
 /**
- * `nist_report` adds everything that the suite found, and needs validation. `hash_proof` is accepted because
+ * `nist_report` adds everything that the suite found, and needs `enable_nist_validation`. `hash_proof` is accepted because
  * clients send it; the proof is in every answer.
  */
 export const INCLUDABLE = ['hash_proof', 'nist_report'] as const;

@@ -1,4 +1,4 @@
-/** Judges samples of another generator by the whole suite, and now and then the suite by its known answers. */
+/** Tests samples of another generator by the whole suite, and now and then the suite by its known answers. */
 import { gate, runPackedSuite } from '#sp800-22';
 import { wipe } from '../../bytes.ts';
 import type { Generator } from '../../keys/generator.ts';

@@ -84,11 +84,11 @@ export class Clients {
   }
 
   /** Asks one account for a key; true when it was answered, after that was written down. */
-  async generate(validated = false, target = this.#target): Promise<boolean> {
+  async generate(withEvidence = false, target = this.#target): Promise<boolean> {
     const { accountId, apiKey } = this.#pick(this.#accounts);
     const tally = this.#tally(accountId);
     const level = LEVELS[tally.generatesSent++ % LEVELS.length];
-    const body = { security_level: level, enable_nist_validation: validated };
+    const body = { security_level: level, enable_nist_validation: withEvidence };
     const reply = await this.#post(target, '/api/v2/generate', body, apiKey);
     const answer = this.#success(reply);
     if (!answer?.key_id || !answer.key) return false;
@@ -148,7 +148,7 @@ export class Clients {
     return this.#send({ url }, 'GET', '', {}, false, limitMs);
   }
 
-  /** Two plain keys, one validated key and one validation, on the average. */
+  /** Two plain keys, one key with evidence and one validation, on the average. */
   async #client(pauseMs: number): Promise<void> {
     while (this.#running) {
       const kind = this.#random() * 4;

@@ -1,9 +1,9 @@
 /**
- * What it costs to judge the generator of plain keys, as a share of the work for the keys between two samples.
+ * What evidence on the generator of plain keys costs, as a share of the work for the keys between two samples.
  *
- *   node bench/evidence.ts [--runs N] [--save]
+ *   node bench/plain-evidence.ts [--runs N] [--save]
  *
- * Medians of processor time over N rounds. Each round times plain keys and all parts of a judgement in turn, on one thread.
+ * Medians of processor time over N rounds. Each round times plain keys and all parts of a sample in turn, on one thread.
  * The ledger is left out: a key that is committed costs more, and the share is smaller.
  */
 import { randomBytes } from 'node:crypto';
@@ -48,7 +48,7 @@ function takeSample(generator: Generator): Uint8Array<ArrayBuffer> {
   return sample;
 }
 
-/** A plain key, and the parts of a judgement as its threads do them. */
+/** A plain key, and the parts of a sample as its threads do them. */
 function timeRound(generator: Generator, makeKey: () => void): Round {
   let sample = takeSample(generator);
   let verdict = gate(runPackedSuite(sample));
@@ -90,9 +90,9 @@ function run(runs: number): string {
     `processor time, medians of ${runs} rounds`,
     '',
     `a plain key of 256 bits: ${keyUs.toFixed(1)} µs`,
-    `a judgement, key worker (self-tests, reseed, sample, screen): ${sampleUs.toFixed(0)} µs`,
-    `a judgement, two crossings of threads and back: ${crossingsUs.toFixed(0)} µs`,
-    `a judgement, suite worker (suite, gate): ${suiteUs.toFixed(0)} µs`,
+    `a sample, key worker (self-tests, reseed, sample, screen): ${sampleUs.toFixed(0)} µs`,
+    `a sample, two crossings of threads and back: ${crossingsUs.toFixed(0)} µs`,
+    `a sample, suite worker (suite, gate): ${suiteUs.toFixed(0)} µs`,
     `every ${EVIDENCE_INTERVAL.toLocaleString('en-US')} keys: ${(100 * share).toFixed(2)} % of the work for the keys`,
   ].join('\n')}\n`;
 }
@@ -105,4 +105,4 @@ const { values } = parseArgs({
 });
 const text = run(Number(values.runs));
 process.stdout.write(text);
-if (values.save) saveResult('judgement', text);
+if (values.save) saveResult('plain-evidence', text);

@@ -2,7 +2,7 @@
  * What a key with evidence costs, as a suite worker makes it, beside the suite alone on a sample that is there
  * already, and beside the tests of the modulation.
  *
- *   node bench/validated-key.ts [--runs N] [--save]
+ *   node bench/key-evidence.ts [--runs N] [--save]
  *
  * Medians of N runs (at least 150) that take turns, after the engine has compiled everything for good.
  */
@@ -21,7 +21,7 @@ import { machine, saveResult } from './results.ts';
 
 const MINIMUM_RUNS = 150;
 
-function timeValidatedKey(runs: number): string {
+function timeKeyWithEvidence(runs: number): string {
   const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
   const keyring = new Keyring([{ version: 1, secret: randomBytes(32) }]);
   const order: KeyOrder = {
@@ -56,6 +56,6 @@ const { values } = parseArgs({
   },
 });
 const runs = Math.max(MINIMUM_RUNS, Number(values.runs));
-const text = `${machine()}\nmedians of ${runs} runs\n\n${timeValidatedKey(runs)}\n`;
+const text = `${machine()}\nmedians of ${runs} runs\n\n${timeKeyWithEvidence(runs)}\n`;
 process.stdout.write(text);
-if (values.save) saveResult('validated-key', text);
+if (values.save) saveResult('key-evidence', text);
