@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { openSqliteStore } from '../../src/ledger/index.ts';
-import { runCommand as phm } from '../support/run-command.ts';
+import { runCommand as phm, runCommandOn as phmOn } from '../support/run-command.ts';
 import {
   DEMO_KEY,
   type Environment,
@@ -434,8 +434,9 @@ describe('the API key of key issue', () => {
     assert.doesNotMatch(given, /phmsk_/);
     const revoked = shell(`echo "${key}" | phm key revoke - --json`);
     assert.match(revoked.stdout, /^\{"api_key_id":"key_\w+","revoked_at":"[^"]+"\}\n$/);
-    assert.equal(shell('echo phmsk_live_x | phm key revoke -').status, 2);
-    assert.equal(shell(`echo ${DEMO_KEY} | phm key revoke -`).status, 1);
+    const revoke = ['key', 'revoke', '-'];
+    assert.equal((await phmOn('phmsk_live_x\n', revoke, env)).code, 2);
+    assert.equal((await phmOn(`${DEMO_KEY}\n`, revoke, env)).code, 1);
   });
 
   it('is in no message, wherever it was given', async () => {

@@ -2,6 +2,8 @@
 import { test } from 'node:test';
 import { TEST_NAMES } from '#sp800-22';
 import { aesStream, assertAgree, STRUCTURED } from '../sp800-22/differential.ts';
+import { expansion } from '../sp800-22/sequences.ts';
+import { packBits } from '../sp800-22/spectra.ts';
 
 const WITHOUT_DFT = TEST_NAMES.filter((name) => name !== 'dft');
 
@@ -18,6 +20,12 @@ for (const n of [
 ]) {
   test(`kernels and plain suite agree on ${n} bits`, () => {
     assertAgree('random', aesStream(n, (n >>> 3) + 2), n, { offsetBits: n % 5 });
+  });
+}
+
+for (const name of ['pi', 'e', 'sqrt2', 'sqrt3'] as const) {
+  test(`they agree on 10^6 bits of ${name} with the constants of the NIST program`, () => {
+    assertAgree(name, packBits(expansion(name, 1_000_000)), 1_000_000, { constants: 'nist' });
   });
 }
 

@@ -5,13 +5,12 @@ import { test } from 'node:test';
 import {
   type ApplicableOutcome,
   aperiodicTemplates,
-  type Constants,
   runPackedSuite,
   runSuite,
   type Statistics,
-  type SuiteReport,
   TEST_NAMES,
   type TestName,
+  type TestOutcome,
 } from '#sp800-22';
 import { assertReportsAgree } from './differential.ts';
 import { assertPValues, assertStatistics } from './figures.ts';
@@ -35,13 +34,15 @@ const reference: Reference = JSON.parse(
   readFileSync(new URL('../vectors/sp800-22/reference-1e6.json', import.meta.url), 'utf8'),
 );
 
+const WITHOUT_DFT = TEST_NAMES.filter((name) => name !== 'dft');
+
 const P_VALUE_BOUND = 1e-11;
 
 /** The statistics are the program's, whose tables for the excursions test have ten digits. */
 const STATISTICS_BOUND = 1e-7;
 
-/** Statistics that depend on the class probabilities; the reference holds the program's. */
-const CHI2_OF_NIST_CONSTANTS = new Set([
+/** Their χ² depends on the class probabilities; the reference holds the program's. */
+const TESTS_WITH_CONSTANTS = new Set<TestName>([
   'longest_run',
   'overlapping_template',
   'linear_complexity',
@@ -57,7 +58,8 @@ for (const name of ['pi', 'e', 'sqrt2', 'sqrt3'] as const) {
   const bytes = packBits(bits);
 
   test(`agrees with all 188 reference p-values of ${name} with exact constants (Appendix B)`, () => {
-    const outcomes = applicable(runAgreed(name, bits, bytes, 'exact'));
+    const plain = runSuite(bits);
+    const outcomes = applicable(plain.tests);
     assert.equal(outcomes.flatMap(({ pValues }) => pValues).length, 188);
     for (const outcome of outcomes) {
       assertPValues(outcome.pValues, exact[outcome.name], outcome.name, P_VALUE_BOUND);
@@ -68,10 +70,17 @@ for (const name of ['pi', 'e', 'sqrt2', 'sqrt3'] as const) {
         STATISTICS_BOUND,
       );
     }
+    assertReportsAgree(runPackedSuite(bytes, { bits: reference.n }), plain, name);
   });
 
+  // The spectral test by the kernels; by the plain suite in test/slow/kernels.test.ts.
   test(`agrees with all 188 p-values of ${name} with the constants of the NIST program`, () => {
-    for (const outcome of applicable(runAgreed(name, bits, bytes, 'nist'))) {
+    const fast = runPackedSuite(bytes, { bits: reference.n, constants: 'nist' });
+    const plain = runSuite(bits, { constants: 'nist', only: WITHOUT_DFT });
+    const tests = fast.tests.map((outcome) =>
+      outcome.name === 'dft' ? outcome : plain.tests.find((other) => other.name === outcome.name),
+    );
+    for (const outcome of applicable(tests)) {
       const expected = nist[outcome.name] ?? exact[outcome.name];
       assertPValues(outcome.pValues, expected, outcome.name, P_VALUE_BOUND);
       assertStatistics(
@@ -81,23 +90,13 @@ for (const name of ['pi', 'e', 'sqrt2', 'sqrt3'] as const) {
         STATISTICS_BOUND,
       );
     }
+    const packed = { bits: reference.n, constants: 'nist', only: WITHOUT_DFT } as const;
+    assertReportsAgree(runPackedSuite(bytes, packed), plain, name);
   });
 }
 
-/** The report of the plain suite, which the kernels' is compared with. */
-function runAgreed(
-  name: string,
-  bits: Uint8Array,
-  bytes: Uint8Array,
-  constants: Constants,
-): SuiteReport {
-  const plain = runSuite(bits, { constants });
-  assertReportsAgree(runPackedSuite(bytes, { bits: bits.length, constants }), plain, name);
-  return plain;
-}
-
-function applicable({ tests }: SuiteReport): ApplicableOutcome[] {
-  const outcomes = tests.filter((outcome) => outcome.applicable);
+function applicable(tests: readonly (TestOutcome | undefined)[]): ApplicableOutcome[] {
+  const outcomes = tests.filter((outcome) => outcome?.applicable === true);
   assert.deepEqual(
     outcomes.map((outcome) => outcome.name),
     [...TEST_NAMES],
@@ -106,7 +105,7 @@ function applicable({ tests }: SuiteReport): ApplicableOutcome[] {
 }
 
 function withoutChi2(name: TestName, statistics: Record<TestName, Statistics>): Statistics {
-  if (!CHI2_OF_NIST_CONSTANTS.has(name)) return statistics[name];
+  if (!TESTS_WITH_CONSTANTS.has(name)) return statistics[name];
   const { chi2: _, ...rest } = statistics[name];
   return rest;
 }
