@@ -4,6 +4,12 @@ export interface Clock {
   nowMs(): number;
 }
 
+/** Lengths of time in milliseconds. */
+export const SECOND_MS = 1_000;
+export const MINUTE_MS = 60 * SECOND_MS;
+export const HOUR_MS = 60 * MINUTE_MS;
+export const DAY_MS = 24 * HOUR_MS;
+
 export const systemClock: Clock = { nowMs: () => Date.now() };
 
 /** Milliseconds on the machine's monotonic clock: the same zero in every thread of this machine. */

@@ -146,6 +146,11 @@ export class AppError extends Error {
   }
 }
 
+/** Where in the code an error was thrown, line by line, without its message: that can hold anything. */
+export function stackFrames({ stack }: Error): string[] {
+  return stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? [];
+}
+
 /**
  * The set-up is wrong and an operator can mend it: a missing file, a wrong master secret, a newer
  * database. The message says what was found and what to do; it is printed, never sent.

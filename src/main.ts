@@ -5,10 +5,11 @@
 import { fstatSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { stackFrames } from './errors.ts';
 
 // Before any file: Node runs what it finds in its folder of compiled code, whoever may have put it there.
 process.umask(0o077);
-// Else each start strips the types of every module and compiles it again. Before anything is loaded;
+// Else each start strips the types of every module and compiles it again. Before anything else is loaded;
 // NODE_COMPILE_CACHE goes first, and where the folder cannot be written there is less of it or none.
 enableCompileCache(fileURLToPath(new URL('../build/compile-cache', import.meta.url)));
 
@@ -21,8 +22,9 @@ function endAtOnce(error: Error): void {
     process.stderr.write(`phm: ${error.message}; the installation is not complete: run "npm ci"\n`);
     process.exit(1);
   }
-  const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? [];
-  process.stderr.write(`phm: ended by an unexpected ${error.name}\n${frames.join('\n')}\n`);
+  process.stderr.write(
+    `phm: ended by an unexpected ${error.name}\n${stackFrames(error).join('\n')}\n`,
+  );
   process.exit(1);
 }
 

@@ -9,10 +9,12 @@
  * - a health test fails at the permanent level, or the samples of a draw come twice: it latches and
  *   the pool is emptied, until the process is restarted.
  */
+
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NoiseTests, type NoiseVerdict, START_UP_SAMPLES } from '#sp800-90b';
 import { wipe } from '../bytes.ts';
+import { MINUTE_MS } from '../clock.ts';
 import { condition } from './conditioning.ts';
 import { RepeatedDrawTest } from './health/repeated-draw.ts';
 import { type NoiseBatch, NoiseFailure, type NoiseReader } from './noise.ts';
@@ -40,7 +42,7 @@ const INTERMITTENT_LIMIT = 3;
 const INTERMITTENT_WINDOW_BATCHES = 100;
 
 const FIRST_BACK_OFF_MS = 250;
-const LAST_BACK_OFF_MS = 60_000;
+const LAST_BACK_OFF_MS = MINUTE_MS;
 
 /** Longest wait for a taker, so that a closed pump is noticed whatever happens. */
 const IDLE_MS = 1_000;

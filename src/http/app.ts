@@ -12,7 +12,7 @@ import Fastify, {
 } from 'fastify';
 import type { DemoKeysPolicy } from '../accounts/index.ts';
 import type { ProxyRange } from '../config/index.ts';
-import { AppError, ERRORS } from '../errors.ts';
+import { AppError, ERRORS, stackFrames } from '../errors.ts';
 import { AccessLog } from './access-log.ts';
 import { Authenticator } from './authenticate.ts';
 import { type ClientAddress, clientAddress } from './client-address.ts';
@@ -276,6 +276,5 @@ function addLogHooks(
 /** The class and place of an unexpected error, never its message: that can quote the request. */
 function logUnexpected(log: FastifyBaseLogger, cause: unknown): void {
   const error = cause instanceof Error ? cause : new Error(typeof cause);
-  const frames = error.stack?.split('\n').filter((line) => line.startsWith('    at '));
-  log.error({ error: error.name, frames }, 'unexpected error');
+  log.error({ error: error.name, frames: stackFrames(error) }, 'unexpected error');
 }

@@ -1,6 +1,8 @@
 /** The server beneath the framework: HTTP/1.1, with TLS or without, its times, and its bound on connections. */
+
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import { MINUTE_MS } from '../clock.ts';
 import type { Connections } from './connections.ts';
 import type { TlsOptions } from './tls.ts';
 
@@ -21,7 +23,7 @@ export interface Timeouts {
 const DEFAULT_TIMEOUTS: Timeouts = {
   headersMs: 15_000,
   requestMs: 30_000,
-  stalledMs: 60_000,
+  stalledMs: MINUTE_MS,
   keepAliveMs: 72_000,
   checkEveryMs: 5_000,
 };

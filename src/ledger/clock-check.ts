@@ -1,16 +1,13 @@
 /** Whether a server's clock may be believed when rows are removed by it. */
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
 import { SetupError } from '../errors.ts';
 
-const SECOND_MS = 1_000;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
-
 /** How far a server's clock may be from that of PostgreSQL, unless something else is set. */
-export const DEFAULT_MAX_SKEW_MS = 60 * SECOND_MS;
+export const DEFAULT_MAX_SKEW_MS = MINUTE_MS;
 
 /** How far a clock may be ahead of what is known to have been, with SQLite, and how far behind. */
 const MAX_AHEAD_MS = 7 * DAY_MS;
-const MAX_BEHIND_MS = 60 * SECOND_MS;
+const MAX_BEHIND_MS = MINUTE_MS;
 
 /**
  * Rows that are younger than the last look at the clock by more than this say nothing: a server looks once a day, so a

@@ -7,7 +7,7 @@ export { type ClockReading, isUrgent, requireBelieved } from './clock-check.ts';
 export { checkAtStart, IntegrityWatch, type StartCheck } from './integrity.ts';
 export { type LatencyCounts, latencyPercentileUs } from './latency.ts';
 export { describeStore, type StoreLocation, storeLocation } from './location.ts';
-export { DAY_MS, Maintenance, removedSome } from './maintenance.ts';
+export { Maintenance, removedSome } from './maintenance.ts';
 export { mayPass } from './may-pass.ts';
 export { exportLedger, type MoveReport } from './move/export.ts';
 export { importLedger } from './move/import.ts';

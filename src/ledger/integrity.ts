@@ -3,8 +3,10 @@
  * damaged ledger cannot promise that a record is durable, nor that a key is unknown, so the server serves nothing
  * from it.
  */
+
 import { existsSync } from 'node:fs';
-import { AFTER_FAILURE_MS, DAY_MS, FIRST_MS } from './maintenance.ts';
+import { DAY_MS } from '../clock.ts';
+import { AFTER_FAILURE_MS, FIRST_MS } from './maintenance.ts';
 import { type CheckKind, type CheckReport, type RunningCheck, startCheck } from './sqlite/check.ts';
 import { damagedDatabase } from './sqlite/damage.ts';
 import { refuseLostDatabase, requireWritable } from './sqlite/files.ts';

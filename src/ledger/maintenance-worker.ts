@@ -1,8 +1,8 @@
 /** The thread of one turn of maintenance: opens the store, does the work, answers, ends. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { systemClock } from '../clock.ts';
+import { DAY_MS, systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { DAY_MS, type MaintenanceData, type MaintenanceResult } from './maintenance.ts';
+import type { MaintenanceData, MaintenanceResult } from './maintenance.ts';
 import { openStore } from './open.ts';
 import type { PruneReport } from './store.ts';
 

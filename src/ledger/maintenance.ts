@@ -2,7 +2,9 @@
  * The daily upkeep of a server's ledger, in a thread that lives as long as the work does: SQLite's calls
  * would hold up whatever thread they are made on. Servers that share a database may do it at once.
  */
+
 import { Worker } from 'node:worker_threads';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.ts';
 import { COMPILE_CACHE_ENVIRONMENT } from '../compile-cache.ts';
 import type { StoreLocation } from './location.ts';
 import type { PruneReport } from './store.ts';
@@ -31,11 +33,9 @@ export type MaintenanceResult =
   | { readonly kind: 'done'; readonly pruned: PruneReport | null }
   | { readonly kind: 'failed'; readonly message: string };
 
-export const DAY_MS = 86_400_000;
-
 /** To the first turn of any upkeep after a start, and to the next one after a failure. */
-export const FIRST_MS = 60_000;
-export const AFTER_FAILURE_MS = 3_600_000;
+export const FIRST_MS = MINUTE_MS;
+export const AFTER_FAILURE_MS = HOUR_MS;
 
 /** How long the piece that is under way may take at the end. */
 const STOP_LIMIT_MS = 5_000;

@@ -1,7 +1,6 @@
 /** How far one turn of pruning goes. */
-import { firstMinuteKept, MINUTE_MS } from './rollup.ts';
-
-const DAY_MS = 86_400_000;
+import { DAY_MS, MINUTE_MS } from '../clock.ts';
+import { firstMinuteKept } from './rollup.ts';
 
 /** The key time, from the oldest row on, that one turn removes at most, so that a wrong clock can be noticed. */
 const MAX_TURN_MS = 31 * DAY_MS;

@@ -1,9 +1,7 @@
 /** Sums by account and period, gathered over a batch and written once. */
+import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import { countLatency } from './latency.ts';
 import type { FailedRequest, MeteredRequest } from './store.ts';
-
-export const MINUTE_MS = 60_000;
-export const HOUR_MS = 3_600_000;
 
 /** What one batch adds to one account's period. */
 export interface RollupDelta {

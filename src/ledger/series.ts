@@ -1,6 +1,7 @@
 /** Sums over time: the steps of a series, made of the sums by minute or by hour that each store keeps. */
+
+import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import { addCounts, parseCounts, totalCount } from './latency.ts';
-import { HOUR_MS, MINUTE_MS } from './rollup.ts';
 import type { PeriodSums, SeriesQuery } from './store.ts';
 
 /** A row of `rollup_minute` or `rollup_hour`. */

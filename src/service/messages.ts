@@ -3,7 +3,7 @@
  * wipes them.
  */
 import type { Gate } from '#sp800-22';
-import { AppError, type ErrorCode } from '../errors.ts';
+import { AppError, type ErrorCode, stackFrames } from '../errors.ts';
 import type { GeneratorStatus } from '../keys/generator.ts';
 import type { FailedVerdict } from '../keys/latch.ts';
 import type { GeneratedKey, KeyOrder, RecordedKey, ReleasedKey } from '../keys/order.ts';
@@ -114,6 +114,9 @@ export interface CommitTimes {
   /** Keys that it recorded. */
   readonly keys: number;
 }
+
+/** The counts of a request for which no stream was judged. */
+export const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
 
 /** What the main thread sends to the key worker: work, a verdict, a question about the ledger or the thread, or the end of either. */
 export type KeyWorkerMessage =
@@ -293,6 +296,6 @@ function describeKnown({ code, details, cause }: AppError): string {
 /** The class and place of an unexpected error, never its message: that could hold anything. */
 function describeUnknown(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
-  const frame = error.stack?.split('\n').find((line) => line.startsWith('    at '));
+  const [frame] = stackFrames(error);
   return `${error.name}${frame?.slice(3) ?? ''}`;
 }

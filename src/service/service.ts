@@ -20,7 +20,6 @@ import type {
   PeriodSums,
   Principal,
   SeriesQuery,
-  StreamCounts,
   Usage,
 } from '../ledger/index.ts';
 import { ApiKeyCache } from './api-key-cache.ts';
@@ -32,6 +31,7 @@ import {
   type KeyTask,
   type KeyWorkerMessage,
   type KeyWorkerReply,
+  NO_STREAMS,
   type Requester,
   toError,
   unexpected,
@@ -49,8 +49,6 @@ import { end, whenAnswered } from './threads/worker.ts';
 
 /** How long a thread may take to end that has nothing to finish but the work on one key. */
 const END_LIMIT_MS = 2_000;
-
-const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
 
 export class KeyService {
   readonly #options: KeyServiceOptions;

@@ -5,7 +5,9 @@
  * Labels come from tables of the code alone: never an account, an API key, a key id, an address or
  * anything else of a client. Series that a table names exist from the start, at zero.
  */
+
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { SECOND_MS } from '../clock.ts';
 import { SOURCE_EVENTS, type SourceEvent, type SourceName } from '../entropy/index.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import {
@@ -20,8 +22,6 @@ import { MODULATION_TYPES } from '../modulation/index.ts';
 import { type KeyObserver, QUEUE_NAMES, type QueueName } from '../service/index.ts';
 import { PROJECT_VERSION } from '../version.ts';
 import { addStateMetrics, type ServerState } from './state.ts';
-
-const MS_PER_SECOND = 1_000;
 
 /** Seconds: from a plain key without company to the longest a request may take. */
 const REQUEST_BUCKETS = [
@@ -232,7 +232,7 @@ export class ServiceMetrics implements KeyObserver {
         route,
         status: `${Math.floor(status / 100)}xx`,
       },
-      ms / MS_PER_SECOND,
+      ms / SECOND_MS,
     );
   }
 
@@ -283,7 +283,7 @@ export class ServiceMetrics implements KeyObserver {
   }
 
   waited(queue: QueueName, ms: number): void {
-    this.#waits.observe({ queue }, ms / MS_PER_SECOND);
+    this.#waits.observe({ queue }, ms / SECOND_MS);
   }
 
   batchSent(tasks: number): void {
@@ -291,11 +291,11 @@ export class ServiceMetrics implements KeyObserver {
   }
 
   committed(ms: number, succeeded: boolean): void {
-    this.#commits.observe({ result: succeeded ? 'ok' : 'failed' }, ms / MS_PER_SECOND);
+    this.#commits.observe({ result: succeeded ? 'ok' : 'failed' }, ms / SECOND_MS);
   }
 
   suiteJobDone(ms: number, { streams, streamsPassed }: StreamCounts): void {
-    this.#suiteJobs.observe(ms / MS_PER_SECOND);
+    this.#suiteJobs.observe(ms / SECOND_MS);
     this.#streams.inc({ result: 'passed' }, streamsPassed);
     this.#streams.inc({ result: 'failed' }, streams - streamsPassed);
   }

@@ -1,11 +1,11 @@
 /** Metrics that are read when somebody scrapes: queues, generators, sources, the ledger. */
+
 import { Counter, Gauge, type Registry } from 'prom-client';
+import { SECOND_MS } from '../clock.ts';
 import { SOURCE_STATES, type SourceStatus } from '../entropy/index.ts';
 import { LATCH_TESTS } from '../keys/index.ts';
 import { type ClockReading, isUrgent } from '../ledger/index.ts';
 import type { Readiness, ServiceLoad } from '../service/index.ts';
-
-const MS_PER_SECOND = 1_000;
 
 /** What a server tells of itself. Each is called at every scrape. */
 export interface ServerState {
@@ -99,7 +99,7 @@ function definitions(state: ServerState): Definition[] {
       type: 'gauge',
       name: 'phm_clock_skew_seconds',
       help: "How far this machine's clock is ahead of the database's, or with SQLite of the newest row while it is in doubt",
-      read: () => optional(clock(), ({ skewMs }) => skewMs / MS_PER_SECOND),
+      read: () => optional(clock(), ({ skewMs }) => skewMs / SECOND_MS),
     },
     {
       type: 'gauge',

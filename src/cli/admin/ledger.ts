@@ -1,8 +1,8 @@
 /** `phm ledger`: what an operator does with the ledger itself. */
 import type { Command } from 'commander';
-import { formatTimestamp, systemClock } from '../../clock.ts';
+import { DAY_MS, formatTimestamp, systemClock } from '../../clock.ts';
 import { MAX_RETENTION_DAYS } from '../../config/index.ts';
-import { DAY_MS, type PruneReport, storeLocation } from '../../ledger/index.ts';
+import { type PruneReport, storeLocation } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig, writeJson } from '../context.ts';
 import { parseCount } from '../parse-count.ts';

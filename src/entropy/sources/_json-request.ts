@@ -6,12 +6,14 @@
  * All that goes wrong is a `RequestFailure` whose message says what to do. It has no cause: what
  * `fetch` and `JSON.parse` throw can quote a header, an address or what the server wrote.
  */
+
 import { concatBytes, wipe } from '../../bytes.ts';
+import { HOUR_MS } from '../../clock.ts';
 import { isServiceUrl } from '../../config/index.ts';
 import { NoiseFailure } from '../noise.ts';
 
 /** Longest wait a server can impose by Retry-After. */
-const MAX_RETRY_AFTER_MS = 3_600_000;
+const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 // Far above any answer of these protocols that is not samples: a status, a token, capabilities.
 const DEFAULT_MAX_BYTES = 65_536;

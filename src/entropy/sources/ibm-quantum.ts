@@ -4,7 +4,9 @@
  * One batch is one job. A job costs the account processor time, so one that nobody waits for any
  * longer is cancelled.
  */
+
 import { wipe } from '../../bytes.ts';
+import { HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import { type NoiseBatch, NoiseFailure, type NoiseReader } from '../noise.ts';
 import { assertHeaderValue, serviceUrl } from './_json-request.ts';
 import { IamToken } from './ibm-iam.ts';
@@ -44,9 +46,9 @@ export interface IbmQuantumLimits extends JobLimits {
 
 export const IBM_QUANTUM_LIMITS: IbmQuantumLimits = {
   requestMs: 30_000,
-  jobMs: 12 * 3_600_000,
+  jobMs: 12 * HOUR_MS,
   firstPollMs: 2_000,
-  longestPollMs: 60_000,
+  longestPollMs: MINUTE_MS,
   cancelMs: 5_000,
   failuresInRow: 5,
 };
@@ -134,7 +136,7 @@ class IbmQuantumReader implements NoiseReader {
 }
 
 function tooLate(jobMs: number): NoiseFailure {
-  const hours = Number((jobMs / 3_600_000).toPrecision(2));
+  const hours = Number((jobMs / HOUR_MS).toPrecision(2));
   return new NoiseFailure(
     `IBM Quantum did not finish a job within ${hours} hours: choose a backend with a shorter queue`,
   );

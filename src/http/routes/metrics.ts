@@ -1,7 +1,7 @@
 /** GET /api/v2/metrics. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
-import { formatTimestamp } from '../../clock.ts';
+import { formatTimestamp, HOUR_MS } from '../../clock.ts';
 import type { AccountMetrics } from '../../ledger/index.ts';
 import type { RouteContext } from '../context.ts';
 import { takesQuery, wholeNumber } from '../wire/query.ts';
@@ -15,8 +15,6 @@ import {
   responses,
 } from '../wire/schemas.ts';
 import { warningsOf } from '../wire/unknown-fields.ts';
-
-const HOUR_MS = 3_600_000;
 
 export function metricsRoute(app: FastifyInstance, context: RouteContext): void {
   const { authenticator, service, clock } = context;

@@ -1,7 +1,7 @@
 /** GET /api/v2/metrics/series. */
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
-import { formatTimestamp } from '../../clock.ts';
+import { formatTimestamp, HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import { type LatencyCounts, latencyPercentileUs, type PeriodSums } from '../../ledger/index.ts';
 import type { RouteContext } from '../context.ts';
 import {
@@ -16,9 +16,6 @@ import {
 import { numberOutOf, refuseParameter, takesQuery, wholeNumber } from '../wire/query.ts';
 import { DEFAULT_HOURS, KEYED_ERRORS, MAX_HOURS, MIN_HOURS, responses } from '../wire/schemas.ts';
 import { warningsOf } from '../wire/unknown-fields.ts';
-
-const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
 
 type SeriesPoint = SeriesBody['series']['points'][number];
 

@@ -1,6 +1,8 @@
 /** Connections to one PostgreSQL database: a bounded pool, bounded waiting, failures told apart. */
+
 import { Socket } from 'node:net';
 import pg from 'pg';
+import { HOUR_MS } from '../../clock.ts';
 import { SetupError } from '../../errors.ts';
 import { mayPass } from '../may-pass.ts';
 import { unavailable } from '../unavailable.ts';
@@ -26,7 +28,7 @@ const REQUEST_LIMITS: Limits = { lockMs: 4_000, statementMs: 6_000, answerMs: 8_
  * Of migrations and maintenance: nobody waits, and nobody may be made to. While one waits for the lock
  * of a table, all others wait behind it.
  */
-export const MAINTENANCE_LIMITS: Limits = { lockMs: 500, statementMs: 0, answerMs: 3_600_000 };
+export const MAINTENANCE_LIMITS: Limits = { lockMs: 500, statementMs: 0, answerMs: HOUR_MS };
 
 /** SQLSTATE of a transaction that wanted to write and may not. */
 const READ_ONLY = '25006';

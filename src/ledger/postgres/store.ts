@@ -13,7 +13,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Clock, monotonicMs } from '../../clock.ts';
+import { type Clock, HOUR_MS, MINUTE_MS, monotonicMs } from '../../clock.ts';
 import { SetupError } from '../../errors.ts';
 import { type ClockReading, DEFAULT_MAX_SKEW_MS } from '../clock-check.ts';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
@@ -25,7 +25,7 @@ import {
   readMigrations,
   type SchemaChange,
 } from '../migrations.ts';
-import { HOUR_MS, MINUTE_MS, splitPeriod } from '../rollup.ts';
+import { splitPeriod } from '../rollup.ts';
 import { type SumsRow, seriesSource, toSeries } from '../series.ts';
 import type {
   AccountMetrics,

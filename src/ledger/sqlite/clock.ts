@@ -2,13 +2,15 @@
  * What SQLite knows of the time: its newest row, and the last look at a clock that was believed. A file has no clock of
  * its own.
  */
+
 import type { Clock } from '../../clock.ts';
+import { MINUTE_MS } from '../../clock.ts';
 import { type ClockCheck, type ClockReading, judgeByRows, witnessedMs } from '../clock-check.ts';
 import { keyIdBound, keyIdMs } from '../key-time.ts';
 import type { SqliteConnection } from './connection.ts';
 
 /** A row that is no further ahead than this may have been made by a clock that is right. */
-const AHEAD_MS = 60_000;
+const AHEAD_MS = MINUTE_MS;
 
 interface Known {
   readonly check: ClockCheck | null;

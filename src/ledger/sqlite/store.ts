@@ -5,13 +5,13 @@
  * stays true until it commits, whatever other processes (the command line, a second server) do.
  */
 import { randomBytes } from 'node:crypto';
-import { type Clock, utcMonth } from '../../clock.ts';
+import { type Clock, HOUR_MS, MINUTE_MS, utcMonth } from '../../clock.ts';
 import type { ClockReading } from '../clock-check.ts';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
 import { toKeyEvidence } from '../key-evidence.ts';
 import { formatCounts } from '../latency.ts';
 import { newerSchemaWarning, newestVersion, readMigrations } from '../migrations.ts';
-import { HOUR_MS, MINUTE_MS, Rollup, splitPeriod } from '../rollup.ts';
+import { Rollup, splitPeriod } from '../rollup.ts';
 import { type SumsRow, seriesSource, toSeries } from '../series.ts';
 import type {
   AccountMetrics,

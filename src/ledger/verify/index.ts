@@ -3,6 +3,7 @@
  * sums. It needs no master secret, so it cannot tell whether a commitment is that of a key. Memory is bounded by the
  * number of accounts and API keys, not of rows.
  */
+import { MINUTE_MS } from '../../clock.ts';
 import { keyIdMs } from '../key-time.ts';
 import type { StoreLocation } from '../location.ts';
 import { noRows } from '../move/format.ts';
@@ -15,7 +16,6 @@ import {
   type TableName,
   type Value,
 } from '../move/tables.ts';
-import { MINUTE_MS } from '../rollup.ts';
 import { type RunningCheck, startCheck } from '../sqlite/check.ts';
 import { requireWritable } from '../sqlite/files.ts';
 import { findWalDamage } from '../sqlite/wal.ts';

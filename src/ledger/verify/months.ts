@@ -1,6 +1,7 @@
 /** Holds the counter of each account's month against its sums by hour, which come in the order of accounts. */
+
+import { HOUR_MS } from '../../clock.ts';
 import type { Value } from '../move/tables.ts';
-import { HOUR_MS } from '../rollup.ts';
 import { CLOCK_REMEDY, type Findings } from './findings.ts';
 
 /** What the hours of one month hold. */

@@ -1,5 +1,6 @@
 /** What must hold of each row by itself, and of a row and the accounts, API keys and versions it names. */
 
+import { MINUTE_MS } from '../../clock.ts';
 import { keyIdMs } from '../key-time.ts';
 import { writeValue } from '../move/format.ts';
 import type { RawRow } from '../move/store.ts';
@@ -23,7 +24,7 @@ export const EXTRA_COLUMNS: Partial<Record<TableName, string>> = {
  * How far the time in a key id may be from the time of its request: a request waits in queues for a minute at most,
  * and a clock may be set between the two.
  */
-const KEY_TIME_MS = 15 * 60_000;
+const KEY_TIME_MS = 15 * MINUTE_MS;
 
 /** Checks the rows of all tables, which come in the order of `TABLES`. */
 export class RowChecks {

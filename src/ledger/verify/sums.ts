@@ -1,5 +1,5 @@
 /** What must hold between rows, counters and sums: one question a check, in words that both databases know. */
-import { HOUR_MS } from '../rollup.ts';
+import { HOUR_MS } from '../../clock.ts';
 import type { Findings } from './findings.ts';
 
 /** Runs one statement that reads. */

@@ -24,13 +24,7 @@ import {
   type Retirements,
   type ValidationVerdict,
 } from '../../keys/validate.ts';
-import type {
-  CommitOutcome,
-  LedgerRow,
-  LedgerStore,
-  MeteredRequest,
-  StreamCounts,
-} from '../../ledger/index.ts';
+import type { CommitOutcome, LedgerRow, LedgerStore, MeteredRequest } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
 import {
   type CommitTimes,
@@ -39,6 +33,7 @@ import {
   type KeyTask,
   type KeyTaskResult,
   type LedgerReport,
+  NO_STREAMS,
   type Requester,
   type RetiredVersion,
   toFailure,
@@ -85,8 +80,6 @@ const RETIRED_RETRY_SECONDS = 5;
 
 /** The same, for a server whose database is sound: on this one an operator must restore a backup. */
 const DAMAGED_RETRY_SECONDS = 5;
-
-const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
 
 const EVIDENCE_PENDING: KeyTaskResult = { kind: 'evidence_pending' };
 
