@@ -46,7 +46,6 @@ export type KeyTask =
       readonly key: Uint8Array | undefined;
       readonly proof: string | undefined;
     }
-  | { readonly kind: 'metrics'; readonly accountId: string; readonly sinceMs: number }
   /**
    * Gather evidence on the generator of plain keys: keys may be released then, or never. With `isLast` no key follows, and
    * those released are to be vouched for.
@@ -70,7 +69,6 @@ export type KeyTaskResult =
   | { readonly kind: 'recorded'; readonly keyId: string; readonly usage: Usage }
   | { readonly kind: 'validated'; readonly verdict: ValidationVerdict; readonly usage: Usage }
   | { readonly kind: 'quota_exceeded'; readonly usage: Usage }
-  | { readonly kind: 'metrics'; readonly metrics: AccountMetrics }
   /** In the order of the hashes. */
   | { readonly kind: 'principals'; readonly principals: readonly (Principal | undefined)[] }
   | { readonly kind: 'probed' }
@@ -230,12 +228,20 @@ export interface SuiteReply {
   readonly status: GeneratorStatus;
 }
 
+/** Whose sums, and since when, rounded down to a whole minute. */
+export interface MetricsQuery {
+  readonly accountId: string;
+  readonly sinceMs: number;
+}
+
 /** One question to the statistics worker, and its answer. */
 export type StatisticsTask =
+  | { readonly kind: 'metrics'; readonly query: MetricsQuery }
   | { readonly kind: 'series'; readonly query: SeriesQuery }
   | { readonly kind: 'randomness'; readonly query: RandomnessQuery };
 
 export type StatisticsResult =
+  | { readonly kind: 'metrics'; readonly metrics: AccountMetrics }
   | { readonly kind: 'series'; readonly sums: readonly PeriodSums[] }
   /** Ready to be sent, transferred. */
   | { readonly kind: 'randomness'; readonly json: Uint8Array<ArrayBuffer> }
@@ -281,6 +287,17 @@ export function toFailure(error: unknown): Failure {
 /** The error that a failure in a worker is on the main thread. */
 export function toError({ code, reason, retryAfterSeconds }: Failure): AppError {
   return new AppError(code, { reason, ...(retryAfterSeconds && { retryAfterSeconds }) });
+}
+
+/** Seconds a client should wait for a server whose database is sound: on this one an operator must restore a backup. */
+const DAMAGED_RETRY_SECONDS = 5;
+
+/** The refusal of all that needs the ledger once a check has found it damaged. */
+export function damagedLedger(damage: string): AppError {
+  return new AppError('ledger_unavailable', {
+    cause: new Error(damage),
+    retryAfterSeconds: DAMAGED_RETRY_SECONDS,
+  });
 }
 
 /** An answer that is not one to the question: unknown state. */

@@ -8,9 +8,9 @@ import type { StreamCounts } from '../ledger/index.ts';
 
 /**
  * Where requests wait: for the key worker, for a suite worker, for an API key to be looked up, for
- * statistics of an account.
+ * an account's sums since a time, for other statistics of an account.
  */
-export const QUEUE_NAMES = ['keys', 'suite', 'lookups', 'statistics'] as const;
+export const QUEUE_NAMES = ['keys', 'suite', 'lookups', 'activity', 'statistics'] as const;
 export type QueueName = (typeof QUEUE_NAMES)[number];
 
 /** Told on the main thread. Its methods MUST NOT throw. */
@@ -37,13 +37,16 @@ export type Stage = 'keys.wait' | 'keys.batch' | 'ledger.commit' | 'suite.wait' 
 /** Told when a request has passed a stage; times are of the monotonic clock, in milliseconds. */
 export type StageListener = (stage: Stage, startMs: number, endMs: number) => void;
 
-/** Work in hand, read when somebody asks. */
+/** What waits in a queue, and how much may. */
+export interface QueueLoad {
+  readonly name: QueueName;
+  readonly waiting: number;
+  readonly capacity: number;
+}
+
+/** Work in hand, read at a scrape of Prometheus. */
 export interface ServiceLoad {
-  readonly queues: readonly {
-    readonly name: QueueName;
-    readonly waiting: number;
-    readonly capacity: number;
-  }[];
+  readonly queues: readonly QueueLoad[];
   readonly generators: number;
   /** Reseeds of all DRBGs since the start. */
   readonly reseeds: number;

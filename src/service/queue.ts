@@ -125,9 +125,15 @@ export class KeyQueue {
     this.#boundFailures();
   }
 
-  /** Has what is still to be counted committed, if the ledger takes it. */
+  /**
+   * Resolves once every failure noted before is counted, if the ledger takes it: batches are committed in their order.
+   * Without such a failure nothing is sent.
+   */
   async flushFailures(): Promise<void> {
-    if (this.#failures.length > 0) await this.submit({ kind: 'probe' });
+    const isPending =
+      this.#failures.length > 0 ||
+      [...this.#inFlight.values()].some(({ failures }) => failures.length > 0);
+    if (isPending) await this.submit({ kind: 'probe' });
   }
 
   /** Requests of one turn of the event loop travel together. */

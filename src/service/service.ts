@@ -31,6 +31,7 @@ import {
   type KeyTask,
   type KeyWorkerMessage,
   type KeyWorkerReply,
+  type MetricsQuery,
   NO_STREAMS,
   type Requester,
   toError,
@@ -242,15 +243,10 @@ export class KeyService {
     return result;
   }
 
-  /** Sums of the principal's account since `sinceMs`, rounded down to a whole minute. */
-  async metrics(principal: Principal, sinceMs: number): Promise<AccountMetrics> {
-    const result = await this.#submit({
-      kind: 'metrics',
-      accountId: principal.accountId,
-      sinceMs,
-    });
-    if (result.kind !== 'metrics') throw unexpected(result);
-    return result.metrics;
+  /** Sums of an account since a time. All that was answered before is counted, failures too. */
+  async metrics(query: MetricsQuery): Promise<AccountMetrics> {
+    await this.#queue.flushFailures();
+    return this.#statistics.metrics(query);
   }
 
   /** Sums of an account over time, one a step. */
@@ -313,6 +309,7 @@ export class KeyService {
   /** Serves nothing from the ledger any more, because a check has found it damaged. */
   condemnLedger(damage: string): void {
     this.#workers[0]?.postMessage({ damage } satisfies KeyWorkerMessage);
+    this.#statistics.condemn(damage);
   }
 
   /** What waits, and how the generators are, as of the workers' last replies. */
@@ -323,7 +320,7 @@ export class KeyService {
         { name: 'keys', ...this.#queue.load },
         { name: 'suite', ...this.#pool.load },
         { name: 'lookups', ...this.#apiKeys.load },
-        { name: 'statistics', ...this.#statistics.load },
+        ...this.#statistics.loads,
       ],
       generators: generators.length,
       reseeds: generators.reduce((sum, { reseeds }) => sum + reseeds, 0),

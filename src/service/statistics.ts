@@ -1,8 +1,10 @@
 /** The main thread's side of the statistics worker: a bounded number of questions under way. */
 import type { Worker } from 'node:worker_threads';
 import { AppError } from '../errors.ts';
-import type { PeriodSums, SeriesQuery } from '../ledger/index.ts';
+import type { AccountMetrics, PeriodSums, SeriesQuery } from '../ledger/index.ts';
 import {
+  damagedLedger,
+  type MetricsQuery,
   type StatisticsMessage,
   type StatisticsReply,
   type StatisticsResult,
@@ -10,75 +12,136 @@ import {
   toError,
   unexpected,
 } from './messages.ts';
-import type { KeyObserver } from './observer.ts';
+import type { KeyObserver, QueueLoad, QueueName } from './observer.ts';
 import type { RandomnessQuery } from './randomness.ts';
 
-/** Questions under way, of all accounts and of one: the longest takes some tens of milliseconds. */
-const MAX_UNDER_WAY = 64;
-const MAX_OF_ACCOUNT = 8;
+/** Questions under way that take some tens of milliseconds each, of all accounts and of one. */
+const MAX_LONG = 64;
+const MAX_LONG_OF_ACCOUNT = 8;
+
+/** Questions under way that take a millisecond at most. The rate limit bounds those of one API key. */
+const MAX_SHORT = 8_192;
 
 const RETRY_AFTER_SECONDS = 1;
 
 interface Asked {
   readonly accountId: string;
+  readonly places: Places;
   readonly resolve: (result: StatisticsResult) => void;
 }
 
 export class Statistics {
   readonly #worker: Worker;
   readonly #observer: KeyObserver | undefined;
+  readonly #short = new Places('activity', MAX_SHORT, MAX_SHORT);
+  readonly #long = new Places('statistics', MAX_LONG, MAX_LONG_OF_ACCOUNT);
   readonly #underWay = new Map<number, Asked>();
   #nextId = 1;
+  /** Set for good once a check has found the ledger damaged. */
+  #damage: AppError | null = null;
 
   /** The worker has reported ready. */
   constructor(worker: Worker, observer?: KeyObserver) {
     this.#worker = worker;
     this.#observer = observer;
     worker.on('message', ({ id, result }: StatisticsReply) => {
-      this.#underWay.get(id)?.resolve(result);
+      const asked = this.#underWay.get(id);
       this.#underWay.delete(id);
+      asked?.places.free(asked.accountId);
+      asked?.resolve(result);
     });
   }
 
-  /** Questions under way, and how many may be. */
-  get load(): { waiting: number; capacity: number } {
-    return { waiting: this.#underWay.size, capacity: MAX_UNDER_WAY };
+  /** Questions under way, and how many may be, by their queues. */
+  get loads(): readonly QueueLoad[] {
+    return [this.#short.load, this.#long.load];
+  }
+
+  /** Refuses every question from now on: the ledger is damaged. */
+  condemn(damage: string): void {
+    this.#damage = damagedLedger(damage);
   }
 
   /**
-   * Sums of an account over time, one a step. Like `randomness` it rejects with `overloaded` when too
-   * much is asked at once, and with `ledger_unavailable`.
+   * Sums of an account since a time. Like the other questions it rejects with `overloaded` when too much is asked at
+   * once, and with `ledger_unavailable`.
    */
+  async metrics(query: MetricsQuery): Promise<AccountMetrics> {
+    const result = await this.#ask({ kind: 'metrics', query }, this.#short);
+    if (result.kind !== 'metrics') throw unexpected(result);
+    return result.metrics;
+  }
+
+  /** Sums of an account over time, one a step. */
   async series(query: SeriesQuery): Promise<readonly PeriodSums[]> {
-    const result = await this.#ask({ kind: 'series', query });
+    const result = await this.#ask({ kind: 'series', query }, this.#long);
     if (result.kind !== 'series') throw unexpected(result);
     return result.sums;
   }
 
   /** What the evidence of an account's last keys says, as the JSON of a member of the answer. */
   async randomness(query: RandomnessQuery): Promise<Uint8Array> {
-    const result = await this.#ask({ kind: 'randomness', query });
+    const result = await this.#ask({ kind: 'randomness', query }, this.#long);
     if (result.kind !== 'randomness') throw unexpected(result);
     return result.json;
   }
 
-  async #ask(task: StatisticsTask): Promise<Exclude<StatisticsResult, { kind: 'failed' }>> {
-    const result = await this.#post(task);
+  async #ask(
+    task: StatisticsTask,
+    places: Places,
+  ): Promise<Exclude<StatisticsResult, { kind: 'failed' }>> {
+    if (this.#damage) throw this.#damage;
+    const { accountId } = task.query;
+    if (!places.take(accountId)) {
+      this.#observer?.refused(places.queue);
+      throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
+    }
+    const result = await this.#post(task, places);
     if (result.kind === 'failed') throw toError(result.failure);
     return result;
   }
 
-  async #post(task: StatisticsTask): Promise<StatisticsResult> {
-    const { accountId } = task.query;
-    const own = [...this.#underWay.values()].filter((one) => one.accountId === accountId).length;
-    if (this.#underWay.size >= MAX_UNDER_WAY || own >= MAX_OF_ACCOUNT) {
-      this.#observer?.refused('statistics');
-      throw new AppError('overloaded', { retryAfterSeconds: RETRY_AFTER_SECONDS });
-    }
+  #post(task: StatisticsTask, places: Places): Promise<StatisticsResult> {
     const id = this.#nextId++;
+    const { accountId } = task.query;
     return new Promise((resolve) => {
-      this.#underWay.set(id, { accountId, resolve });
+      this.#underWay.set(id, { accountId, places, resolve });
       this.#worker.postMessage({ id, task } satisfies StatisticsMessage);
     });
+  }
+}
+
+/** Places for questions under way, and how many of them one account may take. */
+class Places {
+  readonly queue: QueueName;
+  readonly #capacity: number;
+  readonly #capacityOfAccount: number;
+  readonly #takenByAccount = new Map<string, number>();
+  #taken = 0;
+
+  constructor(queue: QueueName, capacity: number, capacityOfAccount: number) {
+    this.queue = queue;
+    this.#capacity = capacity;
+    this.#capacityOfAccount = capacityOfAccount;
+  }
+
+  get load(): QueueLoad {
+    return { name: this.queue, waiting: this.#taken, capacity: this.#capacity };
+  }
+
+  /** Takes a place for the account; false when it may not have one. */
+  take(accountId: string): boolean {
+    const own = this.#takenByAccount.get(accountId) ?? 0;
+    if (this.#taken >= this.#capacity || own >= this.#capacityOfAccount) return false;
+    this.#takenByAccount.set(accountId, own + 1);
+    this.#taken += 1;
+    return true;
+  }
+
+  free(accountId: string): void {
+    const left = (this.#takenByAccount.get(accountId) ?? 0) - 1;
+    if (left > 0) this.#takenByAccount.set(accountId, left);
+    else this.#takenByAccount.delete(accountId);
+    this.#taken -= 1;
   }
 }

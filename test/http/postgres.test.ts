@@ -1,6 +1,7 @@
 /** The real server and the real command line on PostgreSQL: one ledger, one quota, several servers. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { assertCountsOwnRequests } from '../support/own-requests.ts';
 import { noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
 import {
   DEMO_KEY,
@@ -124,6 +125,11 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
     assert.equal(answers.filter((answer) => answer.body.code === 'quota_exceeded').length, 100);
     const [usage] = await postgres.query('service', 'SELECT used::integer FROM usage');
     assert.deepEqual(usage, { used: QUOTA });
+  });
+
+  it('counts in the metrics of either server what any of them answered before', async () => {
+    const { seen } = await makeAccount({ kind: 'postgres', url: env.PHM_DATABASE_URL ?? '' });
+    await assertCountsOwnRequests(await startBoth(), seen);
   });
 
   it('answers valid keys through a flood of unknown ones', async () => {

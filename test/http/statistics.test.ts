@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { erfc, P_VALUE_LABELS, TEST_NAMES } from '#sp800-22';
 import { LATENCY_ERROR } from '../../src/ledger/latency.ts';
 import { type AssertAnswer, answersOf } from '../support/document.ts';
+import { assertCountsOwnRequests } from '../support/own-requests.ts';
 import {
   type Answer,
   DEMO_KEY,
@@ -227,6 +228,10 @@ describe('statistics of an account', () => {
     await get('/randomness');
     assert.equal(await used(), before);
     assert.match(headers.get('ratelimit') ?? '', /"quota";r=99899;/);
+  });
+
+  it('has metrics count what was answered before they were asked for', async () => {
+    await assertCountsOwnRequests([server], DEMO_KEY);
   });
 
   it('has nothing to say of an account without keys, and says so', async () => {

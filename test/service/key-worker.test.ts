@@ -150,7 +150,7 @@ describe('key worker', () => {
     assert.ok(shown.every((key) => key.every((byte) => byte === 0)));
   });
 
-  it('releases, reads and reports nothing of a ledger that a check has found damaged', async () => {
+  it('releases, looks up and reports nothing of a ledger that a check has found damaged', async () => {
     let commits = 0;
     const ledger = store((requests) => {
       commits += 1;
@@ -160,17 +160,14 @@ describe('key worker', () => {
     const worker = new KeyWorker(fakePlainGenerator(fakeGenerator(drbg)), keyring, ledger);
     worker.condemn('the database is damaged');
     const lookup: KeyTask = { kind: 'authenticate', keyHashes: [Buffer.alloc(32)], nowMs: 1 };
-    const metrics: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
-    const { results } = await worker.run(
-      batch(generateTask, recordTask, validateTask, lookup, metrics),
-    );
+    const { results } = await worker.run(batch(generateTask, recordTask, validateTask, lookup));
     const reason = 'the database is damaged';
     const failure = { code: 'ledger_unavailable', retryAfterSeconds: 5, reason };
     assert.deepEqual(
       results,
       results.map(() => ({ kind: 'failed', failure })),
     );
-    assert.equal(results.length, 5);
+    assert.equal(results.length, 4);
     assert.equal((await worker.checkLedger()).failure, reason);
     assert.equal(commits, 0);
   });
@@ -205,20 +202,6 @@ describe('key worker', () => {
       results.map(({ kind }) => kind),
       ['generated', 'quota_exceeded', 'generated'],
     );
-  });
-
-  it('asks for all metrics of a batch at once, so that none waits for another', async () => {
-    const asked: (() => void)[] = [];
-    const metrics = () => new Promise<void>((resolve) => asked.push(resolve));
-    const worker = new KeyWorker(fakePlainGenerator(fakeGenerator(new RecordingDrbg())), keyring, {
-      metrics,
-    } as unknown as LedgerStore);
-    const task: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
-    const reply = worker.run(batch(task, task, task));
-    await setImmediate();
-    assert.equal(asked.length, 3);
-    for (const answer of asked) answer();
-    assert.equal((await reply).results.length, 3);
   });
 
   for (const [what, task] of [

@@ -12,7 +12,7 @@ import { Statistics } from '../../src/service/statistics.ts';
 import { SuitePool } from '../../src/service/suite-pool.ts';
 import { verdict } from '../support/fakes.ts';
 
-const TASK: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
+const TASK: KeyTask = { kind: 'authenticate', keyHashes: [], nowMs: 0 };
 const JOB = { order: {} } as unknown as SuiteJob;
 const STATUS = { reseeds: 0, sources: [] };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -119,13 +119,20 @@ describe('statistics', () => {
   it('tell of what they refuse', async () => {
     const notes = new Notes();
     const statistics = new Statistics(new FakeWorker().asWorker, notes);
-    const ask = (accountId: string) =>
-      statistics.randomness({ accountId, keys: 1, withPValues: false });
-    const { capacity } = statistics.load;
-    for (let i = 0; i < capacity; i++) void ask(`account ${i}`);
-    assert.equal(statistics.load.waiting, capacity);
-    await assert.rejects(ask('another'));
-    assert.deepEqual(notes.told, [['refused', 'statistics']]);
+    const questions = {
+      activity: (accountId: string) => statistics.metrics({ accountId, sinceMs: 0 }),
+      statistics: (accountId: string) =>
+        statistics.randomness({ accountId, keys: 1, withPValues: false }),
+    };
+    for (const [name, ask] of Object.entries(questions)) {
+      const load = () => statistics.loads.find((one) => one.name === name);
+      const capacity = load()?.capacity ?? 0;
+      assert.deepEqual(load(), { name, waiting: 0, capacity });
+      for (let i = 0; i < capacity; i++) void ask(`account ${i}`);
+      assert.deepEqual(load(), { name, waiting: capacity, capacity });
+      await assert.rejects(ask('another'), { code: 'overloaded' });
+      assert.deepEqual(notes.told.splice(0), [['refused', name]]);
+    }
   });
 });
 

@@ -6,7 +6,7 @@ import type { KeyBatch, KeyTask, KeyTaskResult } from '../../src/service/message
 import { KeyQueue } from '../../src/service/queue.ts';
 import { order } from '../support/fakes.ts';
 
-const task: KeyTask = { kind: 'metrics', accountId: 'a', sinceMs: 0 };
+const task: KeyTask = { kind: 'authenticate', keyHashes: [], nowMs: 0 };
 const generate: KeyTask = {
   kind: 'generate',
   requester: { accountId: 'a', apiKeyId: 'k', atMs: 0 },
@@ -124,6 +124,25 @@ describe('key queue', () => {
     void queue.submit(task);
     await turn();
     assert.equal(worker.batches[2]?.failures.length, 0);
+  });
+
+  it('flushes failures that wait and those under way, and sends nothing without any', async () => {
+    const { worker, queue } = makeQueue();
+    await queue.flushFailures();
+    assert.equal(worker.batches.length, 0);
+    queue.recordFailure(failure);
+    let flushed = 0;
+    const flush = () => queue.flushFailures().then(() => flushed++);
+    const first = flush();
+    await turn();
+    assert.equal(worker.batches[0]?.failures.length, 1);
+    const second = flush();
+    await turn();
+    assert.equal(flushed, 0, 'the batch with the failure is not answered yet');
+    for (const batch of worker.batches) worker.answer(batch);
+    await Promise.all([first, second]);
+    await queue.flushFailures();
+    assert.equal(worker.batches.length, 2);
   });
 });
 

@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { AppError } from '../../src/errors.ts';
+import type { AccountMetrics } from '../../src/ledger/index.ts';
 import {
   type StatisticsMessage,
   type StatisticsResult,
@@ -45,6 +46,42 @@ describe('questions to the statistics worker', () => {
     const last = ask('acct_other');
     worker.answer();
     assert.deepEqual(await last, []);
+  });
+
+  it('about sums since a time go to the worker at once, beside the others, and are bounded for all accounts alone', async () => {
+    const worker = new SlowWorker();
+    const statistics = new Statistics(worker as unknown as Worker);
+    const asked: Promise<unknown>[] = [];
+    for (let i = 0; i < 8; i++) asked.push(statistics.series({ ...query, accountId: 'acct' }));
+    const longOnes = worker.asked.splice(0);
+    const ask = () => statistics.metrics({ accountId: 'acct', sinceMs: 0 });
+    const sums = Array.from({ length: 8_192 }, ask);
+    assert.equal(worker.asked.length, 8_192);
+    await assert.rejects(ask(), { code: 'overloaded', details: { retryAfterSeconds: 1 } });
+    const metrics = { activeApiKeys: 1 } as AccountMetrics;
+    while (worker.asked.length > 0) worker.answer({ kind: 'metrics', metrics });
+    assert.deepEqual(new Set(await Promise.all(sums)), new Set([metrics]));
+    worker.asked.push(...longOnes);
+    while (worker.asked.length > 0) worker.answer();
+    assert.equal((await Promise.all(asked)).length, 8);
+  });
+
+  it('are refused once a check has found the ledger damaged', async () => {
+    const worker = new SlowWorker();
+    const statistics = new Statistics(worker as unknown as Worker);
+    statistics.condemn('the database is damaged');
+    for (const ask of [
+      () => statistics.metrics({ accountId: 'acct', sinceMs: 0 }),
+      () => statistics.series({ ...query, accountId: 'acct' }),
+      () => statistics.randomness({ accountId: 'acct', keys: 1, withPValues: false }),
+    ]) {
+      await assert.rejects(ask(), (error) => {
+        const { code, retryAfterSeconds, reason } = toFailure(error);
+        assert.deepEqual([code, retryAfterSeconds], ['ledger_unavailable', 5]);
+        return reason === 'the database is damaged';
+      });
+    }
+    assert.equal(worker.asked.length, 0);
   });
 
   it('are refused as the worker refuses them', async () => {

@@ -34,8 +34,8 @@ export function metricsRoute(app: FastifyInstance, context: RouteContext): void 
     async (request): Promise<Static<typeof MetricsResult>> => {
       const nowMs = clock.nowMs();
       const hours = request.query.hours ?? DEFAULT_HOURS;
-      const principal = authenticator.principal(request);
-      const sums = await service.metrics(principal, nowMs - hours * HOUR_MS);
+      const { accountId } = authenticator.principal(request);
+      const sums = await service.metrics({ accountId, sinceMs: nowMs - hours * HOUR_MS });
       return {
         success: true,
         metrics: { performance: performance(sums), usage: usage(sums) },

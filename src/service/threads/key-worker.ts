@@ -28,6 +28,7 @@ import type { CommitOutcome, LedgerRow, LedgerStore, MeteredRequest } from '../.
 import type { Keyring } from '../../proof/index.ts';
 import {
   type CommitTimes,
+  damagedLedger,
   type KeyBatch,
   type KeyBatchReply,
   type KeyTask,
@@ -60,13 +61,8 @@ interface Committed {
   readonly commit: CommitTimes | null;
 }
 
-/** A read that must see what its batch commits. */
-interface LateRead {
-  readonly read: () => Promise<KeyTaskResult>;
-}
-
-/** Everything of a task but its commit: a draft, a read for after it, or the result. */
-type Prepared = Draft | LateRead | KeyTaskResult;
+/** Everything of a task but its commit: a draft, or the result. */
+type Prepared = Draft | KeyTaskResult;
 
 function isDraft(one: Prepared): one is Draft {
   return 'request' in one;
@@ -77,9 +73,6 @@ const LACKED_RETRY_SECONDS = 5;
 
 /** The same, for a server whose version makes keys, or this one with another version. */
 const RETIRED_RETRY_SECONDS = 5;
-
-/** The same, for a server whose database is sound: on this one an operator must restore a backup. */
-const DAMAGED_RETRY_SECONDS = 5;
 
 const EVIDENCE_PENDING: KeyTaskResult = { kind: 'evidence_pending' };
 
@@ -121,10 +114,7 @@ export class KeyWorker {
 
   /** Refuses all that needs the ledger from the next batch on. A commit that is under way ends as it would have. */
   condemn(damage: string): void {
-    this.#damage = new AppError('ledger_unavailable', {
-      cause: new Error(damage),
-      retryAfterSeconds: DAMAGED_RETRY_SECONDS,
-    });
+    this.#damage = damagedLedger(damage);
   }
 
   /** Works through a batch. Never rejects: what fails, fails in its own task's result. */
@@ -138,13 +128,7 @@ export class KeyWorker {
     this.#turn = committing;
     const { prepared, outcomes, failuresRecorded, commit } = await committing;
     let next = 0;
-    // Reads at once, not in turn: a database that hangs would let them wait for each other.
-    const results: KeyTaskResult[] = await Promise.all(
-      prepared.map((one) => {
-        if (isDraft(one)) return outcomes[next++];
-        return 'read' in one ? one.read() : one;
-      }),
-    );
+    const results = prepared.map((one) => (isDraft(one) ? outcomes[next++] : one));
     return {
       id: batch.id,
       results: this.#release(results),
@@ -281,8 +265,6 @@ export class KeyWorker {
           return this.#record(task);
         case 'validate':
           return await this.#validate(task, lookups);
-        case 'metrics':
-          return { read: () => this.#metrics(task.accountId, task.sinceMs) };
         case 'gather_evidence':
           if (task.isLast) this.#plain.end();
           return this.#plain.hasEvidence() ? { kind: 'evidence_gathered' } : EVIDENCE_PENDING;
@@ -296,15 +278,6 @@ export class KeyWorker {
             principals: await this.#store.authenticate(task.keyHashes, task.nowMs),
           };
       }
-    } catch (error) {
-      return { kind: 'failed', failure: toFailure(error) };
-    }
-  }
-
-  async #metrics(accountId: string, sinceMs: number): Promise<KeyTaskResult> {
-    try {
-      this.#requireSound();
-      return { kind: 'metrics', metrics: await this.#store.metrics(accountId, sinceMs) };
     } catch (error) {
       return { kind: 'failed', failure: toFailure(error) };
     }

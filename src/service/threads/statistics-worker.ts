@@ -1,6 +1,6 @@
 /**
- * The statistics worker thread: answers what takes long to count, on a connection of its own, so that
- * neither the key worker nor the main thread is held up. It writes nothing and holds no secret.
+ * The statistics worker thread: answers what is asked of an account's past, on a connection of its own, so that
+ * it holds up neither the key worker nor the main thread. It writes nothing and holds no secret.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type LedgerStore, mayPass, openStore, type StoreLocation } from '../../ledger/index.ts';
@@ -21,13 +21,22 @@ export interface StatisticsWorkerData {
 
 async function answer(store: LedgerStore, task: StatisticsTask): Promise<StatisticsResult> {
   try {
-    if (task.kind === 'series') return { kind: 'series', sums: await store.series(task.query) };
-    const { accountId, keys, withPValues } = task.query;
-    const evidence = await store.keyEvidence(accountId, keys);
-    const json = new TextEncoder().encode(
-      JSON.stringify(describeRandomness(evidence, withPValues)),
-    );
-    return { kind: 'randomness', json };
+    switch (task.kind) {
+      case 'metrics': {
+        const { accountId, sinceMs } = task.query;
+        return { kind: 'metrics', metrics: await store.metrics(accountId, sinceMs) };
+      }
+      case 'series':
+        return { kind: 'series', sums: await store.series(task.query) };
+      case 'randomness': {
+        const { accountId, keys, withPValues } = task.query;
+        const evidence = await store.keyEvidence(accountId, keys);
+        const json = new TextEncoder().encode(
+          JSON.stringify(describeRandomness(evidence, withPValues)),
+        );
+        return { kind: 'randomness', json };
+      }
+    }
   } catch (error) {
     return { kind: 'failed', failure: toFailure(error) };
   }
