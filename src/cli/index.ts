@@ -21,7 +21,7 @@ import { CommandError } from './command-error.ts';
 import { addCompletionCommand } from './completion/command.ts';
 import { type CliContext, requireConfig } from './context.ts';
 import { addSourcesCommands } from './noise/command.ts';
-import { addSelfTestCommand } from './selftest.ts';
+import { addSelfTestCommand } from './selftest/command.ts';
 import { addStreamCommand } from './stream.ts';
 
 export type { CliContext } from './context.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { runCavpFile } from '../../src/drbg/index.ts';
+import { runCavpFile } from '../../src/cli/selftest/cavp.ts';
 import { referenceGenerate, referenceInstantiate, referenceReseed } from './reference-ctr-drbg.ts';
 
 const FILES = ['no_reseed', 'pr_false', 'pr_true'];

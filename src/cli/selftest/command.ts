@@ -1,10 +1,10 @@
 /** `phm selftest`: known-answer tests of this installation, or of a file that NIST publishes. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { runCavpFile } from '../drbg/index.ts';
-import { runSelfTests, suiteSelfTest } from '../keys/index.ts';
-import { CommandError } from './command-error.ts';
-import { type CliContext, writeJson } from './context.ts';
+import { runSelfTests, suiteSelfTest } from '../../keys/index.ts';
+import { CommandError } from '../command-error.ts';
+import { type CliContext, writeJson } from '../context.ts';
+import { runCavpFile } from './cavp.ts';
 
 interface Report {
   readonly passed: number;
