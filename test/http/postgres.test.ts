@@ -15,7 +15,8 @@ import {
 import { makeAccount, outlastFlood } from '../support/unknown-keys.ts';
 
 const MASTER_KEY = '5a'.repeat(32);
-const QUOTA = 1_000;
+/** Of the professional plan. */
+const QUOTA = 100_000;
 
 describe('server on PostgreSQL', { skip: noPostgres }, () => {
   // What a server must not need to share with another: each has a folder of its own.
@@ -26,15 +27,13 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
   let accountId: string;
   let apiKey: string;
 
-  let both: Promise<[Server, Server]> | undefined;
-  const start = async (dataDir: string) => {
-    const server = await Server.start(dataDir, env);
+  /** The servers that run, one a folder. */
+  let both: readonly [Server, Server];
+
+  const start = async (dataDir: string, more: Environment = {}) => {
+    const server = await Server.start(dataDir, { ...env, ...more });
     servers.push(server);
     return server;
-  };
-  const startBoth = () => {
-    both ??= Promise.all([start(folders[0]), start(folders[1])]);
-    return both;
   };
 
   before(async () => {
@@ -52,20 +51,19 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
   });
 
   it('is refused while it is empty, and made by servers that start together with PHM_MIGRATE=auto', async () => {
-    for (const args of [['serve'], ['account', 'list']]) {
-      const atOnce = { ...env, PHM_START_WAIT_SECONDS: '0' };
-      const { code, stderr } = await runPhm(args, folders[0], atOnce);
+    const atOnce = { ...env, PHM_START_WAIT_SECONDS: '0' };
+    const commands = [['serve'], ['account', 'list']];
+    const refusals = commands.map((args) => runPhm(args, folders[0], atOnce));
+    for (const { code, stderr } of await Promise.all(refusals)) {
       assert.equal(code, 1);
       assert.match(stderr, /no ledger yet.*PHM_MIGRATE=auto, or run: .* migrate\n/);
     }
-    const auto = { ...env, PHM_MIGRATE: 'auto' };
-    const together = await Promise.all(folders.map((folder) => Server.start(folder, auto)));
-    servers.push(...together);
-    assert.deepEqual(await Promise.all(together.map((server) => server.stop())), [0, 0]);
+    const auto = { PHM_MIGRATE: 'auto' };
+    both = await Promise.all([start(folders[0], auto), start(folders[1], auto)]);
     const done = await phmJson(['migrate'], folders[0], env);
     assert.deepEqual(done.from, done.to);
     assert.equal(done.store, 'postgres');
-    const create = ['account', 'create', '--name', 'pg', '--plan', 'research'];
+    const create = ['account', 'create', '--name', 'pg', '--plan', 'professional'];
     // The address names the store: no master secret has to be here, and no password is shown.
     const created = await runPhm([...create, '--json'], folders[0], env);
     assert.match(created.stderr, /^Ledger: PostgreSQL, database service on 127\.0\.0\.1:\d+\n$/);
@@ -75,7 +73,7 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
   });
 
   it('generates, validates and counts, keeps both across a restart, and shares them with a second server', async () => {
-    const first = await start(folders[0]);
+    const [first, second] = both;
     const generated = await first.generate({ security_level: 256 }, apiKey);
     assert.equal(generated.status, 200);
     const { key } = generated.body;
@@ -83,8 +81,9 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
     assert.equal((await first.generate({ security_level: 256 }, DEMO_KEY)).status, 401);
     assert.equal(await first.stop(), 0);
 
-    const [again, second] = await startBoth();
-    for (const server of [again, second]) {
+    // With limits, which the flood below needs.
+    both = [await start(folders[0], { PHM_RATE_LIMITS: 'on' }), second];
+    for (const server of both) {
       const { metrics } = (await server.metrics('', apiKey)).body;
       assert.equal(metrics.performance.total_keys_generated, 1);
       assert.equal(metrics.usage.total_usage, 2);
@@ -95,7 +94,6 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
   });
 
   it('tells the series and the p-values of keys that both servers made', async () => {
-    const both = await startBoth();
     const order = { security_level: 256, enable_nist_validation: true };
     for (const server of both) {
       assert.equal((await server.generate(order, apiKey)).status, 200);
@@ -115,7 +113,7 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
 
   it('shares the quota exactly between two servers', async () => {
     await postgres.query('service', `UPDATE usage SET used = ${QUOTA - 100}`);
-    const [one, other] = await startBoth();
+    const [one, other] = both;
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, i) =>
         (i % 2 ? one : other).generate({ security_level: 128 }, apiKey),
@@ -133,11 +131,8 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
   });
 
   it('answers valid keys through a flood of unknown ones', async () => {
-    const limited = { ...env, PHM_RATE_LIMITS: 'on' };
-    const server = await Server.start(folders[0], limited);
-    servers.push(server);
     const url = env.PHM_DATABASE_URL ?? '';
-    await outlastFlood(server, await makeAccount({ kind: 'postgres', url }), 3_000);
+    await outlastFlood(both[0], await makeAccount({ kind: 'postgres', url }), 3_000);
   });
 
   it('writes the password of the address nowhere', async () => {
@@ -150,6 +145,7 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
       PHM_DATABASE_URL: `postgres://phm:${PASSWORD}@127.0.0.1`,
     });
     assert.equal(incomplete.code, 2);
+    assert.deepEqual(await Promise.all(both.map((server) => server.stop())), [0, 0]);
     const texts = [failed.stderr, incomplete.stderr, ...servers.map(({ log }) => log)];
     for (const text of texts) assert.ok(!text.includes(PASSWORD));
   });
