@@ -2,23 +2,18 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Answer, makeDataDir, phmJson, removeDataDir, Server } from '../support/server.ts';
+import { type Account, addAccounts } from '../support/books.ts';
+import { type Answer, makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { sqliteIn } from '../support/unknown-keys.ts';
 
 const dataDir = makeDataDir();
 let server: Server;
 let apiKey: string;
 
 before(async () => {
-  const account = await phmJson<{ account_id: string }>(
-    ['account', 'create', '--init', '--name', 'fuzz', '--plan', 'enterprise'],
-    dataDir,
-  );
-  const issued = await phmJson<{ api_key: string }>(
-    ['key', 'issue', '--account', account.account_id],
-    dataDir,
-  );
-  apiKey = issued.api_key;
   server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
+  const [account] = (await addAccounts(sqliteIn(dataDir), ['enterprise'])) as [Account];
+  apiKey = account.apiKey;
 });
 after(async () => {
   await server.stop();

@@ -1,6 +1,6 @@
 /** Entropy sources as a client and an operator of the real server meet them. */
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { NoiseFifo } from '../support/noise-fifo.ts';
 import { type Environment, makeDataDir, removeDataDir, Server } from '../support/server.ts';
 import { SourceWatch } from '../support/source-watch.ts';
@@ -8,37 +8,60 @@ import { SourceWatch } from '../support/source-watch.ts';
 /** Min-entropy a bit of a screened sample: sound ones show 0.996, and less than this one in 10^15. */
 const LEAST_SCREEN = 0.985;
 
-describe('a server with a noise source', { timeout: 60_000 }, () => {
-  let dataDir: string;
-  let fifo: NoiseFifo;
-  let server: Server;
+/** A server beside a FIFO that is its device. */
+class Site {
+  readonly server: Server;
+  readonly fifo: NoiseFifo;
 
-  beforeEach(() => {
-    dataDir = makeDataDir();
-    fifo = new NoiseFifo(dataDir);
-  });
-  afterEach(async () => {
-    await server?.stop();
-    fifo.unplug();
-    removeDataDir(dataDir);
-  });
+  private constructor(server: Server, fifo: NoiseFifo) {
+    this.server = server;
+    this.fifo = fifo;
+  }
 
-  async function start(more: Environment = {}): Promise<void> {
-    server = await Server.start(dataDir, {
-      PHM_ENTROPY_SOURCES: 'os,device',
+  static async start(sources: Environment): Promise<Site> {
+    const dataDir = makeDataDir();
+    const fifo = new NoiseFifo(dataDir);
+    const server = await Server.start(dataDir, {
       PHM_DEVICE_PATH: fifo.path,
       PHM_DEVICE_MIN_ENTROPY: '8',
       PHM_RATE_LIMITS: 'off',
-      ...more,
+      ...sources,
     });
+    return new Site(server, fifo);
   }
 
-  const honest = () => fifo.feedHonestly();
-  const untilDelivering = () => new SourceWatch(server, 'device').untilHealth('ok', honest);
+  untilDelivering(): Promise<void> {
+    return new SourceWatch(this.server, 'device').untilHealth('ok', () => this.fifo.feedHonestly());
+  }
+
+  async close(): Promise<void> {
+    await this.server.stop();
+    this.fifo.unplug();
+    removeDataDir(this.server.dataDir);
+  }
+}
+
+describe('a server with a noise source as its default', { timeout: 60_000 }, () => {
+  let site: Site;
+  before(async () => {
+    site = await Site.start({ PHM_ENTROPY_SOURCES: 'os,device', PHM_ENTROPY_SOURCE: 'device' });
+  });
+  after(() => site?.close());
+
+  it('is not ready while the source has not passed its start-up tests', async () => {
+    const { server } = site;
+    const { status, body } = await server.request('/readyz');
+    assert.equal(status, 503);
+    assert.equal(body.checks.entropy, 'unavailable');
+    assert.equal(body.checks['entropy:os'], 'ok');
+    assert.equal((await server.generate({ security_level: 128 })).status, 503);
+    await site.untilDelivering();
+    assert.equal((await server.request('/readyz')).status, 200);
+    assert.equal((await server.generate({ security_level: 128 })).status, 200);
+  });
 
   it('credits a 384-bit key with more than 256 bits, and a 256-bit key with no more', async () => {
-    await start();
-    await untilDelivering();
+    const { server } = site;
     for (const [level, credited] of [
       [128, 128],
       [256, 256],
@@ -53,22 +76,18 @@ describe('a server with a noise source', { timeout: 60_000 }, () => {
     const { body } = await server.generate({ security_level: 384, entropy_source: 'os' });
     assert.ok(body.entropy_bits < 256);
   });
+});
 
-  it('is not ready while the default source has not passed its start-up tests', async () => {
-    await start({ PHM_ENTROPY_SOURCE: 'device' });
-    const { status, body } = await server.request('/readyz');
-    assert.equal(status, 503);
-    assert.equal(body.checks.entropy, 'unavailable');
-    assert.equal(body.checks['entropy:os'], 'ok');
-    assert.equal((await server.generate({ security_level: 128 })).status, 503);
-    await untilDelivering();
-    assert.equal((await server.request('/readyz')).status, 200);
-    assert.equal((await server.generate({ security_level: 128 })).status, 200);
+describe('a server that mixes a noise source into its keys', { timeout: 60_000 }, () => {
+  let site: Site;
+  before(async () => {
+    site = await Site.start({ PHM_ENTROPY_SOURCES: 'os', PHM_ENTROPY_MIX: 'device' });
   });
+  after(() => site?.close());
 
-  it('mixes a source into every key while it delivers, and goes on without it', async () => {
-    await start({ PHM_ENTROPY_SOURCES: 'os', PHM_ENTROPY_MIX: 'device' });
-    await untilDelivering();
+  it('mixes it into every key while it delivers, and goes on without it', async () => {
+    const { server, fifo } = site;
+    await site.untilDelivering();
     const mixed = await server.generate({ security_level: 384 });
     assert.ok(mixed.body.entropy_bits >= 384 * LEAST_SCREEN);
     fifo.unplug();
