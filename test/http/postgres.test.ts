@@ -127,7 +127,7 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
 
   it('counts in the metrics of either server what any of them answered before', async () => {
     const { seen } = await makeAccount({ kind: 'postgres', url: env.PHM_DATABASE_URL ?? '' });
-    await assertCountsOwnRequests(await startBoth(), seen);
+    await assertCountsOwnRequests(both, seen);
   });
 
   it('answers valid keys through a flood of unknown ones', async () => {
