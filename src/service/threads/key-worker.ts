@@ -10,21 +10,10 @@
 import { wipe } from '../../bytes.ts';
 import { monotonicMs } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import { generateKey } from '../../keys/generate.ts';
 import { entropyUnavailable, latchedError } from '../../keys/generator.ts';
-import { formatKeyId, newKeyId } from '../../keys/key-id.ts';
 import type { Defect } from '../../keys/latch.ts';
-import type { KeyOrder, RecordedKey } from '../../keys/order.ts';
 import type { PlainGenerator } from '../../keys/plain-generator.ts';
-import {
-  concludeExamination,
-  type Examination,
-  examineKey,
-  openQuestions,
-  type Retirements,
-  type ValidationVerdict,
-} from '../../keys/validate.ts';
-import type { CommitOutcome, LedgerRow, LedgerStore, MeteredRequest } from '../../ledger/index.ts';
+import type { CommitOutcome, LedgerStore } from '../../ledger/index.ts';
 import type { Keyring } from '../../proof/index.ts';
 import {
   type CommitTimes,
@@ -34,24 +23,19 @@ import {
   type KeyTask,
   type KeyTaskResult,
   type LedgerReport,
-  NO_STREAMS,
-  type Requester,
   type RetiredVersion,
   toFailure,
 } from '../messages.ts';
 import { BatchLookup } from './batch-lookup.ts';
+import { type Draft, Drafts } from './drafts.ts';
 import { KnownRetirements } from './known-retirements.ts';
 import { LedgerProbe } from './ledger-probe.ts';
 
-/** A metered task on its way through the transaction. */
-interface Draft {
-  /** True for a key of this worker's own generator. */
-  readonly isPlainKey: boolean;
-  readonly request: MeteredRequest;
-  /** What the task answers once its request is committed. */
-  readonly finish: (outcome: CommitOutcome & { kind: 'committed' }) => KeyTaskResult;
-  /** Wipes what must not leave. */
-  readonly discard: () => void;
+/** Everything of a task but its commit: a draft, or the result. */
+type Prepared = Draft | KeyTaskResult;
+
+function isDraft(one: Prepared): one is Draft {
+  return 'request' in one;
 }
 
 /** What became of a batch's drafts. */
@@ -61,17 +45,7 @@ interface Committed {
   readonly commit: CommitTimes | null;
 }
 
-/** Everything of a task but its commit: a draft, or the result. */
-type Prepared = Draft | KeyTaskResult;
-
-function isDraft(one: Prepared): one is Draft {
-  return 'request' in one;
-}
-
-/** Seconds a client should wait, for another server or for this one with the whole secret. */
-const LACKED_RETRY_SECONDS = 5;
-
-/** The same, for a server whose version makes keys, or this one with another version. */
+/** Seconds a client should wait, for a server whose version makes keys, or this one with another version. */
 const RETIRED_RETRY_SECONDS = 5;
 
 const EVIDENCE_PENDING: KeyTaskResult = { kind: 'evidence_pending' };
@@ -91,6 +65,7 @@ export class KeyWorker {
   readonly #store: LedgerStore;
   readonly #probe: LedgerProbe;
   readonly #retirements: KnownRetirements;
+  readonly #drafts: Drafts;
   /** Ends when the commits before have: batches are committed in their order, one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
   /** Once it is true it stays so. */
@@ -110,6 +85,7 @@ export class KeyWorker {
     this.#store = store;
     this.#probe = new LedgerProbe(store);
     this.#retirements = new KnownRetirements(keyring.currentVersion, onRetirements);
+    this.#drafts = new Drafts(plain, keyring, this.#retirements);
   }
 
   /** Refuses all that needs the ledger from the next batch on. A commit that is under way ends as it would have. */
@@ -260,11 +236,11 @@ export class KeyWorker {
     try {
       switch (task.kind) {
         case 'generate':
-          return this.#generate(task.requester, task.order);
+          return this.#drafts.generate(task) ?? EVIDENCE_PENDING;
         case 'record':
-          return this.#record(task);
+          return this.#drafts.record(task);
         case 'validate':
-          return await this.#validate(task, lookups);
+          return await this.#drafts.validate(task, lookups);
         case 'gather_evidence':
           if (task.isLast) this.#plain.end();
           return this.#plain.hasEvidence() ? { kind: 'evidence_gathered' } : EVIDENCE_PENDING;
@@ -282,71 +258,6 @@ export class KeyWorker {
       return { kind: 'failed', failure: toFailure(error) };
     }
   }
-
-  #generate(requester: Requester, order: KeyOrder): Draft | KeyTaskResult {
-    const made = this.#plain.make((generator) =>
-      generateKey(generator, this.#keyring, order, { ...NO_STREAMS }),
-    );
-    if (!made) return EVIDENCE_PENDING;
-    const { key: generated, number } = made;
-    const { commitment: _, ...released } = generated;
-    const newId = newKeyId();
-    const keyId = formatKeyId(newId);
-    return {
-      isPlainKey: true,
-      request: metered(requester, {
-        row: ledgerRow(newId, requester, order, generated),
-        counts: NO_STREAMS,
-      }),
-      finish: ({ usage }) => {
-        this.#plain.keyReleased(number, keyId);
-        return { kind: 'generated', keyId, generated: released, usage };
-      },
-      discard: () => wipe(released.key),
-    };
-  }
-
-  #record({ requester, order, generated, counts }: KeyTask & { kind: 'record' }): Draft {
-    const keyId = newKeyId();
-    return {
-      isPlainKey: false,
-      request: metered(requester, { row: ledgerRow(keyId, requester, order, generated), counts }),
-      finish: ({ usage }) => ({ kind: 'recorded', keyId: formatKeyId(keyId), usage }),
-      discard: () => {},
-    };
-  }
-
-  async #validate(
-    { requester, key, proof }: KeyTask & { kind: 'validate' },
-    lookups: BatchLookup,
-  ): Promise<Draft> {
-    let examination: Examination;
-    try {
-      examination = examineKey(this.#keyring, key, proof);
-    } finally {
-      if (key) wipe(key);
-    }
-    const verdict = await this.#conclude(examination, lookups);
-    if (verdict.proofVerification === 'failed') await requireWholeSecret(lookups);
-    return {
-      isPlainKey: false,
-      request: metered(requester, null),
-      finish: ({ usage }) => ({ kind: 'validated', verdict, usage }),
-      discard: () => {},
-    };
-  }
-
-  /** Asks the ledger what it must be asked, and judges. */
-  async #conclude(examination: Examination, lookups: BatchLookup): Promise<ValidationVerdict> {
-    let retirements: Retirements = new Map();
-    if (examination.commitments.length > 0) {
-      retirements = await lookups.retirements();
-      this.#retirements.note(retirements);
-    }
-    const questions = openQuestions(examination, retirements);
-    const rowsMadeMs = await lookups.find(questions);
-    return concludeExamination(examination, retirements, questions, rowsMadeMs);
-  }
 }
 
 function retiredError(version: number): AppError {
@@ -354,40 +265,4 @@ function retiredError(version: number): AppError {
     cause: new Error(`version ${version} of the master secret is retired`),
     retryAfterSeconds: RETIRED_RETRY_SECONDS,
   });
-}
-
-/** Only who holds every version that keys are made under can say that a key was not made here. */
-async function requireWholeSecret(lookups: BatchLookup): Promise<void> {
-  const lacked = await lookups.lackedVersions();
-  if (lacked.length === 0) return;
-  throw new AppError('ledger_unavailable', {
-    cause: new Error(`the master secret lacks version ${lacked.join(', ')}`),
-    retryAfterSeconds: LACKED_RETRY_SECONDS,
-  });
-}
-
-function metered(requester: Requester, key: MeteredRequest['key']): MeteredRequest {
-  return { ...requester, key };
-}
-
-function ledgerRow(
-  keyId: Uint8Array,
-  { atMs }: Requester,
-  order: KeyOrder,
-  generated: RecordedKey,
-): LedgerRow {
-  return {
-    keyId,
-    commitment: generated.commitment.digest,
-    secretVersion: generated.commitment.version,
-    fingerprint: generated.commitment.fingerprint,
-    securityLevel: order.securityLevel,
-    modulation: order.modulation,
-    source: order.source,
-    createdMs: atMs,
-    latencyUs: Math.round(generated.latencyMs * 1000),
-    entropyBits: generated.entropyBits,
-    entropyJobId: generated.entropyJobId,
-    evidence: generated.evidence,
-  };
 }

@@ -1,0 +1,153 @@
+/**
+ * Drafts: what the key worker makes of metered tasks before their transaction. It has made a key and written its row
+ * out, or examined a key, and recorded nothing yet.
+ */
+import { wipe } from '../../bytes.ts';
+import { AppError } from '../../errors.ts';
+import { generateKey } from '../../keys/generate.ts';
+import { formatKeyId, newKeyId } from '../../keys/key-id.ts';
+import type { KeyOrder, RecordedKey } from '../../keys/order.ts';
+import type { PlainGenerator } from '../../keys/plain-generator.ts';
+import {
+  concludeExamination,
+  type Examination,
+  examineKey,
+  openQuestions,
+  type Retirements,
+  type ValidationVerdict,
+} from '../../keys/validate.ts';
+import type { CommitOutcome, LedgerRow, MeteredRequest } from '../../ledger/index.ts';
+import type { Keyring } from '../../proof/index.ts';
+import { type KeyTask, type KeyTaskResult, NO_STREAMS, type Requester } from '../messages.ts';
+import type { BatchLookup } from './batch-lookup.ts';
+import type { KnownRetirements } from './known-retirements.ts';
+
+/** A metered task on its way through the transaction. */
+export interface Draft {
+  /** True for a key of this worker's own generator. */
+  readonly isPlainKey: boolean;
+  readonly request: MeteredRequest;
+  /** What the task answers once its request is committed. */
+  readonly finish: (outcome: CommitOutcome & { kind: 'committed' }) => KeyTaskResult;
+  /** Wipes what must not leave. */
+  readonly discard: () => void;
+}
+
+/** Seconds a client should wait, for another server or for this one with the whole secret. */
+const LACKED_RETRY_SECONDS = 5;
+
+export class Drafts {
+  readonly #plain: PlainGenerator;
+  readonly #keyring: Keyring;
+  readonly #retirements: KnownRetirements;
+
+  constructor(plain: PlainGenerator, keyring: Keyring, retirements: KnownRetirements) {
+    this.#plain = plain;
+    this.#keyring = keyring;
+    this.#retirements = retirements;
+  }
+
+  /** Makes a plain key; undefined while its generator waits for a verdict. */
+  generate({ requester, order }: KeyTask & { kind: 'generate' }): Draft | undefined {
+    const made = this.#plain.make((generator) =>
+      generateKey(generator, this.#keyring, order, { ...NO_STREAMS }),
+    );
+    if (!made) return undefined;
+    const { key: generated, number } = made;
+    const { commitment: _, ...released } = generated;
+    const newId = newKeyId();
+    const keyId = formatKeyId(newId);
+    return {
+      isPlainKey: true,
+      request: metered(requester, {
+        row: ledgerRow(newId, requester, order, generated),
+        counts: NO_STREAMS,
+      }),
+      finish: ({ usage }) => {
+        this.#plain.keyReleased(number, keyId);
+        return { kind: 'generated', keyId, generated: released, usage };
+      },
+      discard: () => wipe(released.key),
+    };
+  }
+
+  /** Takes a key of a suite worker. */
+  record({ requester, order, generated, counts }: KeyTask & { kind: 'record' }): Draft {
+    const keyId = newKeyId();
+    return {
+      isPlainKey: false,
+      request: metered(requester, { row: ledgerRow(keyId, requester, order, generated), counts }),
+      finish: ({ usage }) => ({ kind: 'recorded', keyId: formatKeyId(keyId), usage }),
+      discard: () => {},
+    };
+  }
+
+  /** Examines a key, and wipes it. */
+  async validate(
+    { requester, key, proof }: KeyTask & { kind: 'validate' },
+    lookups: BatchLookup,
+  ): Promise<Draft> {
+    let examination: Examination;
+    try {
+      examination = examineKey(this.#keyring, key, proof);
+    } finally {
+      if (key) wipe(key);
+    }
+    const verdict = await this.#conclude(examination, lookups);
+    if (verdict.proofVerification === 'failed') await requireWholeSecret(lookups);
+    return {
+      isPlainKey: false,
+      request: metered(requester, null),
+      finish: ({ usage }) => ({ kind: 'validated', verdict, usage }),
+      discard: () => {},
+    };
+  }
+
+  /** Asks the ledger what it must be asked, and judges. */
+  async #conclude(examination: Examination, lookups: BatchLookup): Promise<ValidationVerdict> {
+    let retirements: Retirements = new Map();
+    if (examination.commitments.length > 0) {
+      retirements = await lookups.retirements();
+      this.#retirements.note(retirements);
+    }
+    const questions = openQuestions(examination, retirements);
+    const rowsMadeMs = await lookups.find(questions);
+    return concludeExamination(examination, retirements, questions, rowsMadeMs);
+  }
+}
+
+/** Only a server that holds every version that keys are made under can say that a key was not made here. */
+async function requireWholeSecret(lookups: BatchLookup): Promise<void> {
+  const lacked = await lookups.lackedVersions();
+  if (lacked.length === 0) return;
+  throw new AppError('ledger_unavailable', {
+    cause: new Error(`the master secret lacks version ${lacked.join(', ')}`),
+    retryAfterSeconds: LACKED_RETRY_SECONDS,
+  });
+}
+
+function metered(requester: Requester, key: MeteredRequest['key']): MeteredRequest {
+  return { ...requester, key };
+}
+
+function ledgerRow(
+  keyId: Uint8Array,
+  { atMs }: Requester,
+  order: KeyOrder,
+  generated: RecordedKey,
+): LedgerRow {
+  return {
+    keyId,
+    commitment: generated.commitment.digest,
+    secretVersion: generated.commitment.version,
+    fingerprint: generated.commitment.fingerprint,
+    securityLevel: order.securityLevel,
+    modulation: order.modulation,
+    source: order.source,
+    createdMs: atMs,
+    latencyUs: Math.round(generated.latencyMs * 1000),
+    entropyBits: generated.entropyBits,
+    entropyJobId: generated.entropyJobId,
+    evidence: generated.evidence,
+  };
+}
