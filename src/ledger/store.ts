@@ -260,8 +260,6 @@ export interface LedgerStore extends AccountStore {
    * `ledger_unavailable`. Otherwise tells whether others lock a row of one of the accounts, and waits for none.
    */
   probe(order: ProbeOrder): Promise<boolean>;
-  /** Which of these key ids have a row. */
-  lookup(keyIds: readonly Uint8Array[]): Promise<boolean[]>;
   /** Whose these keys are, and what they are, in their order; null without a row. */
   findKeys(keyIds: readonly Uint8Array[]): Promise<(RecordedKey | null)[]>;
   /**

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { utcMonth } from '../../src/clock.ts';
 import type { LedgerStore } from '../../src/ledger/index.ts';
-import { keyRequest, makeKeyId, makeRow, NOW } from './contract.ts';
+import { areRecorded, keyRequest, makeKeyId, makeRow, NOW } from './contract.ts';
 import { evidenceAt } from './statistics-contract.ts';
 
 export const DAY_MS = 86_400_000;
@@ -42,7 +42,11 @@ export function clockContract(
         rows.map((row) => keyRequest(ACCOUNT, row)),
         [],
       );
-      return () => store.lookup(rows.map(({ keyId }) => keyId));
+      return () =>
+        areRecorded(
+          store,
+          rows.map(({ keyId }) => keyId),
+        );
     }
 
     const order = (days: number, clock = clockAt(NOW)) => ({

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { utcMonth } from '../../src/clock.ts';
 import type { LedgerRow, LedgerStore } from '../../src/ledger/index.ts';
-import { keyRequest, makeKeyId, makeRow, NOW } from './contract.ts';
+import { areRecorded, keyRequest, makeKeyId, makeRow, NOW } from './contract.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -67,7 +67,10 @@ export async function assertSameStore(
   { rows }: Filled,
 ): Promise<void> {
   assert.deepEqual(await readBooks(other), await readBooks(store));
-  const found = await other.lookup(rows.map(({ keyId }) => keyId));
+  const found = await areRecorded(
+    other,
+    rows.map(({ keyId }) => keyId),
+  );
   assert.ok(found.length > 0 && found.every(Boolean));
   const queries = rows.map(({ secretVersion: version, commitment: digest, fingerprint }) => ({
     version,

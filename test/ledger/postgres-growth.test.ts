@@ -21,7 +21,7 @@ import {
 } from '../../src/ledger/postgres/store.ts';
 import { noPostgres, Postgres } from '../support/postgres.ts';
 import { clockContract } from './clock-contract.ts';
-import { keyRequest, MONTH, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
+import { areRecorded, keyRequest, MONTH, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
 import { evidenceAt } from './statistics-contract.ts';
 
 let postgres: Postgres;
@@ -226,7 +226,7 @@ describe('PostgreSQL pruning', when, () => {
       beforeMs: july,
       isPartial: true,
     });
-    assert.ok((await store.lookup(keyIds)).every((found) => found));
+    assert.ok((await areRecorded(store, keyIds)).every((found) => found));
     const pValues = async () =>
       (await store.keyEvidence('acct_v', 10)).map(({ pValues: [first] }) => first);
     assert.deepEqual(await pValues(), [0, 1, 2, 3, 4, 5, 6]);
@@ -240,7 +240,15 @@ describe('PostgreSQL pruning', when, () => {
       { ...end, rows: 0 },
     ]);
     assert.deepEqual(await pValues(), [4, 5, 6]);
-    assert.deepEqual(await store.lookup(keyIds), [false, false, false, false, true, true, true]);
+    assert.deepEqual(await areRecorded(store, keyIds), [
+      false,
+      false,
+      false,
+      false,
+      true,
+      true,
+      true,
+    ]);
     assert.equal((await store.metrics('acct_e', NOW - 500 * DAY_MS)).keys, 8, 'hour sums stay');
   });
 
@@ -299,7 +307,7 @@ describe('PostgreSQL pruning', when, () => {
     });
     await maintenance.stop();
     assert.ok(report.rows > 0);
-    assert.deepEqual(await store.lookup([row.keyId]), [false]);
+    assert.deepEqual(await areRecorded(store, [row.keyId]), [false]);
   });
 });
 
@@ -383,7 +391,7 @@ describe('PostgreSQL migrations', when, () => {
     await until(committed.length + 60);
     running = false;
     await Promise.all(loads);
-    assert.ok((await old.lookup(committed)).every((found) => found));
+    assert.ok((await areRecorded(old, committed)).every((found) => found));
     const [books] = await postgres.query(
       'rolling',
       `SELECT (SELECT count(*) FROM ledger)::integer AS rows, used::integer FROM usage`,

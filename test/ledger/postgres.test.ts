@@ -20,7 +20,15 @@ import { isOfCommit } from '../../src/ledger/postgres/confirmation.ts';
 import { openPostgresStore } from '../../src/ledger/postgres/store.ts';
 import { noPostgres, PASSWORD, Postgres } from '../support/postgres.ts';
 import { WayToServer } from '../support/way.ts';
-import { keyRequest, ledgerContract, MONTH, makeRow, NOW, QUOTAS } from './contract.ts';
+import {
+  areRecorded,
+  keyRequest,
+  ledgerContract,
+  MONTH,
+  makeRow,
+  NOW,
+  QUOTAS,
+} from './contract.ts';
 import { assertSameStore, fillStore } from './filled-store.ts';
 import { statisticsContract } from './statistics-contract.ts';
 import { verifyContract } from './verify-contract.ts';
@@ -188,7 +196,7 @@ describe('PostgreSQL store that loses its server', when, () => {
     while (cuts < 20) cuts += await terminateAll('cut');
     running = false;
     await Promise.all(clients);
-    assert.ok((await store.lookup(answered)).every((found) => found));
+    assert.ok((await areRecorded(store, answered)).every((found) => found));
     const books = await readBooks('cut');
     assert.equal(books.rows, books.used);
     assert.equal(books.rows, books.keys);
@@ -208,7 +216,7 @@ describe('PostgreSQL store that loses its server', when, () => {
     await assert.rejects(store.commit([keyRequest(id, lost)], []), isUnavailable);
     await assert.rejects(store.metrics(id, 0), isUnavailable);
     await postgres.restart();
-    assert.deepEqual(await store.lookup([kept.keyId, lost.keyId]), [true, false]);
+    assert.deepEqual(await areRecorded(store, [kept.keyId, lost.keyId]), [true, false]);
     const [outcome] = await store.commit([keyRequest(id, lost)], []);
     assert.deepEqual(outcome, { kind: 'committed', usage: { month: MONTH, used: 2, quota: null } });
     await store.close();
@@ -231,7 +239,7 @@ describe('PostgreSQL store that loses its server', when, () => {
       'postgres',
       'ALTER DATABASE read_only RESET default_transaction_read_only',
     );
-    await store.lookup([]);
+    await areRecorded(store, []);
     assert.equal((await store.commit([keyRequest(id)], [])).length, 1);
     await Promise.all([store.close(), writable.close()]);
   });
@@ -267,7 +275,7 @@ describe('PostgreSQL store that loses its server', when, () => {
     await keeper.query(
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()',
     );
-    await assert.rejects(store.lookup([]), isUnavailable);
+    await assert.rejects(areRecorded(store, []), isUnavailable);
     const refused = assert.rejects(store.commit([keyRequest(id)], []), (error: AppError) => {
       const reason = (error.cause as Error).message;
       assert.match(reason, /password authentication failed/);
@@ -339,7 +347,13 @@ describe('PostgreSQL store whose answer to a batch is lost', when, () => {
       { kind: 'committed', usage: { month: MONTH, used: 1, quota: 3 } },
       { kind: 'committed', usage: { month: MONTH, used: 2, quota: 3 } },
     ]);
-    assert.deepEqual(await store.lookup(rows.map(({ keyId }) => keyId)), [true, true]);
+    assert.deepEqual(
+      await areRecorded(
+        store,
+        rows.map(({ keyId }) => keyId),
+      ),
+      [true, true],
+    );
   });
 
   it('answers ledger_unavailable when it had not arrived, and counts nothing', async () => {
@@ -347,7 +361,7 @@ describe('PostgreSQL store whose answer to a batch is lost', when, () => {
     way.cut = 'request';
     await assert.rejects(store.commit([keyRequest(id, row)], []), isUnavailable);
     assert.equal(way.cut, null, 'the request was cut off');
-    assert.deepEqual(await store.lookup([row.keyId]), [false]);
+    assert.deepEqual(await areRecorded(store, [row.keyId]), [false]);
     assert.deepEqual(await readBooks('doubt'), { rows: 2, used: 2, keys: 2 });
   });
 
@@ -378,7 +392,7 @@ describe('PostgreSQL store whose answer to a batch is lost', when, () => {
     while ((await postgres.query('doubt', waits)).length > 0);
     const [next] = await store.commit([keyRequest(enterprise)], []);
     assert.equal(next?.kind === 'committed' && next.usage.used, 1);
-    assert.deepEqual(await store.lookup([row.keyId]), [false]);
+    assert.deepEqual(await areRecorded(store, [row.keyId]), [false]);
   });
 
   it('leaves nothing of a batch that arrives after it was given up', async () => {
@@ -389,7 +403,7 @@ describe('PostgreSQL store whose answer to a batch is lost', when, () => {
     await assert.rejects(store.commit([keyRequest(enterprise, row)], []), isUnavailable);
     assert.ok(way.deliver, 'it was kept');
     await way.deliver();
-    assert.deepEqual(await store.lookup([row.keyId]), [false]);
+    assert.deepEqual(await areRecorded(store, [row.keyId]), [false]);
     assert.deepEqual(await readBooks('doubt'), books);
     assert.equal((await store.commit([keyRequest(enterprise)], []))[0]?.kind, 'committed');
   });
@@ -489,7 +503,7 @@ describe('PostgreSQL store whose synchronous standby is away', when, () => {
       const commit = store.commit([keyRequest(id, row)], []);
       assert.ok(await cutWait(how, commit), 'the batch waits');
       assert.ok(await cutWait(how, commit), 'the question waits');
-      assert.deepEqual(await store.lookup([row.keyId]), [true], 'the batch can be seen');
+      assert.deepEqual(await areRecorded(store, [row.keyId]), [true], 'the batch can be seen');
       assert.ok(await nextWait(commit), 'the next question waits');
       await setStandbys('');
       assert.equal((await commit)[0]?.kind, 'committed');

@@ -19,7 +19,15 @@ import { SqliteConnection } from '../../src/ledger/sqlite/connection.ts';
 import { migrateDatabase } from '../../src/ledger/sqlite/schema.ts';
 import { CANDIDATES, SqliteStore } from '../../src/ledger/sqlite/store.ts';
 import { clockContract } from './clock-contract.ts';
-import { keyRequest, ledgerContract, makeKeyId, makeRow, NOW, QUOTAS } from './contract.ts';
+import {
+  areRecorded,
+  keyRequest,
+  ledgerContract,
+  makeKeyId,
+  makeRow,
+  NOW,
+  QUOTAS,
+} from './contract.ts';
 import { evidenceAt, statisticsContract } from './statistics-contract.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'phm-ledger-'));
@@ -121,7 +129,7 @@ describe('SQLite store', () => {
     );
     blocker.exec('ROLLBACK');
     blocker.close();
-    assert.deepEqual(await store.lookup([row.keyId]), [false]);
+    assert.deepEqual(await areRecorded(store, [row.keyId]), [false]);
     assert.equal((await store.commit([keyRequest(id, row)], []))[0]?.kind, 'committed');
     await store.close();
   });
@@ -148,7 +156,7 @@ describe('SQLite store', () => {
     await first.commit([keyRequest(id, row)], []);
     await first.close();
     const second = open('restart.db');
-    assert.deepEqual(await second.lookup([row.keyId]), [true]);
+    assert.deepEqual(await areRecorded(second, [row.keyId]), [true]);
     await second.close();
   });
 
@@ -283,14 +291,14 @@ describe('SQLite store with a COMMIT that fails', () => {
         code: 'ledger_unavailable',
       });
       // Durable or not, the caller was refused; what the file holds is counted once or not at all.
-      const [recorded] = await store.lookup([lost.keyId]);
+      const [recorded] = await areRecorded(store, [lost.keyId]);
       assert.equal(recorded, moment === 'after');
       const [outcome] = await store.commit([keyRequest(id, next)], []);
       assert.equal(outcome?.kind, 'committed');
       const rows = recorded ? 2 : 1;
       assert.equal(outcome?.kind === 'committed' && outcome.usage.used, rows);
       assert.equal((await store.metrics(id, 0)).keys, rows);
-      assert.deepEqual(await store.lookup([next.keyId]), [true]);
+      assert.deepEqual(await areRecorded(store, [next.keyId]), [true]);
       await store.close();
     });
   }
@@ -323,8 +331,21 @@ describe('SQLite store over months and releases', () => {
     const [outcome] = await other.commit([keyRequest(id)], []);
     assert.equal(outcome?.kind, 'committed');
     assert.deepEqual(await pruned, expected);
-    assert.ok((await store.lookup(old.map(({ keyId }) => keyId))).every((found) => !found));
-    assert.deepEqual(await store.lookup(kept.map(({ keyId }) => keyId)), [true, true]);
+    assert.ok(
+      (
+        await areRecorded(
+          store,
+          old.map(({ keyId }) => keyId),
+        )
+      ).every((found) => !found),
+    );
+    assert.deepEqual(
+      await areRecorded(
+        store,
+        kept.map(({ keyId }) => keyId),
+      ),
+      [true, true],
+    );
     const left = await store.keyEvidence(id, 1_000);
     assert.deepEqual(
       left.map(({ pValues }) => pValues[0]),

@@ -13,7 +13,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type LedgerStore, openSqliteStore } from '../../src/ledger/index.ts';
 import { openPostgresStore } from '../../src/ledger/postgres/store.ts';
-import { keyRequest, makeKeyId, makeRow, QUOTAS } from '../ledger/contract.ts';
+import { areRecorded, keyRequest, makeKeyId, makeRow, QUOTAS } from '../ledger/contract.ts';
 import { noPostgres, Postgres } from '../support/postgres.ts';
 import { type Environment, makeDataDir, removeDataDir, Server } from '../support/server.ts';
 import { shiftUrl } from '../support/shift-clock.ts';
@@ -48,7 +48,7 @@ async function fill(store: LedgerStore): Promise<readonly Uint8Array[]> {
 }
 
 async function countLeft(store: LedgerStore, keyIds: readonly Uint8Array[]): Promise<number> {
-  const found = await store.lookup(keyIds);
+  const found = await areRecorded(store, keyIds);
   await store.close();
   return found.filter(Boolean).length;
 }

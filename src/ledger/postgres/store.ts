@@ -295,15 +295,6 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
     return (rows[0]?.decision as Decision | undefined) ?? null;
   }
 
-  async lookup(keyIds: readonly Uint8Array[]): Promise<boolean[]> {
-    const rows = await this.connection.all(
-      `SELECT EXISTS (SELECT FROM ledger WHERE ledger.key_id = asked.key_id) AS found
-       FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (key_id, position) ORDER BY position`,
-      keyIds.map(toBuffer),
-    );
-    return rows.map(({ found }) => found === true);
-  }
-
   async findKeys(keyIds: readonly Uint8Array[]): Promise<(RecordedKey | null)[]> {
     const rows = await this.connection.all(RECORDED_KEYS, keyIds.map(toBuffer));
     const found = new Map(

@@ -249,10 +249,6 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
     }
   }
 
-  async lookup(keyIds: readonly Uint8Array[]): Promise<boolean[]> {
-    return this.connection.guarded(() => keyIds.map((keyId) => this.#hasRow(keyId)));
-  }
-
   async findKeys(keyIds: readonly Uint8Array[]): Promise<(RecordedKey | null)[]> {
     return this.connection.guarded(() => keyIds.map((keyId) => this.#findKey(keyId)));
   }
@@ -261,10 +257,6 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
     return this.connection.guarded(() =>
       queries.map((query) => rowMadeMs(query, this.#candidates(query))),
     );
-  }
-
-  #hasRow(keyId: Uint8Array): boolean {
-    return this.connection.get('SELECT 1 FROM ledger WHERE key_id = ?', keyId) !== undefined;
   }
 
   #findKey(keyId: Uint8Array): RecordedKey | null {
