@@ -4,7 +4,13 @@ import { test } from 'node:test';
 import { DftKernel } from '../../packages/sp800-22/src/kernels/dft.ts';
 import { loadKernels } from '../../packages/sp800-22/src/kernels/module.ts';
 import { countPeaksBelow, thresholdSquared } from '../../packages/sp800-22/src/tests/dft.ts';
-import { packBits, randomBits, SPECTRA } from '../sp800-22/spectra.ts';
+import {
+  packBits,
+  randomBits,
+  SPECTRA,
+  sumsBesideThreshold,
+  withSums,
+} from '../sp800-22/spectra.ts';
 
 /** Both run on this engine. */
 const BUILDS = ['simd', 'relaxed-simd'] as const;
@@ -44,6 +50,14 @@ for (const n of [2 ** 20, 1_000_000]) {
       if (SOUND_SPECTRA.includes(name)) assert.equal(exact, 2 * kernels.length);
     });
   }
+
+  test(`bins 0 and n/2 of ${n} bits on both sides of T: the first is counted, the second is not`, () => {
+    const T = Math.sqrt(thresholdSquared(n, 'exact'));
+    for (const [S, alternating] of sumsBesideThreshold(T)) {
+      const bits = withSums(randomBits(11, n), S, alternating);
+      assert.equal(countExact(`S ${S}, alternating ${alternating}`, bits), 2 * kernels.length);
+    }
+  });
 
   test(`N_1 of 200 random sequences of ${n} bits is exact`, () => {
     for (let seed = 1000; seed < 1200; seed++) {

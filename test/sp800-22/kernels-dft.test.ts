@@ -6,7 +6,7 @@ import { DftKernel } from '../../packages/sp800-22/src/kernels/dft.ts';
 import { type KernelModule, loadKernels } from '../../packages/sp800-22/src/kernels/module.ts';
 import { countPeaksBelow, thresholdSquared } from '../../packages/sp800-22/src/tests/dft.ts';
 import { aesStream } from './differential.ts';
-import { packBits, randomBits, SPECTRA } from './spectra.ts';
+import { packBits, randomBits, SPECTRA, sumsBesideThreshold, withSums } from './spectra.ts';
 
 const LENGTHS = [2 ** 20, 1_000_000] as const;
 
@@ -135,36 +135,12 @@ test('sequences with a peak above 64n are left to the plain transform', () => {
   }
 });
 
-/** Makes the sum of ±1 `S`, and that with alternating signs `alternating`, by changing few bits. */
-function withSums(bits: Uint8Array, S: number, alternating: number): Uint8Array {
-  const changed = Uint8Array.from(bits);
-  for (const parity of [0, 1]) {
-    const target = parity === 0 ? (S + alternating) / 2 : (S - alternating) / 2;
-    let sum = 0;
-    for (let i = parity; i < bits.length; i += 2) sum += 2 * bits[i] - 1;
-    const wrong = sum > target ? 1 : 0;
-    // Spread over the sequence, so that no other peak grows.
-    for (let i = parity; sum !== target; i = (i + 2_038) % bits.length) {
-      if (changed[i] !== wrong) continue;
-      changed[i] = 1 - wrong;
-      sum += wrong === 1 ? -2 : 2;
-    }
-  }
-  return changed;
-}
-
+// On 10^6 bits in test/slow/kernels-dft.test.ts.
 test('bins 0 and n/2 on both sides of T: the first is counted, the second is not', () => {
-  for (const n of LENGTHS) {
-    const T = Math.sqrt(thresholdSquared(n, 'exact'));
-    const below = 4 * Math.floor(T / 4);
-    for (const [S, alternating] of [
-      [below, 0],
-      [below + 4, 0],
-      [0, below],
-    ]) {
-      const bits = withSums(randomBits(11, n), S, alternating);
-      assert.ok(assertExact(`S ${S}, alternating ${alternating}`, bits));
-    }
+  const T = Math.sqrt(thresholdSquared(2 ** 20, 'exact'));
+  for (const [S, alternating] of sumsBesideThreshold(T)) {
+    const bits = withSums(randomBits(11, 2 ** 20), S, alternating);
+    assert.ok(assertExact(`S ${S}, alternating ${alternating}`, bits));
   }
 });
 

@@ -122,3 +122,31 @@ export const SPECTRA: Readonly<Record<string, Spectrum>> = {
     ]),
   ),
 };
+
+/** Makes the sum of ±1 `S`, and that with alternating signs `alternating`, by changing few bits. */
+export function withSums(bits: Uint8Array, S: number, alternating: number): Uint8Array {
+  const changed = Uint8Array.from(bits);
+  for (const parity of [0, 1]) {
+    const target = parity === 0 ? (S + alternating) / 2 : (S - alternating) / 2;
+    let sum = 0;
+    for (let i = parity; i < bits.length; i += 2) sum += 2 * bits[i] - 1;
+    const wrong = sum > target ? 1 : 0;
+    // Spread over the sequence, so that no other peak grows.
+    for (let i = parity; sum !== target; i = (i + 2_038) % bits.length) {
+      if (changed[i] !== wrong) continue;
+      changed[i] = 1 - wrong;
+      sum += wrong === 1 ? -2 : 2;
+    }
+  }
+  return changed;
+}
+
+/** The sums, plain and with alternating signs, that put bin 0 or n/2 just below T or above it. */
+export function sumsBesideThreshold(T: number): readonly (readonly [number, number])[] {
+  const below = 4 * Math.floor(T / 4);
+  return [
+    [below, 0],
+    [below + 4, 0],
+    [0, below],
+  ];
+}
