@@ -14,7 +14,7 @@ function soundBits(n: number, seed = 0): Uint8Array {
 const reasons = (report: sts.SuiteReport): Record<string, string> =>
   Object.fromEntries(report.tests.flatMap((t) => (t.applicable ? [] : [[t.name, t.reason]])));
 
-/** The transform takes seconds for many of these where n is odd; test/slow/suite.test.ts has it on all of them. */
+/** The plain transform takes most of the time where n is no power of two: test/slow/suite.test.ts runs it there. */
 const WITHOUT_DFT = sts.TEST_NAMES.filter((name) => name !== 'dft');
 
 /** A seed whose walk has 1,103 cycles within 10^6 bits, and one whose walk has 180. */
