@@ -5,15 +5,13 @@
  * go to the key worker, keys with evidence to a suite worker first.
  */
 import type { Worker } from 'node:worker_threads';
-import { isExhausted } from '../accounts/index.ts';
-import { wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
 import type { BackgroundSource, SourceStatus } from '../entropy/index.ts';
-import { AppError, ERRORS, SetupError } from '../errors.ts';
-import { type GeneratorStatus, latchedError } from '../keys/generator.ts';
+import { AppError, SetupError } from '../errors.ts';
+import type { GeneratorStatus } from '../keys/generator.ts';
 import type { Latch } from '../keys/latch.ts';
-import type { GeneratedKey, GenerateOutcome, KeyOrder } from '../keys/order.ts';
-import { parseKey, type ValidateOutcome } from '../keys/validate.ts';
+import type { GenerateOutcome, KeyOrder } from '../keys/order.ts';
+import type { ValidateOutcome } from '../keys/validate.ts';
 import type {
   AccountMetrics,
   ClockReading,
@@ -26,17 +24,16 @@ import { ApiKeyCache } from './api-key-cache.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { mergeStatuses } from './entropy-sources.ts';
 import { EvidenceWatch } from './evidence-watch.ts';
-import { LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
+import { LedgerWatch } from './ledger-watch.ts';
 import {
   type KeyTask,
   type KeyWorkerMessage,
   type KeyWorkerReply,
   type MetricsQuery,
-  NO_STREAMS,
-  type Requester,
   toError,
   unexpected,
 } from './messages.ts';
+import { MeteredRequests } from './metered-requests.ts';
 import type { ServiceLoad, StageListener } from './observer.ts';
 import type { KeyServiceOptions } from './options.ts';
 import { KeyQueue, type SettledResult } from './queue.ts';
@@ -62,9 +59,9 @@ export class KeyService {
   readonly #evidence: EvidenceWatch;
   readonly #statistics: Statistics;
   readonly #apiKeys: ApiKeyCache;
+  readonly #metered: MeteredRequests;
   readonly #background: readonly BackgroundSource[];
   readonly #startMs: number;
-  #released = 0;
   #keyWorkerStatus: GeneratorStatus;
   #closing = false;
   #probing = false;
@@ -78,7 +75,7 @@ export class KeyService {
     this.#latch = latch;
     this.#startMs = options.clock.nowMs();
     void latch.whenSet().then((defect) => {
-      options.onLatch(defect, { keys: this.#released, sinceMs: this.#startMs });
+      options.onLatch(defect, { keys: this.#metered.released, sinceMs: this.#startMs });
       this.#queue.resume();
     });
     for (const verdict of ready.flatMap(({ failedVerdicts }) => failedVerdicts)) {
@@ -111,6 +108,16 @@ export class KeyService {
       }
     });
     this.#apiKeys = new ApiKeyCache((keyHashes) => this.#lookUpPrincipals(keyHashes), observer);
+    this.#metered = new MeteredRequests({
+      latch,
+      queue: this.#queue,
+      pool: this.#pool,
+      ledger: this.#ledger,
+      apiKeys: this.#apiKeys,
+      clock: options.clock,
+      quotaNowMs: () => this.quotaNowMs(),
+      observer,
+    });
     for (const worker of this.#workers) this.#watch(worker);
   }
 
@@ -134,113 +141,23 @@ export class KeyService {
    * Generates and records a key. `abandoned` tells whether the client has gone while the request
    * waited. A key whose row became durable before the latch was set is wiped here; its row stands.
    */
-  async generate(
+  generate(
     principal: Principal,
     order: KeyOrder,
     abandoned: () => boolean,
     onStage?: StageListener,
   ): Promise<GenerateOutcome> {
-    const outcome = await this.#generate(principal, order, abandoned, onStage);
-    if (outcome.kind === 'generated') {
-      this.#refuseIfLatched(outcome.generated);
-      this.#released += 1;
-      this.#options.observer?.keyGenerated(order);
-    }
-    return outcome;
-  }
-
-  #refuseIfLatched({ key }: { readonly key: Uint8Array }): void {
-    const defect = this.#latch.read();
-    if (!defect) return;
-    wipe(key);
-    throw latchedError(defect);
-  }
-
-  async #generate(
-    principal: Principal,
-    order: KeyOrder,
-    abandoned: () => boolean,
-    onStage: StageListener | undefined,
-  ): Promise<GenerateOutcome> {
-    const requester = this.#requester(principal);
-    const exhausted = this.#exhausted(principal);
-    if (exhausted) return exhausted;
-    let counts = NO_STREAMS;
-    try {
-      requireCurrentSecret(this.#ledger.status());
-      if (!order.withEvidence) {
-        const task: KeyTask = { kind: 'generate', requester, order };
-        return await this.#generatePlain(task, abandoned, onStage);
-      }
-      const { accountId } = principal;
-      const reply = await this.#pool.submit({ order }, accountId, abandoned, onStage);
-      counts = reply.counts;
-      if (reply.result.kind === 'failed') {
-        throw toError(reply.result.failure);
-      }
-      const { generated } = reply.result;
-      const task = { kind: 'record', requester, order, counts: reply.counts } as const;
-      return await this.#record(task, generated, onStage);
-    } catch (error) {
-      if (isServerError(error)) {
-        this.#queue.recordFailure({ accountId: requester.accountId, atMs: requester.atMs, counts });
-      }
-      throw error;
-    }
-  }
-
-  async #generatePlain(
-    task: KeyTask,
-    abandoned: () => boolean,
-    onStage: StageListener | undefined,
-  ): Promise<GenerateOutcome> {
-    const result = await this.#submit(task, abandoned, onStage);
-    if (result.kind !== 'generated' && result.kind !== 'quota_exceeded') throw unexpected(result);
-    return result;
-  }
-
-  /** Records a key of a suite worker; it leaves only when its row is durable. */
-  async #record(
-    task: Omit<KeyTask & { kind: 'record' }, 'generated'>,
-    { key, report, ...generated }: GeneratedKey,
-    onStage: StageListener | undefined,
-  ): Promise<GenerateOutcome> {
-    let recorded = false;
-    try {
-      const result = await this.#queue.submit({ ...task, generated }, undefined, onStage);
-      if (result.kind === 'failed') throw toError(result.failure);
-      if (result.kind === 'recorded') {
-        recorded = true;
-        this.#apiKeys.noteUsage(task.requester.accountId, result.usage);
-        return { ...result, kind: 'generated', generated: { key, report, ...generated } };
-      }
-      if (result.kind === 'quota_exceeded') return result;
-      throw unexpected(result);
-    } finally {
-      if (!recorded) wipe(key);
-    }
+    return this.#metered.generate(principal, order, abandoned, onStage);
   }
 
   /** Validates a key given as text, and counts the request. */
-  async validate(
+  validate(
     principal: Principal,
     keyText: string,
     proof: string | undefined,
     onStage?: StageListener,
   ): Promise<ValidateOutcome> {
-    const requester = this.#requester(principal);
-    const exhausted = this.#exhausted(principal);
-    if (exhausted) return exhausted;
-    const key = parseKey(keyText);
-    const task: KeyTask = { kind: 'validate', requester, key, proof };
-    const result = await this.#submit(task, undefined, onStage).catch((error) => {
-      // Refused by the queue it is still here; after its transfer nothing is left to be wiped.
-      if (key?.length) wipe(key);
-      throw error;
-    });
-    if (result.kind !== 'validated' && result.kind !== 'quota_exceeded') throw unexpected(result);
-    if (result.kind === 'validated') this.#options.observer?.keyValidated(result.verdict);
-    return result;
+    return this.#metered.validate(principal, keyText, proof, onStage);
   }
 
   /** Sums of an account since a time. All that was answered before is counted, failures too. */
@@ -334,7 +251,7 @@ export class KeyService {
   async close(): Promise<void> {
     this.#ledger.stop();
     await this.#queue.flushFailures();
-    if (this.#released > 0) await this.#gatherLastEvidence();
+    if (this.#metered.released > 0) await this.#gatherLastEvidence();
     this.#closing = true;
     const [keyWorker, ...others] = this.#workers;
     await Promise.all([end(keyWorker), ...others.map((worker) => end(worker, END_LIMIT_MS))]);
@@ -378,26 +295,9 @@ export class KeyService {
     return result.principals;
   }
 
-  #requester({ accountId, apiKeyId }: Principal): Requester {
-    return { accountId, apiKeyId, atMs: this.#options.clock.nowMs() };
-  }
-
-  /** A quota already known to be used up spares the work; the transaction decides all other cases. */
-  #exhausted(principal: Principal): { kind: 'quota_exceeded'; usage: Usage } | undefined {
-    const usage = this.#apiKeys.usageOf(principal);
-    return isExhausted(usage, this.quotaNowMs()) ? { kind: 'quota_exceeded', usage } : undefined;
-  }
-
-  async #submit(
-    task: KeyTask,
-    abandoned?: () => boolean,
-    onStage?: StageListener,
-  ): Promise<Exclude<SettledResult, { kind: 'failed' }>> {
-    const result = await this.#queue.submit(task, abandoned, onStage);
+  async #submit(task: KeyTask): Promise<Exclude<SettledResult, { kind: 'failed' }>> {
+    const result = await this.#queue.submit(task);
     if (result.kind === 'failed') throw toError(result.failure);
-    if ('usage' in result && 'requester' in task) {
-      this.#apiKeys.noteUsage(task.requester.accountId, result.usage);
-    }
     return result;
   }
 
@@ -412,8 +312,4 @@ export class KeyService {
 
 function reasonOf(error: unknown): string {
   return (error instanceof AppError && error.details.reason) || 'unknown';
-}
-
-function isServerError(error: unknown): boolean {
-  return !(error instanceof AppError) || ERRORS[error.code].status >= 500;
 }

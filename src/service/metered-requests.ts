@@ -1,0 +1,195 @@
+/**
+ * The main thread's path of the requests that count against a quota: making a key, and validating one. It begins with
+ * an early look at the quota, and ends with a key that may leave, or a verdict.
+ */
+import { isExhausted } from '../accounts/index.ts';
+import { wipe } from '../bytes.ts';
+import type { Clock } from '../clock.ts';
+import { AppError, ERRORS } from '../errors.ts';
+import { latchedError } from '../keys/generator.ts';
+import type { Latch } from '../keys/latch.ts';
+import type { GeneratedKey, GenerateOutcome, KeyOrder } from '../keys/order.ts';
+import { parseKey, type ValidateOutcome } from '../keys/validate.ts';
+import type { Principal, Usage } from '../ledger/index.ts';
+import type { ApiKeyCache } from './api-key-cache.ts';
+import { type LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
+import { type KeyTask, NO_STREAMS, type Requester, toError, unexpected } from './messages.ts';
+import type { KeyObserver, StageListener } from './observer.ts';
+import type { KeyQueue, SettledResult } from './queue.ts';
+import type { SuitePool } from './suite-pool.ts';
+
+/** A task that counts, and tells what its account has used. */
+type MeteredTask = Extract<KeyTask, { readonly requester: Requester }>;
+
+/** What a request passes on its way, and what hears of it. */
+interface Parts {
+  readonly latch: Latch;
+  readonly queue: KeyQueue;
+  readonly pool: SuitePool;
+  readonly ledger: LedgerWatch;
+  readonly apiKeys: ApiKeyCache;
+  readonly clock: Clock;
+  /** The time by the clock that quota months go by. */
+  readonly quotaNowMs: () => number;
+  readonly observer: KeyObserver | undefined;
+}
+
+export class MeteredRequests {
+  readonly #parts: Parts;
+  #released = 0;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  /** Keys that have left so far. */
+  get released(): number {
+    return this.#released;
+  }
+
+  /**
+   * Generates and records a key. `abandoned` tells whether the client has gone while the request
+   * waited. A key whose row became durable before the latch was set is wiped here; its row stands.
+   */
+  async generate(
+    principal: Principal,
+    order: KeyOrder,
+    abandoned: () => boolean,
+    onStage?: StageListener,
+  ): Promise<GenerateOutcome> {
+    const outcome = await this.#generate(principal, order, abandoned, onStage);
+    if (outcome.kind === 'generated') {
+      this.#refuseIfLatched(outcome.generated);
+      this.#released += 1;
+      this.#parts.observer?.keyGenerated(order);
+    }
+    return outcome;
+  }
+
+  #refuseIfLatched({ key }: { readonly key: Uint8Array }): void {
+    const defect = this.#parts.latch.read();
+    if (!defect) return;
+    wipe(key);
+    throw latchedError(defect);
+  }
+
+  async #generate(
+    principal: Principal,
+    order: KeyOrder,
+    abandoned: () => boolean,
+    onStage: StageListener | undefined,
+  ): Promise<GenerateOutcome> {
+    const requester = this.#requester(principal);
+    const exhausted = this.#exhausted(principal);
+    if (exhausted) return exhausted;
+    let counts = NO_STREAMS;
+    try {
+      requireCurrentSecret(this.#parts.ledger.status());
+      if (!order.withEvidence) {
+        const task: MeteredTask = { kind: 'generate', requester, order };
+        return await this.#generatePlain(task, abandoned, onStage);
+      }
+      const { accountId } = principal;
+      const reply = await this.#parts.pool.submit({ order }, accountId, abandoned, onStage);
+      counts = reply.counts;
+      if (reply.result.kind === 'failed') {
+        throw toError(reply.result.failure);
+      }
+      const { generated } = reply.result;
+      const task = { kind: 'record', requester, order, counts: reply.counts } as const;
+      return await this.#record(task, generated, onStage);
+    } catch (error) {
+      if (isServerError(error)) {
+        this.#parts.queue.recordFailure({
+          accountId: requester.accountId,
+          atMs: requester.atMs,
+          counts,
+        });
+      }
+      throw error;
+    }
+  }
+
+  async #generatePlain(
+    task: MeteredTask,
+    abandoned: () => boolean,
+    onStage: StageListener | undefined,
+  ): Promise<GenerateOutcome> {
+    const result = await this.#submit(task, abandoned, onStage);
+    if (result.kind !== 'generated' && result.kind !== 'quota_exceeded') throw unexpected(result);
+    return result;
+  }
+
+  /** Records a key of a suite worker; it leaves only when its row is durable. */
+  async #record(
+    task: Omit<KeyTask & { kind: 'record' }, 'generated'>,
+    { key, report, ...generated }: GeneratedKey,
+    onStage: StageListener | undefined,
+  ): Promise<GenerateOutcome> {
+    let recorded = false;
+    try {
+      const result = await this.#parts.queue.submit({ ...task, generated }, undefined, onStage);
+      if (result.kind === 'failed') throw toError(result.failure);
+      if (result.kind === 'recorded') {
+        recorded = true;
+        this.#parts.apiKeys.noteUsage(task.requester.accountId, result.usage);
+        return { ...result, kind: 'generated', generated: { key, report, ...generated } };
+      }
+      if (result.kind === 'quota_exceeded') return result;
+      throw unexpected(result);
+    } finally {
+      if (!recorded) wipe(key);
+    }
+  }
+
+  /** Validates a key given as text, and counts the request. */
+  async validate(
+    principal: Principal,
+    keyText: string,
+    proof: string | undefined,
+    onStage?: StageListener,
+  ): Promise<ValidateOutcome> {
+    const requester = this.#requester(principal);
+    const exhausted = this.#exhausted(principal);
+    if (exhausted) return exhausted;
+    const key = parseKey(keyText);
+    const task: MeteredTask = { kind: 'validate', requester, key, proof };
+    const result = await this.#submit(task, undefined, onStage).catch((error) => {
+      // Refused by the queue it is still here; after its transfer nothing is left to be wiped.
+      if (key?.length) wipe(key);
+      throw error;
+    });
+    if (result.kind !== 'validated' && result.kind !== 'quota_exceeded') throw unexpected(result);
+    if (result.kind === 'validated') this.#parts.observer?.keyValidated(result.verdict);
+    return result;
+  }
+
+  #requester({ accountId, apiKeyId }: Principal): Requester {
+    return { accountId, apiKeyId, atMs: this.#parts.clock.nowMs() };
+  }
+
+  /** A quota already known to be used up spares the work; the transaction decides all other cases. */
+  #exhausted(principal: Principal): { kind: 'quota_exceeded'; usage: Usage } | undefined {
+    const usage = this.#parts.apiKeys.usageOf(principal);
+    return isExhausted(usage, this.#parts.quotaNowMs())
+      ? { kind: 'quota_exceeded', usage }
+      : undefined;
+  }
+
+  async #submit(
+    task: MeteredTask,
+    abandoned?: () => boolean,
+    onStage?: StageListener,
+  ): Promise<Exclude<SettledResult, { kind: 'failed' }>> {
+    const result = await this.#parts.queue.submit(task, abandoned, onStage);
+    if (result.kind === 'failed') throw toError(result.failure);
+    if ('usage' in result) {
+      this.#parts.apiKeys.noteUsage(task.requester.accountId, result.usage);
+    }
+    return result;
+  }
+}
+
+function isServerError(error: unknown): boolean {
+  return !(error instanceof AppError) || ERRORS[error.code].status >= 500;
+}
