@@ -4,7 +4,8 @@ import { quote } from './shell-word.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-interface Started {
+/** How this program was started. */
+export interface Started {
   readonly env: Environment;
   readonly launcher: string;
 }

@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { DemoKeysPolicy } from '../accounts/index.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
@@ -11,35 +10,14 @@ import { loadDirectoryId, newDirectoryId } from '../files/data-directory.ts';
 import { connectionsWithin, openFilesLimit } from '../files/open-files.ts';
 import { buildApp } from '../http/app.ts';
 import { Connections, RESERVE } from '../http/connections.ts';
-import type { TlsOptions } from '../http/tls.ts';
-import type { StartingService } from '../service/index.ts';
 import { MetricsServer, openTracing, type ServiceMetrics } from '../telemetry/index.ts';
-import type { LogWriter } from '../telemetry/log-writer.ts';
+import type { ServerParts } from './parts.ts';
+import type { Supervisor } from './supervisor.ts';
 
 /** What `npm run build` makes of dashboard/. */
 export const DASHBOARD_FOLDER: string = fileURLToPath(
   new URL('../../build/dashboard', import.meta.url),
 );
-
-/** What changes while a server runs. */
-export interface Lifecycle {
-  draining: boolean;
-  demoKeysEnded: boolean;
-  /** An active demo API key; null: none, or none yet. */
-  demoApiKey: string | null;
-}
-
-export interface ListenerParts {
-  readonly config: Config;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly logger: Logger;
-  readonly log: LogWriter;
-  readonly tls: TlsOptions | null;
-  readonly demoPolicy: DemoKeysPolicy;
-  readonly metrics: ServiceMetrics | null;
-  readonly lifecycle: Readonly<Lifecycle>;
-  readonly starting: StartingService;
-}
 
 export interface Listeners {
   readonly app: FastifyInstance;
@@ -49,10 +27,40 @@ export interface Listeners {
   readonly tracing: Awaited<ReturnType<typeof openTracing>>;
 }
 
+/** The listeners, opened once: when the key service has started, or when its start has to wait. */
+export class LazyListeners {
+  readonly #parts: ServerParts;
+  readonly #supervisor: Supervisor;
+  #listeners: Promise<Listeners> | undefined;
+
+  constructor(parts: ServerParts, supervisor: Supervisor) {
+    this.#parts = parts;
+    this.#supervisor = supervisor;
+  }
+
+  open(): Promise<Listeners> {
+    this.#listeners ??= this.#open();
+    return this.#listeners;
+  }
+
+  /** Ends what listens, when the start has failed. */
+  async close(): Promise<void> {
+    const listeners = await this.#listeners?.catch(() => undefined);
+    await Promise.all([listeners?.app.close(), listeners?.metricsServer?.close()]);
+  }
+
+  async #open(): Promise<Listeners> {
+    const { starting } = this.#parts;
+    const listeners = await openListeners(this.#parts);
+    this.#supervisor.ready(`listening on ${listeners.address}`, () => starting.ping());
+    return listeners;
+  }
+}
+
 /** Listens. Throws `SetupError` when an address cannot be had; nothing listens then. */
-export async function openListeners(parts: ListenerParts): Promise<Listeners> {
-  const { config, env, logger, log, metrics, lifecycle, starting } = parts;
-  const tracing = await openTracing(env, logger);
+async function openListeners(parts: ServerParts): Promise<Listeners> {
+  const { config, options, logger, log, metrics, lifecycle, starting } = parts;
+  const tracing = await openTracing(options.env, logger);
   const connections = boundConnections(config, logger);
   const app = await buildApp({
     service: starting,
@@ -104,11 +112,6 @@ function boundConnections({ maxConnections }: Config, logger: Logger): Connectio
     max,
     onTurnedAway: (counts) => logger.warn({ max, ...counts }, 'connections were turned away'),
   });
-}
-
-/** Ends what listens, when the start has failed. */
-export async function closeListeners(listeners: Listeners | undefined): Promise<void> {
-  await Promise.all([listeners?.app.close(), listeners?.metricsServer?.close()]);
 }
 
 /** Listens for Prometheus, if it is configured. */

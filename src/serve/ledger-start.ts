@@ -1,0 +1,98 @@
+/** The ledger before the workers open it: its schema, its clock, its master secret, its demo accounts. */
+import { apiKeyHint, DEMO_ACCOUNTS, hashApiKey, MONTHLY_QUOTAS } from '../accounts/index.ts';
+import { systemClock } from '../clock.ts';
+import {
+  type ClockReading,
+  type LedgerStore,
+  migrateStore,
+  openStore,
+  requireBelieved,
+  storeLocation,
+} from '../ledger/index.ts';
+import type { MasterSecret } from '../proof/index.ts';
+import { checkMasterSecret, loadMasterSecret, readMasterSecret } from '../service/index.ts';
+import { logClock } from './ledger-log.ts';
+import type { ServerParts } from './parts.ts';
+import { secretExposures } from './secret-exposure.ts';
+
+export interface ReadyLedger {
+  readonly clock: ClockReading;
+  /** The caller MUST wipe it. */
+  readonly secret: MasterSecret;
+}
+
+/** Makes the ledger ready for a key service. Throws `SetupError` when it or the master secret cannot be used. */
+export async function prepareLedger(parts: ServerParts): Promise<ReadyLedger> {
+  const { config, logger } = parts;
+  const location = storeLocation(config);
+  if (location.kind === 'sqlite' || config.migrate === 'auto') {
+    const { from, to } = await migrateStore(location);
+    if (from > 0 && from < to) logger.info({ from, to }, 'the schema was brought up to date');
+  }
+  const store = await openStore(location, MONTHLY_QUOTAS, (message) => logger.warn(message));
+  try {
+    const clock = await readClock(store, parts);
+    const secret = await openMasterSecret(store, parts);
+    await store.maintain(systemClock).catch(({ message, cause }: Error) => {
+      const reason = cause instanceof Error ? cause.message : message;
+      logger.warn({ reason }, 'the upkeep of the ledger failed');
+    });
+    await openDemoAccounts(store, parts);
+    return { clock, secret };
+  } finally {
+    await store.close();
+  }
+}
+
+/**
+ * Holds the clock against the ledger before anything rests on it. With PostgreSQL a wrong one ends the start: this server
+ * would have other months and other times than those beside it. With SQLite it may be right, and nothing is lost meanwhile.
+ */
+async function readClock(
+  store: LedgerStore,
+  { config, logger }: ServerParts,
+): Promise<ClockReading> {
+  const reading = await store.readClock(systemClock);
+  if (reading.against === 'database') requireBelieved(reading);
+  else if (reading.doubt !== null) logClock(logger, reading, config.retentionDays);
+  return reading;
+}
+
+/** A database that has a secret already must get that one: none is made in its place. */
+async function openMasterSecret(
+  store: LedgerStore,
+  { config, logger }: ServerParts,
+): Promise<MasterSecret> {
+  const { masterSecret: origin } = config;
+  const isNew = (await store.secretChecks()).size === 0;
+  const secret = isNew ? loadMasterSecret(origin) : readMasterSecret(origin);
+  await checkMasterSecret(store, secret, Date.now());
+  const versions = secret.versions.map(({ version }) => version);
+  logger.info({ versions, current: secret.currentVersion }, 'master secret');
+  for (const exposure of secretExposures(origin)) logger.warn(exposure);
+  return secret;
+}
+
+/** Notes whether demo keys have ended, and which one there is if they have not. */
+async function openDemoAccounts(
+  store: LedgerStore,
+  { demoPolicy, lifecycle }: ServerParts,
+): Promise<void> {
+  lifecycle.demoKeysEnded = demoPolicy === 'admit-direct' && (await store.hasOwnApiKeys());
+  const hasDemoKeys = demoPolicy !== 'refuse' && !lifecycle.demoKeysEnded;
+  lifecycle.demoApiKey = hasDemoKeys ? await addDemoAccounts(store) : null;
+}
+
+/** Adds what is missing and returns a demo key that is active; one that was revoked stays revoked. */
+async function addDemoAccounts(store: LedgerStore): Promise<string | null> {
+  const createdMs = Date.now();
+  let active: string | null = null;
+  for (const { accountId, name, plan, apiKeyId, apiKey } of DEMO_ACCOUNTS) {
+    await store.addAccount({ accountId, name, plan, demo: true, createdMs });
+    const record = { apiKeyId, accountId, hint: apiKeyHint(apiKey), createdMs, revokedMs: null };
+    await store.addApiKey(record, hashApiKey(apiKey));
+    const [principal] = await store.authenticate([hashApiKey(apiKey)], createdMs);
+    if (principal) active ??= apiKey;
+  }
+  return active;
+}

@@ -1,0 +1,84 @@
+/** Starts the key service on a ledger that is ready, and has the log say what it tells. */
+import { wipe } from '../bytes.ts';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config/index.ts';
+import {
+  isSourceName,
+  type SourceEvent,
+  type SourceName,
+  sourceAssessment,
+  sourceCreditBits,
+} from '../entropy/index.ts';
+import { storeLocation } from '../ledger/index.ts';
+import { KeyService, type ServiceSources } from '../service/index.ts';
+import { logLatch, logSuite, logUnvouchedKeys } from './latch-log.ts';
+import { logClock, logLedger } from './ledger-log.ts';
+import { prepareLedger } from './ledger-start.ts';
+import type { ServerParts } from './parts.ts';
+
+/** Throws `SetupError`, or what the database rejects with when it is away. */
+export async function startService(parts: ServerParts): Promise<KeyService> {
+  const { config, options, logger, metrics } = parts;
+  const { clock, secret } = await prepareLedger(parts);
+  try {
+    const sources = enabledSources(config);
+    logCredits(parts, sources);
+    return await KeyService.start({
+      store: storeLocation(config),
+      sources,
+      secret,
+      suiteWorkers: config.suiteWorkers,
+      clock: systemClock,
+      onLatch: (defect, released) => logLatch(logger, defect, released),
+      onFailedVerdict: (verdict) => logger.warn({ ...verdict }, 'statistical gate: failed'),
+      onUnvouchedKeys: (keyIds, lastGoodMs) => logUnvouchedKeys(logger, keyIds, lastGoodMs),
+      onSuiteLate: (isLate) => logSuite(logger, isLate),
+      onUnvouchedEnd: (reason) =>
+        logger.warn({ reason }, 'the last plain keys could not be judged'),
+      ...(metrics && { observer: metrics }),
+      onSourceEvent: (source, event) => noteSourceEvent(parts, source, event),
+      clockAtStart: clock,
+      onClockChange: (reading) => logClock(logger, reading, config.retentionDays),
+      onLedgerChange: (status, before) => logLedger(logger, status, before),
+      onOwnApiKeys: () => endDemoKeys(parts),
+      onFatal: options.onFatal,
+    });
+  } finally {
+    wipe(...secret.versions.map((one) => one.secret));
+  }
+}
+
+function noteSourceEvent(
+  { logger, metrics }: ServerParts,
+  source: SourceName,
+  event: SourceEvent,
+): void {
+  const { kind, detail } = event;
+  metrics?.sourceEvent(source, event);
+  const level = kind === 'delivering' ? 'info' : kind === 'latched' ? 'error' : 'warn';
+  logger[level]({ source, detail }, `entropy source: ${kind}`);
+}
+
+function endDemoKeys({ demoPolicy, lifecycle, logger }: ServerParts): void {
+  if (demoPolicy !== 'admit-direct' || lifecycle.demoKeysEnded) return;
+  lifecycle.demoKeysEnded = true;
+  logger.info('demo keys have ended: an API key was issued');
+}
+
+function enabledSources(config: Config): ServiceSources {
+  const names = config.entropySources.filter(isSourceName);
+  const mix = config.entropyMix.filter(isSourceName);
+  const byDefault = names.find((name) => name === config.entropySource);
+  if (!byDefault) throw new Error('the configuration let an unknown entropy source through');
+  return { names, default: byDefault, mix, settings: config.sourceSettings };
+}
+
+/** Says on whose word sources are credited. The system source's credit is the same for everyone. */
+function logCredits({ logger }: ServerParts, { names, mix, settings }: ServiceSources): void {
+  for (const source of new Set([...names, ...mix])) {
+    const creditBits = sourceCreditBits(source, settings);
+    if (source === 'os' || creditBits === 0) continue;
+    const assessment = sourceAssessment(source, settings);
+    logger.info({ source, creditBits, assessment }, 'entropy is credited');
+  }
+}
