@@ -192,27 +192,34 @@ export class SqliteAccountStore implements AccountStore {
   }
 
   #usage(accountId: string, month: number): Usage {
-    return { month, used: this.used(accountId, month), quota: this.quota(accountId) };
-  }
-
-  protected used(accountId: string, month: number): number {
-    const row = this.connection.get(
-      'SELECT used FROM usage WHERE account_id = ? AND month = ?',
-      accountId,
+    return {
       month,
-    );
-    return Number(row?.used ?? 0);
+      used: readUsed(this.connection, accountId, month),
+      quota: readQuota(this.connection, this.quotas, accountId),
+    };
   }
+}
 
-  protected quota(accountId: string): number | null {
-    const plan = this.connection.get(
-      'SELECT plan FROM accounts WHERE account_id = ?',
-      accountId,
-    )?.plan;
-    const quota = this.quotas[String(plan)];
-    if (quota === undefined) {
-      throw new Error(`account ${accountId} has the plan ${String(plan)}, which has no quota`);
-    }
-    return quota;
+/** The requests of an account that are counted for a month. */
+export function readUsed(connection: SqliteConnection, accountId: string, month: number): number {
+  const row = connection.get(
+    'SELECT used FROM usage WHERE account_id = ? AND month = ?',
+    accountId,
+    month,
+  );
+  return Number(row?.used ?? 0);
+}
+
+/** The monthly quota of an account's plan; null is unlimited. */
+export function readQuota(
+  connection: SqliteConnection,
+  quotas: Readonly<Record<string, number | null>>,
+  accountId: string,
+): number | null {
+  const plan = connection.get('SELECT plan FROM accounts WHERE account_id = ?', accountId)?.plan;
+  const quota = quotas[String(plan)];
+  if (quota === undefined) {
+    throw new Error(`account ${accountId} has the plan ${String(plan)}, which has no quota`);
   }
+  return quota;
 }

@@ -1,17 +1,10 @@
-/**
- * The embedded store: one SQLite file, one writing connection, transactions group-committed.
- *
- * `BEGIN IMMEDIATE` takes the write lock first, so what a transaction reads of counters and plans
- * stays true until it commits, whatever other processes (the command line, a second server) do.
- */
-import { randomBytes } from 'node:crypto';
-import { type Clock, HOUR_MS, MINUTE_MS, utcMonth } from '../../clock.ts';
+/** The embedded store: one SQLite file, one writing connection. */
+import { type Clock, HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import type { ClockReading } from '../clock-check.ts';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
 import { toKeyEvidence } from '../key-evidence.ts';
-import { formatCounts } from '../latency.ts';
 import { newerSchemaWarning, newestVersion, readMigrations } from '../migrations.ts';
-import { Rollup, splitPeriod } from '../rollup.ts';
+import { splitPeriod } from '../rollup.ts';
 import { type SumsRow, seriesSource, toSeries } from '../series.ts';
 import type {
   AccountMetrics,
@@ -19,7 +12,6 @@ import type {
   CommitOutcome,
   FailedRequest,
   KeyEvidence,
-  LedgerRow,
   LedgerStore,
   MeteredRequest,
   PeriodSums,
@@ -29,14 +21,11 @@ import type {
   RecordedKey,
   SeriesQuery,
 } from '../store.ts';
-import { unavailable } from '../unavailable.ts';
 import { SqliteAccountStore } from './accounts.ts';
 import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './clock.ts';
 import { SqliteConnection } from './connection.ts';
 import { pruneSqlite } from './maintenance.ts';
-
-/** How long a probe waits for another process's transaction. Batches wait behind it on the same thread. */
-const PROBE_WAIT_MS = 2_000;
+import { SqliteWriter } from './writer.ts';
 
 export interface SqliteStoreOptions {
   readonly path: string;
@@ -68,185 +57,22 @@ export function openSqliteStore({
 
 /** Exported for its tests, which put a failing connection below it. */
 export class SqliteStore extends SqliteAccountStore implements LedgerStore {
+  readonly #writer: SqliteWriter;
+
+  constructor(connection: SqliteConnection, quotas: Readonly<Record<string, number | null>>) {
+    super(connection, quotas);
+    this.#writer = new SqliteWriter(connection, quotas);
+  }
+
   async commit(
     requests: readonly MeteredRequest[],
     failures: readonly FailedRequest[],
   ): Promise<CommitOutcome[]> {
-    let outcomes: CommitOutcome[] = [];
-    try {
-      this.connection.begin();
-      outcomes = this.#write(requests, failures);
-    } catch (error) {
-      this.connection.rollBack();
-      throw unavailable(error);
-    }
-    this.#commitOrRefuse();
-    return outcomes;
+    return this.#writer.commit(requests, failures);
   }
 
-  /**
-   * What is rolled back reaches no file. So the probe asks the file system for room each time, and with `room` also
-   * commits a row, which a limit on the file's size or a broken disk stops. All is one transaction, so that the probe waits
-   * for the lock once. No account can be locked alone.
-   */
-  async probe({ room }: ProbeOrder): Promise<boolean> {
-    try {
-      this.connection.begin(PROBE_WAIT_MS);
-      this.connection.assertRoom();
-      this.connection.run('SAVEPOINT probe');
-      this.#writeProbe();
-      this.connection.run('ROLLBACK TO probe');
-      if (!room) {
-        this.connection.rollBack();
-        return false;
-      }
-      // There and back: SQLite writes no page for a row that is set to what it holds.
-      this.connection.run('UPDATE secret_checks SET registered_ms = registered_ms + 1');
-      this.connection.run('UPDATE secret_checks SET registered_ms = registered_ms - 1');
-    } catch (error) {
-      this.connection.rollBack();
-      throw unavailable(error);
-    }
-    this.#commitOrRefuse();
-    return false;
-  }
-
-  /** Writes a key of an account of its own, like any other. */
-  #writeProbe(): void {
-    const request = probeRequest(Date.now());
-    this.connection.run(
-      'INSERT INTO accounts (account_id, name, plan, demo, created_ms) VALUES (?, ?, ?, 0, ?)',
-      request.accountId,
-      'probe',
-      Object.keys(this.quotas)[0] ?? '',
-      request.atMs,
-    );
-    this.#write([request], []);
-  }
-
-  /**
-   * A failed COMMIT leaves it open whether the log holds the transaction. To see its rows afterwards
-   * would not prove them durable: a failed sync may have left them in the page cache alone. So the
-   * batch is refused whatever can be read, and its keys are never released; a fresh connection
-   * recovers the log before the next batch.
-   */
-  #commitOrRefuse(): void {
-    try {
-      this.connection.commit();
-    } catch (error) {
-      this.connection.rollBack();
-      this.connection.close();
-      throw unavailable(error);
-    }
-  }
-
-  /** The body of the transaction: decides each request in order, then writes the sums once. */
-  #write(requests: readonly MeteredRequest[], failures: readonly FailedRequest[]): CommitOutcome[] {
-    const counters = new Map<string, { accountId: string; month: number; used: number }>();
-    const minutes = new Rollup(MINUTE_MS);
-    const hours = new Rollup(HOUR_MS);
-    const outcomes = requests.map((request): CommitOutcome => {
-      const { accountId } = request;
-      const month = utcMonth(request.atMs);
-      const name = `${accountId}/${month}`;
-      const counter = counters.get(name) ?? {
-        accountId,
-        month,
-        used: this.used(accountId, month),
-      };
-      const quota = this.quota(accountId);
-      if (quota !== null && counter.used >= quota) {
-        return { kind: 'quota_exceeded', usage: { month, used: counter.used, quota } };
-      }
-      if (request.key && !this.#insertRow(request)) return { kind: 'repeated_key' };
-      counter.used += 1;
-      counters.set(name, counter);
-      minutes.addRequest(request);
-      hours.addRequest(request);
-      return { kind: 'committed', usage: { month, used: counter.used, quota } };
-    });
-    for (const failure of failures) {
-      minutes.addFailure(failure);
-      hours.addFailure(failure);
-    }
-    for (const { accountId, month, used } of counters.values()) {
-      this.connection.run(
-        `INSERT INTO usage (account_id, month, used) VALUES (?, ?, ?)
-         ON CONFLICT (account_id, month) DO UPDATE SET used = excluded.used`,
-        accountId,
-        month,
-        used,
-      );
-    }
-    this.#addRollup('rollup_minute', minutes);
-    this.#addRollup('rollup_hour', hours);
-    return outcomes;
-  }
-
-  /** Inserts the row unless its commitment is there already, which only a broken generator causes. */
-  #insertRow({ accountId, apiKeyId, key }: MeteredRequest): boolean {
-    if (!key) return true;
-    const { row } = key;
-    if (this.#isRepeated(row)) return false;
-    this.connection.run(
-      `INSERT INTO ledger (key_id, fingerprint, commitment, secret_version, account_id, api_key_id,
-         security_level, modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id,
-         gate_p, tests_passed, total_tests, evidence_definition)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      row.keyId,
-      row.fingerprint,
-      row.commitment,
-      row.secretVersion,
-      accountId,
-      apiKeyId,
-      row.securityLevel,
-      row.modulation,
-      row.source,
-      row.createdMs,
-      row.latencyUs,
-      row.entropyBits,
-      row.entropyJobId,
-      row.evidence?.gateP ?? null,
-      row.evidence?.testsPassed ?? null,
-      row.evidence?.totalTests ?? null,
-      row.evidence?.definition ?? null,
-    );
-    if (row.evidence) {
-      this.connection.run(
-        `INSERT INTO validated_keys (account_id, key_id, p_values, evidence_definition)
-         VALUES (?, ?, ?, ?)`,
-        accountId,
-        row.keyId,
-        row.evidence.pValues,
-        row.evidence.definition,
-      );
-    }
-    return true;
-  }
-
-  #addRollup(table: 'rollup_minute' | 'rollup_hour', rollup: Rollup): void {
-    for (const delta of rollup.deltas()) {
-      this.connection.run(
-        `INSERT INTO ${table} (account_id, period, keys, latency_us, streams, streams_passed,
-           metered, failures, latency_counts)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-         ON CONFLICT (account_id, period) DO UPDATE SET
-           keys = keys + excluded.keys, latency_us = latency_us + excluded.latency_us,
-           streams = streams + excluded.streams,
-           streams_passed = streams_passed + excluded.streams_passed,
-           metered = metered + excluded.metered, failures = failures + excluded.failures,
-           latency_counts = add_counts(latency_counts, excluded.latency_counts)`,
-        delta.accountId,
-        delta.period,
-        delta.keys,
-        delta.latencyUs,
-        delta.streams,
-        delta.streamsPassed,
-        delta.metered,
-        delta.failures,
-        delta.keys === 0 ? null : formatCounts(delta.latencies),
-      );
-    }
+  async probe(order: ProbeOrder): Promise<boolean> {
+    return this.#writer.probe(order);
   }
 
   async findKeys(keyIds: readonly Uint8Array[]): Promise<(RecordedKey | null)[]> {
@@ -270,17 +96,6 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
       keyId,
     );
     return row ? { ...(row as unknown as RecordedKey), hasEvidence: row.hasEvidence === 1 } : null;
-  }
-
-  /** By the whole commitment, which is about to be written anyway: rows that share its fingerprint hide nothing here. */
-  #isRepeated({ fingerprint, commitment, secretVersion }: LedgerRow): boolean {
-    const row = this.connection.get(
-      'SELECT 1 FROM ledger WHERE fingerprint = ? AND commitment = ? AND secret_version = ?',
-      fingerprint,
-      commitment,
-      secretVersion,
-    );
-    return row !== undefined;
   }
 
   #candidates({ fingerprint }: CommitmentQuery): Candidate[] {
@@ -358,32 +173,4 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
     );
     return toKeyEvidence(rows);
   }
-}
-
-/** A request for a key that no client made. */
-function probeRequest(atMs: number): MeteredRequest {
-  const commitment = randomBytes(32);
-  const accountId = `probe-${commitment.toString('hex')}`;
-  const row: LedgerRow = {
-    keyId: randomBytes(16),
-    commitment,
-    secretVersion: 1,
-    fingerprint: commitment.readBigInt64BE(),
-    securityLevel: 256,
-    modulation: 'probe',
-    source: 'probe',
-    createdMs: atMs,
-    latencyUs: 0,
-    entropyBits: 0,
-    entropyJobId: null,
-    evidence: {
-      definition: 2,
-      gateP: 1,
-      testsPassed: 0,
-      totalTests: 0,
-      pValues: Buffer.alloc(0),
-    },
-  };
-  const counts = { streams: 0, streamsPassed: 0 };
-  return { accountId, apiKeyId: accountId, atMs, key: { row, counts } };
 }
