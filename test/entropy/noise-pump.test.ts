@@ -10,7 +10,7 @@ import { goodSamples, type Script, ScriptedReader } from './scripted-reader.ts';
 const DRAWS = 16;
 
 const pumps: NoisePump[] = [];
-after(() => Promise.all(pumps.map((one) => one.close())));
+const closePumps = () => Promise.all(pumps.splice(0).map((one) => one.close()));
 
 function pump(script: Script, options?: ConstructorParameters<typeof ScriptedReader>[1]) {
   const reader = new ScriptedReader(script, options);
@@ -49,6 +49,8 @@ function withRun(index: number, length: number): Buffer {
 
 // Several of them wait for a second, for the next try or for a pool that rests.
 describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, () => {
+  after(closePumps);
+
   it('fills the pool with SHA-256 of tested samples, and then rests', async () => {
     const { source, filler, reader, events } = pump(goodSamples);
     await until(() => filler.waiting === DRAWS);
@@ -314,8 +316,10 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
   });
 });
 
-// Alone, because it moves the clock of the process.
+// Alone, because it moves the clock of the process: no timer of another pump may be set.
 describe('the pump of a source from which nothing comes', { timeout: 30_000 }, () => {
+  after(closePumps);
+
   it('is unhealthy once its pool is empty and nothing has come for 10 seconds', async (t) => {
     const { source, filler, reader, events } = pump((i) => (i ? 'wait' : goodSamples(0)));
     await until(() => filler.waiting === DRAWS);
