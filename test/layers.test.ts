@@ -48,6 +48,7 @@ const RANKS: Record<string, number> = {
   clock: 0,
   'compile-cache': 0,
   launcher: 0,
+  listening: 0,
   'shell-word': 0,
   version: 0,
 };

@@ -12,7 +12,8 @@ import type { RequestObserver } from './observe.ts';
 /** Lines of each class of statuses and of failed handshakes: a flood of one class does not hide the others. */
 const LINES = { ratePerSecond: 10, burst: 100 };
 
-const SUMMARY_EVERY_MS = 10_000;
+/** A line in the log counts what was left out, or turned away, in this time. */
+export const SUMMARY_EVERY_MS = 10_000;
 
 export class AccessLog {
   readonly #logger: FastifyBaseLogger;

@@ -48,6 +48,9 @@ export function clientAddress(proxies: readonly ProxyRange[]): ClientAddress {
   };
 }
 
+/** The address of the connection itself: of what was refused before its headers could be believed, or came before them. */
+export const peerAddress: ClientAddress = clientAddress([]);
+
 /**
  * What an address is counted by: IPv4 as it is, of IPv6 the first 64 bits, since a single client commonly
  * has as many addresses as it likes within them.

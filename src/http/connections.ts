@@ -7,6 +7,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 import { monotonicMs } from '../clock.ts';
 import type { ConnectionCounts } from '../telemetry/index.ts';
+import { SUMMARY_EVERY_MS } from './access-log.ts';
 import { boundPieces } from './wire/read-body.ts';
 
 /** Connections without a place that are kept open when every place is taken. */
@@ -14,9 +15,6 @@ export const RESERVE = 512;
 
 /** A connection with a valid API key that has been idle for less is about to be used again: it makes no room. */
 const IDLE_MS = 5_000;
-
-/** A line in the log counts what was turned away in this time. */
-const SUMMARY_EVERY_MS = 10_000;
 
 /** Requests that a client may send ahead of their answers. They are served one after the other. */
 const MAX_PIPELINED = 16;

@@ -3,7 +3,7 @@ import { Server, type TLSSocket } from 'node:tls';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { HandshakeFailure } from '../telemetry/index.ts';
 import type { AccessLog } from './access-log.ts';
-import { clientAddress } from './client-address.ts';
+import { peerAddress } from './client-address.ts';
 import type { RequestObserver } from './observe.ts';
 
 export interface HandshakeContext {
@@ -22,9 +22,6 @@ const FAILURES: Readonly<Record<string, HandshakeFailure>> = {
   EPIPE: 'incomplete',
   ERR_TLS_HANDSHAKE_TIMEOUT: 'incomplete',
 };
-
-/** There is no proxy before a handshake, and no header yet. */
-const peerAddress = clientAddress([]);
 
 /** Counts and logs the handshakes that fail at a listener with TLS. */
 export function watchHandshakes({ server }: FastifyInstance, context: HandshakeContext): void {

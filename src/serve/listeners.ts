@@ -5,11 +5,11 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/index.ts';
-import { SetupError } from '../errors.ts';
 import { loadDirectoryId, newDirectoryId } from '../files/data-directory.ts';
 import { connectionsWithin, openFilesLimit } from '../files/open-files.ts';
 import { buildApp } from '../http/app.ts';
 import { Connections, RESERVE } from '../http/connections.ts';
+import { authorityOf, listenError } from '../listening.ts';
 import { MetricsServer, openTracing, type ServiceMetrics } from '../telemetry/index.ts';
 import type { ServerParts } from './parts.ts';
 import type { Supervisor } from './supervisor.ts';
@@ -126,11 +126,6 @@ async function listenForMetrics(
   return MetricsServer.start(metrics, { ...config.metrics, onFailure });
 }
 
-const LISTEN_FIXES: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'choose another PHM_PORT, or end the program that has it',
-  EACCES: 'choose a PHM_PORT above 1023, or give this user the right to it',
-};
-
 /** Listens, and says what to change when the address cannot be had. */
 async function listen(app: FastifyInstance, config: Config): Promise<string> {
   try {
@@ -138,14 +133,14 @@ async function listen(app: FastifyInstance, config: Config): Promise<string> {
     const host = config.host === 'localhost' ? '127.0.0.1' : config.host;
     await app.listen({ host, port: config.port });
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    const fix = LISTEN_FIXES[code ?? ''] ?? 'check PHM_HOST';
-    throw new SetupError(
-      `cannot listen on ${config.host} port ${config.port}: ${message}; ${fix}`,
-      { cause },
-    );
+    throw listenError(cause, {
+      problem: 'cannot listen',
+      host: config.host,
+      port: config.port,
+      portTaken: 'choose another PHM_PORT',
+      variables: 'PHM',
+    });
   }
-  const { address, family, port } = app.server.address() as AddressInfo;
-  const host = family === 'IPv6' ? `[${address}]` : address;
-  return `${config.tls ? 'https' : 'http'}://${host}:${port}`;
+  const authority = authorityOf(app.server.address() as AddressInfo);
+  return `${config.tls ? 'https' : 'http'}://${authority}`;
 }

@@ -4,7 +4,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../clock.ts';
-import { SetupError } from '../errors.ts';
+import { authorityOf, listenError } from '../listening.ts';
 
 /** What the page is made of. */
 export interface MetricsPage {
@@ -35,12 +35,6 @@ const MAX_HEADER_BYTES = 8 * 1024;
 const PAUSE = 9;
 
 const PLAIN_TEXT = 'text/plain; charset=utf-8';
-
-const LISTEN_FIXES: Readonly<Record<string, string>> = {
-  EADDRINUSE:
-    'choose another PHM_METRICS_PORT (0 takes a free one), or end the program that has it',
-  EACCES: 'choose a PHM_METRICS_PORT above 1023, or give this user the right to it',
-};
 
 export class MetricsServer {
   readonly #server: Server;
@@ -77,19 +71,17 @@ export class MetricsServer {
       server.listen(port, host);
       await once(server, 'listening');
     } catch (cause) {
-      const { code, message } = cause as NodeJS.ErrnoException;
-      const fix = LISTEN_FIXES[code ?? ''] ?? 'check PHM_METRICS_HOST';
-      throw new SetupError(
-        `cannot listen for metrics on ${host} port ${port}: ${message}; ${fix}`,
-        {
-          cause,
-        },
-      );
+      throw listenError(cause, {
+        problem: 'cannot listen for metrics',
+        host,
+        port,
+        portTaken: 'choose another PHM_METRICS_PORT (0 takes a free one)',
+        variables: 'PHM_METRICS',
+      });
     }
     server.on('error', onFailure);
-    const { address, family, port: taken } = server.address() as AddressInfo;
-    const name = family === 'IPv6' ? `[${address}]` : address;
-    return new MetricsServer(server, `http://${name}:${taken}/metrics`);
+    const authority = authorityOf(server.address() as AddressInfo);
+    return new MetricsServer(server, `http://${authority}/metrics`);
   }
 
   /** Ends it at once: a scrape that is cut off is repeated by its scraper. */

@@ -21,6 +21,7 @@ import type { StreamCounts } from '../ledger/index.ts';
 import { MODULATION_TYPES } from '../modulation/index.ts';
 import { type KeyObserver, QUEUE_NAMES, type QueueName } from '../service/index.ts';
 import { PROJECT_VERSION } from '../version.ts';
+import { METHODS } from './methods.ts';
 import { addStateMetrics, type ServerState } from './state.ts';
 
 /** Seconds: from a plain key without company to the longest a request may take. */
@@ -36,7 +37,6 @@ const WAIT_BUCKETS = [
 ];
 const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 const STATUS_CLASSES = ['2xx', '4xx', '5xx'];
 
 /** Why TLS handshakes fail. */

@@ -34,6 +34,7 @@ import {
 import { monotonicMs } from '../clock.ts';
 import type { StageListener } from '../service/index.ts';
 import { PROJECT_VERSION } from '../version.ts';
+import { METHODS } from './methods.ts';
 import type { ExportListener, RequestEnd, RequestTrace, Tracing } from './request-trace.ts';
 import { parseTraceparent } from './traceparent.ts';
 import type { TracingSettings } from './tracing-settings.ts';
@@ -43,8 +44,6 @@ const SERVICE_NAME = 'phm-key-service';
 
 /** `error.type` of a request whose client did not wait for the answer. */
 const CLIENT_LEFT = 'client_left';
-
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 export class OtelTracing implements Tracing {
   readonly #provider: TracerProvider;

@@ -10,7 +10,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Clock } from '../../clock.ts';
 import { AppError, ERRORS, type ErrorCode } from '../../errors.ts';
 import type { AccessLog } from '../access-log.ts';
-import { clientAddress } from '../client-address.ts';
+import { peerAddress } from '../client-address.ts';
 import type { CorsHeaders } from '../cors.ts';
 import type { RequestObserver } from '../observe.ts';
 import { noteExpectation } from './framing.ts';
@@ -43,9 +43,6 @@ function parserErrorCode({ code }: { code?: string }, socket: Duplex): ErrorCode
   }
   return 'malformed_request';
 }
-
-/** What was refused is not read any further: its log line names the peer. */
-const peerAddress = clientAddress([]);
 
 /** The answer on its way, by connection: a later error must not overtake it. */
 const underWay = new WeakMap<Duplex, ServerResponse>();
