@@ -1,21 +1,17 @@
 /** API keys that are issued, revoked and moved to another plan while real servers run, and demo keys beside them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { type Account, addAccounts } from '../support/books.ts';
 import { until } from '../support/replicas.ts';
 import { DEMO_KEY, makeDataDir, phmJson, removeDataDir, Server } from '../support/server.ts';
+import { sqliteIn } from '../support/unknown-keys.ts';
 
+/** Issues an API key of a new account, as an operator does. */
 async function makeApiKey(dataDir: string, plan: string) {
-  const { account_id } = await phmJson<{ account_id: string }>(
-    ['account', 'create', '--name', 'n', '--plan', plan],
-    dataDir,
-  );
-  return {
-    accountId: account_id,
-    ...(await phmJson<{ api_key: string; api_key_id: string }>(
-      ['key', 'issue', '--account', account_id],
-      dataDir,
-    )),
-  };
+  const create = ['account', 'create', '--name', 'n', '--plan', plan];
+  const { account_id } = await phmJson<{ account_id: string }>(create, dataDir);
+  const issue = ['key', 'issue', '--account', account_id];
+  return phmJson<{ api_key: string; api_key_id: string }>(issue, dataDir);
 }
 
 /** Beyond loopback, without TLS. */
@@ -67,8 +63,9 @@ describe('API keys of a server that is told to keep its demo keys', () => {
   });
 
   it('follow a change of plan', async () => {
-    const { api_key, accountId } = await makeApiKey(dataDir, 'research');
-    const limit = async () => (await server.metrics('', api_key)).headers.get('x-ratelimit-limit');
+    const [account] = (await addAccounts(sqliteIn(dataDir), ['research'])) as [Account];
+    const { accountId, apiKey } = account;
+    const limit = async () => (await server.metrics('', apiKey)).headers.get('x-ratelimit-limit');
     assert.equal(await limit(), '20');
     await phmJson(['account', 'set-plan', accountId, 'enterprise'], dataDir);
     await until('the new rate limit holds', async () => (await limit()) === '2000');
