@@ -1,5 +1,4 @@
-/** Metrics that are read when somebody scrapes: queues, generators, sources, the ledger. */
-
+/** The metrics of state: what a server is at a scrape. Queues, generators, sources, the ledger. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { SECOND_MS } from '../clock.ts';
 import { SOURCE_STATES, type SourceStatus } from '../entropy/index.ts';
@@ -50,7 +49,7 @@ const optional = <T>(known: T | null, valueIn: (known: T) => number | boolean) =
   known === null ? [] : one(valueIn(known));
 
 /** Registers them. A counter's value is that of the service: it only grows. */
-export function addStateMetrics(registry: Registry, state: ServerState): void {
+export function addScrapeMetrics(registry: Registry, state: ServerState): void {
   for (const { type, name, help, labelNames = [], read } of definitions(state)) {
     const common = { registers: [registry], name, help, labelNames: [...labelNames] };
     if (type === 'gauge') {

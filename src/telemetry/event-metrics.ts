@@ -1,0 +1,128 @@
+/**
+ * The metrics of events: what is counted and timed as it happens. To add one, define it here and count it in
+ * `ServiceMetrics`. What a server *is* at a scrape is in `scrape-metrics.ts`.
+ */
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+/** Seconds: from a plain key without company to the longest a request may take. */
+const REQUEST_BUCKETS = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
+const COMMIT_BUCKETS = [
+  0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5,
+];
+const SUITE_BUCKETS = [0.001, 0.0025, 0.005, 0.0075, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1];
+const WAIT_BUCKETS = [
+  0.0001, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
+const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+/** Registers one metric for each kind of event. */
+export function defineEventMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    requests: new Histogram({
+      registers,
+      name: 'phm_http_request_duration_seconds',
+      help: 'Time from the first byte of a request to the end of its answer',
+      labelNames: ['method', 'route', 'status'],
+      buckets: REQUEST_BUCKETS,
+    }),
+    problems: new Counter({
+      registers,
+      name: 'phm_problems_total',
+      help: 'Answers that were a problem, by its code',
+      labelNames: ['code'],
+    }),
+    keys: new Counter({
+      registers,
+      name: 'phm_keys_generated_total',
+      help: 'Keys that were recorded and released',
+      labelNames: ['security_level', 'source', 'modulation', 'validated'],
+    }),
+    validations: new Counter({
+      registers,
+      name: 'phm_validations_total',
+      help: 'Keys that were validated, by the verdict',
+      labelNames: ['verdict'],
+    }),
+    streams: new Counter({
+      registers,
+      name: 'phm_streams_judged_total',
+      help: 'Streams that the statistical suite judged',
+      labelNames: ['result'],
+    }),
+    refusals: new Counter({
+      registers,
+      name: 'phm_queue_refusals_total',
+      help: 'Requests that were answered "overloaded" because a queue, or their account\'s share of it, was full',
+      labelNames: ['queue'],
+    }),
+    waits: new Histogram({
+      registers,
+      name: 'phm_queue_wait_seconds',
+      help: 'Time that work stood in a queue before a worker got it',
+      labelNames: ['queue'],
+      buckets: WAIT_BUCKETS,
+    }),
+    batches: new Histogram({
+      registers,
+      name: 'phm_batch_tasks',
+      help: 'Tasks that went to the key worker together',
+      buckets: BATCH_BUCKETS,
+    }),
+    commits: new Histogram({
+      registers,
+      name: 'phm_commit_duration_seconds',
+      help: 'Time of a transaction of the ledger, as the key worker measures it',
+      labelNames: ['result'],
+      buckets: COMMIT_BUCKETS,
+    }),
+    suiteJobs: new Histogram({
+      registers,
+      name: 'phm_suite_job_duration_seconds',
+      help: 'Time of a suite worker for one validated key: seed, sample, 15 tests, key, proof',
+      buckets: SUITE_BUCKETS,
+    }),
+    plainEvidence: new Counter({
+      registers,
+      name: 'phm_plain_generator_judgements_total',
+      help: 'Samples of the generator of plain keys that the whole suite judged',
+      labelNames: ['result'],
+    }),
+    sourceEvents: new Counter({
+      registers,
+      name: 'phm_entropy_source_events_total',
+      help: 'What happened to sources that are read in the background',
+      labelNames: ['source', 'kind'],
+    }),
+    upkeepFailures: new Counter({
+      registers,
+      name: 'phm_ledger_upkeep_failures_total',
+      help: 'Failures of the daily upkeep of the ledger',
+    }),
+    damageFound: new Counter({
+      registers,
+      name: 'phm_ledger_damage_found_total',
+      help: 'Checks of a running server that found its SQLite database damaged',
+    }),
+    addressRefusals: new Counter({
+      registers,
+      name: 'phm_address_refusals_total',
+      help: 'Requests without a valid API key that were answered 429 because of their address',
+    }),
+    handshakeFailures: new Counter({
+      registers,
+      name: 'phm_tls_handshake_failures_total',
+      help: 'TLS handshakes that failed, by the reason',
+      labelNames: ['reason'],
+    }),
+    logLinesLeftOut: new Counter({
+      registers,
+      name: 'phm_log_lines_left_out_total',
+      help: 'Log lines of requests without a valid API key, and of failed handshakes, that were counted instead of written',
+    }),
+  };
+}
+
+export type EventMetrics = ReturnType<typeof defineEventMetrics>;

@@ -1,0 +1,203 @@
+/**
+ * The metrics of one server, for Prometheus. What happens is counted as it happens; what is (queues,
+ * sources, the ledger) is read when somebody scrapes.
+ *
+ * Labels come from tables of the code alone: never an account, an API key, a key id, an address or
+ * anything else of a client. Series that a table names exist from the start, at zero.
+ */
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { SECOND_MS } from '../clock.ts';
+import { SOURCE_EVENTS, type SourceEvent, type SourceName } from '../entropy/index.ts';
+import { ERRORS, type ErrorCode } from '../errors.ts';
+import {
+  type KeyOrder,
+  SECURITY_LEVELS,
+  VALIDATION_WORDS,
+  type ValidationVerdict,
+  validationWord,
+} from '../keys/index.ts';
+import type { StreamCounts } from '../ledger/index.ts';
+import { MODULATION_TYPES } from '../modulation/index.ts';
+import { type KeyObserver, QUEUE_NAMES, type QueueName } from '../service/index.ts';
+import { PROJECT_VERSION } from '../version.ts';
+import { defineEventMetrics, type EventMetrics } from './event-metrics.ts';
+import { METHODS } from './methods.ts';
+import { addScrapeMetrics, type ServerState } from './scrape-metrics.ts';
+
+const STATUS_CLASSES = ['2xx', '4xx', '5xx'];
+
+/** Why TLS handshakes fail. */
+const HANDSHAKE_FAILURES = [
+  'no_shared_group',
+  'no_shared_cipher',
+  'old_version',
+  'cleartext',
+  'refused_by_client',
+  'incomplete',
+  'other',
+] as const;
+export type HandshakeFailure = (typeof HANDSHAKE_FAILURES)[number];
+
+/** The library's own metrics that break the naming rules: gauges that end in `_total`. */
+const MISNAMED = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+];
+
+/** A request that was answered. `route` is a route's template; undefined when there is none. */
+export interface AnsweredRequest {
+  readonly method: string;
+  readonly route: string | undefined;
+  readonly status: number;
+  readonly ms: number;
+}
+
+export interface MetricsOptions {
+  /** Sources that a request may name. */
+  readonly sources: readonly SourceName[];
+  readonly ledgerBackend: 'sqlite' | 'postgresql';
+}
+
+export class ServiceMetrics implements KeyObserver {
+  readonly #registry = new Registry();
+  readonly #events: EventMetrics;
+
+  constructor({ sources, ledgerBackend }: MetricsOptions) {
+    collectDefaultMetrics({ register: this.#registry });
+    for (const name of MISNAMED) this.#registry.removeSingleMetric(name);
+    this.#events = defineEventMetrics(this.#registry);
+    this.#addInfo('phm_build_info', 'The release and what it runs on', {
+      version: PROJECT_VERSION,
+      node: process.version,
+    });
+    this.#addInfo('phm_ledger_info', 'Where the ledger is', { backend: ledgerBackend });
+    this.#startAtZero(sources);
+  }
+
+  /** The media type of `expose`. */
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** Every metric, in Prometheus' text format. */
+  expose(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  /** Adds what is read at a scrape. To be called once, when the service runs. */
+  watch(state: ServerState): void {
+    addScrapeMetrics(this.#registry, state);
+  }
+
+  /** Has a route's series exist before its first request. */
+  routeAdded(method: string, route: string): void {
+    for (const status of STATUS_CLASSES) this.#events.requests.zero({ method, route, status });
+  }
+
+  answered({ method, route = 'unknown', status, ms }: AnsweredRequest): void {
+    this.#events.requests.observe(
+      {
+        method: METHODS.includes(method) ? method : 'other',
+        route,
+        status: `${Math.floor(status / 100)}xx`,
+      },
+      ms / SECOND_MS,
+    );
+  }
+
+  problem(code: ErrorCode): void {
+    this.#events.problems.inc({ code });
+  }
+
+  sourceEvent(source: SourceName, { kind }: SourceEvent): void {
+    this.#events.sourceEvents.inc({ source, kind });
+  }
+
+  addressLimited(): void {
+    this.#events.addressRefusals.inc();
+  }
+
+  handshakeFailed(reason: HandshakeFailure): void {
+    this.#events.handshakeFailures.inc({ reason });
+  }
+
+  logLineLeftOut(): void {
+    this.#events.logLinesLeftOut.inc();
+  }
+
+  upkeepFailed(): void {
+    this.#events.upkeepFailures.inc();
+  }
+
+  /** A check has found the database damaged. */
+  damageFound(): void {
+    this.#events.damageFound.inc();
+  }
+
+  keyGenerated({ securityLevel, source, modulation, withEvidence }: KeyOrder): void {
+    this.#events.keys.inc({
+      security_level: securityLevel,
+      source,
+      modulation,
+      validated: String(withEvidence),
+    });
+  }
+
+  keyValidated(verdict: ValidationVerdict): void {
+    this.#events.validations.inc({ verdict: validationWord(verdict) });
+  }
+
+  refused(queue: QueueName): void {
+    this.#events.refusals.inc({ queue });
+  }
+
+  waited(queue: QueueName, ms: number): void {
+    this.#events.waits.observe({ queue }, ms / SECOND_MS);
+  }
+
+  batchSent(tasks: number): void {
+    this.#events.batches.observe(tasks);
+  }
+
+  committed(ms: number, succeeded: boolean): void {
+    this.#events.commits.observe({ result: succeeded ? 'ok' : 'failed' }, ms / SECOND_MS);
+  }
+
+  suiteJobDone(ms: number, { streams, streamsPassed }: StreamCounts): void {
+    this.#events.suiteJobs.observe(ms / SECOND_MS);
+    this.#events.streams.inc({ result: 'passed' }, streamsPassed);
+    this.#events.streams.inc({ result: 'failed' }, streams - streamsPassed);
+  }
+
+  plainEvidenceGathered(passed: boolean): void {
+    this.#events.plainEvidence.inc({ result: passed ? 'passed' : 'failed' });
+  }
+
+  /** A constant whose labels tell something. */
+  #addInfo(name: string, help: string, labels: Record<string, string>): void {
+    const labelNames = Object.keys(labels);
+    new Gauge({ registers: [this.#registry], name, help, labelNames }).set(labels, 1);
+  }
+
+  /** A rate from the first event on needs the series before it. */
+  #startAtZero(sources: readonly SourceName[]): void {
+    for (const code of Object.keys(ERRORS)) this.#events.problems.inc({ code }, 0);
+    for (const reason of HANDSHAKE_FAILURES) this.#events.handshakeFailures.inc({ reason }, 0);
+    for (const verdict of VALIDATION_WORDS) this.#events.validations.inc({ verdict }, 0);
+    for (const queue of QUEUE_NAMES) this.#events.refusals.inc({ queue }, 0);
+    for (const queue of ['keys', 'suite']) this.#events.waits.zero({ queue });
+    for (const result of ['ok', 'failed']) this.#events.commits.zero({ result });
+    for (const result of ['passed', 'failed']) {
+      this.#events.streams.inc({ result }, 0);
+      this.#events.plainEvidence.inc({ result }, 0);
+    }
+    for (const source of sources) {
+      for (const kind of SOURCE_EVENTS) this.#events.sourceEvents.inc({ source, kind }, 0);
+      for (const security_level of SECURITY_LEVELS)
+        for (const modulation of MODULATION_TYPES)
+          for (const validated of ['true', 'false'])
+            this.#events.keys.inc({ security_level, source, modulation, validated }, 0);
+    }
+  }
+}
