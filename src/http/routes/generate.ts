@@ -8,17 +8,15 @@ import type { Evidence, GenerateOutcome, KeyOrder } from '../../keys/index.ts';
 import { DEFAULT_MODULATION } from '../../modulation/index.ts';
 import type { RouteContext } from '../context.ts';
 import { takesBody } from '../wire/body.ts';
-import { toNistReport } from '../wire/nist-report.ts';
-import { quotaExceeded } from '../wire/problem.ts';
 import {
-  BODY_ERRORS,
   type GenerateBody,
   GeneratedKey,
   type GeneratedKeyResponse,
   generateBody,
-  KEYED_ERRORS,
-  responses,
-} from '../wire/schemas.ts';
+} from '../wire/key-schemas.ts';
+import { toNistReport } from '../wire/nist-report.ts';
+import { quotaExceeded } from '../wire/problem.ts';
+import { BODY_ERRORS, KEYED_ERRORS, responses } from '../wire/responses.ts';
 import { warningsOf } from '../wire/unknown-fields.ts';
 
 export function generateRoute(app: FastifyInstance, context: RouteContext): void {

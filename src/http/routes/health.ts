@@ -4,7 +4,8 @@ import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
 import { DIRECTORY_ID_HEADER } from '../../files/data-directory.ts';
 import type { RouteContext } from '../context.ts';
-import { COMMON_ERRORS, HealthResult, responses } from '../wire/schemas.ts';
+import { HealthResult } from '../wire/health-schema.ts';
+import { COMMON_ERRORS, responses } from '../wire/responses.ts';
 
 /** Seconds after which a replica that is not ready may be asked again. */
 const RETRY_AFTER_SECONDS = 1;

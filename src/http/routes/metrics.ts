@@ -4,16 +4,15 @@ import type { Static } from 'typebox';
 import { formatTimestamp, HOUR_MS } from '../../clock.ts';
 import type { AccountMetrics } from '../../ledger/index.ts';
 import type { RouteContext } from '../context.ts';
-import { takesQuery, wholeNumber } from '../wire/query.ts';
 import {
   DEFAULT_HOURS,
-  KEYED_ERRORS,
   MAX_HOURS,
   MetricsQuery,
   MetricsResult,
   MIN_HOURS,
-  responses,
-} from '../wire/schemas.ts';
+} from '../wire/metrics-schemas.ts';
+import { takesQuery, wholeNumber } from '../wire/query.ts';
+import { KEYED_ERRORS, responses } from '../wire/responses.ts';
 import { warningsOf } from '../wire/unknown-fields.ts';
 
 export function metricsRoute(app: FastifyInstance, context: RouteContext): void {

@@ -12,7 +12,7 @@ import {
   RandomnessResult,
 } from '../wire/metrics-schemas.ts';
 import { takesQuery, wholeNumber, word } from '../wire/query.ts';
-import { KEYED_ERRORS, responses } from '../wire/schemas.ts';
+import { KEYED_ERRORS, responses } from '../wire/responses.ts';
 import { warningsOf } from '../wire/unknown-fields.ts';
 
 export function randomnessRoute(app: FastifyInstance, context: RouteContext): void {

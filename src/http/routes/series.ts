@@ -5,8 +5,11 @@ import { formatTimestamp, HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import { type LatencyCounts, latencyPercentileUs, type PeriodSums } from '../../ledger/index.ts';
 import type { RouteContext } from '../context.ts';
 import {
+  DEFAULT_HOURS,
   DEFAULT_MAX_STEPS,
+  MAX_HOURS,
   MAX_STEPS,
+  MIN_HOURS,
   type SeriesBody,
   SeriesQuery,
   SeriesResult,
@@ -14,7 +17,7 @@ import {
   type StepMinutes,
 } from '../wire/metrics-schemas.ts';
 import { numberOutOf, refuseParameter, takesQuery, wholeNumber } from '../wire/query.ts';
-import { DEFAULT_HOURS, KEYED_ERRORS, MAX_HOURS, MIN_HOURS, responses } from '../wire/schemas.ts';
+import { KEYED_ERRORS, responses } from '../wire/responses.ts';
 import { warningsOf } from '../wire/unknown-fields.ts';
 
 type SeriesPoint = SeriesBody['series']['points'][number];

@@ -4,14 +4,9 @@ import type { Static } from 'typebox';
 import { formatTimestamp } from '../../clock.ts';
 import type { RouteContext } from '../context.ts';
 import { takesBody } from '../wire/body.ts';
+import { ValidateBody, ValidationResult } from '../wire/key-schemas.ts';
 import { quotaExceeded } from '../wire/problem.ts';
-import {
-  BODY_ERRORS,
-  KEYED_ERRORS,
-  responses,
-  ValidateBody,
-  ValidationResult,
-} from '../wire/schemas.ts';
+import { BODY_ERRORS, KEYED_ERRORS, responses } from '../wire/responses.ts';
 import { warningsOf } from '../wire/unknown-fields.ts';
 
 export function validateRoute(app: FastifyInstance, context: RouteContext): void {

@@ -1,8 +1,13 @@
-/** The wire of the two endpoints that metrics are drawn from: an account over time, and its p-values. */
+/** The wire of the metrics of an account: its sums, the same over time, and its p-values. */
 import Type, { type Static } from 'typebox';
 import { ALPHA, SECOND_LEVEL_MINIMUM_SEQUENCES } from '#sp800-22';
 import { StreamName, TestName } from './nist-report.ts';
-import { chosen, MetricsQuery, oneOf, Success, Timestamp, warnings } from './schemas.ts';
+import { chosen, oneOf, Success, Timestamp, warnings } from './schemas.ts';
+
+/** The period that metrics are about. */
+export const MIN_HOURS = 1;
+export const MAX_HOURS = 8_760;
+export const DEFAULT_HOURS = 24;
 
 /** Lengths of a step in minutes; from 60 on they are made of the sums by hour. */
 export const STEP_MINUTES = [1, 5, 15, 60, 360, 1_440] as const;
@@ -18,6 +23,55 @@ export const DEFAULT_KEYS = 100;
 
 /** What `include` adds to the answer about randomness. */
 export const P_VALUES = 'p_values';
+
+export const MetricsQuery = Type.Object({
+  hours: Type.Optional(
+    Type.Integer({
+      minimum: MIN_HOURS,
+      maximum: MAX_HOURS,
+      default: DEFAULT_HOURS,
+      description: 'length of the period in hours: decimal digits, given once',
+    }),
+  ),
+});
+
+export const MetricsResult = Type.Object(
+  {
+    success: Success,
+    metrics: Type.Object(
+      {
+        performance: Type.Object(
+          {
+            total_keys_generated: Type.Integer({ minimum: 0 }),
+            average_latency_ms: Type.Number({ minimum: 0, description: '0 without keys' }),
+            nist_compliance_rate: Type.Number({
+              minimum: 0,
+              maximum: 1,
+              description: 'share of validated streams that passed the gate; 1 without any',
+            }),
+            error_rate: Type.Number({
+              minimum: 0,
+              maximum: 1,
+              description: 'generate calls answered 5xx / (2xx + 5xx); 0 without any',
+            }),
+          },
+          { title: 'PerformanceMetrics' },
+        ),
+        usage: Type.Object(
+          {
+            api_key_count: Type.Integer({ minimum: 0, description: 'active API keys' }),
+            total_usage: Type.Integer({ minimum: 0, description: 'metered requests' }),
+          },
+          { title: 'UsageMetrics' },
+        ),
+      },
+      { title: 'AccountMetrics', description: "The caller's account in the period." },
+    ),
+    timestamp: Timestamp,
+    warnings,
+  },
+  { title: 'Metrics' },
+);
 
 const Step = oneOf<StepMinutes>(STEP_MINUTES, 'integer', 'length of a step in minutes', {
   title: 'StepMinutes',

@@ -9,7 +9,7 @@ import { formatTimestamp } from '../../clock.ts';
 import { AppError, ERRORS, type ErrorCode, type FieldError } from '../../errors.ts';
 import type { Usage } from '../../ledger/index.ts';
 import { MISSING, summarize, toFieldErrors } from './field-errors.ts';
-import type { ProblemBody } from './schemas.ts';
+import type { ProblemBody } from './responses.ts';
 import { givenInsteadOf, unknownFieldErrors } from './unknown-fields.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';

@@ -1,0 +1,36 @@
+/** The wire of the health checks. */
+import Type from 'typebox';
+import { LATCH_TESTS, type LatchCause } from '../../keys/index.ts';
+import { oneOf, Timestamp } from './schemas.ts';
+
+export const HealthResult = Type.Object(
+  {
+    success: Type.Boolean({ description: 'true when healthy' }),
+    status: oneOf(['ok', 'unavailable', 'draining'], 'string', 'state of this replica'),
+    checks: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description:
+          'state of entropy (ok, starting or unavailable), each entropy source, generator (ok, starting, unjudged or latched), ledger, master_secret and accepting',
+      }),
+    ),
+    latch: Type.Optional(
+      Type.Object(
+        {
+          cause: oneOf(
+            Object.keys(LATCH_TESTS) as LatchCause[],
+            'string',
+            'what showed the defect: a self-test, failures of the gate (two in a row, or three within 1,000 verdicts), a biased sample, an exact test that a key failed, or a repeated key',
+          ),
+          test: Type.String({ description: 'the test that showed it' }),
+        },
+        {
+          title: 'Latch',
+          description:
+            'present once this process makes no more keys because a generator proved defective; a restart clears it',
+        },
+      ),
+    ),
+    timestamp: Timestamp,
+  },
+  { title: 'Health' },
+);

@@ -1,0 +1,199 @@
+/** The wire of generate and validate. Field names and their order are the interface specification's. */
+import Type, { type Static } from 'typebox';
+import { SECURITY_LEVELS, type SecurityLevel } from '../../keys/index.ts';
+import {
+  DEFAULT_MODULATION,
+  MODULATION_TYPES,
+  type ModulationType,
+} from '../../modulation/index.ts';
+import { NistReport } from './nist-report.ts';
+import { BODY_RULES, chosen, leavable, oneOf, Success, Timestamp, warnings } from './schemas.ts';
+
+/**
+ * `nist_report` adds everything that the suite found, and needs `enable_nist_validation`. `hash_proof` is accepted because
+ * clients send it; the proof is in every answer.
+ */
+export const INCLUDABLE = ['hash_proof', 'nist_report'] as const;
+export type Includable = (typeof INCLUDABLE)[number];
+
+/** Longest key or proof that is read at all; a key has at most 96 characters, a proof 88. */
+const MAX_TEXT = 4_096;
+
+const Level = oneOf<SecurityLevel>(SECURITY_LEVELS, 'integer', 'length of the key in bits', {
+  title: 'SecurityLevel',
+});
+
+/** The generate body; `sources` are the entropy sources that this server lets requests name. */
+export function generateBody(sources: readonly string[], defaultSource: string) {
+  return Type.Object(
+    {
+      security_level: Level,
+      enable_nist_validation: leavable(
+        Type.Boolean({
+          default: false,
+          description: "judge the generator's output before modulation by the SP 800-22 suite",
+        }),
+      ),
+      modulation_type: leavable(
+        oneOf<ModulationType>(MODULATION_TYPES, 'string', 'modulation algorithm type', {
+          title: 'ModulationType',
+          default: DEFAULT_MODULATION,
+        }),
+      ),
+      entropy_source: leavable(
+        oneOf(sources, 'string', 'entropy source mixed in beside the operating system', {
+          title: 'EntropySource',
+          default: defaultSource,
+        }),
+      ),
+      include: leavable(
+        Type.Array(oneOf<Includable>(INCLUDABLE, 'string', 'extra field'), {
+          maxItems: 16,
+          description:
+            'extra fields to add to the response; nist_report needs enable_nist_validation',
+        }),
+      ),
+    },
+    { title: 'GenerateRequest', description: BODY_RULES },
+  );
+}
+
+export type GenerateBody = Static<ReturnType<typeof generateBody>>;
+
+/** Starts the description of a field that restates results and adds nothing to them. */
+const LABEL = 'label of this service, required by its interface';
+
+export const NistValidation = Type.Object(
+  {
+    certification_status: oneOf(
+      ['PASS', 'FAIL'],
+      'string',
+      `${LABEL}: whether the gate passed. No key is released on FAIL`,
+    ),
+    tests_passed: Type.Integer({
+      minimum: 0,
+      maximum: 15,
+      description: "tests that the generator's output before modulation passed",
+    }),
+    total_tests: Type.Integer({
+      minimum: 13,
+      maximum: 15,
+      description: 'tests that applied to it',
+    }),
+    compliance_level: oneOf(
+      ['CERTIFICATION_READY', 'REVIEW', 'NON_COMPLIANT'],
+      'string',
+      `${LABEL}: CERTIFICATION_READY if all tests passed, REVIEW if any fell below 0.01. NIST certifies nothing by SP 800-22`,
+    ),
+  },
+  { title: 'NistValidation' },
+);
+
+export const GeneratedKey = Type.Object(
+  {
+    success: Success,
+    key_id: Type.String({ pattern: '^phm_[0-9]+$', description: 'identifier of the key' }),
+    key: Type.String({
+      pattern: '^([0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f]{96})$',
+      description: 'the key, lowercase hexadecimal; shown once and never stored',
+    }),
+    security_level: chosen(SECURITY_LEVELS, 'the requested level'),
+    security_strength_bits: Type.Integer({
+      minimum: 0,
+      maximum: 256,
+      description: "the requested level or the generator's security strength, whichever is less",
+    }),
+    entropy_bits: Type.Number({
+      minimum: 0,
+      maximum: 384,
+      description:
+        'min-entropy credited to the key, scaled by the 99 % bound of a defect screen: 254.8 of 256 is no loss; 0 where no source is credited',
+    }),
+    latency_ms: Type.Number({ minimum: 0, description: 'from acceptance to key and proof ready' }),
+    timestamp: Timestamp,
+    source: Type.String({
+      description: 'entropy source of this key beside the operating system; os: no other',
+    }),
+    quantum_hardware: Type.Boolean({
+      description:
+        "whether source is quantum hardware, on its provider's word alone; credited 0 bits by default",
+    }),
+    entropy_job_id: Type.Union([Type.String(), Type.Null()], {
+      description: 'job of the hardware that fed the key, or null',
+    }),
+    hash_proof: Type.String({
+      pattern: '^proof_[1-9][0-9]{77,81}$',
+      description: 'keyed proof that this service generated the key',
+    }),
+    nist_validation: Type.Optional(NistValidation),
+    nist_score: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 100,
+        description: `${LABEL}: share of the tests passed, in percent; with nist_validation`,
+      }),
+    ),
+    nist_grade: Type.Optional(
+      oneOf(
+        ['A', 'B', 'C', 'D', 'F'],
+        'string',
+        `${LABEL}: grade of nist_score; with nist_validation`,
+      ),
+    ),
+    nist_report: Type.Optional(NistReport),
+    warnings,
+  },
+  {
+    title: 'GeneratedKey',
+    description:
+      'nist_validation, nist_score and nist_grade come together, with enable_nist_validation.',
+  },
+);
+
+export type GeneratedKeyResponse = Static<typeof GeneratedKey>;
+
+export const ValidateBody = Type.Object(
+  {
+    key: Type.String({
+      maxLength: MAX_TEXT,
+      description: 'the key to validate: 32, 64 or 96 lowercase hexadecimal digits',
+    }),
+    hash_proof: leavable(
+      Type.String({
+        maxLength: MAX_TEXT,
+        description: 'proof from generate; without it, or with an empty one, the ledger decides',
+      }),
+    ),
+  },
+  { title: 'ValidateRequest', description: BODY_RULES },
+);
+
+const check = (values: string[], description: string) => oneOf(values, 'string', description);
+
+export const ValidationResult = Type.Object(
+  {
+    success: Success,
+    valid: Type.Boolean({ description: 'overall verdict: all three checks are good' }),
+    validation_details: Type.Object(
+      {
+        key_format: check(['valid', 'invalid'], '32, 64 or 96 lowercase hexadecimal digits'),
+        entropy_check: check(['passed', 'failed', 'skipped'], 'six exact binomial tests'),
+        proof_verification: check(
+          ['passed', 'failed', 'skipped', 'unconfirmed'],
+          'the proof, or without one the ledger, vouches for the key; "unconfirmed": the key is of a retired version ' +
+            'of the master secret, and no record vouches for it',
+        ),
+        retired_secret: Type.Optional(
+          check(
+            ['record_found', 'record_too_late', 'no_record'],
+            'only with a key of a retired version of the master secret: what the ledger, which then decides, has of it',
+          ),
+        ),
+      },
+      { title: 'ValidationDetails' },
+    ),
+    timestamp: Timestamp,
+    warnings,
+  },
+  { title: 'ValidationResult' },
+);
