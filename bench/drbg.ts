@@ -23,8 +23,9 @@ import {
 } from '../src/entropy/index.ts';
 import { allocatePool, PoolFiller } from '../src/entropy/pool.ts';
 import { generateKey, sampleStream } from '../src/keys/generate.ts';
-import { Generator, SAMPLE_BITS } from '../src/keys/generator.ts';
+import { Generator } from '../src/keys/generator.ts';
 import { type KeyOrder, SECURITY_LEVELS, type SecurityLevel } from '../src/keys/order.ts';
+import { SAMPLE_BITS } from '../src/keys/sample.ts';
 import { DEFAULT_MODULATION } from '../src/modulation/index.ts';
 import { Keyring } from '../src/proof/index.ts';
 import { machine, median, saveResult } from './results.ts';

@@ -6,9 +6,10 @@ import { createCipheriv, randomBytes } from 'node:crypto';
 import { runPackedSuite, type SuiteReport } from '#sp800-22';
 import { wipe } from '../../src/bytes.ts';
 import { generateKey } from '../../src/keys/generate.ts';
-import { Generator, SAMPLE_BITS } from '../../src/keys/generator.ts';
+import { Generator } from '../../src/keys/generator.ts';
 import type { KeyOrder } from '../../src/keys/order.ts';
 import { STREAM_TESTS } from '../../src/keys/p-values.ts';
+import { SAMPLE_BITS } from '../../src/keys/sample.ts';
 import { requireSelfTests } from '../../src/keys/self-test.ts';
 import {
   MODULATION_TYPES,

@@ -15,7 +15,7 @@ import { type ModulationType, Modulator, PHASES_BYTES } from '../modulation/inde
 import type { Keyring } from '../proof/index.ts';
 import { entropyCheck, REPEATED_BLOCK, repeatsBlock } from './entropy-check.ts';
 import { gatherEvidence, type StreamEvidence } from './evidence.ts';
-import { type Credit, type Generator, latchedError, SAMPLE_BITS } from './generator.ts';
+import { type Credit, type Generator, latchedError } from './generator.ts';
 import { type Defect, gateDefect } from './latch.ts';
 import type {
   Evidence,
@@ -25,6 +25,7 @@ import type {
   StreamReport,
   StreamTally,
 } from './order.ts';
+import { SAMPLE_BITS } from './sample.ts';
 
 const SAMPLE_WORDS = SAMPLE_BITS / 64;
 

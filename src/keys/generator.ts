@@ -9,7 +9,7 @@ import { threadId } from 'node:worker_threads';
 import type { Gate } from '#sp800-22';
 import { mostCommonValueMinEntropy } from '#sp800-90b';
 import { concatBytes, countOnes, wipe } from '../bytes.ts';
-import { CtrDrbg, drbgSelfTest, MAX_REQUEST_BITS, SECURITY_STRENGTH_BITS } from '../drbg/index.ts';
+import { CtrDrbg, drbgSelfTest, SECURITY_STRENGTH_BITS } from '../drbg/index.ts';
 import {
   type EntropySource,
   gatherSeed,
@@ -23,7 +23,7 @@ import {
   type SourceStatus,
 } from '../entropy/index.ts';
 import { AppError } from '../errors.ts';
-import { modulationSelfTest, PHASES_BYTES } from '../modulation/index.ts';
+import { modulationSelfTest } from '../modulation/index.ts';
 import { FailureTally } from './failure-tally.ts';
 import {
   type Defect,
@@ -34,22 +34,8 @@ import {
   Latch,
   tallyDefect,
 } from './latch.ts';
+import { SAMPLE_BITS, sampleOfKeys, sampleOfStream } from './sample.ts';
 import type { SelfTestResult } from './suite-self-test.ts';
-
-/** Length of the sample that a stream is judged by. */
-export const SAMPLE_BITS = 2 ** 20;
-
-/**
- * Requests of a key's length that begin the sample of a stream. A head of 8 bytes that is the same in each of them fails
- * the gate (p below 10^-29 in 12 of 12 samples).
- */
-const SHORT_REQUESTS = 48;
-
-/**
- * Keys of each length that begin a sample between keys. A head of 4 bytes that is the same in all of them fails, and one
- * of 12 bytes that is the same in those of one length.
- */
-const SAMPLED_KEYS = 32;
 
 /** Reseeds after which a sample of a suite worker's generator is due. */
 const SAMPLE_INTERVAL = 4_096;
@@ -223,15 +209,9 @@ export class Generator {
     return this.#drbg.generate(lengthBytes);
   }
 
-  /**
-   * `SAMPLE_BITS` bits of one stream: 48 requests of `keyBytes`, the length by which a key is cut, and the
-   * rest in as few requests as the limit allows. A key is the head of a request, of which long ones show few.
-   * The caller MUST wipe them.
-   */
+  /** `SAMPLE_BITS` bits of one stream, from which keys of `keyBytes` are cut. The caller MUST wipe them. */
   requestSample(keyBytes: number): Buffer<ArrayBuffer> {
-    return this.#drawSample((draw) => {
-      for (let i = 0; i < SHORT_REQUESTS; i++) draw(keyBytes);
-    });
+    return sampleOfStream(this, keyBytes);
   }
 
   /** Lets sources that failed show that they work again. */
@@ -303,40 +283,9 @@ export class Generator {
   /** Another thread may latch while the sample is being drawn. */
   #sampleUnlessLatched(): Buffer<ArrayBuffer> | null {
     try {
-      return this.#drawSample((draw) => this.#drawKeys(draw));
+      return sampleOfKeys(this, () => this.#mixIn([], []));
     } catch (error) {
       if (this.latched) return null;
-      throw error;
-    }
-  }
-
-  /** Bits as keys without a sample are cut from: after a reseed and the phases, or a reseed alone (384 bits). */
-  #drawKeys(draw: (lengthBytes: number) => void): void {
-    for (let i = 0; i < SAMPLED_KEYS; i++) {
-      this.#mixIn([], []);
-      wipe(this.request(PHASES_BYTES));
-      for (const keyBytes of i % 2 === 0 ? [16, 32] : [32, 16]) draw(keyBytes);
-      this.#mixIn([], []);
-      draw(24);
-    }
-  }
-
-  /** A sample that begins with the requests of `begin`. */
-  #drawSample(begin: (draw: (lengthBytes: number) => void) => void): Buffer<ArrayBuffer> {
-    const sample = Buffer.alloc(SAMPLE_BITS / 8);
-    let offset = 0;
-    const draw = (lengthBytes: number): void => {
-      const part = this.request(lengthBytes);
-      sample.set(part, offset);
-      wipe(part);
-      offset += lengthBytes;
-    };
-    try {
-      begin(draw);
-      while (offset < sample.length) draw(Math.min(MAX_REQUEST_BITS / 8, sample.length - offset));
-      return sample;
-    } catch (error) {
-      wipe(sample);
       throw error;
     }
   }

@@ -3,7 +3,7 @@
  * here knows of threads, queues or the ledger's database; that is `service/`.
  */
 export { sampleStream } from './generate.ts';
-export { Generator, SAMPLE_BITS } from './generator.ts';
+export { Generator } from './generator.ts';
 export { parseKeyId } from './key-id.ts';
 export { type Defect, type FailedVerdict, LATCH_TESTS, type LatchCause } from './latch.ts';
 export {
@@ -15,6 +15,7 @@ export {
   type StreamReport,
 } from './order.ts';
 export { STREAM_NAMES, STREAM_TESTS, type StreamName } from './p-values.ts';
+export { SAMPLE_BITS } from './sample.ts';
 export { requireSelfTests, runSelfTests } from './self-test.ts';
 export { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
 export {
