@@ -125,7 +125,7 @@ async function verify(store: LedgerStore, rows: number): Promise<void> {
   check(repeated?.kind === 'repeated_key', 'a key of the ledger is refused');
 }
 
-function request(commitment: Buffer): MeteredRequest {
+function request(digest: Buffer): MeteredRequest {
   const atMs = Date.now();
   return {
     accountId: ACCOUNT,
@@ -133,10 +133,8 @@ function request(commitment: Buffer): MeteredRequest {
     atMs,
     key: {
       row: {
-        keyId: keyIdAt(atMs, commitment),
-        commitment,
-        secretVersion: 1,
-        fingerprint: commitment.readBigInt64BE(0),
+        keyId: keyIdAt(atMs, digest),
+        commitment: { version: 1, digest, fingerprint: digest.readBigInt64BE(0) },
         securityLevel: 256,
         modulation: 'phase',
         source: 'os',

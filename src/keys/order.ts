@@ -1,7 +1,7 @@
 /** What a caller asks of the generation path, and what the path hands on. */
 import type { ComplianceLevel, Gate, Grade, SuiteReport } from '#sp800-22';
 import type { SourceName } from '../entropy/index.ts';
-import type { StreamCounts, Usage } from '../ledger/index.ts';
+import type { QuotaExceeded, RecordedEvidence, StreamCounts, Usage } from '../ledger/index.ts';
 import type { ModulationType } from '../modulation/index.ts';
 import type { Commitment } from '../proof/index.ts';
 
@@ -21,17 +21,10 @@ export interface KeyOrder {
 }
 
 /** What the statistical suite said of the stream a key was cut from, before its modulation. */
-export interface Evidence {
-  /** Which streams were tested how: `EVIDENCE_DEFINITION` when the key was made. */
-  readonly definition: number;
-  readonly gateP: number;
-  readonly testsPassed: number;
-  readonly totalTests: number;
+export interface Evidence extends RecordedEvidence {
   readonly complianceLevel: ComplianceLevel;
   readonly score: number;
   readonly grade: Grade;
-  /** The p-values of both streams, as `p-values.ts` packs them. */
-  readonly pValues: Uint8Array;
 }
 
 /** The full reports on the stream a key was cut from: counts and p-values, no bits. */
@@ -76,4 +69,4 @@ export type GenerateOutcome =
       readonly generated: ReleasedKey;
       readonly usage: Usage;
     }
-  | { readonly kind: 'quota_exceeded'; readonly usage: Usage };
+  | QuotaExceeded;

@@ -1,7 +1,7 @@
 /** Validation of a key: format, exact entropy tests, and proof or ledger record. */
 import { hexToBytes } from '../bytes.ts';
-import type { CommitmentQuery, Retirement, Usage } from '../ledger/index.ts';
-import type { Keyring } from '../proof/index.ts';
+import type { QuotaExceeded, Retirement, Usage } from '../ledger/index.ts';
+import type { Commitment, Keyring } from '../proof/index.ts';
 import { entropyCheck } from './entropy-check.ts';
 
 export type CheckResult = 'passed' | 'failed' | 'skipped';
@@ -27,7 +27,7 @@ export interface ValidationVerdict {
 /** What became of a request to validate. */
 export type ValidateOutcome =
   | { readonly kind: 'validated'; readonly verdict: ValidationVerdict; readonly usage: Usage }
-  | { readonly kind: 'quota_exceeded'; readonly usage: Usage };
+  | QuotaExceeded;
 
 /** A verdict as one word. */
 export const VALIDATION_WORDS = [
@@ -53,7 +53,7 @@ export interface Examination {
   /** `verified`: the keyed digest is right. `absent`: no proof was given, so the ledger decides. */
   readonly proof: 'verified' | 'absent' | 'failed' | 'skipped';
   /** What the ledger may be asked for: with a proof the key's commitment under the proof's version, else under all. */
-  readonly commitments: readonly CommitmentQuery[];
+  readonly commitments: readonly Commitment[];
 }
 
 /** The retired versions of the master secret. */
@@ -90,7 +90,7 @@ export function examineKey(
 export function openQuestions(
   { proof, commitments }: Examination,
   retirements: Retirements,
-): readonly CommitmentQuery[] {
+): readonly Commitment[] {
   if (proof === 'absent') return commitments;
   return commitments.filter(({ version }) => retirements.has(version));
 }
@@ -99,7 +99,7 @@ export function openQuestions(
 export function concludeExamination(
   examination: Examination,
   retirements: Retirements,
-  questions: readonly CommitmentQuery[],
+  questions: readonly Commitment[],
   rowsMadeMs: readonly (number | null)[],
 ): ValidationVerdict {
   const rows = questions.flatMap(({ version }, i) => {

@@ -3,8 +3,8 @@
  * whole is compared here: a database that saw the commitment of a key would know what a forged row must hold.
  */
 import { timingSafeEqual } from 'node:crypto';
+import type { Commitment } from '../proof/index.ts';
 import { keyIdMs } from './key-time.ts';
-import type { CommitmentQuery } from './store.ts';
 
 /**
  * Rows that are looked at for one fingerprint, of any version. Among 10^12 sound keys three share a fingerprint
@@ -20,12 +20,14 @@ export interface Candidate {
 }
 
 /** When the first row of this commitment was made, by its key id; null without a row. */
-export function rowMadeMs(query: CommitmentQuery, candidates: readonly Candidate[]): number | null {
-  const times = candidates.filter((one) => isOf(query, one)).map(({ keyId }) => keyIdMs(keyId));
+export function rowMadeMs(commitment: Commitment, candidates: readonly Candidate[]): number | null {
+  const times = candidates
+    .filter((one) => isOf(commitment, one))
+    .map(({ keyId }) => keyIdMs(keyId));
   return times.length === 0 ? null : Math.min(...times);
 }
 
-function isOf({ version, digest }: CommitmentQuery, candidate: Candidate): boolean {
+function isOf({ version, digest }: Commitment, candidate: Candidate): boolean {
   const { commitment } = candidate;
   return (
     commitment.length === digest.length &&

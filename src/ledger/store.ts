@@ -5,6 +5,7 @@
  * everything else that can be expected is a value. No method takes or returns key bytes.
  */
 import type { Clock } from '../clock.ts';
+import type { Commitment } from '../proof/index.ts';
 import type { ClockReading } from './clock-check.ts';
 import type { LatencyCounts } from './latency.ts';
 
@@ -12,11 +13,8 @@ import type { LatencyCounts } from './latency.ts';
 export interface LedgerRow {
   /** UUIDv7, 16 bytes. */
   readonly keyId: Uint8Array;
-  /** Keyed digest of the key, 32 bytes, and the version of the master secret behind it. */
-  readonly commitment: Uint8Array;
-  readonly secretVersion: number;
-  /** First 64 bits of the commitment as a signed number. */
-  readonly fingerprint: bigint;
+  /** Keyed digest of the key, and the version of the master secret behind it. */
+  readonly commitment: Commitment;
   readonly securityLevel: number;
   readonly modulation: string;
   readonly source: string;
@@ -28,13 +26,14 @@ export interface LedgerRow {
   readonly evidence: RecordedEvidence | null;
 }
 
+/** What the ledger keeps of the evidence for a key. */
 export interface RecordedEvidence {
-  /** What the figures are about: `EVIDENCE_DEFINITION` of `keys/evidence.ts` when the key was made. */
+  /** Which streams were tested how: `EVIDENCE_DEFINITION` of `keys/evidence.ts` when the key was made. */
   readonly definition: number;
   readonly gateP: number;
   readonly testsPassed: number;
   readonly totalTests: number;
-  /** In the form that `keys/p-values.ts` gives them. */
+  /** The p-values of both streams, as `keys/p-values.ts` packs them. */
   readonly pValues: Uint8Array;
 }
 
@@ -69,9 +68,15 @@ export interface Usage {
   readonly quota: number | null;
 }
 
+/** The quota of the account's month is used up. */
+export interface QuotaExceeded {
+  readonly kind: 'quota_exceeded';
+  readonly usage: Usage;
+}
+
 export type CommitOutcome =
   | { readonly kind: 'committed'; readonly usage: Usage }
-  | { readonly kind: 'quota_exceeded'; readonly usage: Usage }
+  | QuotaExceeded
   /** The ledger already holds this commitment: the generator has repeated a key. Nothing was written. */
   | { readonly kind: 'repeated_key' };
 
@@ -149,12 +154,6 @@ export interface RecordedKey {
   readonly modulation: string;
   /** Whether it was generated with statistical evidence. */
   readonly hasEvidence: boolean;
-}
-
-export interface CommitmentQuery {
-  readonly version: number;
-  readonly digest: Uint8Array;
-  readonly fingerprint: bigint;
 }
 
 /** How thoroughly a probe looks. */
@@ -266,7 +265,7 @@ export interface LedgerStore extends AccountStore {
    * When the first rows of these commitments were made, of any account, by their key ids; null without a row. The
    * database is told the fingerprints alone. Of a fingerprint with more than `MAX_CANDIDATES` rows it may give any so many.
    */
-  findCommitments(queries: readonly CommitmentQuery[]): Promise<(number | null)[]>;
+  findCommitments(commitments: readonly Commitment[]): Promise<(number | null)[]>;
   /** Sums of an account from a whole minute (`sinceMs`, rounded down) to now. */
   metrics(accountId: string, sinceMs: number): Promise<AccountMetrics>;
   /** Sums of an account over time, one a step. */

@@ -6,8 +6,8 @@ import type { Gate } from '#sp800-22';
 import { AppError, type ErrorCode, stackFrames } from '../errors.ts';
 import type { GeneratorStatus } from '../keys/generator.ts';
 import type { FailedVerdict } from '../keys/latch.ts';
-import type { GeneratedKey, KeyOrder, RecordedKey, ReleasedKey } from '../keys/order.ts';
-import type { ValidationVerdict } from '../keys/validate.ts';
+import type { GeneratedKey, GenerateOutcome, KeyOrder, RecordedKey } from '../keys/order.ts';
+import type { ValidateOutcome } from '../keys/validate.ts';
 import type {
   AccountMetrics,
   ClockReading,
@@ -60,15 +60,9 @@ export type KeyTask =
     };
 
 export type KeyTaskResult =
-  | {
-      readonly kind: 'generated';
-      readonly keyId: string;
-      readonly generated: ReleasedKey;
-      readonly usage: Usage;
-    }
+  | GenerateOutcome
+  | ValidateOutcome
   | { readonly kind: 'recorded'; readonly keyId: string; readonly usage: Usage }
-  | { readonly kind: 'validated'; readonly verdict: ValidationVerdict; readonly usage: Usage }
-  | { readonly kind: 'quota_exceeded'; readonly usage: Usage }
   /** In the order of the hashes. */
   | { readonly kind: 'principals'; readonly principals: readonly (Principal | undefined)[] }
   | { readonly kind: 'probed' }

@@ -10,7 +10,7 @@ import { latchedError } from '../keys/generator.ts';
 import type { Latch } from '../keys/latch.ts';
 import type { GeneratedKey, GenerateOutcome, KeyOrder } from '../keys/order.ts';
 import { parseKey, type ValidateOutcome } from '../keys/validate.ts';
-import type { Principal, Usage } from '../ledger/index.ts';
+import type { Principal, QuotaExceeded } from '../ledger/index.ts';
 import type { ApiKeyCache } from './api-key-cache.ts';
 import { type LedgerWatch, requireCurrentSecret } from './ledger-watch.ts';
 import { type KeyTask, NO_STREAMS, type Requester, toError, unexpected } from './messages.ts';
@@ -169,7 +169,7 @@ export class MeteredRequests {
   }
 
   /** A quota already known to be used up spares the work; the transaction decides all other cases. */
-  #exhausted(principal: Principal): { kind: 'quota_exceeded'; usage: Usage } | undefined {
+  #exhausted(principal: Principal): QuotaExceeded | undefined {
     const usage = this.#parts.apiKeys.usageOf(principal);
     return isExhausted(usage, this.#parts.quotaNowMs())
       ? { kind: 'quota_exceeded', usage }

@@ -4,13 +4,13 @@ import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { MAX_CANDIDATES } from '../../src/ledger/commitments.ts';
 import type {
-  CommitmentQuery,
   CommitOutcome,
   LedgerRow,
   LedgerStore,
   MeteredRequest,
 } from '../../src/ledger/index.ts';
 import { keyIdMs } from '../../src/ledger/key-time.ts';
+import type { Commitment } from '../../src/proof/index.ts';
 import type { KeyTask } from '../../src/service/messages.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
 
@@ -45,14 +45,16 @@ export async function areRecorded(
   return found.map((key) => key !== null);
 }
 
+/** A commitment of no key, or with this digest. */
+export function makeCommitment(digest = randomBytes(32), version = 1): Commitment {
+  return { version, digest, fingerprint: digest.readBigInt64BE(0) };
+}
+
 export function makeRow(changes: Partial<LedgerRow> = {}): LedgerRow {
-  const commitment = randomBytes(32);
   const keyId = changes.keyId ?? makeKeyId();
   return {
     keyId,
-    commitment,
-    secretVersion: 1,
-    fingerprint: commitment.readBigInt64BE(0),
+    commitment: makeCommitment(),
     securityLevel: 256,
     modulation: 'phase',
     source: 'os',
@@ -82,18 +84,13 @@ const validation = (accountId: string, atMs = NOW): MeteredRequest => ({
 });
 
 /** A row that a writer of the database makes up: the right first 64 bits, the rest guessed. */
-export function guessedRow(fingerprint: bigint, changes: Partial<LedgerRow> = {}): LedgerRow {
-  const commitment = randomBytes(32);
-  commitment.writeBigInt64BE(fingerprint);
-  return makeRow({ commitment, fingerprint, ...changes });
+export function guessedRow(fingerprint: bigint, version = 1): LedgerRow {
+  const digest = randomBytes(32);
+  digest.writeBigInt64BE(fingerprint);
+  return makeRow({ commitment: makeCommitment(digest, version) });
 }
 
-/** What is asked of a key with this row. */
-const queryOf = (row: LedgerRow): CommitmentQuery => ({
-  version: row.secretVersion,
-  digest: row.commitment,
-  fingerprint: row.fingerprint,
-});
+const commitmentOf = ({ commitment }: LedgerRow): Commitment => commitment;
 
 /** Every byte string of 32 bytes or more, binary or hexadecimal, among parameters of statements. */
 function digestsIn(parameters: readonly unknown[]): Buffer[] {
@@ -177,13 +174,13 @@ export function ledgerContract(
         usage: { month: MONTH, used: 1, quota: null },
       });
       assert.deepEqual(await areRecorded(store, [row.keyId, randomBytes(16)]), [true, false]);
-      const { commitment: digest, fingerprint, secretVersion: version } = row;
-      const otherDigest = Buffer.concat([digest.subarray(0, 8), randomBytes(24)]);
+      const { commitment } = row;
+      const digest = Buffer.concat([commitment.digest.subarray(0, 8), randomBytes(24)]);
       assert.deepEqual(
         await store.findCommitments([
-          { version, digest, fingerprint },
-          { version: 2, digest, fingerprint },
-          { version, digest: otherDigest, fingerprint },
+          commitment,
+          { ...commitment, version: 2 },
+          { ...commitment, digest },
         ]),
         [NOW, null, null],
       );
@@ -225,17 +222,21 @@ export function ledgerContract(
 
     it('finds a commitment among rows with its fingerprint, each with its own version and time', async () => {
       const id = await account('enterprise');
-      const made = makeRow({ secretVersion: 2, keyId: makeKeyId(NOW - 7) });
-      const { fingerprint } = made;
-      const others = [1, 2, 3].map((secretVersion) => guessedRow(fingerprint, { secretVersion }));
-      const twin = makeRow({ ...made, secretVersion: 3, keyId: makeKeyId(NOW - 8) });
+      const commitment = makeCommitment(randomBytes(32), 2);
+      const { fingerprint } = commitment;
+      const made = makeRow({ commitment, keyId: makeKeyId(NOW - 7) });
+      const others = [1, 2, 3].map((version) => guessedRow(fingerprint, version));
+      const twin = makeRow({
+        commitment: { ...commitment, version: 3 },
+        keyId: makeKeyId(NOW - 8),
+      });
       const rows = [...others, made, twin];
       await store.commit(
         rows.map((row) => keyRequest(id, row)),
         [],
       );
-      const guess = queryOf(guessedRow(fingerprint));
-      assert.deepEqual(await store.findCommitments([guess, ...rows.map(queryOf), guess]), [
+      const guess = commitmentOf(guessedRow(fingerprint));
+      assert.deepEqual(await store.findCommitments([guess, ...rows.map(commitmentOf), guess]), [
         null,
         NOW,
         NOW,
@@ -244,18 +245,18 @@ export function ledgerContract(
         NOW - 8,
         null,
       ]);
-      assert.deepEqual(await store.findCommitments([{ ...queryOf(made), version: 1 }]), [null]);
+      assert.deepEqual(await store.findCommitments([{ ...commitment, version: 1 }]), [null]);
     });
 
     it('looks at no more rows with one fingerprint than no ledger of sound keys has', async () => {
       const id = await account('enterprise');
-      const { fingerprint } = makeRow();
+      const { fingerprint } = makeCommitment();
       const rows = Array.from({ length: 40 }, () => guessedRow(fingerprint));
       await store.commit(
         rows.map((row) => keyRequest(id, row)),
         [],
       );
-      const found = await store.findCommitments(rows.map(queryOf));
+      const found = await store.findCommitments(rows.map(commitmentOf));
       assert.equal(found.filter((madeMs) => madeMs !== null).length, MAX_CANDIDATES);
     });
 
@@ -275,17 +276,20 @@ export function ledgerContract(
       const untap = tap((parameters) => seen.push(...parameters));
       assert.equal(await validate(), false);
       untap();
-      const { digest, fingerprint } = keyring.commit(key);
+      const commitment = keyring.commit(key);
+      const { fingerprint } = commitment;
       assert.ok(seen.flat().some((one) => String(one) === String(fingerprint)));
       // The writer of the database inserts all that may be the commitment, and a guess.
-      const rows = digestsIn(seen).map((commitment) => makeRow({ commitment, fingerprint }));
+      const rows = digestsIn(seen).map((digest) =>
+        makeRow({ commitment: { ...commitment, digest } }),
+      );
       await store.commit(
         [...rows, guessedRow(fingerprint)].map((row) => keyRequest(id, row)),
         [],
       );
       assert.equal(await validate(), false);
       assert.deepEqual(digestsIn(seen), []);
-      await store.commit([keyRequest(id, makeRow({ commitment: digest, fingerprint }))], []);
+      await store.commit([keyRequest(id, makeRow({ commitment }))], []);
       assert.equal(await validate(), true);
     });
 
@@ -293,9 +297,7 @@ export function ledgerContract(
       const id = await account('enterprise');
       const row = makeRow({ keyId: makeKeyId(NOW - 5), createdMs: NOW - 99 });
       await store.commit([keyRequest(id, row)], []);
-      const { commitment: digest, fingerprint, secretVersion: version } = row;
-      const query = { version, digest, fingerprint };
-      assert.deepEqual(await store.findCommitments([query]), [NOW - 5]);
+      assert.deepEqual(await store.findCommitments([row.commitment]), [NOW - 5]);
     });
 
     it('gives the last places of a quota to the first requests of a batch', async () => {
@@ -348,7 +350,7 @@ export function ledgerContract(
     it('refuses a repeated commitment, also within a batch, and counts it nowhere', async () => {
       const id = await account('enterprise');
       const row = makeRow();
-      const again = { ...makeRow(), commitment: row.commitment, fingerprint: row.fingerprint };
+      const again = makeRow({ commitment: row.commitment });
       const outcomes = await store.commit([keyRequest(id, row), keyRequest(id, again)], []);
       assert.deepEqual(kinds(outcomes), ['committed', 'repeated_key']);
       assert.deepEqual(kinds(await store.commit([keyRequest(id, again)], [])), ['repeated_key']);

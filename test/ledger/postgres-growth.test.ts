@@ -126,9 +126,9 @@ describe('PostgreSQL partitions', when, () => {
 
   it('refuse a key of another month whose commitment is there', async () => {
     const first = rowAt(Date.UTC(2001, 1, 3));
-    const { commitment, fingerprint } = first;
+    const { commitment } = first;
     await store.commit([keyRequest(id, first)], []);
-    const again = { ...rowAt(NOW), commitment, fingerprint };
+    const again = { ...rowAt(NOW), commitment };
     const [outcome] = await store.commit([keyRequest(id, again)], []);
     assert.equal(outcome?.kind, 'repeated_key');
   });
@@ -445,8 +445,8 @@ async function commitAsBefore(database: string, turn: number, atMs: number): Pro
     streams: 1,
     streams_passed: 1,
     key_id: hex(row.keyId),
-    fingerprint: String(row.fingerprint),
-    commitment: hex(row.commitment),
+    fingerprint: String(row.commitment.fingerprint),
+    commitment: hex(row.commitment.digest),
     secret_version: 1,
     security_level: 256,
     modulation: 'phase',

@@ -6,13 +6,8 @@ import { setImmediate } from 'node:timers/promises';
 import { AppError } from '../../src/errors.ts';
 import { Generator } from '../../src/keys/generator.ts';
 import { Latch } from '../../src/keys/latch.ts';
-import type {
-  CommitmentQuery,
-  CommitOutcome,
-  LedgerStore,
-  MeteredRequest,
-} from '../../src/ledger/index.ts';
-import type { Keyring } from '../../src/proof/index.ts';
+import type { CommitOutcome, LedgerStore, MeteredRequest } from '../../src/ledger/index.ts';
+import type { Commitment, Keyring } from '../../src/proof/index.ts';
 import type { KeyBatch, KeyTask } from '../../src/service/messages.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
 import {
@@ -117,7 +112,7 @@ describe('key worker', () => {
     const key = Buffer.from(result.generated.key);
     assert.ok(holds({ deep: [result.generated.key] }, key), 'the search finds a key');
     assert.equal(holds(seen, key), false);
-    assert.deepEqual(seen[0]?.key?.row.commitment, keyring.commit(key).digest);
+    assert.deepEqual(seen[0]?.key?.row.commitment, keyring.commit(key));
     assert.match(result.keyId, /^phm_[0-9]+$/);
   });
 
@@ -321,7 +316,7 @@ describe('key worker', () => {
     const asked: number[] = [];
     const ledger = {
       ...store((requests) => requests.map(() => ({ kind: 'committed', usage }))),
-      findCommitments: async (queries: readonly CommitmentQuery[]) => {
+      findCommitments: async (queries: readonly Commitment[]) => {
         asked.push(queries.length);
         return queries.map((query) => (digest.equals(query.digest) ? 1 : null));
       },
@@ -347,7 +342,7 @@ describe('key worker', () => {
     const found = new Set<bigint>();
     const ledger = {
       ...store((requests) => requests.map(() => ({ kind: 'committed', usage }))),
-      findCommitments: async (queries: readonly CommitmentQuery[]) =>
+      findCommitments: async (queries: readonly Commitment[]) =>
         queries.map(({ fingerprint }) => (found.has(fingerprint) ? 1 : null)),
       secretChecks: async () =>
         new Map([

@@ -3,13 +3,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { type ValidationVerdict, validationWord } from '../../src/keys/validate.ts';
-import type {
-  CommitmentQuery,
-  LedgerStore,
-  MeteredRequest,
-  Retirement,
-} from '../../src/ledger/index.ts';
-import { Keyring } from '../../src/proof/index.ts';
+import type { LedgerStore, MeteredRequest, Retirement } from '../../src/ledger/index.ts';
+import { type Commitment, Keyring } from '../../src/proof/index.ts';
 import type { KeyTask } from '../../src/service/messages.ts';
 import { KeyWorker } from '../../src/service/threads/key-worker.ts';
 import { fakeGenerator, fakePlainGenerator, order, RecordingDrbg } from '../support/fakes.ts';
@@ -40,7 +35,7 @@ function ledgerOf(
       committed.push(...requests);
       return requests.map(() => ({ kind: 'committed', usage }));
     },
-    findCommitments: async (queries: readonly CommitmentQuery[]) => {
+    findCommitments: async (queries: readonly Commitment[]) => {
       asked.push(queries.length);
       return queries.map(({ digest }) => rows.find(([row]) => row.equals(digest))?.[1] ?? null);
     },

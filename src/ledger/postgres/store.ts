@@ -1,6 +1,7 @@
 /** The store for several servers: one PostgreSQL database. */
 import { type Clock, HOUR_MS, MINUTE_MS } from '../../clock.ts';
 import { SetupError } from '../../errors.ts';
+import type { Commitment } from '../../proof/index.ts';
 import { type ClockReading, DEFAULT_MAX_SKEW_MS } from '../clock-check.ts';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
 import { toKeyEvidence } from '../key-evidence.ts';
@@ -14,7 +15,6 @@ import { splitPeriod } from '../rollup.ts';
 import { type SumsRow, seriesSource, toSeries } from '../series.ts';
 import type {
   AccountMetrics,
-  CommitmentQuery,
   CommitOutcome,
   FailedRequest,
   KeyEvidence,
@@ -146,12 +146,12 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
     return keyIds.map((_, i) => found.get(i + 1) ?? null);
   }
 
-  async findCommitments(queries: readonly CommitmentQuery[]): Promise<(number | null)[]> {
-    if (queries.length === 0) return [];
-    const fingerprints = queries.map(({ fingerprint }) => String(fingerprint));
+  async findCommitments(commitments: readonly Commitment[]): Promise<(number | null)[]> {
+    if (commitments.length === 0) return [];
+    const fingerprints = commitments.map(({ fingerprint }) => String(fingerprint));
     const rows = await this.connection.all(CANDIDATES, fingerprints);
     const candidates = Map.groupBy(rows as unknown as AskedRow[], ({ position }) => position);
-    return queries.map((query, i) => rowMadeMs(query, candidates.get(i + 1) ?? []));
+    return commitments.map((one, i) => rowMadeMs(one, candidates.get(i + 1) ?? []));
   }
 
   async metrics(accountId: string, sinceMs: number): Promise<AccountMetrics> {

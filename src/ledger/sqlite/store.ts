@@ -1,5 +1,6 @@
 /** The embedded store: one SQLite file, one writing connection. */
 import { type Clock, HOUR_MS, MINUTE_MS } from '../../clock.ts';
+import type { Commitment } from '../../proof/index.ts';
 import type { ClockReading } from '../clock-check.ts';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
 import { toKeyEvidence } from '../key-evidence.ts';
@@ -8,7 +9,6 @@ import { splitPeriod } from '../rollup.ts';
 import { type SumsRow, seriesSource, toSeries } from '../series.ts';
 import type {
   AccountMetrics,
-  CommitmentQuery,
   CommitOutcome,
   FailedRequest,
   KeyEvidence,
@@ -79,9 +79,9 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
     return this.connection.guarded(() => keyIds.map((keyId) => this.#findKey(keyId)));
   }
 
-  async findCommitments(queries: readonly CommitmentQuery[]): Promise<(number | null)[]> {
+  async findCommitments(commitments: readonly Commitment[]): Promise<(number | null)[]> {
     return this.connection.guarded(() =>
-      queries.map((query) => rowMadeMs(query, this.#candidates(query))),
+      commitments.map((one) => rowMadeMs(one, this.#candidates(one))),
     );
   }
 
@@ -98,7 +98,7 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
     return row ? { ...(row as unknown as RecordedKey), hasEvidence: row.hasEvidence === 1 } : null;
   }
 
-  #candidates({ fingerprint }: CommitmentQuery): Candidate[] {
+  #candidates({ fingerprint }: Commitment): Candidate[] {
     const rows = this.connection.all(CANDIDATES, fingerprint);
     return rows as unknown as Candidate[];
   }

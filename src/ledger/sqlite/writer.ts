@@ -6,6 +6,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { HOUR_MS, MINUTE_MS, utcMonth } from '../../clock.ts';
+import type { Commitment } from '../../proof/index.ts';
 import { formatCounts } from '../latency.ts';
 import { Rollup } from '../rollup.ts';
 import type {
@@ -147,16 +148,16 @@ export class SqliteWriter {
   #insertRow({ accountId, apiKeyId, key }: MeteredRequest): boolean {
     if (!key) return true;
     const { row } = key;
-    if (this.#isRepeated(row)) return false;
+    if (this.#isRepeated(row.commitment)) return false;
     this.#connection.run(
       `INSERT INTO ledger (key_id, fingerprint, commitment, secret_version, account_id, api_key_id,
          security_level, modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id,
          gate_p, tests_passed, total_tests, evidence_definition)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       row.keyId,
-      row.fingerprint,
-      row.commitment,
-      row.secretVersion,
+      row.commitment.fingerprint,
+      row.commitment.digest,
+      row.commitment.version,
       accountId,
       apiKeyId,
       row.securityLevel,
@@ -210,12 +211,12 @@ export class SqliteWriter {
   }
 
   /** By the whole commitment, which is about to be written anyway: rows that share its fingerprint hide nothing here. */
-  #isRepeated({ fingerprint, commitment, secretVersion }: LedgerRow): boolean {
+  #isRepeated({ fingerprint, digest, version }: Commitment): boolean {
     const row = this.#connection.get(
       'SELECT 1 FROM ledger WHERE fingerprint = ? AND commitment = ? AND secret_version = ?',
       fingerprint,
-      commitment,
-      secretVersion,
+      digest,
+      version,
     );
     return row !== undefined;
   }
@@ -223,13 +224,11 @@ export class SqliteWriter {
 
 /** A request for a key that no client made. */
 function probeRequest(atMs: number): MeteredRequest {
-  const commitment = randomBytes(32);
-  const accountId = `probe-${commitment.toString('hex')}`;
+  const digest = randomBytes(32);
+  const accountId = `probe-${digest.toString('hex')}`;
   const row: LedgerRow = {
     keyId: randomBytes(16),
-    commitment,
-    secretVersion: 1,
-    fingerprint: commitment.readBigInt64BE(),
+    commitment: { version: 1, digest, fingerprint: digest.readBigInt64BE() },
     securityLevel: 256,
     modulation: 'probe',
     source: 'probe',

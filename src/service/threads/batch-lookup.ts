@@ -1,13 +1,13 @@
 /** What the validations of one batch ask of the ledger, gathered: each question goes there once. */
 import type { Retirements } from '../../keys/validate.ts';
-import type { CommitmentQuery, LedgerStore, SecretCheck } from '../../ledger/index.ts';
-import type { Keyring } from '../../proof/index.ts';
+import type { LedgerStore, SecretCheck } from '../../ledger/index.ts';
+import type { Commitment, Keyring } from '../../proof/index.ts';
 import { lackedVersions, retirementsOf } from '../master-secret.ts';
 
 export class BatchLookup {
   readonly #store: LedgerStore;
   readonly #keyring: Keyring;
-  #queries: CommitmentQuery[] = [];
+  #queries: Commitment[] = [];
   #found: Promise<(number | null)[]> | undefined;
   #checks: Promise<ReadonlyMap<number, SecretCheck>> | undefined;
 
@@ -17,7 +17,7 @@ export class BatchLookup {
   }
 
   /** When the rows of these commitments were made; null without a row. Asked with those of other tasks that ask now. */
-  async find(queries: readonly CommitmentQuery[]): Promise<(number | null)[]> {
+  async find(queries: readonly Commitment[]): Promise<(number | null)[]> {
     if (queries.length === 0) return [];
     const first = this.#queries.length;
     this.#queries.push(...queries);

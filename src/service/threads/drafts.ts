@@ -138,9 +138,7 @@ function ledgerRow(
 ): LedgerRow {
   return {
     keyId,
-    commitment: generated.commitment.digest,
-    secretVersion: generated.commitment.version,
-    fingerprint: generated.commitment.fingerprint,
+    commitment: generated.commitment,
     securityLevel: order.securityLevel,
     modulation: order.modulation,
     source: order.source,
