@@ -53,6 +53,8 @@ export type KeyTask =
   | { readonly kind: 'gather_evidence'; readonly isLast: boolean }
   /** Draw from the sources, so that one that failed can show that it works again. */
   | { readonly kind: 'probe' }
+  /** Nothing to do: it takes along the failures that wait to be counted, and is done after them. */
+  | { readonly kind: 'flush' }
   | {
       readonly kind: 'authenticate';
       readonly keyHashes: readonly Uint8Array[];
@@ -66,6 +68,7 @@ export type KeyTaskResult =
   /** In the order of the hashes. */
   | { readonly kind: 'principals'; readonly principals: readonly (Principal | undefined)[] }
   | { readonly kind: 'probed' }
+  | { readonly kind: 'flushed' }
   | { readonly kind: 'evidence_gathered' }
   /** Not done: it has to wait for a verdict on the generator of plain keys, and must be sent again. */
   | { readonly kind: 'evidence_pending' }

@@ -133,7 +133,7 @@ export class KeyQueue {
     const isPending =
       this.#failures.length > 0 ||
       [...this.#inFlight.values()].some(({ failures }) => failures.length > 0);
-    if (isPending) await this.submit({ kind: 'probe' });
+    if (isPending) await this.submit({ kind: 'flush' });
   }
 
   /** Requests of one turn of the event loop travel together. */

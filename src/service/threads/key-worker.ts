@@ -247,6 +247,8 @@ export class KeyWorker {
         case 'probe':
           this.#plain.generator.probe();
           return { kind: 'probed' };
+        case 'flush':
+          return { kind: 'flushed' };
         case 'authenticate':
           this.#requireSound();
           return {
