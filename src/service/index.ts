@@ -23,6 +23,7 @@ export {
   type StageListener,
 } from './observer.ts';
 export type { KeyServiceOptions, ReleasedKeys } from './options.ts';
+export type { Randomness, RandomnessRow } from './randomness.ts';
 export type { Readiness } from './readiness.ts';
 export { KeyService } from './service.ts';
 export { type KeyApi, StartingService } from './starting-service.ts';

@@ -18,7 +18,7 @@ import type {
   StreamCounts,
   Usage,
 } from '../ledger/index.ts';
-import type { RandomnessQuery } from './randomness.ts';
+import type { Randomness, RandomnessQuery } from './randomness.ts';
 
 /** Who asks, and when, for the counters. */
 export interface Requester {
@@ -240,8 +240,7 @@ export type StatisticsTask =
 export type StatisticsResult =
   | { readonly kind: 'metrics'; readonly metrics: AccountMetrics }
   | { readonly kind: 'series'; readonly sums: readonly PeriodSums[] }
-  /** Ready to be sent, transferred. */
-  | { readonly kind: 'randomness'; readonly json: Uint8Array<ArrayBuffer> }
+  | { readonly kind: 'randomness'; readonly randomness: Randomness }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
 export type StatisticsMessage = { readonly id: number; readonly task: StatisticsTask } | 'close';

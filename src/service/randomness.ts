@@ -1,20 +1,10 @@
 /**
- * What the samples of many keys say of their source: the second level of SP 800-22 §4.2, as the JSON that
- * clients read. It is made here, in the statistics worker, because it may hold 192,000 numbers.
+ * What the samples of many keys say of their source: the second level of SP 800-22 §4.2.
  *
  * Only keys that were released are looked at. Their samples passed the gate, which sound ones fail a few
  * times in a million: too seldom to show in a thousand.
  */
-import {
-  ALPHA,
-  type JudgedRow,
-  judgeSecondLevel,
-  P_VALUE_LABELS,
-  PValueTally,
-  type RowCounts,
-  type SecondLevelRow,
-} from '#sp800-22';
-import { formatTimestamp } from '../clock.ts';
+import { judgeSecondLevel, PValueTally, type RowCounts, type SecondLevelRow } from '#sp800-22';
 import { EVIDENCE_DEFINITION } from '../keys/evidence.ts';
 import {
   STREAM_NAMES,
@@ -41,21 +31,30 @@ interface StreamRow extends RowCounts {
 /** The same, judged where there are keys enough. */
 type JudgedStreamRow = StreamRow | SecondLevelRow<StreamRow>;
 
-/** The member `randomness` of the answer. `keys` are in the order of time. */
-export function describeRandomness(keys: readonly KeyEvidence[], withPValues: boolean): object {
+export type RandomnessRow = JudgedStreamRow & {
+  /** One a key, oldest first, if they were asked for; NaN where the test did not apply. */
+  readonly pValues?: Float64Array<ArrayBuffer>;
+};
+
+/** What was found, and on which keys. */
+export interface Randomness {
+  readonly keys: number;
+  /** When the oldest and the newest of them were recorded; null without keys. */
+  readonly firstMs: number | null;
+  readonly lastMs: number | null;
+  readonly rows: readonly RandomnessRow[];
+}
+
+/** Judges the evidence of keys, which are in the order of time. */
+export function judgeRandomness(keys: readonly KeyEvidence[], withPValues: boolean): Randomness {
   const known = keys.filter(({ definition }) => definition === EVIDENCE_DEFINITION);
   const reports = known.map(({ pValues }) => unpackPValues(pValues));
   const rows = judgeRows(reports);
-  const [first, last] = [known[0], known.at(-1)];
   return {
     keys: known.length,
-    first: first ? formatTimestamp(first.atMs) : null,
-    last: last ? formatTimestamp(last.atMs) : null,
-    significance_level: ALPHA,
-    rows: rows.map((row) => ({
-      ...describeRow(row),
-      ...(withPValues && { p_values: reports.map((report) => pValueOf(row, report)) }),
-    })),
+    firstMs: known[0]?.atMs ?? null,
+    lastMs: known.at(-1)?.atMs ?? null,
+    rows: withPValues ? rows.map((row) => ({ ...row, pValues: pValuesOf(row, reports) })) : rows,
   };
 }
 
@@ -70,38 +69,13 @@ function judgeRows(reports: readonly StreamPValues[]): readonly JudgedStreamRow[
   return secondLevel.judged ? secondLevel.rows : rows;
 }
 
-function describeRow(row: JudgedStreamRow): object {
-  const { stream, test, index, sequences, histogram, passes } = row;
-  return {
-    stream,
-    test,
-    label: P_VALUE_LABELS[test][index - 1],
-    samples: sequences,
-    histogram,
-    passed: passes,
-    ...('judged' in row && row.judged ? describeVerdict(row) : NO_VERDICT),
-  };
-}
-
-const NO_VERDICT = {
-  uniformity_p: null,
-  proportion: null,
-  proportion_min: null,
-  proportion_max: null,
-  verdict: null,
-};
-
-function describeVerdict(row: JudgedRow): Record<keyof typeof NO_VERDICT, unknown> {
-  return {
-    uniformity_p: row.uniformityP,
-    proportion: row.proportion,
-    proportion_min: row.interval[0],
-    proportion_max: row.interval[1],
-    verdict: row.passed ? 'pass' : 'fail',
-  };
-}
-
-function pValueOf({ stream, test, index }: StreamRow, reports: StreamPValues): number | null {
-  const outcome = reports[stream].tests.find(({ name }) => name === test);
-  return outcome?.applicable ? (outcome.pValues[index - 1] ?? null) : null;
+/** As numbers in a buffer, which cross threads by transfer: there may be 192,000 of them. */
+function pValuesOf(
+  { stream, test, index }: StreamRow,
+  reports: readonly StreamPValues[],
+): Float64Array<ArrayBuffer> {
+  return Float64Array.from(reports, (report) => {
+    const outcome = report[stream].tests.find(({ name }) => name === test);
+    return (outcome?.applicable ? outcome.pValues[index - 1] : undefined) ?? Number.NaN;
+  });
 }

@@ -37,7 +37,7 @@ import { MeteredRequests } from './metered-requests.ts';
 import type { ServiceLoad, StageListener } from './observer.ts';
 import type { KeyServiceOptions } from './options.ts';
 import { KeyQueue, type SettledResult } from './queue.ts';
-import type { RandomnessQuery } from './randomness.ts';
+import type { Randomness, RandomnessQuery } from './randomness.ts';
 import { judgeReadiness, type Readiness } from './readiness.ts';
 import { Statistics } from './statistics.ts';
 import { suiteLateError } from './suite-limit.ts';
@@ -171,8 +171,8 @@ export class KeyService {
     return this.#statistics.series(query);
   }
 
-  /** What the evidence of an account's last keys says, as the JSON of a member of the answer. */
-  randomness(query: RandomnessQuery): Promise<Uint8Array> {
+  /** What the evidence of an account's last keys says. */
+  randomness(query: RandomnessQuery): Promise<Randomness> {
     return this.#statistics.randomness(query);
   }
 

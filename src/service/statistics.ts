@@ -13,7 +13,7 @@ import {
   unexpected,
 } from './messages.ts';
 import type { KeyObserver, QueueLoad, QueueName } from './observer.ts';
-import type { RandomnessQuery } from './randomness.ts';
+import type { Randomness, RandomnessQuery } from './randomness.ts';
 
 /** Questions under way that take some tens of milliseconds each, of all accounts and of one. */
 const MAX_LONG = 64;
@@ -79,11 +79,11 @@ export class Statistics {
     return result.sums;
   }
 
-  /** What the evidence of an account's last keys says, as the JSON of a member of the answer. */
-  async randomness(query: RandomnessQuery): Promise<Uint8Array> {
+  /** What the evidence of an account's last keys says. */
+  async randomness(query: RandomnessQuery): Promise<Randomness> {
     const result = await this.#ask({ kind: 'randomness', query }, this.#long);
     if (result.kind !== 'randomness') throw unexpected(result);
-    return result.json;
+    return result.randomness;
   }
 
   async #ask(

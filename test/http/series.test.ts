@@ -166,7 +166,7 @@ describe('the series of an account', () => {
 
   it('counts against the rate limit of the API key as metrics does', async () => {
     const series = async ({ steps }: SeriesQuery) => Array.from({ length: steps }, () => QUIET);
-    const randomness = async () => new TextEncoder().encode('{}');
+    const randomness = async () => ({ keys: 0, firstMs: null, lastMs: null, rows: [] });
     const limited = await buildTestApp({
       service: standInService('research', { series, randomness }),
     });

@@ -12,6 +12,7 @@ import {
   RandomnessResult,
 } from '../wire/metrics-schemas.ts';
 import { takesQuery, wholeNumber, word } from '../wire/query.ts';
+import { writeRandomness } from '../wire/randomness.ts';
 import { KEYED_ERRORS, responses } from '../wire/responses.ts';
 import { warningsOf } from '../wire/unknown-fields.ts';
 
@@ -38,17 +39,10 @@ export function randomnessRoute(app: FastifyInstance, context: RouteContext): vo
         keys,
         withPValues: include === P_VALUES,
       });
-      // Up to 188,000 numbers, which the main thread had better not print: they come as text.
-      const end = { timestamp: formatTimestamp(clock.nowMs()), ...warningsOf(request) };
+      const rest = { timestamp: formatTimestamp(clock.nowMs()), ...warningsOf(request) };
       return reply
         .type('application/json; charset=utf-8')
-        .send(
-          Buffer.concat([
-            Buffer.from('{"success":true,"randomness":'),
-            randomness,
-            Buffer.from(`,${JSON.stringify(end).slice(1)}`),
-          ]),
-        );
+        .send(await writeRandomness(randomness, rest));
     },
   );
 }

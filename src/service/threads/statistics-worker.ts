@@ -12,7 +12,7 @@ import {
   toFailure,
   type WorkerUp,
 } from '../messages.ts';
-import { describeRandomness } from '../randomness.ts';
+import { judgeRandomness } from '../randomness.ts';
 import { standBack } from './priority.ts';
 
 export interface StatisticsWorkerData {
@@ -31,15 +31,18 @@ async function answer(store: LedgerStore, task: StatisticsTask): Promise<Statist
       case 'randomness': {
         const { accountId, keys, withPValues } = task.query;
         const evidence = await store.keyEvidence(accountId, keys);
-        const json = new TextEncoder().encode(
-          JSON.stringify(describeRandomness(evidence, withPValues)),
-        );
-        return { kind: 'randomness', json };
+        return { kind: 'randomness', randomness: judgeRandomness(evidence, withPValues) };
       }
     }
   } catch (error) {
     return { kind: 'failed', failure: toFailure(error) };
   }
+}
+
+/** P-values travel by transfer. */
+function transferList(result: StatisticsResult): ArrayBuffer[] {
+  if (result.kind !== 'randomness') return [];
+  return result.randomness.rows.flatMap(({ pValues }) => (pValues ? [pValues.buffer] : []));
 }
 
 async function main({ store: location }: StatisticsWorkerData): Promise<void> {
@@ -60,7 +63,7 @@ async function main({ store: location }: StatisticsWorkerData): Promise<void> {
       }
       const answering = answer(store, message.task).then((result) => {
         const reply: StatisticsReply = { id: message.id, result };
-        port.postMessage(reply, result.kind === 'randomness' ? [result.json.buffer] : []);
+        port.postMessage(reply, transferList(result));
       });
       underWay.add(answering);
       void answering.then(() => underWay.delete(answering));

@@ -1,0 +1,71 @@
+/** Writes what the evidence of an account's last keys says as the JSON that clients read. */
+import { setImmediate } from 'node:timers/promises';
+import type { Static } from 'typebox';
+import { ALPHA, type JudgedRow, P_VALUE_LABELS } from '#sp800-22';
+import { formatTimestamp } from '../../clock.ts';
+import type { Randomness, RandomnessRow } from '../../service/index.ts';
+import type { RandomnessResult } from './metrics-schemas.ts';
+
+type RandomnessBody = Static<typeof RandomnessResult>;
+type RowBody = RandomnessBody['randomness']['rows'][number];
+
+/**
+ * The whole answer; `rest` are its members beside `success` and `randomness`. There may be 192,000 p-values, so they are
+ * written a row at a time, and other requests go on in between.
+ */
+export async function writeRandomness(
+  { keys, firstMs, lastMs, rows }: Randomness,
+  rest: Omit<RandomnessBody, 'success' | 'randomness'>,
+): Promise<Buffer> {
+  const head = {
+    keys,
+    first: firstMs === null ? null : formatTimestamp(firstMs),
+    last: lastMs === null ? null : formatTimestamp(lastMs),
+    significance_level: ALPHA,
+  };
+  const pieces = [Buffer.from(`{"success":true,"randomness":${open(head)},"rows":[`)];
+  for (const [i, row] of rows.entries()) {
+    pieces.push(Buffer.from(`${i === 0 ? '' : ','}${JSON.stringify(rowBody(row))}`));
+    if (row.pValues) await setImmediate();
+  }
+  pieces.push(Buffer.from(`]},${JSON.stringify(rest).slice(1)}`));
+  return Buffer.concat(pieces);
+}
+
+/** An object as JSON, to which members can be added. */
+function open(head: object): string {
+  return JSON.stringify(head).slice(0, -1);
+}
+
+function rowBody(row: RandomnessRow): RowBody {
+  const { stream, test, index, sequences, histogram, passes, pValues } = row;
+  return {
+    stream,
+    test,
+    label: P_VALUE_LABELS[test][index - 1],
+    samples: sequences,
+    histogram: [...histogram],
+    passed: passes,
+    ...('judged' in row && row.judged ? verdictBody(row) : NO_VERDICT),
+    // JSON writes NaN as null, which stands for a test that did not apply.
+    ...(pValues && { p_values: [...pValues] }),
+  };
+}
+
+const NO_VERDICT = {
+  uniformity_p: null,
+  proportion: null,
+  proportion_min: null,
+  proportion_max: null,
+  verdict: null,
+};
+
+function verdictBody(row: JudgedRow): Pick<RowBody, keyof typeof NO_VERDICT> {
+  return {
+    uniformity_p: row.uniformityP,
+    proportion: row.proportion,
+    proportion_min: row.interval[0],
+    proportion_max: row.interval[1],
+    verdict: row.passed ? 'pass' : 'fail',
+  };
+}
