@@ -4,7 +4,7 @@
  *   configuration → database → master secret → workers → HTTP → banner → until told to end
  *
  * While the database is away HTTP comes first, unready: `StartingService` stands in for the workers.
- * The steps are in `serve/`.
+ * `serve/` has a file for each step, and for what the log says while the server runs.
  */
 import type { Config } from './config/index.ts';
 import { isBuilt } from './http/pages/built-pages.ts';

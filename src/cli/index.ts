@@ -1,4 +1,9 @@
-/** The command line: parse → checked options → run → report. Data on stdout, words on stderr. */
+/**
+ * The command line: parse → checked options → run → report. Data on stdout, words on stderr.
+ *
+ * Each command has a file in the folder of what it is for: `admin/` works on the data of a server, `client/` calls a
+ * running service, `assess/` judges bits, `noise/` looks at entropy sources, `selftest/` runs known answers.
+ */
 import { Command, CommanderError } from 'commander';
 import { KernelsError } from '#sp800-22/wasm';
 import { ENVIRONMENT } from '../config/index.ts';

@@ -1,6 +1,9 @@
 /**
  * Stage 7 of 7. In: HTTP requests. Out: JSON responses, after their records are durable.
  * Standards: RFC 9110 (HTTP), RFC 9457 (problem details).
+ *
+ * `routes/` has a file for each endpoint, `wire/` the form of requests and answers, `openapi/` their documentation and
+ * `pages/` what browsers get. What every request passes, such as authentication and limits, is beside this file.
  */
 import { randomUUID } from 'node:crypto';
 import Fastify, {

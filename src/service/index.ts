@@ -1,6 +1,7 @@
 /**
- * What the HTTP layer and the commands call: `KeyService`, with its threads, queues and readiness. The threads make keys
- * by `keys/` and record them in the ledger.
+ * What `http/` and the commands call: `KeyService`, and the threads behind it. Here belongs what concerns threads: their
+ * messages, queues and pools, and whether the service is ready. `threads/` has what runs in the workers themselves. What
+ * makes or validates one key belongs to `keys/`.
  */
 
 export type { ServiceSources } from './entropy-sources.ts';

@@ -1,0 +1,75 @@
+/** What the documents say of the source: the paths and the names that they give. */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { ROOT } from './support/imports.ts';
+
+/** Paths are given from the root or, in documents on the server, from `src/`. */
+const BASES = [ROOT, join(ROOT, 'src')];
+
+/** Folders whose text has the names that the documents use. */
+const SOURCES = ['src', 'packages', 'sdk', 'dashboard', 'scripts'];
+
+/** What stands in backticks, apart from blocks of code. */
+function codeIn(text: string): string[] {
+  const prose = text.replace(/^```[\s\S]*?^```$/gm, '');
+  return [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+}
+
+function isPath(code: string): boolean {
+  return (
+    /^[\w<][\w.<>-]*(\/[\w.<>-]*)*$/.test(code) && /\/|\.(?:ts|tsx|md|sql|py|json|mjs)$/.test(code)
+  );
+}
+
+/** Whether there is such a file or folder; of a pattern such as `tests/<name>.ts`, the folder. */
+function exists(path: string): boolean {
+  const fixed = path.replace(/[^/]*<.*$/, '');
+  return BASES.some((base) => existsSync(join(base, fixed)));
+}
+
+function missingPaths(text: string): string[] {
+  // Any folder has a file of this name.
+  return codeIn(text).filter((code) => isPath(code) && code !== 'index.ts' && !exists(code));
+}
+
+/** Every word of the sources. */
+function readWords(): Set<string> {
+  const files = SOURCES.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.(?:tsx?|py|json)$/.test(file) && !file.includes('node_modules'))
+      .map((file) => join(ROOT, folder, file)),
+  );
+  const texts = files.map((file) => readFileSync(file, 'utf8'));
+  return new Set(texts.flatMap((text) => text.match(/\w+/g) ?? []));
+}
+
+/** Names such as `KeyQueue.submit` of which a part is nowhere in the sources. */
+function unknownNames(text: string, words: ReadonlySet<string>): string[] {
+  return codeIn(text)
+    .filter((code) => /^#?[A-Za-z_]\w*(\.#?\w+)*$/.test(code) && !isPath(code))
+    .filter((code) => !code.split('.').every((part) => words.has(part.replace('#', ''))));
+}
+
+describe('the documents', () => {
+  for (const name of ['README.md', 'docs/architecture.md']) {
+    it(`${name} gives paths that exist`, () => {
+      assert.deepEqual(missingPaths(readFileSync(join(ROOT, name), 'utf8')), []);
+    });
+  }
+
+  it('docs/architecture.md uses names that the source has', () => {
+    const text = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
+    assert.deepEqual(unknownNames(text, readWords()), []);
+  });
+
+  it('are found out when a path or a name is wrong', () => {
+    assert.deepEqual(
+      missingPaths('`src/main.ts`, `keys/`, `src/gone.ts`, `gone/<name>.ts`, `tests.ts`'),
+      ['src/gone.ts', 'gone/<name>.ts', 'tests.ts'],
+    );
+    const words = new Set(['KeyQueue', 'flush']);
+    assert.deepEqual(unknownNames('`KeyQueue.#flush`, `KeyQueue.gone`', words), ['KeyQueue.gone']);
+  });
+});
