@@ -1,8 +1,7 @@
 /** A background source as the main thread holds it: its thread, its pool and its end. */
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
-import { COMPILE_CACHE_ENVIRONMENT } from '../compile-cache.ts';
+import type { Worker } from 'node:worker_threads';
 import type { SourceSettings } from '../config/index.ts';
+import { endThread, hasEnded, startThread } from '../worker-thread.ts';
 import { latchedEvent, type SourceEvent } from './noise-pump.ts';
 import type { NoiseWorkerData } from './noise-worker.ts';
 import { allocatePool, type Pool, PooledSource, PoolFiller } from './pool.ts';
@@ -39,10 +38,7 @@ export class BackgroundSource {
     };
     this.#view = new PooledSource(this.pool);
     const workerData: NoiseWorkerData = { settings: prepare(settings), memory };
-    this.#worker = new Worker(new URL('./noise-worker.ts', import.meta.url), {
-      workerData,
-      env: COMPILE_CACHE_ENVIRONMENT,
-    });
+    this.#worker = startThread(new URL('./noise-worker.ts', import.meta.url), { workerData });
     this.#worker.on('message', onEvent);
     // A thread that dies costs its source, not the process: nothing it made was used unasked.
     let cause = '';
@@ -63,12 +59,8 @@ export class BackgroundSource {
   /** Ends the thread, by force when it takes too long; what is left in the pool is wiped. */
   async close(): Promise<void> {
     this.#closing = true;
-    if (this.#worker.threadId === -1) return;
-    const exit = once(this.#worker, 'exit');
-    this.#worker.postMessage('close');
-    const force = setTimeout(() => this.#worker.terminate(), CLOSE_LIMIT_MS);
-    await exit;
-    clearTimeout(force);
+    if (hasEnded(this.#worker)) return;
+    await endThread(this.#worker, CLOSE_LIMIT_MS);
     // The thread has ended: there is no other filler.
     new PoolFiller(this.pool.memory).end('closed');
   }

@@ -3,9 +3,9 @@
  * would hold up whatever thread they are made on. Servers that share a database may do it at once.
  */
 
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../clock.ts';
-import { COMPILE_CACHE_ENVIRONMENT } from '../compile-cache.ts';
+import { endThread, startThread } from '../worker-thread.ts';
 import type { StoreLocation } from './location.ts';
 import type { PruneReport } from './store.ts';
 
@@ -55,14 +55,7 @@ export class Maintenance {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    const worker = this.#worker;
-    if (!worker) return;
-    // Not `once` of node:events, which rejects when the thread fails meanwhile.
-    const exit = new Promise((done) => worker.once('exit', done));
-    worker.postMessage('stop');
-    const limit = setTimeout(() => worker.terminate(), STOP_LIMIT_MS);
-    await exit;
-    clearTimeout(limit);
+    if (this.#worker) await endThread(this.#worker, STOP_LIMIT_MS);
   }
 
   #plan(afterMs: number): void {
@@ -74,10 +67,7 @@ export class Maintenance {
   #begin(): void {
     const { store, retentionDays } = this.#options;
     const workerData: MaintenanceData = { store, retentionDays };
-    const worker = new Worker(new URL('./maintenance-worker.ts', import.meta.url), {
-      workerData,
-      env: COMPILE_CACHE_ENVIRONMENT,
-    });
+    const worker = startThread(new URL('./maintenance-worker.ts', import.meta.url), { workerData });
     this.#worker = worker;
     let result: MaintenanceResult = { kind: 'failed', message: 'it ended without a result' };
     worker.on('message', (message: MaintenanceResult) => {

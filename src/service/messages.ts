@@ -254,7 +254,7 @@ interface WorkerUnable {
   readonly kind: 'unable';
   readonly message: string;
   /** Whether the reason may pass, as that of a `SetupError` does. */
-  readonly mayPass?: boolean;
+  readonly mayPass: boolean;
 }
 
 /** The first message of the statistics worker, which has no generator. */

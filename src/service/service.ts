@@ -20,6 +20,7 @@ import type {
   SeriesQuery,
   Usage,
 } from '../ledger/index.ts';
+import { endThread } from '../worker-thread.ts';
 import { ApiKeyCache } from './api-key-cache.ts';
 import { ClockWatch } from './clock-watch.ts';
 import { mergeStatuses } from './entropy-sources.ts';
@@ -43,7 +44,7 @@ import { Statistics } from './statistics.ts';
 import { suiteLateError } from './suite-limit.ts';
 import { SuitePool } from './suite-pool.ts';
 import { startThreads, type Threads } from './threads/start.ts';
-import { end, whenAnswered } from './threads/worker.ts';
+import { whenAnswered } from './threads/worker.ts';
 
 /** How long a thread may take to end that has nothing to finish but the work on one key. */
 const END_LIMIT_MS = 2_000;
@@ -254,7 +255,10 @@ export class KeyService {
     if (this.#metered.released > 0) await this.#gatherLastEvidence();
     this.#closing = true;
     const [keyWorker, ...others] = this.#workers;
-    await Promise.all([end(keyWorker), ...others.map((worker) => end(worker, END_LIMIT_MS))]);
+    await Promise.all([
+      endThread(keyWorker),
+      ...others.map((worker) => endThread(worker, END_LIMIT_MS)),
+    ]);
     await Promise.all(this.#background.map((source) => source.close()));
   }
 

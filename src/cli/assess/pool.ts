@@ -1,8 +1,8 @@
 /** Worker threads that run the suite, started when there is work for them. */
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Constants, SuiteReport, TestName } from '#sp800-22';
 import { wipe } from '../../bytes.ts';
-import { COMPILE_CACHE_ENVIRONMENT } from '../../compile-cache.ts';
+import { startThread } from '../../worker-thread.ts';
 import type { PackedSequence } from './input.ts';
 
 export interface AssessJob {
@@ -58,7 +58,7 @@ export class AssessPool {
 
   #start(): Worker | undefined {
     if (this.#workers.length === this.#threads) return undefined;
-    const worker = new Worker(this.#workerUrl, { env: COMPILE_CACHE_ENVIRONMENT });
+    const worker = startThread(this.#workerUrl);
     this.#workers.push(worker);
     return worker;
   }

@@ -1,5 +1,5 @@
 /** The thread of the key worker: what it starts with, and the messages that it takes and sends. */
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, workerData } from 'node:worker_threads';
 import type { Gate } from '#sp800-22';
 import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
 import { systemClock } from '../../clock.ts';
@@ -24,6 +24,7 @@ import type {
   WorkerReady,
 } from '../messages.ts';
 import { KeyWorker } from './key-worker.ts';
+import { runThread, UnderWay } from './thread.ts';
 
 export interface KeyWorkerData {
   readonly store: StoreLocation;
@@ -60,74 +61,63 @@ function transferList(reply: KeyBatchReply): ArrayBuffer[] {
   );
 }
 
-async function main(data: KeyWorkerData): Promise<void> {
-  const port = parentPort;
-  if (!port) throw new Error('the key worker runs as a worker thread only');
-  try {
-    requireSelfTests();
-    const keyring = takeSecret(data.secret);
-    const store = await openStore(data.store, MONTHLY_QUOTAS);
-    const latch = new Latch(data.latch);
-    const generator = Generator.start(data.sources, latch, {
-      onFailedVerdict: (failedVerdict) =>
-        port.postMessage({ failedVerdict } satisfies FailureOfGate),
+async function start(port: MessagePort, data: KeyWorkerData): Promise<void> {
+  requireSelfTests();
+  const keyring = takeSecret(data.secret);
+  const store = await openStore(data.store, MONTHLY_QUOTAS);
+  const latch = new Latch(data.latch);
+  const generator = Generator.start(data.sources, latch, {
+    onFailedVerdict: (failedVerdict) => port.postMessage({ failedVerdict } satisfies FailureOfGate),
+  });
+  const suite = new RemoteSuite(port);
+  const plain = new PlainGenerator(generator, (sample, answer) => suite.judge(sample, answer));
+  const worker = new KeyWorker(plain, keyring, store, (retiredVersions) =>
+    port.postMessage({ retiredVersions } satisfies RetirementsRead),
+  );
+  // Not before the main thread listens, which it does when it sends its first message.
+  port.once('message', async () => {
+    await latch.whenSet();
+    const { lastGoodMs } = plain;
+    const unvouchedKeys = plain.unvouchedKeys();
+    port.postMessage({ unvouchedKeys, lastGoodMs } satisfies UnvouchedKeys);
+  });
+  const underWay = new UnderWay();
+  port.on('message', (message: KeyWorkerMessage) => {
+    if (message === 'ping') {
+      port.postMessage({ pong: true } satisfies Pong);
+      return;
+    }
+    if (message === 'check') {
+      plain.refresh();
+      // Beside the batches: the answer must not be held up by one, nor hold one up.
+      void worker.checkLedger().then((report) => port.postMessage(report));
+      const read = (clock: ClockReading) => port.postMessage({ clock } satisfies ClockRead);
+      store.readClock(systemClock).then(read, () => {});
+      return;
+    }
+    if (message !== 'close' && 'damage' in message) {
+      worker.condemn(message.damage);
+      return;
+    }
+    if (message !== 'close' && 'gate' in message) {
+      suite.settle(message);
+      return;
+    }
+    if (message !== 'close') {
+      underWay.add(
+        worker.run(message).then((reply) => port.postMessage(reply, transferList(reply))),
+      );
+      return;
+    }
+    underWay.given().then(async () => {
+      generator.close();
+      keyring.destroy();
+      await store.close();
+      port.close();
     });
-    const suite = new RemoteSuite(port);
-    const plain = new PlainGenerator(generator, (sample, answer) => suite.judge(sample, answer));
-    const worker = new KeyWorker(plain, keyring, store, (retiredVersions) =>
-      port.postMessage({ retiredVersions } satisfies RetirementsRead),
-    );
-    // Not before the main thread listens, which it does when it sends its first message.
-    port.once('message', async () => {
-      await latch.whenSet();
-      const { lastGoodMs } = plain;
-      const unvouchedKeys = plain.unvouchedKeys();
-      port.postMessage({ unvouchedKeys, lastGoodMs } satisfies UnvouchedKeys);
-    });
-    const underWay = new Set<Promise<void>>();
-    port.on('message', (message: KeyWorkerMessage) => {
-      if (message === 'ping') {
-        port.postMessage({ pong: true } satisfies Pong);
-        return;
-      }
-      if (message === 'check') {
-        plain.refresh();
-        // Beside the batches: the answer must not be held up by one, nor hold one up.
-        void worker.checkLedger().then((report) => port.postMessage(report));
-        const read = (clock: ClockReading) => port.postMessage({ clock } satisfies ClockRead);
-        store.readClock(systemClock).then(read, () => {});
-        return;
-      }
-      if (message !== 'close' && 'damage' in message) {
-        worker.condemn(message.damage);
-        return;
-      }
-      if (message !== 'close' && 'gate' in message) {
-        suite.settle(message);
-        return;
-      }
-      if (message !== 'close') {
-        const answering = worker
-          .run(message)
-          .then((reply) => port.postMessage(reply, transferList(reply)));
-        underWay.add(answering);
-        void answering.then(() => underWay.delete(answering));
-        return;
-      }
-      Promise.all(underWay).then(async () => {
-        generator.close();
-        keyring.destroy();
-        await store.close();
-        port.close();
-      });
-    });
-    const status = generator.status();
-    port.postMessage({ kind: 'ready', status, failedVerdicts: [] } satisfies WorkerReady);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    port.postMessage({ kind: 'unable', message, mayPass: mayPass(error) } satisfies WorkerReady);
-    port.close();
-  }
+  });
+  const status = generator.status();
+  port.postMessage({ kind: 'ready', status, failedVerdicts: [] } satisfies WorkerReady);
 }
 
-void main(workerData as KeyWorkerData);
+void runThread((port) => start(port, workerData as KeyWorkerData), mayPass);

@@ -2,12 +2,13 @@
 import type { Worker } from 'node:worker_threads';
 import type { BackgroundSource } from '../../entropy/index.ts';
 import { Latch } from '../../keys/latch.ts';
+import { startThread } from '../../worker-thread.ts';
 import { openBackground } from '../entropy-sources.ts';
 import type { KeyServiceOptions } from '../options.ts';
 import type { KeyWorkerData } from './key-thread.ts';
 import type { StatisticsWorkerData } from './statistics-worker.ts';
 import type { SuiteWorkerData } from './suite-worker.ts';
-import { type ReadyWorker, spawn, whenReady, whenUp } from './worker.ts';
+import { type ReadyWorker, whenReady, whenUp } from './worker.ts';
 
 export interface Threads {
   /** Shared by all of them. */
@@ -28,13 +29,13 @@ export async function startThreads(options: KeyServiceOptions): Promise<Threads>
   const keyWorkerData: KeyWorkerData = { store, sources, secret, latch: latch.memory };
   const suiteWorkerData: SuiteWorkerData = { sources, secret, latch: latch.memory };
   const workers = [
-    spawn('phm-keys', './key-thread.ts', keyWorkerData),
+    start('phm-keys', './key-thread.ts', keyWorkerData),
     ...Array.from({ length: options.suiteWorkers }, () =>
-      spawn('phm-suite', './suite-worker.ts', suiteWorkerData),
+      start('phm-suite', './suite-worker.ts', suiteWorkerData),
     ),
   ];
   const statisticsData: StatisticsWorkerData = { store };
-  const statisticsWorker = spawn('phm-stats', './statistics-worker.ts', statisticsData);
+  const statisticsWorker = start('phm-stats', './statistics-worker.ts', statisticsData);
   try {
     const [ready] = await Promise.all([
       Promise.all(workers.map(whenReady)),
@@ -46,4 +47,8 @@ export async function startThreads(options: KeyServiceOptions): Promise<Threads>
     await Promise.all(background.map((source) => source.close()));
     throw error;
   }
+}
+
+function start(name: string, file: string, workerData: unknown): Worker {
+  return startThread(new URL(file, import.meta.url), { name, workerData });
 }

@@ -2,7 +2,7 @@
  * The statistics worker thread: answers what is asked of an account's past, on a connection of its own, so that
  * it holds up neither the key worker nor the main thread. It writes nothing and holds no secret.
  */
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, workerData } from 'node:worker_threads';
 import { type LedgerStore, mayPass, openStore, type StoreLocation } from '../../ledger/index.ts';
 import {
   type StatisticsMessage,
@@ -14,6 +14,7 @@ import {
 } from '../messages.ts';
 import { judgeRandomness } from '../randomness.ts';
 import { standBack } from './priority.ts';
+import { runThread, UnderWay } from './thread.ts';
 
 export interface StatisticsWorkerData {
   readonly store: StoreLocation;
@@ -45,35 +46,26 @@ function transferList(result: StatisticsResult): ArrayBuffer[] {
   return result.randomness.rows.flatMap(({ pValues }) => (pValues ? [pValues.buffer] : []));
 }
 
-async function main({ store: location }: StatisticsWorkerData): Promise<void> {
-  const port = parentPort;
-  if (!port) throw new Error('the statistics worker runs as a worker thread only');
+async function start(port: MessagePort, { store: location }: StatisticsWorkerData): Promise<void> {
   standBack();
-  try {
-    // Nothing is committed here, so no plan's quota is asked for.
-    const store = await openStore(location, {});
-    const underWay = new Set<Promise<void>>();
-    port.on('message', (message: StatisticsMessage) => {
-      if (message === 'close') {
-        Promise.all(underWay).then(async () => {
-          await store.close();
-          port.close();
-        });
-        return;
-      }
-      const answering = answer(store, message.task).then((result) => {
-        const reply: StatisticsReply = { id: message.id, result };
-        port.postMessage(reply, transferList(result));
+  // Nothing is committed here, so no plan's quota is asked for.
+  const store = await openStore(location, {});
+  const underWay = new UnderWay();
+  port.on('message', (message: StatisticsMessage) => {
+    if (message === 'close') {
+      underWay.given().then(async () => {
+        await store.close();
+        port.close();
       });
-      underWay.add(answering);
-      void answering.then(() => underWay.delete(answering));
+      return;
+    }
+    const answering = answer(store, message.task).then((result) => {
+      const reply: StatisticsReply = { id: message.id, result };
+      port.postMessage(reply, transferList(result));
     });
-    port.postMessage({ kind: 'ready' } satisfies WorkerUp);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    port.postMessage({ kind: 'unable', message, mayPass: mayPass(error) } satisfies WorkerUp);
-    port.close();
-  }
+    underWay.add(answering);
+  });
+  port.postMessage({ kind: 'ready' } satisfies WorkerUp);
 }
 
-void main(workerData as StatisticsWorkerData);
+void runThread((port) => start(port, workerData as StatisticsWorkerData), mayPass);

@@ -3,7 +3,7 @@
  * Each has its own generator. The key and its evidence go to the main thread, which holds the key
  * until the key worker has recorded it.
  */
-import { parentPort, workerData } from 'node:worker_threads';
+import { type MessagePort, workerData } from 'node:worker_threads';
 import { monotonicMs } from '../../clock.ts';
 import { generateKey } from '../../keys/generate.ts';
 import { Generator, type GeneratorSources } from '../../keys/generator.ts';
@@ -23,6 +23,7 @@ import {
 } from '../messages.ts';
 import { standBack } from './priority.ts';
 import { SampleSuite } from './sample-suite.ts';
+import { runThread } from './thread.ts';
 
 export interface SuiteWorkerData {
   readonly sources: GeneratorSources;
@@ -52,51 +53,43 @@ function answer(
   return { result, counts, ms: monotonicMs() - startMs, status: generator.status() };
 }
 
-function main(data: SuiteWorkerData): void {
-  const port = parentPort;
-  if (!port) throw new Error('a suite worker runs as a worker thread only');
+function start(port: MessagePort, data: SuiteWorkerData): void {
   standBack();
-  try {
-    requireSelfTests();
-    requireSuiteSelfTest();
-    const keyring = takeSecret(data.secret);
-    const failed: FailedVerdict[] = [];
-    const generator = Generator.start(data.sources, new Latch(data.latch), {
-      knownAnswers: () => [suiteSelfTest(1)],
-      onFailedVerdict: (verdict) => failed.push(verdict),
-    });
-    screenLiveCarrier(generator);
-    const suite = new SampleSuite(generator);
-    port.on('message', (message: SuiteMessage) => {
-      if (message === 'close') {
-        generator.close();
-        keyring.destroy();
-        port.close();
-      } else if (message === 'probe') {
-        generator.probe();
-        port.postMessage({ probed: generator.status() } satisfies SuiteProbeReply);
-      } else if ('sample' in message) {
-        port.postMessage(suite.judge(message));
-      } else {
-        const reply: SuiteReply = {
-          ...answer(generator, keyring, message),
-          failedVerdicts: failed.splice(0),
-        };
-        const { result } = reply;
-        port.postMessage(
-          reply,
-          result.kind === 'generated' ? [result.generated.key.buffer as ArrayBuffer] : [],
-        );
-      }
-    });
-    const failedVerdicts = failed.splice(0);
-    const status = generator.status();
-    port.postMessage({ kind: 'ready', status, failedVerdicts } satisfies WorkerReady);
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    port.postMessage({ kind: 'unable', message } satisfies WorkerReady);
-    port.close();
-  }
+  requireSelfTests();
+  requireSuiteSelfTest();
+  const keyring = takeSecret(data.secret);
+  const failed: FailedVerdict[] = [];
+  const generator = Generator.start(data.sources, new Latch(data.latch), {
+    knownAnswers: () => [suiteSelfTest(1)],
+    onFailedVerdict: (verdict) => failed.push(verdict),
+  });
+  screenLiveCarrier(generator);
+  const suite = new SampleSuite(generator);
+  port.on('message', (message: SuiteMessage) => {
+    if (message === 'close') {
+      generator.close();
+      keyring.destroy();
+      port.close();
+    } else if (message === 'probe') {
+      generator.probe();
+      port.postMessage({ probed: generator.status() } satisfies SuiteProbeReply);
+    } else if ('sample' in message) {
+      port.postMessage(suite.judge(message));
+    } else {
+      const reply: SuiteReply = {
+        ...answer(generator, keyring, message),
+        failedVerdicts: failed.splice(0),
+      };
+      const { result } = reply;
+      port.postMessage(
+        reply,
+        result.kind === 'generated' ? [result.generated.key.buffer as ArrayBuffer] : [],
+      );
+    }
+  });
+  const failedVerdicts = failed.splice(0);
+  const status = generator.status();
+  port.postMessage({ kind: 'ready', status, failedVerdicts } satisfies WorkerReady);
 }
 
-main(workerData as SuiteWorkerData);
+void runThread((port) => start(port, workerData as SuiteWorkerData));
