@@ -4,7 +4,6 @@
  * makes or validates one key belongs to `keys/`.
  */
 
-export type { ServiceSources } from './entropy-sources.ts';
 export type { LedgerStatus } from './ledger-watch.ts';
 export {
   checkMasterSecret,
@@ -27,4 +26,5 @@ export type { KeyServiceOptions, ReleasedKeys } from './options.ts';
 export type { Randomness, RandomnessRow } from './randomness.ts';
 export type { Readiness } from './readiness.ts';
 export { KeyService } from './service.ts';
+export type { ServiceSources } from './service-sources.ts';
 export { type KeyApi, StartingService } from './starting-service.ts';

@@ -4,9 +4,9 @@ import type { SourceEvent, SourceName } from '../entropy/index.ts';
 import type { Defect, FailedVerdict } from '../keys/latch.ts';
 import type { ClockReading, StoreLocation } from '../ledger/index.ts';
 import type { MasterSecret } from '../proof/index.ts';
-import type { ServiceSources } from './entropy-sources.ts';
 import type { LedgerStatus } from './ledger-watch.ts';
 import type { KeyObserver } from './observer.ts';
+import type { ServiceSources } from './service-sources.ts';
 
 export interface KeyServiceOptions {
   readonly store: StoreLocation;

@@ -23,7 +23,6 @@ import type {
 import { endThread } from '../worker-thread.ts';
 import { ApiKeyCache } from './api-key-cache.ts';
 import { ClockWatch } from './clock-watch.ts';
-import { mergeStatuses } from './entropy-sources.ts';
 import { EvidenceWatch } from './evidence-watch.ts';
 import { LedgerWatch } from './ledger-watch.ts';
 import {
@@ -40,6 +39,7 @@ import type { KeyServiceOptions } from './options.ts';
 import { KeyQueue, type SettledResult } from './queue.ts';
 import type { Randomness, RandomnessQuery } from './randomness.ts';
 import { judgeReadiness, type Readiness } from './readiness.ts';
+import { mergeStatuses } from './service-sources.ts';
 import { Statistics } from './statistics.ts';
 import { suiteLateError } from './suite-limit.ts';
 import { SuitePool } from './suite-pool.ts';

@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import type { SuiteReport } from '#sp800-22';
 import type { AssessOutput, AssessSummary } from '#sp800-22/report';
 import { assess } from '../../src/cli/assess/assess.ts';
-import { AssessPool } from '../../src/cli/assess/pool.ts';
+import { AssessPool } from '../../src/cli/assess/worker-pool.ts';
 import { CommandError } from '../../src/cli/command-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'phm-pool-'));

@@ -6,7 +6,7 @@ import { formatTimestamp } from '../../clock.ts';
 import { commandLine } from '../../launcher.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
-import { withInitializedStore, withStore, withStoreToMake, withStoreToRead } from './store.ts';
+import { withInitializedStore, withStore, withStoreToMake, withStoreToRead } from './with-store.ts';
 
 const MAX_NAME = 200;
 

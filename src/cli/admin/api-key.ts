@@ -10,7 +10,7 @@ import type { LedgerStore } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
 import { exportUrl } from '../server-address.ts';
-import { withStore, withStoreToRead } from './store.ts';
+import { withStore, withStoreToRead } from './with-store.ts';
 
 export function addKeyCommands(program: Command, context: CliContext): void {
   const key = program.command('key').description('issue, list and revoke API keys');

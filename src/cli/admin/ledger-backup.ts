@@ -9,7 +9,7 @@ import { type CliContext, requireConfig, writeJson } from '../context.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { requireFittingSecret } from './restored-secret.ts';
 import { describeRows } from './row-counts.ts';
-import { INIT_HELP, requireLedger, requireMasterSecret, tellStore } from './store.ts';
+import { INIT_HELP, requireLedger, requireMasterSecret, tellStore } from './with-store.ts';
 
 const BACKUP_HELP = `
 The server may run. FILE is one complete database, readable by its owner only, and must not exist yet.

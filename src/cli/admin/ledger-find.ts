@@ -7,7 +7,7 @@ import { parseKeyId } from '../../keys/index.ts';
 import type { LedgerStore, RecordedKey } from '../../ledger/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
-import { withStoreToRead } from './store.ts';
+import { withStoreToRead } from './with-store.ts';
 
 /** Key ids in one call: several times what a server names after a latch. */
 const MAX_IDS = 100_000;

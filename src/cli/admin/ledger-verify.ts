@@ -13,7 +13,7 @@ import { type CliContext, requireConfig, writeJson } from '../context.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { terminalLine } from '../status-line.ts';
 import { describeRows } from './row-counts.ts';
-import { requireLedger, tellStore } from './store.ts';
+import { requireLedger, tellStore } from './with-store.ts';
 
 const HELP = `
 It reads one snapshot, changes nothing, and needs no master secret: whether a commitment is that of a key it cannot tell.

@@ -9,7 +9,7 @@ import { parseCount } from '../parse-count.ts';
 import { addBackupCommands } from './ledger-backup.ts';
 import { addFindCommand } from './ledger-find.ts';
 import { addVerifyCommand } from './ledger-verify.ts';
-import { withStore, withStoreToRead } from './store.ts';
+import { withStore, withStoreToRead } from './with-store.ts';
 
 const NOTHING = { rows: 0, minuteSums: 0, partitions: [], beforeMs: null, isPartial: false };
 

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { migrateStore, storeLocation } from '../../ledger/index.ts';
 import { type CliContext, requireConfig, writeJson } from '../context.ts';
-import { requireLedger, tellStore } from './store.ts';
+import { requireLedger, tellStore } from './with-store.ts';
 
 export function addMigrateCommand(program: Command, context: CliContext): void {
   program

@@ -21,7 +21,7 @@ import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig, writeJson } from '../context.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { describeRows } from './row-counts.ts';
-import { INIT_HELP, requireLedger, requireMasterSecret, tellStore } from './store.ts';
+import { INIT_HELP, requireLedger, requireMasterSecret, tellStore } from './with-store.ts';
 
 const STANDARD_STREAM = '-';
 

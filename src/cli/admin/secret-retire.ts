@@ -10,7 +10,7 @@ import { MAX_VERSION } from '../../proof/index.ts';
 import { readMasterSecret } from '../../service/index.ts';
 import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson } from '../context.ts';
-import { withStore } from './store.ts';
+import { withStore } from './with-store.ts';
 
 interface RetireOptions {
   /** Milliseconds since the epoch. */

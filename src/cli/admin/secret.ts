@@ -13,7 +13,7 @@ import {
 import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig, writeJson, writeTable } from '../context.ts';
 import { addRetirementCommands, retirementJson } from './secret-retire.ts';
-import { readStoreIfAny, requireSecretFile } from './store.ts';
+import { readStoreIfAny, requireSecretFile } from './with-store.ts';
 
 export function addSecretCommands(program: Command, context: CliContext): void {
   const secret = program

@@ -16,7 +16,7 @@ import {
   type PackedSequence,
   type SequenceReader,
 } from './input.ts';
-import { AssessPool } from './pool.ts';
+import { AssessPool } from './worker-pool.ts';
 
 /** The longest sequence: 8 MiB of binary data. Counts and sums of squares are exact up to here. */
 export const MAX_BITS = 2 ** 26;

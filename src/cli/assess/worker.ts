@@ -2,7 +2,7 @@
 import { parentPort } from 'node:worker_threads';
 import { runPackedSuite, type SuiteReport } from '#sp800-22';
 import { wipe } from '../../bytes.ts';
-import type { AssessJob } from './pool.ts';
+import type { AssessJob } from './worker-pool.ts';
 
 function work({ sequence, constants, only }: AssessJob): SuiteReport {
   const { bytes, bits, offsetBits } = sequence;

@@ -9,7 +9,7 @@ import {
   type Trailer,
   writeValue,
 } from './format.ts';
-import type { MovableStore } from './store.ts';
+import type { MovableStore } from './movable-store.ts';
 import { columnsOf, type RowCounts, TABLE_NAMES } from './tables.ts';
 
 export interface MoveReport {

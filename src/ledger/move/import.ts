@@ -8,7 +8,7 @@ import { SetupError } from '../../errors.ts';
 import type { MoveReport } from './export.ts';
 import { FORMAT, FORMAT_VERSION, noRows, sameCounts } from './format.ts';
 import { readLines } from './lines.ts';
-import type { EmptyStore, MovableStore } from './store.ts';
+import type { EmptyStore, MovableStore } from './movable-store.ts';
 import {
   accountColumn,
   type Column,

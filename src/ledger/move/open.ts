@@ -1,6 +1,6 @@
 /** Opens the store of a move: each kind is loaded only when it is used. */
 import type { StoreLocation } from '../location.ts';
-import type { MovableStore } from './store.ts';
+import type { MovableStore } from './movable-store.ts';
 
 /** The store for a move; its schema is up to date already. */
 export async function openMovableStore(location: StoreLocation): Promise<MovableStore> {

@@ -5,7 +5,7 @@ import { keyIdMs } from '../key-time.ts';
 import { isNewerSchema, newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
 import { CONFIRMED_COMMITS, confirmed } from '../postgres/confirmation.ts';
 import { readSchema } from '../postgres/schema.ts';
-import type { EmptyStore, MovableStore, Rows, Snapshot, SnapshotUse } from './store.ts';
+import type { EmptyStore, MovableStore, Rows, Snapshot, SnapshotUse } from './movable-store.ts';
 import {
   accountColumn,
   type Column,

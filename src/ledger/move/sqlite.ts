@@ -3,7 +3,14 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { SetupError } from '../../errors.ts';
 import { isNewerSchema, newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
 import { openDatabase, openSnapshot, readSchema } from '../sqlite/schema.ts';
-import type { EmptyStore, MovableStore, RawRow, Rows, Snapshot, SnapshotUse } from './store.ts';
+import type {
+  EmptyStore,
+  MovableStore,
+  RawRow,
+  Rows,
+  Snapshot,
+  SnapshotUse,
+} from './movable-store.ts';
 import {
   accountColumn,
   columnsOf,

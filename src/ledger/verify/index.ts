@@ -7,8 +7,8 @@ import { MINUTE_MS } from '../../clock.ts';
 import { keyIdMs } from '../key-time.ts';
 import type { StoreLocation } from '../location.ts';
 import { noRows } from '../move/format.ts';
+import type { Snapshot } from '../move/movable-store.ts';
 import { openMovableStore } from '../move/open.ts';
-import type { Snapshot } from '../move/store.ts';
 import {
   columnsOf,
   type RowCounts,

@@ -3,7 +3,7 @@
 import { MINUTE_MS } from '../../clock.ts';
 import { keyIdMs } from '../key-time.ts';
 import { writeValue } from '../move/format.ts';
-import type { RawRow } from '../move/store.ts';
+import type { RawRow } from '../move/movable-store.ts';
 import {
   columnsOf,
   fingerprintOf,
