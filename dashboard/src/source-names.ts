@@ -1,7 +1,7 @@
-/** The entropy sources in words, and those that a server offers. */
+/** What the dashboard says of the entropy sources, and those that a server offers. */
 import type { Health } from './api.ts';
 
-const SOURCES: Readonly<Record<string, string>> = {
+const TEXTS: Readonly<Record<string, string>> = {
   os: 'The operating system’s generator; on Windows OpenSSL’s stands in. It takes part in every key, and without it there is none.',
   jitter: 'Timing noise of this machine, health-tested sample by sample.',
   device: 'A noise device of this machine, health-tested sample by sample.',
@@ -13,7 +13,7 @@ const SOURCES: Readonly<Record<string, string>> = {
 };
 
 export function sourceText(name: string): string {
-  return SOURCES[name] ?? 'A source that is mixed in on request.';
+  return TEXTS[name] ?? 'A source that is mixed in on request.';
 }
 
 /** The entropy sources that this server offers, each with whether it delivers at the moment. */

@@ -12,7 +12,7 @@ import { AppError, ERRORS, SetupError } from '../errors.ts';
 import { asStarted } from '../launcher.ts';
 import { PROJECT_VERSION } from '../version.ts';
 import { addAccountCommands } from './admin/account.ts';
-import { addKeyCommands } from './admin/api-key.ts';
+import { addApiKeyCommands } from './admin/api-key.ts';
 import { addLedgerCommands } from './admin/ledger.ts';
 import { addMigrateCommand } from './admin/migrate.ts';
 import { addMoveCommands } from './admin/move.ts';
@@ -74,7 +74,7 @@ function buildProgram(context: CliContext, onExitCode: (exitCode: number) => voi
   addValidateCommand(program, context, onExitCode);
   addMetricsCommand(program, context);
   addAccountCommands(program, context);
-  addKeyCommands(program, context);
+  addApiKeyCommands(program, context);
   addSecretCommands(program, context);
   addMigrateCommand(program, context);
   addLedgerCommands(program, context);

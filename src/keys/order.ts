@@ -55,8 +55,8 @@ export interface GeneratedKey {
 /** What leaves with a key once it is recorded. */
 export type ReleasedKey = Omit<GeneratedKey, 'commitment'>;
 
-/** What the ledger is told of a key: neither the key nor more of the report than a summary and p-values. */
-export type RecordedKey = Omit<GeneratedKey, 'key' | 'report'>;
+/** What the ledger stores about a key: never the key itself, and of the report only the summary and the p-values. */
+export type KeyToRecord = Omit<GeneratedKey, 'key' | 'report'>;
 
 /** Counts streams while a key is being made, so that a failure can be recorded with them. */
 export type StreamTally = { -readonly [K in keyof StreamCounts]: StreamCounts[K] };

@@ -6,7 +6,7 @@ import type { Gate } from '#sp800-22';
 import { AppError, type ErrorCode, stackFrames } from '../errors.ts';
 import type { GeneratorStatus } from '../keys/generator.ts';
 import type { FailedVerdict } from '../keys/latch.ts';
-import type { GeneratedKey, GenerateOutcome, KeyOrder, RecordedKey } from '../keys/order.ts';
+import type { GeneratedKey, GenerateOutcome, KeyOrder, KeyToRecord } from '../keys/order.ts';
 import type { ValidateOutcome } from '../keys/validate.ts';
 import type {
   AccountMetrics,
@@ -36,7 +36,7 @@ export type KeyTask =
       readonly kind: 'record';
       readonly requester: Requester;
       readonly order: KeyOrder;
-      readonly generated: RecordedKey;
+      readonly generated: KeyToRecord;
       readonly counts: StreamCounts;
     }
   /** Validate a key (undefined when its format is invalid), and count. */

@@ -21,7 +21,7 @@ export interface ServiceSources {
 }
 
 /** Starts the threads of those sources that need one: all of them, or none and a `SetupError`. */
-export async function openBackground(
+export async function openBackgroundSources(
   { names, mix, settings }: ServiceSources,
   onSourceEvent: (name: SourceName, event: SourceEvent) => void,
 ): Promise<BackgroundSource[]> {
@@ -40,7 +40,7 @@ export async function openBackground(
 }
 
 /** Every source once: those that generators read themselves summed up, the others as they are now. */
-export function mergeStatuses(
+export function mergeSourceStatuses(
   generators: readonly GeneratorStatus[],
   background: readonly BackgroundSource[],
 ): SourceStatus[] {

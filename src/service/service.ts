@@ -39,7 +39,7 @@ import type { KeyServiceOptions } from './options.ts';
 import { KeyQueue, type SettledResult } from './queue.ts';
 import type { Randomness, RandomnessQuery } from './randomness.ts';
 import { judgeReadiness, type Readiness } from './readiness.ts';
-import { mergeStatuses } from './service-sources.ts';
+import { mergeSourceStatuses } from './service-sources.ts';
 import { Statistics } from './statistics.ts';
 import { suiteLateError } from './suite-limit.ts';
 import { SuitePool } from './suite-pool.ts';
@@ -221,7 +221,7 @@ export class KeyService {
    * as they saw it with their last piece of work.
    */
   sourceStatuses(): SourceStatus[] {
-    return mergeStatuses(this.#generatorStatuses(), this.#background);
+    return mergeSourceStatuses(this.#generatorStatuses(), this.#background);
   }
 
   /** Serves nothing from the ledger any more, because a check has found it damaged. */

@@ -12,7 +12,7 @@ import { type CliContext, writeJson, writeTable } from '../context.ts';
 import { exportUrl } from '../server-address.ts';
 import { withStore, withStoreToRead } from './with-store.ts';
 
-export function addKeyCommands(program: Command, context: CliContext): void {
+export function addApiKeyCommands(program: Command, context: CliContext): void {
   const key = program.command('key').description('issue, list and revoke API keys');
   key
     .command('issue')

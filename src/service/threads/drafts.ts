@@ -6,7 +6,7 @@ import { wipe } from '../../bytes.ts';
 import { AppError } from '../../errors.ts';
 import { generateKey } from '../../keys/generate.ts';
 import { formatKeyId, newKeyId } from '../../keys/key-id.ts';
-import type { KeyOrder, RecordedKey } from '../../keys/order.ts';
+import type { KeyOrder, KeyToRecord } from '../../keys/order.ts';
 import type { PlainGenerator } from '../../keys/plain-generator.ts';
 import {
   concludeExamination,
@@ -134,7 +134,7 @@ function ledgerRow(
   keyId: Uint8Array,
   { atMs }: Requester,
   order: KeyOrder,
-  generated: RecordedKey,
+  generated: KeyToRecord,
 ): LedgerRow {
   return {
     keyId,

@@ -4,7 +4,7 @@ import type { BackgroundSource } from '../../entropy/index.ts';
 import { Latch } from '../../keys/latch.ts';
 import { startThread } from '../../worker-thread.ts';
 import type { KeyServiceOptions } from '../options.ts';
-import { openBackground } from '../service-sources.ts';
+import { openBackgroundSources } from '../service-sources.ts';
 import type { KeyWorkerData } from './key-thread.ts';
 import type { StatisticsWorkerData } from './statistics-worker.ts';
 import type { SuiteWorkerData } from './suite-worker.ts';
@@ -22,7 +22,7 @@ export interface Threads {
 /** Starts all threads, and waits until each can do its work. Throws `SetupError`. */
 export async function startThreads(options: KeyServiceOptions): Promise<Threads> {
   const { store, secret } = options;
-  const background = await openBackground(options.sources, options.onSourceEvent);
+  const background = await openBackgroundSources(options.sources, options.onSourceEvent);
   const { names, mix } = options.sources;
   const sources = { names, mix, pools: background.map(({ pool }) => pool) };
   const latch = Latch.forThreads(1 + options.suiteWorkers);
