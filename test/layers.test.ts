@@ -23,6 +23,7 @@ import {
 
 const SRC = join(ROOT, 'src');
 const PACKAGES = join(ROOT, 'packages');
+const HTTP_TESTS = join(ROOT, 'test/http');
 
 /** Rank by layer: an import goes to a lower rank, or stays within its own folder. */
 const RANKS: Record<string, number> = {
@@ -314,5 +315,20 @@ describe('layers', () => {
       assert.doesNotMatch(door, /export \*/);
     }
     assert.match(readFileSync(join(SRC, 'http/app.ts'), 'utf8'), /Stage 7 of 7\. In: /);
+  });
+});
+
+describe('tests that share a process', () => {
+  it('are all imported by the test file that has the name of their folder', () => {
+    const groups = readdirSync(HTTP_TESTS).filter((name) => !name.includes('.'));
+    assert.ok(groups.length > 0);
+    for (const group of groups) {
+      const file = join(HTTP_TESTS, `${group}.test.ts`);
+      const imported = importsOf(file, readFileSync(file, 'utf8')).map(({ target }) => target);
+      const modules = readdirSync(join(HTTP_TESTS, group)).map((name) =>
+        join(HTTP_TESTS, group, name),
+      );
+      assert.deepEqual(imported.toSorted(), modules.toSorted());
+    }
   });
 });

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
-import { readConfig } from '../../src/config/index.ts';
-import { clientAddress } from '../../src/http/client-address.ts';
-import { buildTestApp, standInService } from '../support/app.ts';
-import { DEMO_KEY } from '../support/server.ts';
+import { readConfig } from '../../../src/config/index.ts';
+import { clientAddress } from '../../../src/http/client-address.ts';
+import { buildTestApp, standInService } from '../../support/app.ts';
+import { DEMO_KEY } from '../../support/server.ts';
 
 const PRINCIPAL = {
   apiKeyId: 'key',

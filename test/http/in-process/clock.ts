@@ -1,8 +1,8 @@
 /** A wall clock that is set back shuts nobody out: limits run on the monotonic clock. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { newApiKey } from '../../src/accounts/index.ts';
-import { buildTestApp, standInService } from '../support/app.ts';
+import { newApiKey } from '../../../src/accounts/index.ts';
+import { buildTestApp, standInService } from '../../support/app.ts';
 
 const SUMS = {
   keys: 0,

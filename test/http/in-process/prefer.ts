@@ -2,9 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { bodyPointer, labelOf, queryPointer, quoteName } from '../../src/http/wire/field-names.ts';
-import { nearestName } from '../../src/http/wire/nearest-name.ts';
-import { preferenceHeaders, requestedHandling } from '../../src/http/wire/prefer.ts';
+import {
+  bodyPointer,
+  labelOf,
+  queryPointer,
+  quoteName,
+} from '../../../src/http/wire/field-names.ts';
+import { nearestName } from '../../../src/http/wire/nearest-name.ts';
+import { preferenceHeaders, requestedHandling } from '../../../src/http/wire/prefer.ts';
+import { CODE_POINTS } from '../../support/code-points.ts';
 
 describe('requestedHandling', () => {
   it('reads the preference in every form of RFC 7240 §2', () => {
@@ -127,7 +133,7 @@ describe('names in answers', () => {
       }),
     );
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (name) => {
+      fc.property(fc.string({ unit: CODE_POINTS }), (name) => {
         for (const pointer of [bodyPointer(name), queryPointer(name)]) {
           assert.match(pointer, /^[!-~]{1,300}$/);
           labelOf(pointer);

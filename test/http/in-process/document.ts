@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { SOURCE_NAMES } from '../../src/entropy/index.ts';
-import { buildTestApp, standInService } from '../support/app.ts';
-import { type OpenApiDocument, operationsOf } from '../support/document.ts';
+import { SOURCE_NAMES } from '../../../src/entropy/index.ts';
+import { buildTestApp, standInService } from '../../support/app.ts';
+import { type OpenApiDocument, operationsOf } from '../../support/document.ts';
 
 const NAMES = [
   'EntropySource',

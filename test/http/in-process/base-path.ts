@@ -5,13 +5,13 @@ import { createServer, request as forward, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { newApiKey } from '../../src/accounts/index.ts';
-import { buildTestApp, READY, standInService } from '../support/app.ts';
+import { newApiKey } from '../../../src/accounts/index.ts';
+import { buildTestApp, READY, standInService } from '../../support/app.ts';
 import {
   INDEX_HTML,
   makeDashboardFolder,
   removeDashboardFolder,
-} from '../support/dashboard-folder.ts';
+} from '../../support/dashboard-folder.ts';
 
 const folder = makeDashboardFolder();
 const SUMS = {

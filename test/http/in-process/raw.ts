@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { newApiKey } from '../../src/accounts/index.ts';
-import type { Timeouts } from '../../src/http/listener.ts';
-import { buildTestApp, standInService } from '../support/app.ts';
+import { newApiKey } from '../../../src/accounts/index.ts';
+import type { Timeouts } from '../../../src/http/listener.ts';
+import { buildTestApp, standInService } from '../../support/app.ts';
 
 const apps: FastifyInstance[] = [];
 let patient: number;

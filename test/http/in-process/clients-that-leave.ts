@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
-import { newApiKey } from '../../src/accounts/index.ts';
-import { AppError } from '../../src/errors.ts';
-import type { KeyService } from '../../src/service/index.ts';
-import { buildTestApp, standInService } from '../support/app.ts';
+import { newApiKey } from '../../../src/accounts/index.ts';
+import { AppError } from '../../../src/errors.ts';
+import type { KeyService } from '../../../src/service/index.ts';
+import { buildTestApp, standInService } from '../../support/app.ts';
 
 it('tells whether the client of a waiting request has gone', { timeout: 10_000 }, async () => {
   const arrived = Promise.withResolvers<() => boolean>();

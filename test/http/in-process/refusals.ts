@@ -2,22 +2,19 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
-import { describe, it, mock } from 'node:test';
+import { after, before, describe, it, mock } from 'node:test';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { hashApiKey, newApiKey, RateLimiter } from '../../src/accounts/index.ts';
-import { AppError } from '../../src/errors.ts';
-import { addressBlock } from '../../src/http/client-address.ts';
-import type { KeyService } from '../../src/service/index.ts';
-import { openMetrics } from '../../src/telemetry/index.ts';
-import { buildTestApp, standInService } from '../support/app.ts';
+import { hashApiKey, newApiKey, RateLimiter } from '../../../src/accounts/index.ts';
+import { AppError } from '../../../src/errors.ts';
+import { addressBlock } from '../../../src/http/client-address.ts';
+import type { KeyService } from '../../../src/service/index.ts';
+import { openMetrics } from '../../../src/telemetry/index.ts';
+import { buildTestApp, standInService } from '../../support/app.ts';
 
 const VALID = newApiKey('live');
 const LOOPBACK = { address: '127.0.0.0', prefix: 8, family: 'ipv4' } as const;
 const BURST = 100;
-
-// Time stands still: no bucket is refilled.
-mock.method(process.hrtime, 'bigint', () => 10n ** 12n);
 
 /** An application that admits one API key, with what it logs and counts. */
 async function makeApp(more: Partial<KeyService> = {}) {
@@ -43,6 +40,10 @@ async function makeApp(more: Partial<KeyService> = {}) {
 }
 
 describe('requests without a valid API key', () => {
+  // Time stands still: no bucket is refilled.
+  before(() => mock.method(process.hrtime, 'bigint', () => 10n ** 12n));
+  after(() => mock.restoreAll());
+
   it('are limited by address, which never holds for one with a valid key', async () => {
     const { app, ask, counter } = await makeApp();
     const refused = [undefined, 'mistyped', newApiKey('live')];

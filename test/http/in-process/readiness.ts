@@ -1,10 +1,10 @@
 /** `/readyz` names the dependency that fails, each by a word of its own, and only that one. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Readiness, StartingService } from '../../src/service/index.ts';
-import { buildTestApp, standInService } from '../support/app.ts';
-import { STAGED } from '../support/fakes.ts';
-import { DEMO_KEY } from '../support/server.ts';
+import { type Readiness, StartingService } from '../../../src/service/index.ts';
+import { buildTestApp, standInService } from '../../support/app.ts';
+import { STAGED } from '../../support/fakes.ts';
+import { DEMO_KEY } from '../../support/server.ts';
 
 const SOURCE = {
   name: 'os',

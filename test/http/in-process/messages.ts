@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
-import { newApiKey } from '../../src/accounts/index.ts';
-import { AppError } from '../../src/errors.ts';
-import { quotaExceeded } from '../../src/http/wire/problem.ts';
-import type { KeyService } from '../../src/service/index.ts';
-import { buildTestApp, standInService } from '../support/app.ts';
+import { newApiKey } from '../../../src/accounts/index.ts';
+import { AppError } from '../../../src/errors.ts';
+import { quotaExceeded } from '../../../src/http/wire/problem.ts';
+import type { KeyService } from '../../../src/service/index.ts';
+import { buildTestApp, standInService } from '../../support/app.ts';
 
 const apiKey = newApiKey('live');
 const SECRET = '5ec2e75ec2e75ec2e75ec2e75ec2e75e';

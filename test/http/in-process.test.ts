@@ -1,0 +1,20 @@
+/**
+ * The tests of in-process/, which send requests to an application in their own process. They share that process: it takes
+ * longer to load the application than to run most of them. Each module builds its own application, and runs alone too:
+ * `node test/http/in-process/raw.ts`.
+ */
+import './in-process/base-path.ts';
+import './in-process/client-address.ts';
+import './in-process/clients-that-leave.ts';
+import './in-process/clock.ts';
+import './in-process/connections.ts';
+import './in-process/cors.ts';
+import './in-process/document.ts';
+import './in-process/json.ts';
+import './in-process/messages.ts';
+import './in-process/prefer.ts';
+import './in-process/raw.ts';
+import './in-process/readiness.ts';
+import './in-process/refusals.ts';
+import './in-process/series.ts';
+import './in-process/static.ts';
