@@ -73,6 +73,16 @@ const remoteAssessment = ({ remoteCredit }: SourceSettings) =>
 
 const remoteCredit = (settings: SourceSettings) => (settings.remoteCredit ? POOLED_CREDIT_BITS : 0);
 
+/** What the rows of providers of quantum bits share. */
+const REMOTE = {
+  kind: 'quantum-hardware',
+  assessment: remoteAssessment,
+  creditBits: remoteCredit,
+  isSeparate: () => true,
+  poolDraws: 64,
+  isRemote: true,
+} as const;
+
 const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
   jitter: {
     kind: 'noise',
@@ -107,24 +117,14 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
     prepare: ({ device }) => ({ name: 'device', ...required(device) }),
   },
   'ibm-quantum': {
-    kind: 'quantum-hardware',
-    assessment: remoteAssessment,
-    creditBits: remoteCredit,
-    isSeparate: () => true,
-    poolDraws: 64,
-    isRemote: true,
+    ...REMOTE,
     prepare: ({ ibmQuantum }) => {
       const { apiKey, ...rest } = required(ibmQuantum);
       return { name: 'ibm-quantum', ...rest, apiKey: readCredential('PHM_IBM_API_KEY', apiKey) };
     },
   },
   qrng: {
-    kind: 'quantum-hardware',
-    assessment: remoteAssessment,
-    creditBits: remoteCredit,
-    isSeparate: () => true,
-    poolDraws: 64,
-    isRemote: true,
+    ...REMOTE,
     prepare: ({ qrng }) => {
       const { apiKey, ...rest } = required(qrng);
       return {
