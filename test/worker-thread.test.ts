@@ -1,0 +1,56 @@
+/** Worker threads end when they are asked to, by force, or have ended already. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { describe, it } from 'node:test';
+import type { Worker } from 'node:worker_threads';
+import { endThread, hasEnded, startThread } from '../src/worker-thread.ts';
+
+/** Starts a thread that runs `body`, and waits until it has said that it is up. */
+async function threadOf(body: string): Promise<Worker> {
+  const module = `
+    import { parentPort, workerData } from 'node:worker_threads';
+    ${body}
+    parentPort.postMessage({ workerData, environment: Object.keys(process.env) });`;
+  const url = new URL(`data:text/javascript,${encodeURIComponent(module)}`);
+  const worker = startThread(url, { workerData: 7 });
+  const [up] = await once(worker, 'message');
+  assert.equal(up.workerData, 7);
+  assert.ok(up.environment.every((name: string) => name === 'NODE_COMPILE_CACHE'));
+  return worker;
+}
+
+describe('a worker thread', () => {
+  it('ends by itself when it is asked to, after what it has begun', async () => {
+    const worker = await threadOf(`
+      parentPort.once('message', (message) => setImmediate(() => {
+        parentPort.postMessage('ended by ' + message);
+        parentPort.close();
+      }));`);
+    const last = once(worker, 'message');
+    await endThread(worker);
+    assert.deepEqual(await last, ['ended by close']);
+    assert.ok(hasEnded(worker));
+  });
+
+  it('is terminated when it takes too long', async () => {
+    const worker = await threadOf(`parentPort.on('message', () => {});`);
+    assert.equal(hasEnded(worker), false);
+    await endThread(worker, 1);
+    assert.ok(hasEnded(worker));
+  });
+
+  it('has ended too when it fails meanwhile', async () => {
+    const worker = await threadOf(`
+      parentPort.once('message', () => { throw new Error('broken'); });`);
+    const failed = once(worker, 'error');
+    await endThread(worker);
+    const [error] = await failed;
+    assert.match(error.message, /broken/);
+  });
+
+  it('is not waited for when it has ended before', async () => {
+    const worker = startThread(new URL('data:text/javascript,'));
+    await once(worker, 'exit');
+    await endThread(worker);
+  });
+});
