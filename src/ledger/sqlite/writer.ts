@@ -23,6 +23,13 @@ import type { SqliteConnection } from './connection.ts';
 /** How long a probe waits for another process's transaction. Batches wait behind it on the same thread. */
 const PROBE_WAIT_MS = 2_000;
 
+/** The requests of an account in a month, with those of the batch. */
+interface Counter {
+  readonly accountId: string;
+  readonly month: number;
+  used: number;
+}
+
 export class SqliteWriter {
   readonly #connection: SqliteConnection;
   readonly #quotas: Readonly<Record<string, number | null>>;
@@ -103,34 +110,49 @@ export class SqliteWriter {
 
   /** The body of the transaction: decides each request in order, then writes the sums once. */
   #write(requests: readonly MeteredRequest[], failures: readonly FailedRequest[]): CommitOutcome[] {
-    const counters = new Map<string, { accountId: string; month: number; used: number }>();
+    const counters = new Map<string, Counter>();
     const minutes = new Rollup(MINUTE_MS);
     const hours = new Rollup(HOUR_MS);
-    const outcomes = requests.map((request): CommitOutcome => {
-      const { accountId } = request;
-      const month = utcMonth(request.atMs);
-      const name = `${accountId}/${month}`;
-      const counter = counters.get(name) ?? {
-        accountId,
-        month,
-        used: readUsed(this.#connection, accountId, month),
-      };
-      const quota = readQuota(this.#connection, this.#quotas, accountId);
-      if (quota !== null && counter.used >= quota) {
-        return { kind: 'quota_exceeded', usage: { month, used: counter.used, quota } };
+    const outcomes = requests.map((request) => {
+      const outcome = this.#decide(request, counters);
+      if (outcome.kind === 'committed') {
+        minutes.addRequest(request);
+        hours.addRequest(request);
       }
-      if (request.key && !this.#insertRow(request)) return { kind: 'repeated_key' };
-      counter.used += 1;
-      counters.set(name, counter);
-      minutes.addRequest(request);
-      hours.addRequest(request);
-      return { kind: 'committed', usage: { month, used: counter.used, quota } };
+      return outcome;
     });
     for (const failure of failures) {
       minutes.addFailure(failure);
       hours.addFailure(failure);
     }
-    for (const { accountId, month, used } of counters.values()) {
+    this.#writeUsage(counters.values());
+    this.#addRollup('rollup_minute', minutes);
+    this.#addRollup('rollup_hour', hours);
+    return outcomes;
+  }
+
+  /** Counts a request and inserts its row, if the quota leaves room. `counters` are those of the batch so far. */
+  #decide(request: MeteredRequest, counters: Map<string, Counter>): CommitOutcome {
+    const { accountId } = request;
+    const month = utcMonth(request.atMs);
+    const name = `${accountId}/${month}`;
+    const counter = counters.get(name) ?? {
+      accountId,
+      month,
+      used: readUsed(this.#connection, accountId, month),
+    };
+    const quota = readQuota(this.#connection, this.#quotas, accountId);
+    if (quota !== null && counter.used >= quota) {
+      return { kind: 'quota_exceeded', usage: { month, used: counter.used, quota } };
+    }
+    if (request.key && !this.#insertRow(request)) return { kind: 'repeated_key' };
+    counter.used += 1;
+    counters.set(name, counter);
+    return { kind: 'committed', usage: { month, used: counter.used, quota } };
+  }
+
+  #writeUsage(counters: Iterable<Counter>): void {
+    for (const { accountId, month, used } of counters) {
       this.#connection.run(
         `INSERT INTO usage (account_id, month, used) VALUES (?, ?, ?)
          ON CONFLICT (account_id, month) DO UPDATE SET used = excluded.used`,
@@ -139,9 +161,6 @@ export class SqliteWriter {
         used,
       );
     }
-    this.#addRollup('rollup_minute', minutes);
-    this.#addRollup('rollup_hour', hours);
-    return outcomes;
   }
 
   /** Inserts the row unless its commitment is there already, which only a broken generator causes. */
