@@ -13,7 +13,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { AccountMetrics, LedgerStore, MeteredRequest } from '../src/ledger/index.ts';
+import type { AccountActivity, LedgerStore, MeteredRequest } from '../src/ledger/index.ts';
 import { Postgres } from '../test/support/postgres.ts';
 import {
   ACCOUNT,
@@ -109,8 +109,8 @@ const anyOf = (rows: number) => Math.floor(Math.random() * rows);
 let unused = 1e12;
 const nextUnused = () => unused++;
 
-const yearOf = (store: LedgerStore): Promise<AccountMetrics> =>
-  store.metrics(ACCOUNT, Date.now() - YEAR_HOURS * HOUR_MS);
+const yearOf = (store: LedgerStore): Promise<AccountActivity> =>
+  store.activity(ACCOUNT, Date.now() - YEAR_HOURS * HOUR_MS);
 
 async function verify(store: LedgerStore, rows: number): Promise<void> {
   for (let i = 0; i < CHECKED; i++) {

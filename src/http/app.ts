@@ -34,9 +34,9 @@ import { RequestObserver, type Telemetry } from './observe.ts';
 import { registerOpenApi, serveOpenApi } from './openapi/document.ts';
 import { serveDashboard } from './pages/dashboard.ts';
 import { serveDocs } from './pages/docs.ts';
+import { activityRoute } from './routes/activity.ts';
 import { generateRoute } from './routes/generate.ts';
 import { healthRoutes } from './routes/health.ts';
-import { metricsRoute } from './routes/metrics.ts';
 import { randomnessRoute } from './routes/randomness.ts';
 import { seriesRoute } from './routes/series.ts';
 import { validateRoute } from './routes/validate.ts';
@@ -118,7 +118,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
 async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<void> {
   generateRoute(app, context);
   validateRoute(app, context);
-  metricsRoute(app, context);
+  activityRoute(app, context);
   seriesRoute(app, context);
   randomnessRoute(app, context);
   healthRoutes(app, context, { documented: true });

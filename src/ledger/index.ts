@@ -24,7 +24,7 @@ export { refuseLostDatabase } from './sqlite/files.ts';
 export { openSqliteStore, type SqliteStoreOptions } from './sqlite/store.ts';
 export type {
   Account,
-  AccountMetrics,
+  AccountActivity,
   AccountStore,
   ApiKeyRecord,
   CommitOutcome,

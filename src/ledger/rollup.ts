@@ -27,7 +27,7 @@ export function splitPeriod(sinceMs: number): { firstMinute: number; firstHour: 
   return { firstMinute, firstHour: Math.ceil((firstMinute * MINUTE_MS) / HOUR_MS) };
 }
 
-/** The longest period that metrics are asked for is 8,760 hours; servers' clocks may differ by one. */
+/** The longest period that activity is asked for is 8,760 hours; servers' clocks may differ by one. */
 const MINUTES_KEPT_MS = 8_761 * HOUR_MS;
 
 /** The first minute whose sums some request may still need: minutes lead the longest period only. */

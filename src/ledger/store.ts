@@ -105,7 +105,8 @@ export interface Principal {
   readonly usage: Usage;
 }
 
-export interface AccountMetrics {
+/** What an account has done in a period, which clients know as its metrics. `Usage` is what counts against its quota. */
+export interface AccountActivity {
   readonly keys: number;
   readonly latencyUs: number;
   readonly streams: number;
@@ -267,7 +268,7 @@ export interface LedgerStore extends AccountStore {
    */
   findCommitments(commitments: readonly Commitment[]): Promise<(number | null)[]>;
   /** Sums of an account from a whole minute (`sinceMs`, rounded down) to now. */
-  metrics(accountId: string, sinceMs: number): Promise<AccountMetrics>;
+  activity(accountId: string, sinceMs: number): Promise<AccountActivity>;
   /** Sums of an account over time, one a step. */
   series(query: SeriesQuery): Promise<PeriodSums[]>;
   /** The evidence of an account's last keys that have some, at most `limit`, oldest first; those of earlier releases are left out. */

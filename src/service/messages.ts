@@ -9,7 +9,7 @@ import type { FailedVerdict } from '../keys/latch.ts';
 import type { GeneratedKey, GenerateOutcome, KeyOrder, KeyToRecord } from '../keys/order.ts';
 import type { ValidateOutcome } from '../keys/validate.ts';
 import type {
-  AccountMetrics,
+  AccountActivity,
   ClockReading,
   FailedRequest,
   PeriodSums,
@@ -226,19 +226,19 @@ export interface SuiteReply {
 }
 
 /** Whose sums, and since when, rounded down to a whole minute. */
-export interface MetricsQuery {
+export interface ActivityQuery {
   readonly accountId: string;
   readonly sinceMs: number;
 }
 
 /** One question to the statistics worker, and its answer. */
 export type StatisticsTask =
-  | { readonly kind: 'metrics'; readonly query: MetricsQuery }
+  | { readonly kind: 'activity'; readonly query: ActivityQuery }
   | { readonly kind: 'series'; readonly query: SeriesQuery }
   | { readonly kind: 'randomness'; readonly query: RandomnessQuery };
 
 export type StatisticsResult =
-  | { readonly kind: 'metrics'; readonly metrics: AccountMetrics }
+  | { readonly kind: 'activity'; readonly activity: AccountActivity }
   | { readonly kind: 'series'; readonly sums: readonly PeriodSums[] }
   | { readonly kind: 'randomness'; readonly randomness: Randomness }
   | { readonly kind: 'failed'; readonly failure: Failure };

@@ -1,5 +1,5 @@
 /**
- * The key service as the HTTP layer sees it: generate, validate, metrics, authenticate.
+ * The key service as the HTTP layer sees it: generate, validate, tell an account's activity, authenticate.
  *
  * It lives on the main thread and does no work of its own: plain keys, validations and every write
  * go to the key worker, keys with evidence to a suite worker first.
@@ -13,7 +13,7 @@ import type { Latch } from '../keys/latch.ts';
 import type { GenerateOutcome, KeyOrder } from '../keys/order.ts';
 import type { ValidateOutcome } from '../keys/validate.ts';
 import type {
-  AccountMetrics,
+  AccountActivity,
   ClockReading,
   PeriodSums,
   Principal,
@@ -26,10 +26,10 @@ import { ClockWatch } from './clock-watch.ts';
 import { EvidenceWatch } from './evidence-watch.ts';
 import { LedgerWatch } from './ledger-watch.ts';
 import {
+  type ActivityQuery,
   type KeyTask,
   type KeyWorkerMessage,
   type KeyWorkerReply,
-  type MetricsQuery,
   toError,
   unexpected,
 } from './messages.ts';
@@ -162,9 +162,9 @@ export class KeyService {
   }
 
   /** Sums of an account since a time. All that was answered before is counted, failures too. */
-  async metrics(query: MetricsQuery): Promise<AccountMetrics> {
+  async activity(query: ActivityQuery): Promise<AccountActivity> {
     await this.#queue.flushFailures();
-    return this.#statistics.metrics(query);
+    return this.#statistics.activity(query);
   }
 
   /** Sums of an account over time, one a step. */

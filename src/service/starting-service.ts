@@ -11,7 +11,7 @@ export type KeyApi = Pick<
   | 'checkReadiness'
   | 'generate'
   | 'load'
-  | 'metrics'
+  | 'activity'
   | 'quotaNowMs'
   | 'randomness'
   | 'series'
@@ -36,7 +36,7 @@ export class StartingService implements KeyApi {
   readonly authenticate: KeyApi['authenticate'] = async (...all) =>
     this.#get().authenticate(...all);
   readonly generate: KeyApi['generate'] = async (...all) => this.#get().generate(...all);
-  readonly metrics: KeyApi['metrics'] = async (...all) => this.#get().metrics(...all);
+  readonly activity: KeyApi['activity'] = async (...all) => this.#get().activity(...all);
   readonly randomness: KeyApi['randomness'] = async (...all) => this.#get().randomness(...all);
   readonly series: KeyApi['series'] = async (...all) => this.#get().series(...all);
   readonly validate: KeyApi['validate'] = async (...all) => this.#get().validate(...all);

@@ -1,10 +1,10 @@
 /** The main thread's side of the statistics worker: a bounded number of questions under way. */
 import type { Worker } from 'node:worker_threads';
 import { AppError } from '../errors.ts';
-import type { AccountMetrics, PeriodSums, SeriesQuery } from '../ledger/index.ts';
+import type { AccountActivity, PeriodSums, SeriesQuery } from '../ledger/index.ts';
 import {
+  type ActivityQuery,
   damagedLedger,
-  type MetricsQuery,
   type StatisticsMessage,
   type StatisticsReply,
   type StatisticsResult,
@@ -66,10 +66,10 @@ export class Statistics {
    * Sums of an account since a time. Like the other questions it rejects with `overloaded` when too much is asked at
    * once, and with `ledger_unavailable`.
    */
-  async metrics(query: MetricsQuery): Promise<AccountMetrics> {
-    const result = await this.#ask({ kind: 'metrics', query }, this.#short);
-    if (result.kind !== 'metrics') throw unexpected(result);
-    return result.metrics;
+  async activity(query: ActivityQuery): Promise<AccountActivity> {
+    const result = await this.#ask({ kind: 'activity', query }, this.#short);
+    if (result.kind !== 'activity') throw unexpected(result);
+    return result.activity;
   }
 
   /** Sums of an account over time, one a step. */

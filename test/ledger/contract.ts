@@ -376,7 +376,7 @@ export function ledgerContract(
         [made.kind, dropped.kind, validated.kind],
         ['generated', 'failed', 'validated'],
       );
-      const { keys, metered } = await store.metrics(id, NOW);
+      const { keys, metered } = await store.activity(id, NOW);
       assert.deepEqual([keys, metered], [1, 3]);
     });
 
@@ -410,7 +410,7 @@ export function ledgerContract(
         ],
         [{ accountId: id, atMs: NOW, counts: { streams: 2, streamsPassed: 0 } }],
       );
-      assert.deepEqual(await store.metrics(id, since), {
+      assert.deepEqual(await store.activity(id, since), {
         keys: 2,
         latencyUs: 3_000,
         streams: 4,
@@ -419,9 +419,9 @@ export function ledgerContract(
         failures: 1,
         activeApiKeys: 1,
       });
-      const sums = await store.metrics(id, NOW - 8_760 * hour);
+      const sums = await store.activity(id, NOW - 8_760 * hour);
       assert.equal(sums.keys, 3);
-      assert.equal((await store.metrics('acct_unknown', since)).keys, 0);
+      assert.equal((await store.activity('acct_unknown', since)).keys, 0);
     });
 
     it('authenticates active API keys only', async () => {
@@ -447,7 +447,7 @@ export function ledgerContract(
       assert.equal(await store.revokeApiKey('key_unknown', NOW), false);
       assert.deepEqual(await store.authenticate([hashOf(id)], NOW), [undefined]);
       assert.equal((await store.listApiKeys(id))[0]?.revokedMs, NOW + 1);
-      assert.equal((await store.metrics(id, 0)).activeApiKeys, 0);
+      assert.equal((await store.activity(id, 0)).activeApiKeys, 0);
     });
 
     it('refuses a second account or API key under one id, and keys of no account', async () => {
@@ -542,7 +542,7 @@ export function ledgerContract(
         await store.probe({ accountIds: [id], room });
       }
       assert.deepEqual(await store.listAccounts(), accounts);
-      const { keys, metered, failures } = await store.metrics(id, NOW);
+      const { keys, metered, failures } = await store.activity(id, NOW);
       assert.deepEqual({ keys, metered, failures }, { keys: 2, metered: 2, failures: 0 });
     });
   });

@@ -90,7 +90,7 @@ async function readBooks(store: LedgerStore): Promise<unknown> {
     secrets: [...(await store.secretChecks())],
     principals: await store.authenticate([...ids, 'old acct_a', 'old acct_b'].map(hashOf), NOW),
     metrics: await Promise.all(
-      ids.flatMap((id) => periods.map((period) => store.metrics(id, NOW - period))),
+      ids.flatMap((id) => periods.map((period) => store.activity(id, NOW - period))),
     ),
     series: await Promise.all(
       ids.flatMap((accountId) =>

@@ -280,7 +280,7 @@ describe('move of a ledger', () => {
     const path = newPath();
     const target = open(path);
     await importText(path, sealed(older));
-    const metrics = (one: LedgerStore) => one.metrics('acct_a', NOW - 90 * 86_400_000);
+    const metrics = (one: LedgerStore) => one.activity('acct_a', NOW - 90 * 86_400_000);
     assert.deepEqual(await metrics(target), await metrics(store));
     assert.deepEqual(await target.keyEvidence('acct_b', 10), []);
     const query = { accountId: 'acct_a', startMs: NOW - (NOW % 86_400_000) };

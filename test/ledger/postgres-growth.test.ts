@@ -249,7 +249,7 @@ describe('PostgreSQL pruning', when, () => {
       true,
       true,
     ]);
-    assert.equal((await store.metrics('acct_e', NOW - 500 * DAY_MS)).keys, 8, 'hour sums stay');
+    assert.equal((await store.activity('acct_e', NOW - 500 * DAY_MS)).keys, 8, 'hour sums stay');
   });
 
   it('is done by several servers at once, each row by one', async () => {
@@ -502,7 +502,7 @@ describe('PostgreSQL with a server of the second schema', when, () => {
       ],
     );
     assert.equal((await store.keyEvidence('acct_e', 10)).length, 3);
-    assert.equal((await store.metrics('acct_e', startMs)).keys, 6);
+    assert.equal((await store.activity('acct_e', startMs)).keys, 6);
     await store.close();
   });
 

@@ -215,7 +215,7 @@ describe('PostgreSQL store that loses its server', when, () => {
     await postgres.stop('QUIT');
     const lost = makeRow();
     await assert.rejects(store.commit([keyRequest(id, lost)], []), isUnavailable);
-    await assert.rejects(store.metrics(id, 0), isUnavailable);
+    await assert.rejects(store.activity(id, 0), isUnavailable);
     await postgres.restart();
     assert.deepEqual(await areRecorded(store, [kept.keyId, lost.keyId]), [true, false]);
     const [outcome] = await store.commit([keyRequest(id, lost)], []);
@@ -796,7 +796,7 @@ describe('PostgreSQL store that is probed', when, () => {
       atMs: NOW,
       counts: { streams: 0, streamsPassed: 0 },
     });
-    const failures = async (id: string) => (await store.metrics(id, NOW)).failures;
+    const failures = async (id: string) => (await store.activity(id, NOW)).failures;
     await postgres.query(database, `ALTER FUNCTION commit_batch_4 SET lock_timeout = '50ms'`);
     await store.commit(
       [keyRequest('acct_research')],

@@ -297,7 +297,7 @@ describe('SQLite store with a COMMIT that fails', () => {
       assert.equal(outcome?.kind, 'committed');
       const rows = recorded ? 2 : 1;
       assert.equal(outcome?.kind === 'committed' && outcome.usage.used, rows);
-      assert.equal((await store.metrics(id, 0)).keys, rows);
+      assert.equal((await store.activity(id, 0)).keys, rows);
       assert.deepEqual(await areRecorded(store, [next.keyId]), [true]);
       await store.close();
     });
@@ -351,7 +351,7 @@ describe('SQLite store over months and releases', () => {
       left.map(({ pValues }) => pValues[0]),
       [7],
     );
-    assert.equal((await store.metrics(id, NOW - 500 * DAY_MS)).keys, old.length + 605);
+    assert.equal((await store.activity(id, NOW - 500 * DAY_MS)).keys, old.length + 605);
     await Promise.all([store.close(), other.close()]);
   });
 

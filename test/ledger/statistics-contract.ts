@@ -127,7 +127,7 @@ export function statisticsContract(
           assert.deepEqual(sums.latencies, latencies.length ? [...latencies] : []);
         }
       }
-      const { keys, latencyUs } = await store.metrics(id, START);
+      const { keys, latencyUs } = await store.activity(id, START);
       assert.deepEqual([keys, latencyUs], [200, times.reduce((sum, _, i) => sum + 16 + i ** 3, 0)]);
     });
 

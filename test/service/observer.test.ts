@@ -120,7 +120,7 @@ describe('statistics', () => {
     const notes = new Notes();
     const statistics = new Statistics(new FakeWorker().asWorker, notes);
     const questions = {
-      activity: (accountId: string) => statistics.metrics({ accountId, sinceMs: 0 }),
+      activity: (accountId: string) => statistics.activity({ accountId, sinceMs: 0 }),
       statistics: (accountId: string) =>
         statistics.randomness({ accountId, keys: 1, withPValues: false }),
     };

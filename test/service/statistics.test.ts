@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { AppError } from '../../src/errors.ts';
-import type { AccountMetrics } from '../../src/ledger/index.ts';
+import type { AccountActivity } from '../../src/ledger/index.ts';
 import {
   type StatisticsMessage,
   type StatisticsResult,
@@ -54,13 +54,13 @@ describe('questions to the statistics worker', () => {
     const asked: Promise<unknown>[] = [];
     for (let i = 0; i < 8; i++) asked.push(statistics.series({ ...query, accountId: 'acct' }));
     const longOnes = worker.asked.splice(0);
-    const ask = () => statistics.metrics({ accountId: 'acct', sinceMs: 0 });
+    const ask = () => statistics.activity({ accountId: 'acct', sinceMs: 0 });
     const sums = Array.from({ length: 8_192 }, ask);
     assert.equal(worker.asked.length, 8_192);
     await assert.rejects(ask(), { code: 'overloaded', details: { retryAfterSeconds: 1 } });
-    const metrics = { activeApiKeys: 1 } as AccountMetrics;
-    while (worker.asked.length > 0) worker.answer({ kind: 'metrics', metrics });
-    assert.deepEqual(new Set(await Promise.all(sums)), new Set([metrics]));
+    const activity = { activeApiKeys: 1 } as AccountActivity;
+    while (worker.asked.length > 0) worker.answer({ kind: 'activity', activity });
+    assert.deepEqual(new Set(await Promise.all(sums)), new Set([activity]));
     worker.asked.push(...longOnes);
     while (worker.asked.length > 0) worker.answer();
     assert.equal((await Promise.all(asked)).length, 8);
@@ -71,7 +71,7 @@ describe('questions to the statistics worker', () => {
     const statistics = new Statistics(worker as unknown as Worker);
     statistics.condemn('the database is damaged');
     for (const ask of [
-      () => statistics.metrics({ accountId: 'acct', sinceMs: 0 }),
+      () => statistics.activity({ accountId: 'acct', sinceMs: 0 }),
       () => statistics.series({ ...query, accountId: 'acct' }),
       () => statistics.randomness({ accountId: 'acct', keys: 1, withPValues: false }),
     ]) {

@@ -60,7 +60,7 @@ describe('keys in the service', () => {
   for (const withEvidence of [false, true]) {
     it(`are wiped when the process latched between commit and answer (with evidence: ${withEvidence})`, async (t) => {
       const since = { accountId: principal.accountId, sinceMs: 0 };
-      const before = await service.metrics(since);
+      const before = await service.activity(since);
       const keys: Uint8Array[] = [];
       const { submit } = KeyQueue.prototype;
       const { submit: submitJob } = SuitePool.prototype;
@@ -85,7 +85,7 @@ describe('keys in the service', () => {
         { code: 'entropy_unavailable' },
       );
       assert.deepEqual([keys.length, keys.every(isWiped)], [1, true]);
-      const { keys: rows, metered, failures } = await service.metrics(since);
+      const { keys: rows, metered, failures } = await service.activity(since);
       assert.deepEqual(
         [rows - before.keys, metered - before.metered, failures - before.failures],
         [1, 1, 0],

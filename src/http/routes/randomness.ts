@@ -10,7 +10,7 @@ import {
   P_VALUES,
   RandomnessQuery,
   RandomnessResult,
-} from '../wire/metrics-schemas.ts';
+} from '../wire/activity-schemas.ts';
 import { takesQuery, wholeNumber, word } from '../wire/query.ts';
 import { writeRandomness } from '../wire/randomness.ts';
 import { KEYED_ERRORS, responses } from '../wire/responses.ts';

@@ -15,7 +15,7 @@ import {
   SeriesResult,
   STEP_MINUTES,
   type StepMinutes,
-} from '../wire/metrics-schemas.ts';
+} from '../wire/activity-schemas.ts';
 import { numberOutOf, refuseParameter, takesQuery, wholeNumber } from '../wire/query.ts';
 import { KEYED_ERRORS, responses } from '../wire/responses.ts';
 import { warningsOf } from '../wire/unknown-fields.ts';

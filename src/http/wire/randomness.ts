@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import { ALPHA, type JudgedRow, P_VALUE_LABELS } from '#sp800-22';
 import { formatTimestamp } from '../../clock.ts';
 import type { Randomness, RandomnessRow } from '../../service/index.ts';
-import type { RandomnessResult } from './metrics-schemas.ts';
+import type { RandomnessResult } from './activity-schemas.ts';
 
 type RandomnessBody = Static<typeof RandomnessResult>;
 type RowBody = RandomnessBody['randomness']['rows'][number];

@@ -1,6 +1,6 @@
 /**
  * The wire, as schemas: what validates requests is what the OpenAPI document is generated from. Here is what the
- * schemas of several endpoints are made of; `key-schemas.ts`, `metrics-schemas.ts` and `health-schema.ts` have those of
+ * schemas of several endpoints are made of; `key-schemas.ts`, `activity-schemas.ts` and `health-schema.ts` have those of
  * each, and `responses.ts` the problems.
  */
 import Type, { type Static, type TSchema } from 'typebox';

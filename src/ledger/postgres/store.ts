@@ -14,7 +14,7 @@ import {
 import { splitPeriod } from '../rollup.ts';
 import { type SumsRow, seriesSource, toSeries } from '../series.ts';
 import type {
-  AccountMetrics,
+  AccountActivity,
   CommitOutcome,
   FailedRequest,
   KeyEvidence,
@@ -154,7 +154,7 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
     return commitments.map((one, i) => rowMadeMs(one, candidates.get(i + 1) ?? []));
   }
 
-  async metrics(accountId: string, sinceMs: number): Promise<AccountMetrics> {
+  async activity(accountId: string, sinceMs: number): Promise<AccountActivity> {
     const { firstMinute, firstHour } = splitPeriod(sinceMs);
     const sums = await this.connection.get(
       `SELECT coalesce(sum(keys), 0)::bigint AS keys,
@@ -176,7 +176,7 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
       firstMinute,
       (firstHour * HOUR_MS) / MINUTE_MS,
     );
-    return sums as unknown as AccountMetrics;
+    return sums as unknown as AccountActivity;
   }
 
   async series(query: SeriesQuery): Promise<PeriodSums[]> {

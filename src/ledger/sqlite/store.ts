@@ -8,7 +8,7 @@ import { newerSchemaWarning, newestVersion, readMigrations } from '../migrations
 import { splitPeriod } from '../rollup.ts';
 import { type SumsRow, seriesSource, toSeries } from '../series.ts';
 import type {
-  AccountMetrics,
+  AccountActivity,
   CommitOutcome,
   FailedRequest,
   KeyEvidence,
@@ -119,7 +119,7 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
     return pruneSqlite(this.connection, order);
   }
 
-  async metrics(accountId: string, sinceMs: number): Promise<AccountMetrics> {
+  async activity(accountId: string, sinceMs: number): Promise<AccountActivity> {
     return this.connection.guarded(() => {
       const { firstMinute, firstHour } = splitPeriod(sinceMs);
       const sums = this.connection.get(
@@ -143,7 +143,7 @@ export class SqliteStore extends SqliteAccountStore implements LedgerStore {
         'SELECT count(*) AS n FROM api_keys WHERE account_id = ? AND revoked_ms IS NULL',
         accountId,
       );
-      return { ...(sums as unknown as AccountMetrics), activeApiKeys: Number(active?.n) };
+      return { ...(sums as unknown as AccountActivity), activeApiKeys: Number(active?.n) };
     });
   }
 

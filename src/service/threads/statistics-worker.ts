@@ -23,9 +23,9 @@ export interface StatisticsWorkerData {
 async function answer(store: LedgerStore, task: StatisticsTask): Promise<StatisticsResult> {
   try {
     switch (task.kind) {
-      case 'metrics': {
+      case 'activity': {
         const { accountId, sinceMs } = task.query;
-        return { kind: 'metrics', metrics: await store.metrics(accountId, sinceMs) };
+        return { kind: 'activity', activity: await store.activity(accountId, sinceMs) };
       }
       case 'series':
         return { kind: 'series', sums: await store.series(task.query) };

@@ -24,7 +24,7 @@ const SUMS = {
   activeApiKeys: 1,
 };
 const service = standInService('enterprise', {
-  metrics: async () => SUMS,
+  activity: async () => SUMS,
   checkReadiness: () => READY,
 });
 let app: FastifyInstance;

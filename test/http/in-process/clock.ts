@@ -17,7 +17,7 @@ const SUMS = {
 it('does not limit a caller because the wall clock was set back an hour', async () => {
   let nowMs = Date.now();
   const app = await buildTestApp({
-    service: standInService('research', { metrics: async () => SUMS }),
+    service: standInService('research', { activity: async () => SUMS }),
     clock: { nowMs: () => nowMs },
   });
   const headers = { 'x-api-key': newApiKey('live'), host: 'localhost' };

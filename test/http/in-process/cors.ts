@@ -18,7 +18,7 @@ let asked = 0;
 
 before(async () => {
   const service = standInService('research', {
-    metrics: async () => {
+    activity: async () => {
       throw new Error('a stand-in without metrics');
     },
     checkReadiness: () => READY,

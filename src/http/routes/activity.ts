@@ -2,39 +2,39 @@
 import type { FastifyInstance } from 'fastify';
 import type { Static } from 'typebox';
 import { formatTimestamp, HOUR_MS } from '../../clock.ts';
-import type { AccountMetrics } from '../../ledger/index.ts';
+import type { AccountActivity } from '../../ledger/index.ts';
 import type { RouteContext } from '../context.ts';
 import {
+  ActivityQuery,
+  ActivityResult,
   DEFAULT_HOURS,
   MAX_HOURS,
-  MetricsQuery,
-  MetricsResult,
   MIN_HOURS,
-} from '../wire/metrics-schemas.ts';
+} from '../wire/activity-schemas.ts';
 import { takesQuery, wholeNumber } from '../wire/query.ts';
 import { KEYED_ERRORS, responses } from '../wire/responses.ts';
 import { warningsOf } from '../wire/unknown-fields.ts';
 
-export function metricsRoute(app: FastifyInstance, context: RouteContext): void {
+export function activityRoute(app: FastifyInstance, context: RouteContext): void {
   const { authenticator, service, clock } = context;
-  app.get<{ Querystring: Static<typeof MetricsQuery> }>(
+  app.get<{ Querystring: Static<typeof ActivityQuery> }>(
     '/api/v2/metrics',
     {
       schema: {
         operationId: 'metrics',
         summary: "Performance and usage of the caller's account",
         tags: ['metrics'],
-        querystring: MetricsQuery,
-        response: responses(MetricsResult, [...KEYED_ERRORS, 'invalid_request']),
+        querystring: ActivityQuery,
+        response: responses(ActivityResult, [...KEYED_ERRORS, 'invalid_request']),
       },
       onRequest: (request, reply) => authenticator.check(request, reply),
       ...takesQuery({ hours: wholeNumber(MIN_HOURS, MAX_HOURS) }),
     },
-    async (request): Promise<Static<typeof MetricsResult>> => {
+    async (request): Promise<Static<typeof ActivityResult>> => {
       const nowMs = clock.nowMs();
       const hours = request.query.hours ?? DEFAULT_HOURS;
       const { accountId } = authenticator.principal(request);
-      const sums = await service.metrics({ accountId, sinceMs: nowMs - hours * HOUR_MS });
+      const sums = await service.activity({ accountId, sinceMs: nowMs - hours * HOUR_MS });
       return {
         success: true,
         metrics: { performance: performance(sums), usage: usage(sums) },
@@ -45,7 +45,7 @@ export function metricsRoute(app: FastifyInstance, context: RouteContext): void 
   );
 }
 
-function performance(sums: AccountMetrics) {
+function performance(sums: AccountActivity) {
   const calls = sums.keys + sums.failures;
   return {
     total_keys_generated: sums.keys,
@@ -55,6 +55,6 @@ function performance(sums: AccountMetrics) {
   };
 }
 
-function usage(sums: AccountMetrics) {
+function usage(sums: AccountActivity) {
   return { api_key_count: sums.activeApiKeys, total_usage: sums.metered };
 }

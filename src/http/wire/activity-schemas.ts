@@ -1,10 +1,10 @@
-/** The wire of the metrics of an account: its sums, the same over time, and its p-values. */
+/** The wire of an account's activity, which clients know as metrics: its sums, the same over time, and its p-values. */
 import Type, { type Static } from 'typebox';
 import { ALPHA, SECOND_LEVEL_MINIMUM_SEQUENCES } from '#sp800-22';
 import { StreamName, TestName } from './nist-report.ts';
 import { chosen, oneOf, Success, Timestamp, warnings } from './schemas.ts';
 
-/** The period that metrics are about. */
+/** The period that the sums are about. */
 export const MIN_HOURS = 1;
 export const MAX_HOURS = 8_760;
 export const DEFAULT_HOURS = 24;
@@ -24,7 +24,7 @@ export const DEFAULT_KEYS = 100;
 /** What `include` adds to the answer about randomness. */
 export const P_VALUES = 'p_values';
 
-export const MetricsQuery = Type.Object({
+export const ActivityQuery = Type.Object({
   hours: Type.Optional(
     Type.Integer({
       minimum: MIN_HOURS,
@@ -35,7 +35,7 @@ export const MetricsQuery = Type.Object({
   ),
 });
 
-export const MetricsResult = Type.Object(
+export const ActivityResult = Type.Object(
   {
     success: Success,
     metrics: Type.Object(
@@ -78,7 +78,7 @@ const Step = oneOf<StepMinutes>(STEP_MINUTES, 'integer', 'length of a step in mi
 });
 
 export const SeriesQuery = Type.Object({
-  hours: MetricsQuery.properties.hours,
+  hours: ActivityQuery.properties.hours,
   step: Type.Optional(Step),
 });
 
