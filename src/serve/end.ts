@@ -1,5 +1,4 @@
 /** The end of a server: by a signal, after the requests under way are answered. */
-
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { KeyService } from '../service/index.ts';
