@@ -56,7 +56,7 @@ export function makeEmptyFile(path: string): void {
   writeFileSync(path, '', { flag: 'wx', mode: MODE });
 }
 
-/** Writes `content` to `path`. If it throws before the directory is synced, `path` is as it was. */
+/** Writes `content` to `path`. If it throws, `path` is as it was, unless the directory alone could not be synced. */
 export function writeDurably(
   path: string,
   content: string | Uint8Array,
