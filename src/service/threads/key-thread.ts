@@ -82,39 +82,30 @@ async function start(port: MessagePort, data: KeyWorkerData): Promise<void> {
     port.postMessage({ unvouchedKeys, lastGoodMs } satisfies UnvouchedKeys);
   });
   const underWay = new UnderWay();
+  const check = (): void => {
+    plain.refresh();
+    // Beside the batches: the answer must not be held up by one, nor hold one up.
+    void worker.checkLedger().then((report) => port.postMessage(report));
+    const read = (clock: ClockReading) => port.postMessage({ clock } satisfies ClockRead);
+    store.readClock(systemClock).then(read, () => {});
+  };
+  const close = async (): Promise<void> => {
+    await underWay.given();
+    generator.close();
+    keyring.destroy();
+    await store.close();
+    port.close();
+  };
   port.on('message', (message: KeyWorkerMessage) => {
-    if (message === 'ping') {
-      port.postMessage({ pong: true } satisfies Pong);
-      return;
+    if (message === 'ping') port.postMessage({ pong: true } satisfies Pong);
+    else if (message === 'check') check();
+    else if (message === 'close') void close();
+    else if ('damage' in message) worker.condemn(message.damage);
+    else if ('gate' in message) suite.settle(message);
+    else {
+      const answer = worker.run(message);
+      underWay.add(answer.then((reply) => port.postMessage(reply, transferList(reply))));
     }
-    if (message === 'check') {
-      plain.refresh();
-      // Beside the batches: the answer must not be held up by one, nor hold one up.
-      void worker.checkLedger().then((report) => port.postMessage(report));
-      const read = (clock: ClockReading) => port.postMessage({ clock } satisfies ClockRead);
-      store.readClock(systemClock).then(read, () => {});
-      return;
-    }
-    if (message !== 'close' && 'damage' in message) {
-      worker.condemn(message.damage);
-      return;
-    }
-    if (message !== 'close' && 'gate' in message) {
-      suite.settle(message);
-      return;
-    }
-    if (message !== 'close') {
-      underWay.add(
-        worker.run(message).then((reply) => port.postMessage(reply, transferList(reply))),
-      );
-      return;
-    }
-    underWay.given().then(async () => {
-      generator.close();
-      keyring.destroy();
-      await store.close();
-      port.close();
-    });
   });
   const status = generator.status();
   port.postMessage({ kind: 'ready', status, failedVerdicts: [] } satisfies WorkerReady);
