@@ -25,7 +25,7 @@ export interface Books {
   readonly keyIds: ReadonlySet<string>;
 }
 
-/** What the database holds of an account, read after the server has ended. */
+/** What the database holds of an account. */
 export function readBooks(dataDir: string, accountId: string): Books {
   const database = new DatabaseSync(join(dataDir, 'phm.db'));
   try {

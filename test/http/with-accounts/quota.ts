@@ -4,14 +4,15 @@
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { QUOTA, readBooks, researchAccount } from '../support/quota.ts';
-import { removeDataDir, Server } from '../support/server.ts';
+import { type Account, addAccounts } from '../../support/books.ts';
+import { QUOTA, readBooks } from '../../support/quota.ts';
+import { dataDir, server } from '../../support/shared-server.ts';
+import { sqliteIn } from '../../support/unknown-keys.ts';
 
 describe('quota', () => {
-  it('gives exactly 1,000 of 1,050 concurrent requests a key', async (t) => {
-    const { dataDir, accountId, apiKey } = await researchAccount();
-    t.after(() => removeDataDir(dataDir));
-    const server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
+  it('gives exactly 1,000 of 1,050 concurrent requests a key', async () => {
+    const [account] = (await addAccounts(sqliteIn(dataDir), ['research'])) as [Account];
+    const { accountId, apiKey } = account;
     const answers = await Promise.all(
       Array.from({ length: 1_050 }, () => server.generate({ security_level: 256 }, apiKey)),
     );
@@ -27,7 +28,6 @@ describe('quota', () => {
     const validation = await server.validate({ key: granted[0]?.body.key }, apiKey);
     assert.equal(validation.status, 429);
     assert.equal((await server.metrics('', apiKey)).body.metrics.usage.total_usage, QUOTA);
-    await server.stop();
     const books = readBooks(dataDir, accountId);
     assert.equal(books.rows, QUOTA);
     assert.equal(books.counter, QUOTA);

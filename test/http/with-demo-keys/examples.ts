@@ -1,36 +1,29 @@
-/** Every documented example, run against a fresh server; what it prints is held to the schema. */
+/** Every documented example, run against a real server; what it prints is held to the schema. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import {
   type AssertAnswer,
   answersOf,
   NamedBodies,
   type OpenApiDocument,
   operationsOf,
-} from '../support/document.ts';
+} from '../../support/document.ts';
 import {
   EXAMPLE_ADDRESS,
   LANGUAGES,
   operationsWithExamples,
   readExample,
   runExample,
-} from '../support/examples.ts';
-import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
+} from '../../support/examples.ts';
+import { server } from '../../support/shared-server.ts';
 
-const dataDir = makeDataDir();
-let server: Server;
 let document: OpenApiDocument;
 let assertAnswer: AssertAnswer;
 
 before(async () => {
-  server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
   document = (await server.request('/api/v2/openapi.json')).body;
   assertAnswer = answersOf(document);
-});
-after(async () => {
-  await server.stop();
-  removeDataDir(dataDir);
 });
 
 describe('documented examples', () => {
@@ -74,7 +67,7 @@ describe('first commands', () => {
 
   for (const file of ['README.md', 'docs/api.md']) {
     it(`the curl line of ${file} makes a validated key`, { skip: lacking }, async () => {
-      const text = readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+      const text = readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
       assert.ok(firstCurl(text).includes(EXAMPLE_ADDRESS));
       const body = JSON.parse(await runExample(SHELL, firstCurl(text), server.address));
       assertAnswer('generate', 200, body);
@@ -88,7 +81,7 @@ describe('first commands', () => {
   });
 
   it('the curl line of the documentation is that of the README', () => {
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
     assert.equal(firstCurl(document.info.description), firstCurl(readme));
   });
 });

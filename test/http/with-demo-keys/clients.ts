@@ -2,25 +2,15 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { after, before, describe, it } from 'node:test';
-import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
+import { describe, it } from 'node:test';
+import { DEMO_KEY } from '../../support/server.ts';
+import { server } from '../../support/shared-server.ts';
 
 /** The page up to what other tests hold. */
 const [PAGE = ''] = readFileSync(
-  resolve(import.meta.dirname, '../../docs/clients.md'),
+  resolve(import.meta.dirname, '../../../docs/clients.md'),
   'utf8',
 ).split('\n## ');
-
-const dataDir = makeDataDir();
-let server: Server;
-
-before(async () => {
-  server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
-});
-after(async () => {
-  await server.stop();
-  removeDataDir(dataDir);
-});
 
 const titles: string[] = [];
 

@@ -2,27 +2,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get } from 'node:http';
-import { after, before, describe, it } from 'node:test';
-import { answersOf } from '../support/document.ts';
-import {
-  type Answer,
-  DEMO_KEY,
-  DEMO_PROFESSIONAL_KEY,
-  makeDataDir,
-  removeDataDir,
-  Server,
-} from '../support/server.ts';
-
-const dataDir = makeDataDir();
-let server: Server;
-
-before(async () => {
-  server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
-});
-after(async () => {
-  await server.stop();
-  removeDataDir(dataDir);
-});
+import { describe, it } from 'node:test';
+import { answersOf } from '../../support/document.ts';
+import { type Answer, DEMO_KEY, DEMO_PROFESSIONAL_KEY } from '../../support/server.ts';
+import { server } from '../../support/shared-server.ts';
 
 const KEY_HEADERS = { 'X-API-Key': DEMO_KEY, 'Content-Type': 'application/json' };
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00$/;

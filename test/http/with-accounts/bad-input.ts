@@ -1,24 +1,14 @@
 /** Anything a client may send to a running server: never a 5xx, always a problem, nothing broken. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Account, addAccounts } from '../support/books.ts';
-import { type Answer, makeDataDir, removeDataDir, Server } from '../support/server.ts';
-import { sqliteIn } from '../support/unknown-keys.ts';
+import { type Account, addAccounts } from '../../support/books.ts';
+import { CODE_POINTS } from '../../support/code-points.ts';
+import type { Answer } from '../../support/server.ts';
+import { dataDir, server } from '../../support/shared-server.ts';
+import { sqliteIn } from '../../support/unknown-keys.ts';
 
-const dataDir = makeDataDir();
-let server: Server;
 let apiKey: string;
-
-before(async () => {
-  server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
-  const [account] = (await addAccounts(sqliteIn(dataDir), ['enterprise'])) as [Account];
-  apiKey = account.apiKey;
-});
-after(async () => {
-  await server.stop();
-  removeDataDir(dataDir);
-});
 
 function assertHonest({ status, headers, body }: Answer, what: string): void {
   assert.ok(status < 500, `${status} for ${what}`);
@@ -42,6 +32,11 @@ const field = fc.oneof(
 );
 
 describe('bad input', () => {
+  before(async () => {
+    const [account] = (await addAccounts(sqliteIn(dataDir), ['enterprise'])) as [Account];
+    apiKey = account.apiKey;
+  });
+
   it('never breaks generate', async () => {
     const body = fc.oneof(
       fc.record(
@@ -76,7 +71,7 @@ describe('bad input', () => {
     const key = fc.oneof(
       fc.stringMatching(/^[0-9a-fA-F]{0,100}$/),
       fc.stringMatching(/^[0-9a-f]{64}$/),
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: CODE_POINTS }),
       field,
     );
     await fc.assert(
@@ -93,7 +88,7 @@ describe('bad input', () => {
 
   it('never breaks the JSON parser', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.string({ unit: 'binary', maxLength: 200 }), async (text) => {
+      fc.asyncProperty(fc.string({ unit: CODE_POINTS, maxLength: 200 }), async (text) => {
         assertHonest(await server.generate(text, apiKey), text);
       }),
       { numRuns: 200 },

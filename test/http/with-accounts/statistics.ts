@@ -1,18 +1,14 @@
 /** Series and randomness as a client meets them, held against what the same keys' answers said. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { before, describe, it } from 'node:test';
 import { erfc, P_VALUE_LABELS, TEST_NAMES } from '#sp800-22';
-import { LATENCY_ERROR } from '../../src/ledger/latency.ts';
-import { type AssertAnswer, answersOf } from '../support/document.ts';
-import { assertCountsOwnRequests } from '../support/own-requests.ts';
-import {
-  type Answer,
-  DEMO_KEY,
-  DEMO_PROFESSIONAL_KEY,
-  makeDataDir,
-  removeDataDir,
-  Server,
-} from '../support/server.ts';
+import { LATENCY_ERROR } from '../../../src/ledger/latency.ts';
+import { type Account, addAccounts } from '../../support/books.ts';
+import { type AssertAnswer, answersOf } from '../../support/document.ts';
+import { assertCountsOwnRequests } from '../../support/own-requests.ts';
+import type { Answer } from '../../support/server.ts';
+import { dataDir, server } from '../../support/shared-server.ts';
+import { sqliteIn } from '../../support/unknown-keys.ts';
 
 const KEYS = 70;
 const PLAIN = 30;
@@ -128,31 +124,29 @@ function assertSameRows(actual: readonly Row[], expected: readonly Row[]): void 
 }
 
 describe('statistics of an account', () => {
-  const dataDir = makeDataDir();
-  let server: Server;
+  /** The account, another one, and one that makes no keys. */
+  let accounts: [Account, Account, Account];
   let assertAnswer: AssertAnswer;
   const answers: Answer[] = [];
   const plain: Answer[] = [];
 
-  const get = (query: string, apiKey = DEMO_PROFESSIONAL_KEY) => server.metrics(query, apiKey);
+  const get = (query: string, { apiKey } = accounts[0]) => server.metrics(query, apiKey);
 
   before(async () => {
-    server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });
+    const plans = ['professional', 'research', 'research'];
+    accounts = (await addAccounts(sqliteIn(dataDir), plans)) as typeof accounts;
+    const [{ apiKey }, other] = accounts;
     for (let i = 0; i < KEYS; i++) {
-      const answer = await server.generate(FULL, DEMO_PROFESSIONAL_KEY);
+      const answer = await server.generate(FULL, apiKey);
       assert.equal(answer.status, 200);
       answers.push(answer);
       // Neither plain keys nor those of another account are looked at.
-      if (i % 10 === 0) await server.generate(FULL, DEMO_KEY);
+      if (i % 10 === 0) await server.generate(FULL, other.apiKey);
       if (i >= PLAIN) continue;
-      plain.push(await server.generate({ security_level: 128 }, DEMO_PROFESSIONAL_KEY));
+      plain.push(await server.generate({ security_level: 128 }, apiKey));
     }
-    await server.validate({ key: 'x' }, DEMO_PROFESSIONAL_KEY);
+    await server.validate({ key: 'x' }, apiKey);
     assertAnswer = answersOf((await server.request('/api/v2/openapi.json')).body);
-  });
-  after(async () => {
-    await server.stop();
-    removeDataDir(dataDir);
   });
 
   it('says of the p-values what the reports of the same keys say', async () => {
@@ -179,7 +173,7 @@ describe('statistics of an account', () => {
       assert.equal(body.randomness.keys, keys);
       assertSameRows(body.randomness.rows, expectedRows(answers.slice(-keys)));
     }
-    const { body } = await get('/randomness?keys=1000', DEMO_KEY);
+    const { body } = await get('/randomness?keys=1000', accounts[1]);
     assert.equal(body.randomness.keys, KEYS / 10);
     assert.ok(body.randomness.rows.every((row: Row) => row.verdict === null && !row.p_values));
   });
@@ -231,23 +225,20 @@ describe('statistics of an account', () => {
   });
 
   it('has metrics count what was answered before they were asked for', async () => {
-    await assertCountsOwnRequests([server], DEMO_KEY);
+    await assertCountsOwnRequests([server], accounts[1].apiKey);
   });
 
   it('has nothing to say of an account without keys, and says so', async () => {
-    const other = makeDataDir();
-    const idle = await Server.start(other);
-    const { body } = await idle.metrics('/randomness?include=p_values');
+    const idle = accounts[2];
+    const { body } = await get('/randomness?include=p_values', idle);
     assertAnswer('randomness', 200, body);
     const { rows, ...rest } = body.randomness;
     assert.deepEqual(rest, { keys: 0, first: null, last: null, significance_level: 0.01 });
     assert.ok(rows.every(({ samples, p_values }: Row) => samples === 0 && p_values?.length === 0));
-    const { series } = (await idle.metrics('/series?hours=8760')).body;
+    const { series } = (await get('/series?hours=8760', idle)).body;
     assert.ok(
       series.points.every(({ latency_ms }: { latency_ms: unknown }) => latency_ms === null),
     );
-    await idle.stop();
-    removeDataDir(other);
   });
 
   it('is refused with the fix when a parameter is none, and without an API key', async () => {
