@@ -1,8 +1,8 @@
 /**
  * The quota period: one calendar month in UTC.
  *
- * The decision itself falls in the ledger's transaction, where counter and row move together; here
- * are the period's arithmetic and the early refusal that spares a request its work.
+ * The decision that counts falls in the ledger's transaction, where counter and row move together:
+ * `ledger/quota-decision.ts`. Here are the period's arithmetic and the early refusal that spares a request its work.
  */
 import { utcMonth, utcMonthStart } from '../clock.ts';
 

@@ -1,6 +1,7 @@
 /** Opens the store that the configuration names. */
 import type { StoreLocation } from './location.ts';
 import type { SchemaChange } from './migrations.ts';
+import type { Quotas } from './quota-decision.ts';
 import { migrateDatabase, refuseOlderSchema } from './sqlite/schema.ts';
 import { openSqliteStore } from './sqlite/store.ts';
 import type { LedgerStore } from './store.ts';
@@ -12,7 +13,7 @@ import type { LedgerStore } from './store.ts';
  */
 export async function openStore(
   location: StoreLocation,
-  quotas: Readonly<Record<string, number | null>>,
+  quotas: Quotas,
   warn: (message: string) => void = () => {},
 ): Promise<LedgerStore> {
   if (location.kind === 'sqlite') return openSqliteStore({ path: location.path, quotas, warn });
@@ -29,7 +30,7 @@ export async function openStore(
  */
 export async function openStoreToChange(
   location: StoreLocation,
-  quotas: Readonly<Record<string, number | null>>,
+  quotas: Quotas,
 ): Promise<LedgerStore> {
   if (location.kind === 'sqlite') refuseOlderSchema(location.path);
   return openStore(location, quotas);
@@ -41,7 +42,7 @@ export async function openStoreToChange(
  */
 export async function openStoreToRead(
   location: StoreLocation,
-  quotas: Readonly<Record<string, number | null>>,
+  quotas: Quotas,
 ): Promise<LedgerStore> {
   if (location.kind === 'postgres') return openStore(location, quotas);
   return openSqliteStore({ path: location.path, quotas, readOnly: true });

@@ -1,4 +1,6 @@
 /** The administrative half of the PostgreSQL store: accounts, API keys, usage and secret check values. */
+
+import { type Quotas, quotaOfPlan } from '../quota-decision.ts';
 import { toSecretChecks } from '../secret-checks.ts';
 import type {
   Account,
@@ -12,9 +14,9 @@ import { type PostgresConnection, toBuffer } from './connection.ts';
 
 export class PostgresAccountStore implements AccountStore {
   protected readonly connection: PostgresConnection;
-  protected readonly quotas: Readonly<Record<string, number | null>>;
+  protected readonly quotas: Quotas;
 
-  constructor(connection: PostgresConnection, quotas: Readonly<Record<string, number | null>>) {
+  constructor(connection: PostgresConnection, quotas: Quotas) {
     this.connection = connection;
     this.quotas = quotas;
   }
@@ -156,10 +158,6 @@ export class PostgresAccountStore implements AccountStore {
   }
 
   #quota({ accountId, plan }: Record<string, unknown>): number | null {
-    const quota = this.quotas[String(plan)];
-    if (quota === undefined) {
-      throw new Error(`account ${accountId} has the plan ${String(plan)}, which has no quota`);
-    }
-    return quota;
+    return quotaOfPlan(this.quotas, plan, accountId);
   }
 }

@@ -11,6 +11,7 @@ import {
   readMigrations,
   type SchemaChange,
 } from '../migrations.ts';
+import type { Quotas } from '../quota-decision.ts';
 import { splitPeriod } from '../rollup.ts';
 import { type SumsRow, seriesSource, toSeries } from '../series.ts';
 import type {
@@ -39,7 +40,7 @@ export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database`; the password never leaves this module. */
   readonly url: string;
   /** Monthly quota by plan name; null is unlimited. */
-  readonly quotas: Readonly<Record<string, number | null>>;
+  readonly quotas: Quotas;
   /** How far a clock may be from the database's; left out: 60 s. */
   readonly maxClockSkewMs?: number;
   /** Told what an operator should know of the server. */

@@ -15,6 +15,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../../clock.ts';
 import { latencyBucket } from '../latency.ts';
+import { decide, type Quotas } from '../quota-decision.ts';
 import type { CommitOutcome, FailedRequest, MeteredRequest, ProbeOrder } from '../store.ts';
 import {
   isConflict,
@@ -57,7 +58,7 @@ const MAX_DEFERRED = 10_000;
 
 export class PostgresWriter {
   readonly #connection: PostgresConnection;
-  readonly #quotas: Readonly<Record<string, number | null>>;
+  readonly #quotas: Quotas;
   readonly #id: string = randomUUID();
   #registered = false;
   #turn = 0;
@@ -66,7 +67,7 @@ export class PostgresWriter {
   /** Ends when the commits before have: a writer has one batch under way. */
   #idle: Promise<unknown> = Promise.resolve();
 
-  constructor(connection: PostgresConnection, quotas: Readonly<Record<string, number | null>>) {
+  constructor(connection: PostgresConnection, quotas: Quotas) {
     this.#connection = connection;
     this.#quotas = quotas;
   }
@@ -208,19 +209,12 @@ function outcomesOf(requests: readonly MeteredRequest[], decision: Decision): Co
       { month: counter.month, used: Number(counter.used), quota: counter.quota },
     ]),
   );
-  let committed = 0;
-  const outcomes = requests.map(({ accountId }, position): CommitOutcome => {
+  const outcomes = requests.map(({ accountId }, position) => {
     const counter = counters.get(accountId);
     if (!counter) throw new Error('the database left an account of the batch out');
-    const { month, quota } = counter;
-    if (quota !== null && counter.used >= quota) {
-      return { kind: 'quota_exceeded', usage: { month, used: counter.used, quota } };
-    }
-    if (repeated.has(position)) return { kind: 'repeated_key' };
-    counter.used += 1;
-    committed += 1;
-    return { kind: 'committed', usage: { month, used: counter.used, quota } };
+    return decide(counter, () => !repeated.has(position));
   });
+  const committed = outcomes.filter(({ kind }) => kind === 'committed').length;
   if (committed !== decision.committed) throw new Error('the database decided otherwise');
   return outcomes;
 }

@@ -1,5 +1,6 @@
 /** The administrative half of the embedded store: accounts, API keys, usage and secret check values. */
 import { utcMonth } from '../../clock.ts';
+import { type Quotas, quotaOfPlan } from '../quota-decision.ts';
 import { toSecretChecks } from '../secret-checks.ts';
 import type {
   Account,
@@ -14,9 +15,9 @@ import type { SqliteConnection } from './connection.ts';
 
 export class SqliteAccountStore implements AccountStore {
   protected readonly connection: SqliteConnection;
-  protected readonly quotas: Readonly<Record<string, number | null>>;
+  protected readonly quotas: Quotas;
 
-  constructor(connection: SqliteConnection, quotas: Readonly<Record<string, number | null>>) {
+  constructor(connection: SqliteConnection, quotas: Quotas) {
     this.connection = connection;
     this.quotas = quotas;
   }
@@ -213,13 +214,9 @@ export function readUsed(connection: SqliteConnection, accountId: string, month:
 /** The monthly quota of an account's plan; null is unlimited. */
 export function readQuota(
   connection: SqliteConnection,
-  quotas: Readonly<Record<string, number | null>>,
+  quotas: Quotas,
   accountId: string,
 ): number | null {
   const plan = connection.get('SELECT plan FROM accounts WHERE account_id = ?', accountId)?.plan;
-  const quota = quotas[String(plan)];
-  if (quota === undefined) {
-    throw new Error(`account ${accountId} has the plan ${String(plan)}, which has no quota`);
-  }
-  return quota;
+  return quotaOfPlan(quotas, plan, accountId);
 }

@@ -5,6 +5,7 @@ import type { ClockReading } from '../clock-check.ts';
 import { type Candidate, MAX_CANDIDATES, rowMadeMs } from '../commitments.ts';
 import { toKeyEvidence } from '../key-evidence.ts';
 import { newerSchemaWarning, newestVersion, readMigrations } from '../migrations.ts';
+import type { Quotas } from '../quota-decision.ts';
 import { splitPeriod } from '../rollup.ts';
 import { type SumsRow, seriesSource, toSeries } from '../series.ts';
 import type {
@@ -30,7 +31,7 @@ import { SqliteWriter } from './writer.ts';
 export interface SqliteStoreOptions {
   readonly path: string;
   /** Monthly quota by plan name; null is unlimited. */
-  readonly quotas: Readonly<Record<string, number | null>>;
+  readonly quotas: Quotas;
   /** Makes and changes nothing: neither the file, nor its schema, nor a log beside it. */
   readonly readOnly?: boolean;
   /** Told what an operator should know of the database. */
@@ -59,7 +60,7 @@ export function openSqliteStore({
 export class SqliteStore extends SqliteAccountStore implements LedgerStore {
   readonly #writer: SqliteWriter;
 
-  constructor(connection: SqliteConnection, quotas: Readonly<Record<string, number | null>>) {
+  constructor(connection: SqliteConnection, quotas: Quotas) {
     super(connection, quotas);
     this.#writer = new SqliteWriter(connection, quotas);
   }

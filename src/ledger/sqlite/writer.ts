@@ -8,6 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { HOUR_MS, MINUTE_MS, utcMonth } from '../../clock.ts';
 import type { Commitment } from '../../proof/index.ts';
 import { formatCounts } from '../latency.ts';
+import { type Counter, decide, type Quotas } from '../quota-decision.ts';
 import { Rollup } from '../rollup.ts';
 import type {
   CommitOutcome,
@@ -24,17 +25,13 @@ import type { SqliteConnection } from './connection.ts';
 const PROBE_WAIT_MS = 2_000;
 
 /** The requests of an account in a month, with those of the batch. */
-interface Counter {
-  readonly accountId: string;
-  readonly month: number;
-  used: number;
-}
+type AccountCounter = Counter & { readonly accountId: string };
 
 export class SqliteWriter {
   readonly #connection: SqliteConnection;
-  readonly #quotas: Readonly<Record<string, number | null>>;
+  readonly #quotas: Quotas;
 
-  constructor(connection: SqliteConnection, quotas: Readonly<Record<string, number | null>>) {
+  constructor(connection: SqliteConnection, quotas: Quotas) {
     this.#connection = connection;
     this.#quotas = quotas;
   }
@@ -110,7 +107,7 @@ export class SqliteWriter {
 
   /** The body of the transaction: decides each request in order, then writes the sums once. */
   #write(requests: readonly MeteredRequest[], failures: readonly FailedRequest[]): CommitOutcome[] {
-    const counters = new Map<string, Counter>();
+    const counters = new Map<string, AccountCounter>();
     const minutes = new Rollup(MINUTE_MS);
     const hours = new Rollup(HOUR_MS);
     const outcomes = requests.map((request) => {
@@ -132,7 +129,7 @@ export class SqliteWriter {
   }
 
   /** Counts a request and inserts its row, if the quota leaves room. `counters` are those of the batch so far. */
-  #decide(request: MeteredRequest, counters: Map<string, Counter>): CommitOutcome {
+  #decide(request: MeteredRequest, counters: Map<string, AccountCounter>): CommitOutcome {
     const { accountId } = request;
     const month = utcMonth(request.atMs);
     const name = `${accountId}/${month}`;
@@ -140,18 +137,14 @@ export class SqliteWriter {
       accountId,
       month,
       used: readUsed(this.#connection, accountId, month),
+      quota: readQuota(this.#connection, this.#quotas, accountId),
     };
-    const quota = readQuota(this.#connection, this.#quotas, accountId);
-    if (quota !== null && counter.used >= quota) {
-      return { kind: 'quota_exceeded', usage: { month, used: counter.used, quota } };
-    }
-    if (request.key && !this.#insertRow(request)) return { kind: 'repeated_key' };
-    counter.used += 1;
-    counters.set(name, counter);
-    return { kind: 'committed', usage: { month, used: counter.used, quota } };
+    const outcome = decide(counter, () => this.#insertRow(request));
+    if (outcome.kind === 'committed') counters.set(name, counter);
+    return outcome;
   }
 
-  #writeUsage(counters: Iterable<Counter>): void {
+  #writeUsage(counters: Iterable<AccountCounter>): void {
     for (const { accountId, month, used } of counters) {
       this.#connection.run(
         `INSERT INTO usage (account_id, month, used) VALUES (?, ?, ?)
