@@ -1,130 +1,17 @@
-/** `phm ledger`: what an operator does with the ledger itself. */
+/** `phm ledger`: what an operator does with the ledger itself. Each command has a file of its own. */
 import type { Command } from 'commander';
-import { DAY_MS, formatTimestamp, systemClock } from '../../clock.ts';
-import { MAX_RETENTION_DAYS } from '../../config/index.ts';
-import { type PruneReport, storeLocation } from '../../ledger/index.ts';
-import { CommandError } from '../command-error.ts';
-import { type CliContext, requireConfig, writeJson } from '../context.ts';
-import { parseCount } from '../parse-count.ts';
+import type { CliContext } from '../context.ts';
 import { addBackupCommands } from './ledger-backup.ts';
 import { addFindCommand } from './ledger-find.ts';
+import { addPruneCommand } from './ledger-prune.ts';
 import { addVerifyCommand } from './ledger-verify.ts';
-import { withStore, withStoreToRead } from './with-store.ts';
-
-const NOTHING = { rows: 0, minuteSums: 0, partitions: [], beforeMs: null, isPartial: false };
-
-const NOTHING_TOO_OLD =
-  'Nothing is removed: neither --older-than nor PHM_RETENTION_DAYS says how old is too old.\n';
-
-interface PruneOptions {
-  olderThan?: number;
-  dryRun?: boolean;
-  acceptClock?: boolean;
-  json?: boolean;
-}
 
 export function addLedgerCommands(program: Command, context: CliContext): void {
   const ledger = program
     .command('ledger')
     .description('back up, restore, verify, search and prune the ledger');
-  ledger
-    .command('prune')
-    .description(
-      'remove rows of old keys, for good, the oldest 31 days of them; servers may run meanwhile',
-    )
-    .option('--older-than <days>', 'days; left out: PHM_RETENTION_DAYS', parseCount)
-    .option('--dry-run', 'count all that is too old, and remove nothing')
-    .option('--accept-clock', "this machine's clock is right, although the ledger says otherwise")
-    .option('--json', 'write the result as JSON')
-    .action((options) => prune(context, options));
+  addPruneCommand(ledger, context);
   addFindCommand(ledger, context);
   addBackupCommands(ledger, context);
   addVerifyCommand(ledger, context);
-}
-
-async function prune(context: CliContext, options: PruneOptions): Promise<void> {
-  const days = options.olderThan ?? requireConfig(context).retentionDays;
-  const { acceptClock = false, dryRun = false } = options;
-  if (acceptClock) requireEmbeddedStore(context);
-  if (days === null && acceptClock) return acceptClockAlone(context, options);
-  if (days === null) {
-    throw new CommandError('say how old with --older-than, or set PHM_RETENTION_DAYS', 2);
-  }
-  if (days > MAX_RETENTION_DAYS) {
-    throw new CommandError(`--older-than takes at most ${MAX_RETENTION_DAYS} days`, 2);
-  }
-  const order = { keepMs: days * DAY_MS, clock: systemClock, dryRun, acceptClock };
-  const withOneStore = dryRun ? withStoreToRead : withStore;
-  const report = await withOneStore(context, (store) => store.prune(order));
-  if (!options.json) {
-    context.err(describePruned(report, days, dryRun));
-    return;
-  }
-  writeReport(context, report, days, dryRun);
-}
-
-/** Without a retention nothing is too old, and the clock may be in doubt all the same. */
-async function acceptClockAlone(
-  context: CliContext,
-  { dryRun = false, json = false }: PruneOptions,
-): Promise<void> {
-  const withOneStore = dryRun ? withStoreToRead : withStore;
-  await withOneStore(context, async (store) => {
-    if (!dryRun) await store.acceptClock(systemClock);
-  });
-  if (json) writeReport(context, NOTHING, null, dryRun);
-  else context.err(`${dryRun ? 'Would accept' : 'Accepted'} the clock. ${NOTHING_TOO_OLD}`);
-}
-
-function writeReport(
-  context: CliContext,
-  {
-    rows,
-    minuteSums,
-    partitions,
-    beforeMs,
-    isPartial,
-  }: Omit<PruneReport, 'beforeMs'> & {
-    beforeMs: number | null;
-  },
-  days: number | null,
-  dryRun: boolean,
-): void {
-  writeJson(context, {
-    days,
-    dry_run: dryRun,
-    rows,
-    minute_sums: minuteSums,
-    partitions,
-    before: beforeMs === null ? null : formatTimestamp(beforeMs),
-    partial: isPartial,
-  });
-}
-
-/** PostgreSQL has a clock of its own. That of this machine must agree with it. */
-function requireEmbeddedStore(context: CliContext): void {
-  if (storeLocation(requireConfig(context)).kind === 'sqlite') return;
-  throw new CommandError(
-    "--accept-clock is for SQLite: with PostgreSQL the database's clock decides, and a clock that differs from it must " +
-      'be set right',
-    2,
-  );
-}
-
-function describePruned(report: PruneReport, days: number, dryRun: boolean): string {
-  const { rows, minuteSums, partitions, beforeMs, isPartial } = report;
-  const whole = partitions.length > 0 ? ` (${partitions.join(', ')} as a whole)` : '';
-  const what = `${rows} rows older than ${days} days${whole} and ${minuteSums} sums by minute.\n`;
-  if (!isPartial) return `${dryRun ? 'Would remove' : 'Removed'} ${what}`;
-  const until = new Date(beforeMs).toISOString();
-  if (dryRun) {
-    return (
-      `Would remove ${what}One turn removes the oldest 31 days at most, so this takes several: the first goes up to ` +
-      `${until}.\n`
-    );
-  }
-  return (
-    `Removed ${what}This turn went up to ${until}: one turn removes the oldest 31 days at most. More is older than ` +
-    `${days} days. Run this again, or leave it to the servers, which do one turn a day.\n`
-  );
 }
