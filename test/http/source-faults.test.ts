@@ -207,7 +207,9 @@ describe('a server whose sources break', { concurrency: true, timeout: 160_000 }
             watch.forgetLog();
             if (fault === 'gone') fake.service.leave();
             else fake.service.broken.entropy = fault;
-            await watch.untilLogged('failing', detail, () => watch.generate());
+            // With a full pool the source would ask for nothing.
+            await watch.untilRefused();
+            await watch.untilLogged('failing', detail);
             const refused = await watch.untilRefused();
             assertRefused(refused);
             assert.ok(!JSON.stringify(refused.body).includes('note of the server'));

@@ -33,8 +33,10 @@ export class SourceWatch {
 
   /** Takes draws until none is left; resolves with the answer that refused. */
   async untilRefused(): Promise<Answer> {
+    // Two draws a request, then one.
+    while ((await this.generate(384)).status === 200);
     for (;;) {
-      const answer = await this.generate();
+      const answer = await this.generate(128);
       if (answer.status !== 200) return answer;
     }
   }
