@@ -16,7 +16,15 @@ const MODE = 0o600;
 export interface Placement {
   /** False: an existing file stays, and the error has the code `EEXIST`. Needs a file system with hard links. */
   readonly replace: boolean;
+  /**
+   * For a file that can be made again: it is no error when the file system cannot sync a directory, or this user may
+   * not read it. A loss of power may then take the file.
+   */
+  readonly mayBeLost?: boolean;
 }
+
+/** What says that a directory cannot be synced, and not that syncing it failed. */
+const CANNOT_SYNC = ['EINVAL', 'ENOTSUP', 'EACCES'];
 
 /** A file that is being written beside its place. Every error is one of the file system. */
 export class DurableFile {
@@ -37,12 +45,17 @@ export class DurableFile {
   }
 
   /** Syncs the content and gives the file its name. */
-  putInPlace({ replace }: Placement): void {
+  putInPlace({ replace, mayBeLost = false }: Placement): void {
     syncFile(this.temporary);
     if (replace) renameSync(this.temporary, this.path);
     else linkSync(this.temporary, this.path);
     this.discard();
-    syncDirectory(dirname(this.path));
+    try {
+      syncDirectory(dirname(this.path));
+    } catch (error) {
+      const { code = '' } = error as NodeJS.ErrnoException;
+      if (!mayBeLost || !CANNOT_SYNC.includes(code)) throw error;
+    }
   }
 
   /** Removes the temporary file, if it is still there. */

@@ -39,12 +39,12 @@ import type { KeyServiceOptions } from './options.ts';
 import { KeyQueue, type SettledResult } from './queue.ts';
 import type { Randomness, RandomnessQuery } from './randomness.ts';
 import { judgeReadiness, type Readiness } from './readiness.ts';
+import { whenAnswered } from './ready-worker.ts';
 import { mergeSourceStatuses } from './service-sources.ts';
+import { startThreads, type Threads } from './start-threads.ts';
 import { Statistics } from './statistics.ts';
 import { suiteLateError } from './suite-limit.ts';
 import { SuitePool } from './suite-pool.ts';
-import { startThreads, type Threads } from './threads/start.ts';
-import { whenAnswered } from './threads/worker.ts';
 
 /** How long a thread may take to end that has nothing to finish but the work on one key. */
 const END_LIMIT_MS = 2_000;

@@ -174,13 +174,19 @@ describe('a step that fails', () => {
     }
   });
 
-  it('is none where the file system cannot sync a directory', (test) => {
+  it('is none for a file that may be lost, where the file system cannot sync a directory', (test) => {
     for (const code of ['EINVAL', 'ENOTSUP', 'EACCES']) {
       const path = join(newFolder(), 'x');
       failDirectorySync(test, code);
-      writeDurably(path, 'new', { replace: false });
+      writeDurably(path, 'new', { replace: true, mayBeLost: true });
       assert.equal(readFileSync(path, 'utf8'), 'new');
+      assert.throws(() => writeDurably(path, 'new', { replace: true }), { code });
     }
+    failDirectorySync(test, 'EIO');
+    const path = join(newFolder(), 'x');
+    assert.throws(() => writeDurably(path, 'new', { replace: true, mayBeLost: true }), {
+      code: 'EIO',
+    });
   });
 
   function failDirectorySync(test: TestContext, code: string): void {

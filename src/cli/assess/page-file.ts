@@ -71,7 +71,7 @@ function isSameFile(one: BigIntStats, other: BigIntStats): boolean {
  */
 export function replaceFile(path: string, text: string): void {
   try {
-    writeDurably(path, text, { replace: true });
+    writeDurably(path, text, { replace: true, mayBeLost: true });
   } catch (error) {
     throw unwritable(path, error);
   }

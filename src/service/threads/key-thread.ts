@@ -24,7 +24,7 @@ import type {
   WorkerReady,
 } from '../messages.ts';
 import { KeyWorker } from './key-worker.ts';
-import { runThread, UnderWay } from './thread.ts';
+import { runThread, UnderWay } from './run-thread.ts';
 
 export interface KeyWorkerData {
   readonly store: StoreLocation;

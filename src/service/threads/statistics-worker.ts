@@ -13,8 +13,7 @@ import {
   type WorkerUp,
 } from '../messages.ts';
 import { judgeRandomness } from '../randomness.ts';
-import { standBack } from './priority.ts';
-import { runThread, UnderWay } from './thread.ts';
+import { runThread, standBack, UnderWay } from './run-thread.ts';
 
 export interface StatisticsWorkerData {
   readonly store: StoreLocation;

@@ -21,9 +21,8 @@ import {
   toFailure,
   type WorkerReady,
 } from '../messages.ts';
-import { standBack } from './priority.ts';
+import { runThread, standBack } from './run-thread.ts';
 import { SampleSuite } from './sample-suite.ts';
-import { runThread } from './thread.ts';
 
 export interface SuiteWorkerData {
   readonly sources: GeneratorSources;

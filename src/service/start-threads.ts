@@ -1,14 +1,14 @@
 /** The threads of a key service: one key worker, suite workers, a statistics worker, and those that read sources. */
 import type { Worker } from 'node:worker_threads';
-import type { BackgroundSource } from '../../entropy/index.ts';
-import { Latch } from '../../keys/latch.ts';
-import { startThread } from '../../worker-thread.ts';
-import type { KeyServiceOptions } from '../options.ts';
-import { openBackgroundSources } from '../service-sources.ts';
-import type { KeyWorkerData } from './key-thread.ts';
-import type { StatisticsWorkerData } from './statistics-worker.ts';
-import type { SuiteWorkerData } from './suite-worker.ts';
-import { type ReadyWorker, whenReady, whenUp } from './worker.ts';
+import type { BackgroundSource } from '../entropy/index.ts';
+import { Latch } from '../keys/latch.ts';
+import { startThread } from '../worker-thread.ts';
+import type { KeyServiceOptions } from './options.ts';
+import { type ReadyWorker, whenReady, whenUp } from './ready-worker.ts';
+import { openBackgroundSources } from './service-sources.ts';
+import type { KeyWorkerData } from './threads/key-thread.ts';
+import type { StatisticsWorkerData } from './threads/statistics-worker.ts';
+import type { SuiteWorkerData } from './threads/suite-worker.ts';
 
 export interface Threads {
   /** Shared by all of them. */
@@ -29,13 +29,13 @@ export async function startThreads(options: KeyServiceOptions): Promise<Threads>
   const keyWorkerData: KeyWorkerData = { store, sources, secret, latch: latch.memory };
   const suiteWorkerData: SuiteWorkerData = { sources, secret, latch: latch.memory };
   const workers = [
-    start('phm-keys', './key-thread.ts', keyWorkerData),
+    start('phm-keys', './threads/key-thread.ts', keyWorkerData),
     ...Array.from({ length: options.suiteWorkers }, () =>
-      start('phm-suite', './suite-worker.ts', suiteWorkerData),
+      start('phm-suite', './threads/suite-worker.ts', suiteWorkerData),
     ),
   ];
   const statisticsData: StatisticsWorkerData = { store };
-  const statisticsWorker = start('phm-stats', './statistics-worker.ts', statisticsData);
+  const statisticsWorker = start('phm-stats', './threads/statistics-worker.ts', statisticsData);
   try {
     const [ready] = await Promise.all([
       Promise.all(workers.map(whenReady)),

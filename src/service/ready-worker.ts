@@ -1,10 +1,10 @@
 /** What the service's worker threads say first, and the ping. */
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
-import { SetupError } from '../../errors.ts';
-import type { GeneratorStatus } from '../../keys/generator.ts';
-import type { FailedVerdict } from '../../keys/latch.ts';
-import type { KeyWorkerMessage, KeyWorkerReply, WorkerReady, WorkerUp } from '../messages.ts';
+import { SetupError } from '../errors.ts';
+import type { GeneratorStatus } from '../keys/generator.ts';
+import type { FailedVerdict } from '../keys/latch.ts';
+import type { KeyWorkerMessage, KeyWorkerReply, WorkerReady, WorkerUp } from './messages.ts';
 
 export interface ReadyWorker {
   readonly worker: Worker;
