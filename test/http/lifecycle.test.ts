@@ -60,9 +60,10 @@ describe('a server', () => {
   /** By another account than the one whose burst one of the tests uses up. */
   const generate = (more: object = {}) =>
     server.generate({ security_level: 128, ...more }, DEMO_PROFESSIONAL_KEY);
-  before(async () => {
+  const start = async () => {
     server = await Server.start(dataDir, { PHM_DRAIN_SECONDS: '4' });
-  });
+  };
+  before(start);
   after(() => server?.stop('SIGKILL'));
 
   it('prints a banner with the address, a demo key and a curl line that works', async () => {
@@ -134,6 +135,51 @@ describe('a server', () => {
     assert.equal((await server.metrics('', DEMO_PROFESSIONAL_KEY)).status, 200);
   });
 
+  describe('a master secret that the server made', () => {
+    const path = join(dataDir, 'master.key');
+    const order = { security_level: 256, include: ['hash_proof'] };
+    const validate = (asked: object) => server.validate(asked, DEMO_PROFESSIONAL_KEY);
+    let old: Answer['body'];
+
+    it('can be read by its owner alone', () => {
+      assert.equal(statSync(path).mode & 0o777, 0o600);
+    });
+
+    it('is not used when it is another one, and not made anew when it is missing', async () => {
+      const secret = readFileSync(path, 'utf8');
+      writeFileSync(path, `1:${'5a'.repeat(32)}\n`);
+      const another = await runPhm(['serve'], dataDir);
+      assert.equal(another.code, 1);
+      assert.match(another.stderr, /version 1 of the master secret is not the one/);
+      assert.ok(!another.stderr.includes('5a5a'));
+      rmSync(path);
+      const missing = await runPhm(['serve'], dataDir);
+      assert.equal(missing.code, 1);
+      assert.match(missing.stderr, /cannot use the master secret in .*master\.key: .*restore/);
+      assert.ok(!existsSync(path));
+      writeFileSync(path, secret, { mode: 0o600 });
+    });
+
+    it('is rotated while the server goes on with what it has', async () => {
+      old = (await generate(order)).body;
+      await phmJson(['secret', 'rotate'], dataDir);
+      assert.equal((await validate({ key: old.key })).body.valid, true);
+      assert.equal(await server.stop('SIGINT'), 0);
+    });
+
+    it('keeps old proofs and commitments good and makes new ones under the new version', async () => {
+      await start();
+      const { body: fresh } = await generate(order);
+      for (const { key, hash_proof } of [old, fresh]) {
+        assert.equal((await validate({ key })).body.valid, true);
+        assert.equal((await validate({ key, hash_proof })).body.valid, true);
+      }
+      const versionOf = (proof: string) => BigInt(proof.slice('proof_'.length)) >> 256n;
+      assert.equal(versionOf(old.hash_proof), 1n);
+      assert.equal(versionOf(fresh.hash_proof), 2n);
+    });
+  });
+
   it('fails /readyz first on SIGTERM, answers what is under way, and exits 0', async () => {
     assert.equal((await server.request('/readyz')).status, 200);
     const agent = new Agent({ keepAlive: true });
@@ -155,67 +201,18 @@ describe('a server', () => {
   });
 });
 
-describe('a master secret that the server made', () => {
-  const dataDir = freshFolder();
-  const path = join(dataDir, 'master.key');
-  const order = { security_level: 256, include: ['hash_proof'] };
-  const servers: Server[] = [];
-  let old: Answer['body'];
-  const start = async () => {
-    const server = await Server.start(dataDir);
-    servers.push(server);
-    return server;
-  };
-  before(start);
-  after(() => Promise.all(servers.map((server) => server.stop('SIGKILL'))));
-
-  it('can be read by its owner alone', () => {
-    assert.equal(statSync(path).mode & 0o777, 0o600);
-  });
-
-  it('is not used when it is another one, and not made anew when it is missing', async () => {
-    const secret = readFileSync(path, 'utf8');
-    writeFileSync(path, `1:${'5a'.repeat(32)}\n`);
-    const another = await runPhm(['serve'], dataDir);
-    assert.equal(another.code, 1);
-    assert.match(another.stderr, /version 1 of the master secret is not the one/);
-    assert.ok(!another.stderr.includes('5a5a'));
-    rmSync(path);
-    const missing = await runPhm(['serve'], dataDir);
-    assert.equal(missing.code, 1);
-    assert.match(missing.stderr, /cannot use the master secret in .*master\.key: .*restore/);
-    assert.ok(!existsSync(path));
-    writeFileSync(path, secret, { mode: 0o600 });
-  });
-
-  it('is rotated while the server goes on with what it has', async () => {
-    const [server] = servers;
-    old = (await server.generate(order)).body;
-    await phmJson(['secret', 'rotate'], dataDir);
-    assert.equal((await server.validate({ key: old.key })).body.valid, true);
-    assert.equal(await server.stop('SIGINT'), 0);
-  });
-
-  it('keeps old proofs and commitments good and makes new ones under the new version', async () => {
-    const server = await start();
-    const { body: fresh } = await server.generate(order);
-    for (const { key, hash_proof } of [old, fresh]) {
-      assert.equal((await server.validate({ key })).body.valid, true);
-      assert.equal((await server.validate({ key, hash_proof })).body.valid, true);
-    }
-    const versionOf = (proof: string) => BigInt(proof.slice('proof_'.length)) >> 256n;
-    assert.equal(versionOf(old.hash_proof), 1n);
-    assert.equal(versionOf(fresh.hash_proof), 2n);
-    assert.equal(await server.stop('SIGINT'), 0);
-  });
-});
-
 describe('a server without demo keys, whose master secret is in its environment', () => {
   const dataDir = freshFolder();
+  const deathFile = join(dataDir, 'die');
   let server: Server;
   before(async () => {
-    const secret = { PHM_MASTER_KEY: 'ab'.repeat(32) };
-    server = await Server.start(dataDir, { PHM_DEMO_KEYS: 'off', ...secret });
+    const hook = pathToFileURL(resolve(import.meta.dirname, '../support/dying-worker.ts'));
+    hook.searchParams.set('when', deathFile);
+    server = await Server.start(dataDir, {
+      PHM_DEMO_KEYS: 'off',
+      PHM_MASTER_KEY: 'ab'.repeat(32),
+      NODE_OPTIONS: `--import=${hook.href}`,
+    });
   });
   after(() => server?.stop('SIGKILL'));
 
@@ -230,6 +227,14 @@ describe('a server without demo keys, whose master secret is in its environment'
     const { code, stderr } = await runPhm(['serve'], dataDir, { PHM_MASTER_KEY: 'cd'.repeat(32) });
     assert.equal(code, 1);
     assert.match(stderr, /master secret/);
+  });
+
+  describe('a worker that dies', () => {
+    it('ends the process at once, so that it is started again', async () => {
+      writeFileSync(deathFile, '');
+      await untilLogged(server, /^phm: ended by an unexpected WorkerExit \(code 1\)$/m);
+      assert.equal(await server.stop('SIGCONT'), 1);
+    });
   });
 });
 
@@ -247,20 +252,6 @@ describe('a credential that cannot be read', () => {
       stderr,
       /^phm: the credential of PHM_QRNG_API_KEY_FILE, .+missing, cannot be read: ENOENT/m,
     );
-  });
-});
-
-describe('a worker that dies', () => {
-  it('ends the process at once, so that it is started again', async (t) => {
-    const dataDir = freshFolder();
-    const file = join(dataDir, 'die');
-    const hook = pathToFileURL(resolve(import.meta.dirname, '../support/dying-worker.ts'));
-    hook.searchParams.set('when', file);
-    const server = await Server.start(dataDir, { NODE_OPTIONS: `--import=${hook.href}` });
-    t.after(() => server.stop('SIGKILL'));
-    writeFileSync(file, '');
-    await untilLogged(server, /^phm: ended by an unexpected WorkerExit \(code 1\)$/m);
-    assert.equal(await server.stop('SIGCONT'), 1);
   });
 });
 
