@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Balancer } from './balancer.ts';
+import { type Account, addAccounts } from './books.ts';
 import { freePort } from './free-port.ts';
 import type { IssuedKey, Load } from './load.ts';
 import { Postgres } from './postgres.ts';
-import { type Environment, makeDataDir, phmJson, removeDataDir, Server } from './server.ts';
+import { type Environment, makeDataDir, removeDataDir, Server } from './server.ts';
 
 const DATABASE = 'service';
 
@@ -55,20 +56,18 @@ export class Replicas {
   /** Makes database and account, starts both servers and waits until the balancer uses them. */
   static async start(env: Environment): Promise<Replicas> {
     const postgres = await Postgres.start();
+    const url = await postgres.createLedger(DATABASE);
+    const [account] = (await addAccounts({ kind: 'postgres', url }, ['enterprise'])) as [Account];
     const common = {
-      PHM_DATABASE_URL: await postgres.createLedger(DATABASE),
+      PHM_DATABASE_URL: url,
       PHM_MIGRATE: 'auto',
       PHM_RATE_LIMITS: 'off',
       ...env,
     };
     const folders = [makeDataDir(), makeDataDir()];
-    const create = ['account', 'create', '--name', 'load', '--plan', 'enterprise'];
-    const { account_id } = await phmJson<{ account_id: string }>(create, folders[0], common);
-    const issue = ['key', 'issue', '--account', account_id];
-    const { api_key } = await phmJson<{ api_key: string }>(issue, folders[0], common);
     const ports = [await freePort(), await freePort()];
     const balancer = await Balancer.start(ports);
-    const replicas = new Replicas(postgres, common, api_key, folders, ports, balancer);
+    const replicas = new Replicas(postgres, common, account.apiKey, folders, ports, balancer);
     try {
       await Promise.all([replicas.launch(0), replicas.launch(1)]);
       await until('both servers are used', () => balancer.readyServers === 2);
