@@ -3,9 +3,8 @@
  *
  *   entropy source → health tests → DRBG → statistical evidence → modulation → proof
  *
- * and then, in `key-worker.ts`, the ledger, and in `http/`, the response. The suite tests a sample;
- * four quick tests look at it again after modulation. Sections cited are those of
- * `docs/architecture.md` and of the standards named there.
+ * and then the ledger (`service/threads/key-worker.ts`) and the response (`http/`). The suite tests a sample;
+ * four quick tests look at it again after modulation. `docs/architecture.md` follows a request through it.
  */
 import { concatBytes, wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';

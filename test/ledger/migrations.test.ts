@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import {
   isNewerSchema,
@@ -16,6 +17,16 @@ const migration = (version: number, oldest?: number): Migration => ({
 });
 
 describe('migrations', () => {
+  it('hold the quota decision of PostgreSQL where quota-decision.ts says', () => {
+    const folder = new URL('../../src/ledger/migrations/postgres/', import.meta.url);
+    const deciding = readdirSync(folder).filter((file) =>
+      readFileSync(new URL(file, folder), 'utf8').includes('CREATE FUNCTION write_batch'),
+    );
+    const source = new URL('../../src/ledger/quota-decision.ts', import.meta.url);
+    const named = /`(\d{4}-[a-z-]+\.sql)`/.exec(readFileSync(source, 'utf8'))?.[1];
+    assert.equal(named, deciding.sort().at(-1));
+  });
+
   for (const store of ['postgres', 'sqlite'] as const) {
     it(`name the oldest programs that can work with their schema: ${store}`, () => {
       const migrations = readMigrations(store).filter(({ version }) => version >= FIRST);

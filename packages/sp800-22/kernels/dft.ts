@@ -23,7 +23,8 @@
  * coefficient i is multiplied by W^(ri) (twist): x is replaced by W^r·x, the r of the lane is gone
  * from all factors below, and one short table of them serves all lanes of all jobs.
  *
- * End. The values of the leaves are not kept: dft-threshold.ts counts them.
+ * End. The values of the leaves are not kept: they are counted where they arise, in dft-leaves4.ts and dft-butterfly5.ts,
+ * by the functions of dft-threshold.ts.
  *
  * Classes 0 and 32 are their own mirror images, so there each pair S_k, S_(n−k) is counted twice,
  * and bins 0 and n/2 once. The latter two are Σ X_i and Σ (−1)^i X_i: the caller takes them out.

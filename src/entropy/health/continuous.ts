@@ -3,7 +3,7 @@
  * differ.
  *
  * It is for sources that deliver conditioned output, to which the tests of NIST SP 800-90B §4.4 do
- * not apply: those are for raw samples (`noise-tests.ts`). For honest draws of 256 bits of entropy
+ * not apply: those are for raw samples (`packages/sp800-90b`). For honest draws of 256 bits of entropy
  * it fails with probability 2^-256 a draw.
  */
 import { hash, timingSafeEqual } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** What the kernels count of one sequence, as the tests of packages/sp800-22/src/ judge it. */
+/** What the kernels count of one sequence, as the tests in ../tests/ judge it. */
 import { type PackedSequence, withUnpacked } from '../bits.ts';
 import type { WalkExtremes } from '../tests/cumulative-sums.ts';
 import { countPeaksBelow } from '../tests/dft.ts';

@@ -36,7 +36,7 @@ export class DftKernel {
   }
 
   /**
-   * N_1: of the bins 0 … n/2 − 1 those with |S_k|² < `T2`; what `countPeaksBelow` of ../dft.ts gives.
+   * N_1: of the bins 0 … n/2 − 1 those with |S_k|² < `T2`; what `countPeaksBelow` of ../tests/dft.ts gives.
    * `undefined` when the sequence is so regular that single precision cannot be relied upon.
    */
   countBelow(T2: number): number | undefined {
