@@ -5,10 +5,19 @@
  * step. The directory is synced last. If that fails, the error is thrown though the whole file is in its place.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, linkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { SetupError } from '../errors.ts';
-import { syncDirectory, syncFile } from './sync.ts';
+import { syncDirectory } from './sync.ts';
 
 /** Only the owner reads these files: each may hold key material. */
 const MODE = 0o600;
@@ -32,21 +41,24 @@ export class DurableFile {
   readonly path: string;
   /** Where the content goes. */
   readonly temporary: string;
+  readonly #descriptor: number;
+  #isOpen = true;
 
-  /** Makes the temporary file, empty. */
+  /** Makes the temporary file, empty. It stays open until it is in its place or discarded. */
   constructor(path: string) {
     this.path = path;
     this.temporary = temporaryName(path);
-    makeEmptyFile(this.temporary);
+    this.#descriptor = openSync(this.temporary, 'wx', MODE);
   }
 
+  /** Never by the name: in a directory that others may write to, another user's file can have it by now. */
   write(content: string | Uint8Array): void {
-    writeFileSync(this.temporary, content, { flag: 'r+' });
+    writeFileSync(this.#descriptor, content);
   }
 
   /** Syncs the content and gives the file its name. */
   putInPlace({ replace, mayBeLost = false }: Placement): void {
-    syncFile(this.temporary);
+    fsyncSync(this.#descriptor);
     if (replace) renameSync(this.temporary, this.path);
     else linkSync(this.temporary, this.path);
     this.discard();
@@ -60,6 +72,8 @@ export class DurableFile {
 
   /** Removes the temporary file, if it is still there. */
   discard(): void {
+    if (this.#isOpen) closeSync(this.#descriptor);
+    this.#isOpen = false;
     rmSync(this.temporary, { force: true });
   }
 }

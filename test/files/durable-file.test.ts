@@ -136,6 +136,17 @@ describe('a durable file', () => {
   });
 });
 
+describe('a durable file whose temporary name another file takes', () => {
+  it('has its content in the file that it made, which others cannot read', () => {
+    const file = new DurableFile(join(newFolder(), 'x'));
+    rmSync(file.temporary);
+    writeFileSync(file.temporary, '', { mode: 0o644 });
+    file.write('key');
+    assert.equal(readFileSync(file.temporary, 'utf8'), '');
+    file.discard();
+  });
+});
+
 describe('a step that fails', () => {
   const steps = ['openSync', 'writeFileSync', 'fsyncSync'] as const;
   for (const replace of [true, false]) {
