@@ -1,8 +1,8 @@
 /**
  * No induced fault of an entropy source yields a key: faults × sources on the real server. The
  * sources are a FIFO and two services on this machine, all in the hands of this test. Those that
- * cannot be reached from outside are in `test/keys/source-faults.test.ts`, and more that last in
- * `test/slow/source-faults.test.ts`.
+ * cannot be reached from outside are in `test/keys/source-faults.test.ts`. Faults that last are in
+ * `test/slow/source-faults.test.ts`, and one of them in `test/http/sources.test.ts`.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -15,7 +15,7 @@ import { extractVonNeumann } from '../../src/entropy/sources/von-neumann.ts';
 import { formatKeyId } from '../../src/keys/key-id.ts';
 import type * as ibm from '../entropy/fake-ibm.ts';
 import type { Answer, Misbehaviour } from '../entropy/fake-service.ts';
-import { assertLatches, SHOTS, Site, STUCK } from '../support/faulty-sources.ts';
+import { SHOTS, Site } from '../support/faulty-sources.ts';
 import type { NoiseFifo } from '../support/noise-fifo.ts';
 import { assertRefused, type SourceWatch } from '../support/source-watch.ts';
 
@@ -166,8 +166,6 @@ function jobIdsInLedger(dataDir: string): Map<string, string> {
 }
 
 describe('a server whose sources break', { concurrency: true, timeout: 160_000 }, () => {
-  it('stuck: no key after it is noticed, until a restart', (t) => assertLatches(t, STUCK));
-
   describe('for a while', IN_ORDER, () => {
     let site: Site;
     before(async () => {

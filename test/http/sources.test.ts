@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { NoiseFifo } from '../support/noise-fifo.ts';
 import { type Environment, makeDataDir, removeDataDir, Server } from '../support/server.ts';
-import { SourceWatch } from '../support/source-watch.ts';
+import { assertRefused, SourceWatch } from '../support/source-watch.ts';
 
 /** Min-entropy a bit of a screened sample: sound ones show 0.996, and less than this one in 10^15. */
 const LEAST_SCREEN = 0.985;
@@ -75,6 +75,22 @@ describe('a server with a noise source as its default', { timeout: 60_000 }, () 
     }
     const { body } = await server.generate({ security_level: 384, entropy_source: 'os' });
     assert.ok(body.entropy_bits < 256);
+  });
+
+  it('makes no key of it once it is stuck, whatever comes after', async () => {
+    const { server, fifo } = site;
+    const watch = new SourceWatch(server, 'device');
+    // A new device, for what is left in the old one is good.
+    fifo.remove();
+    fifo.create();
+    fifo.feed(Buffer.alloc(4_096, 0x42));
+    await watch.untilRefused();
+    await watch.untilLogged('latched', /the repetition count test failed at sample \d+/);
+    fifo.feedHonestly();
+    assertRefused(await watch.generate());
+    assertRefused(await server.generate({ security_level: 128 }));
+    assert.equal(await watch.health(), 'unavailable');
+    assert.equal((await new SourceWatch(server, 'os').generate()).status, 200);
   });
 });
 

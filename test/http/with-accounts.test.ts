@@ -3,5 +3,6 @@
  * too: `node test/http/with-accounts/quota.ts`.
  */
 import './with-accounts/bad-input.ts';
+import './with-accounts/outage.ts';
 import './with-accounts/quota.ts';
 import './with-accounts/statistics.ts';

@@ -1,0 +1,23 @@
+/** A ledger in SQLite that cannot grow for a while; `test/slow/outage.test.ts` has all that can happen. */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { type Account, addAccounts, querySqlite } from '../../support/books.ts';
+import { Load } from '../../support/mixed-load.ts';
+import { outlive } from '../../support/outage.ts';
+import { dataDir, server } from '../../support/shared-server.ts';
+import { sqliteIn } from '../../support/unknown-keys.ts';
+
+const PRLIMIT = '/usr/bin/prlimit';
+const noPrlimit = existsSync(PRLIMIT) ? false : `the limit is set with ${PRLIMIT}`;
+
+test('refuses while its files may not grow, and goes on', { skip: noPrlimit }, async (t) => {
+  const accounts = (await addAccounts(sqliteIn(dataDir), ['enterprise'])) as [Account];
+  const limit = (bytes: string) =>
+    execFileSync(PRLIMIT, ['--pid', String(server.pid), `--fsize=${bytes}:`]);
+  const load = new Load(accounts, Math.random);
+  const [begin, end] = [() => limit('1'), () => limit('unlimited')];
+  const query = querySqlite(dataDir);
+  const longestMs = await outlive({ server, accounts, query, begin, end }, load);
+  t.diagnostic(`a client waited ${Math.round(longestMs)} ms at most`);
+});
