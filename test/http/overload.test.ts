@@ -1,5 +1,10 @@
-/** A server with more requests than it can take: refused at once, shared between accounts, answered at the end. */
+/**
+ * A server whose suite is slow, which holds up plain keys and nothing else; and one, the same, with more requests than it
+ * can take: refused at once, shared between accounts, answered at the end.
+ */
 import assert from 'node:assert/strict';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -9,11 +14,13 @@ import {
   removeDataDir,
   Server,
 } from '../support/server.ts';
+import { slowSuite } from '../support/slow-suite.ts';
 
 /** Requests at once, many more than an account's half of a suite worker's queue. */
 const CROWD = 400;
 const HALF_OF_THE_QUEUE = 128;
 
+const PLAIN = { security_level: 256 };
 const WITH_EVIDENCE = { security_level: 128, enable_nist_validation: true };
 
 /** Requests for keys with evidence that wait for a suite worker, or have had their turn. */
@@ -28,17 +35,48 @@ async function suiteJobs(server: Server): Promise<number> {
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-describe('an overloaded server', () => {
-  const dataDir = makeDataDir();
-  let server: Server;
-  before(async () => {
-    server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off', PHM_METRICS_PORT: '0' });
+const dataDir = makeDataDir();
+/** While it exists, the suite hangs over samples of the generator of plain keys. */
+const slowFile = join(dataDir, 'slow');
+let server: Server;
+before(async () => {
+  server = await Server.start(dataDir, {
+    PHM_RATE_LIMITS: 'off',
+    PHM_METRICS_PORT: '0',
+    ...slowSuite(slowFile),
   });
-  after(async () => {
-    await server?.stop('SIGKILL');
-    removeDataDir(dataDir);
-  });
+});
+after(async () => {
+  await server?.stop('SIGKILL');
+  removeDataDir(dataDir);
+});
 
+describe('a server whose suite is slow', () => {
+  // The tests below count the keys of the other demo account.
+  const generate = () => server.generate(PLAIN, DEMO_PROFESSIONAL_KEY);
+
+  it('holds up plain keys until the verdict comes, but no other request', async () => {
+    const { body } = await generate();
+    writeFileSync(slowFile, '');
+    // A sample is drawn before it, and it uses up what may follow that.
+    assert.equal((await generate()).status, 200);
+    let answered = 0;
+    const held = Array.from({ length: 3 }, async () => {
+      const answer = await generate();
+      answered += 1;
+      return answer;
+    });
+    for (let i = 0; i < 3; i++) {
+      assert.equal((await server.validate({ key: body.key })).body.valid, true);
+      assert.equal((await server.metrics()).status, 200);
+    }
+    assert.equal(answered, 0);
+    rmSync(slowFile);
+    for (const { status } of await Promise.all(held)) assert.equal(status, 200);
+  });
+});
+
+describe('an overloaded server', () => {
   it('answers 503 beyond the suite queue while plain requests pass by', async () => {
     const tested = Array.from({ length: CROWD }, () => server.generate(WITH_EVIDENCE));
     let finished = 0;
@@ -49,7 +87,7 @@ describe('an overloaded server', () => {
     assert.equal(refused.body.code, 'overloaded');
     assert.match(refused.headers.get('retry-after') ?? '', /^[1-9][0-9]*$/);
     // The suite is busy with what it took: a plain key does not wait for it.
-    const plain = await server.generate({ security_level: 256 });
+    const plain = await server.generate(PLAIN);
     assert.equal(plain.status, 200);
     assert.ok(finished < CROWD, 'the plain request was answered before the suite was done');
     const statuses = (await Promise.all(tested)).map(({ status }) => status);
