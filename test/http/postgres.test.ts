@@ -1,4 +1,7 @@
-/** The real server and the real command line on PostgreSQL: one ledger, one quota, several servers. */
+/**
+ * The real server and the real command line on PostgreSQL: one ledger, one quota, several servers. A flood of unknown API
+ * keys there is in `test/slow/flood.test.ts`.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { assertCountsOwnRequests } from '../support/own-requests.ts';
@@ -12,7 +15,7 @@ import {
   runPhm,
   Server,
 } from '../support/server.ts';
-import { makeAccount, outlastFlood } from '../support/unknown-keys.ts';
+import { makeAccount } from '../support/unknown-keys.ts';
 
 const MASTER_KEY = '5a'.repeat(32);
 /** Of the professional plan. */
@@ -81,8 +84,7 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
     assert.equal((await first.generate({ security_level: 256 }, DEMO_KEY)).status, 401);
     assert.equal(await first.stop(), 0);
 
-    // With limits, which the flood below needs.
-    both = [await start(folders[0], { PHM_RATE_LIMITS: 'on' }), second];
+    both = [await start(folders[0]), second];
     for (const server of both) {
       const { metrics } = (await server.metrics('', apiKey)).body;
       assert.equal(metrics.performance.total_keys_generated, 1);
@@ -128,11 +130,6 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
   it('counts in the metrics of either server what any of them answered before', async () => {
     const { seen } = await makeAccount({ kind: 'postgres', url: env.PHM_DATABASE_URL ?? '' });
     await assertCountsOwnRequests(both, seen);
-  });
-
-  it('answers valid keys through a flood of unknown ones', async () => {
-    const url = env.PHM_DATABASE_URL ?? '';
-    await outlastFlood(both[0], await makeAccount({ kind: 'postgres', url }), 3_000);
   });
 
   it('writes the password of the address nowhere', async () => {
