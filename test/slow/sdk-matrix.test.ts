@@ -1,6 +1,6 @@
 /**
  * The client's package on Node 20, 22 and 26, compiled with each `moduleResolution` by TypeScript 5 and 7, as
- * ES module and from CommonJS; the examples on Node 20, which test/sdk/package.test.ts has on Node 26; and its README
+ * ES module and from CommonJS; the examples on Node 20, which test/slow/sdk-package.test.ts has on Node 26; and its README
  * with the compiler that the registry has today.
  */
 import assert from 'node:assert/strict';

@@ -1,4 +1,7 @@
-/** Two servers behind a proxy: their database goes away; a rotation of the master secret done wrongly. */
+/**
+ * Two servers behind a proxy: their database goes away, and a rotation of the master secret is done wrongly. 10 s. It repeats, with
+ * whole servers, what test/service/ledger-readiness.test.ts and test/service/retired-secret.test.ts show of their parts.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { noPostgres } from '../support/postgres.ts';

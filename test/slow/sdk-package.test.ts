@@ -1,11 +1,11 @@
-/** The package in sdk/, as a newcomer gets it who follows its README in an empty folder. */
+/** The package in sdk/, as a newcomer gets it who follows its README in an empty folder. 6 s. test/sdk/ tests its source. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { COMMANDS, EXAMPLES, FIRST_OUTPUT, Newcomer } from '../sdk/newcomer.ts';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
-import { COMMANDS, EXAMPLES, FIRST_OUTPUT, Newcomer } from './newcomer.ts';
 
 /** What a project's own code may say, and what it may not. */
 const CONSUMER = `
