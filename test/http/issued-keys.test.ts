@@ -7,8 +7,8 @@ import { DEMO_KEY, makeDataDir, phmJson, removeDataDir, Server } from '../suppor
 import { sqliteIn } from '../support/unknown-keys.ts';
 
 /** Issues an API key of a new account, as an operator does. */
-async function makeApiKey(dataDir: string, plan: string) {
-  const create = ['account', 'create', '--name', 'n', '--plan', plan];
+async function makeApiKey(dataDir: string) {
+  const create = ['account', 'create', '--name', 'n', '--plan', 'professional'];
   const { account_id } = await phmJson<{ account_id: string }>(create, dataDir);
   const issue = ['key', 'issue', '--account', account_id];
   return phmJson<{ api_key: string; api_key_id: string }>(issue, dataDir);
@@ -49,7 +49,7 @@ describe('API keys of a server that is told to keep its demo keys', () => {
 
   it('are valid at once when issued, and soon refused and not offered when revoked', async () => {
     assert.equal(await offered(), DEMO_KEY);
-    const { api_key, api_key_id } = await makeApiKey(dataDir, 'professional');
+    const { api_key, api_key_id } = await makeApiKey(dataDir);
     assert.equal((await server.generate({ security_level: 128 }, api_key)).status, 200);
     // PHM_DEMO_KEYS=on keeps them beside the operator's own.
     assert.equal(await offered(), DEMO_KEY);
@@ -79,7 +79,7 @@ describe('demo keys on loopback', () => {
     const servers = [await Server.start(dataDir), await Server.start(dataDir)];
     t.after(() => Promise.all(servers.map((server) => server.stop('SIGKILL'))));
     for (const server of servers) assert.equal((await server.metrics()).status, 200);
-    await makeApiKey(dataDir, 'research');
+    await addAccounts(sqliteIn(dataDir), ['research']);
     for (const server of servers) {
       await server.logged('"msg":"demo keys have ended: an API key was issued"');
       const { status, body } = await server.metrics();

@@ -165,8 +165,8 @@ function jobIdsInLedger(dataDir: string): Map<string, string> {
   }
 }
 
-describe('a server whose sources break', { concurrency: true, timeout: 160_000 }, () => {
-  describe('for a while', IN_ORDER, () => {
+describe('a server whose sources break', { timeout: 160_000 }, () => {
+  describe('for a while', () => {
     let site: Site;
     before(async () => {
       site = await Site.open();
