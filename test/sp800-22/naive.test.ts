@@ -1,4 +1,4 @@
-/** Differential runs: every count of `src/sts` against the naive oracle, long spectra against NumPy. */
+/** Differential runs: every count of `packages/sp800-22` against the naive oracle, long spectra against NumPy. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';

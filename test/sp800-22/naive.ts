@@ -1,5 +1,5 @@
 /**
- * A second, naive oracle: each statistic from its definition, by another way than `src/sts`, and as
+ * A second, naive oracle: each statistic from its definition, by another way than `packages/sp800-22`, and as
  * slow as that makes it. Bits are arrays of 0 and 1.
  */
 

@@ -1,5 +1,5 @@
 /**
- * The tables of the transform in kernels/dft*.ts, computed in double precision and rounded once to f32,
+ * The tables of the transform in packages/sp800-22/kernels/dft*.ts, computed in double precision and rounded once to f32,
  * and the way back from a place in it to its bin. packages/sp800-22/kernels/dft.ts explains nodes, lanes, jobs and the
  * twist.
  */
