@@ -11,7 +11,7 @@ const bin = findInstalled(['initdb', 'postgres']);
 const FILES = [
   'ledger/postgres.test.ts',
   'ledger/postgres-growth.test.ts',
-  'http/postgres.test.ts',
+  'slow/servers-on-postgres.test.ts',
 ];
 
 describe('an installed PostgreSQL', {

@@ -1,4 +1,7 @@
-/** The client commands as processes: pipes, terminals, signals, and output that cannot be written. */
+/**
+ * The client commands as processes: pipes, terminals, signals, and output that cannot be written. 6 s. What they say is in
+ * `test/cli/client.test.ts`.
+ */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

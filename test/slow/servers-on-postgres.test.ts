@@ -1,6 +1,6 @@
 /**
- * The real server and the real command line on PostgreSQL: one ledger, one quota, several servers. A flood of unknown API
- * keys there is in `test/slow/flood.test.ts`.
+ * The real server and the real command line on PostgreSQL: one ledger, one quota, several servers. 10 s. The ledger's
+ * contract on PostgreSQL is in `test/ledger/postgres.test.ts`, a flood of unknown API keys in `test/slow/flood.test.ts`.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
