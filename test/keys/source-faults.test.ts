@@ -1,6 +1,6 @@
 /**
  * No induced fault of an entropy source yields a key: those that cannot be induced from outside the
- * process, or would take too long. The rest is in `test/http/source-faults.test.ts`.
+ * process, or would take too long. The rest is in `test/slow/source-outages.test.ts`.
  */
 import assert from 'node:assert/strict';
 import { randomBytes, randomFillSync, randomInt } from 'node:crypto';

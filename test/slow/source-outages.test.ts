@@ -1,8 +1,8 @@
 /**
- * No induced fault of an entropy source yields a key: faults × sources on the real server. The
- * sources are a FIFO and two services on this machine, all in the hands of this test. Those that
- * cannot be reached from outside are in `test/keys/source-faults.test.ts`. Faults that last are in
- * `test/slow/source-faults.test.ts`, and one of them in `test/http/sources.test.ts`.
+ * No induced fault of an entropy source yields a key: faults × sources on the real server. 20 s, most of it real waits.
+ * The sources are a FIFO and two services on this machine, all in the hands of this test. Faults that cannot be reached
+ * from outside are in `test/keys/source-faults.test.ts`. Faults that last are in `test/slow/source-faults.test.ts`, and
+ * one of them in `test/http/sources.test.ts`.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
