@@ -7,6 +7,8 @@ import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { KERNEL_DIGESTS } from '../packages/sp800-22/src/kernels/digests.ts';
+import { KERNEL_DIGEST } from '../src/modulation/kernel-digest.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
@@ -61,7 +63,19 @@ async function compile({ folder, entry, target }: (typeof KERNELS)[number]): Pro
   if (error) throw error;
 }
 
+/** Says what to do after a change of a kernel: until then the service refuses to load it. */
+function reportNewBytes(): void {
+  const known = [KERNEL_DIGESTS.simd, KERNEL_DIGESTS['relaxed-simd'], KERNEL_DIGEST];
+  const isKnown = (path: string, i: number) =>
+    createHash('sha256').update(readFileSync(path)).digest('hex') === known[i];
+  if (BUILT.every(isKnown)) return;
+  process.stderr.write(
+    'The kernels have new bytes: "npm run digests" makes the service accept them.\n',
+  );
+}
+
 if (!isUpToDate()) {
   for (const kernel of KERNELS) await compile(kernel);
   writeFileSync(STAMP, digestState() ?? '');
+  reportNewBytes();
 }

@@ -3,7 +3,7 @@
  * `npm pack` runs it in each package (`prepack`).
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -16,3 +16,8 @@ execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', '.'], {
   shell: process.platform === 'win32',
 });
 cpSync(join(root, 'LICENSE'), 'LICENSE');
+
+// npm packs what there is of `files`, and says nothing of what is missing.
+const { files } = JSON.parse(readFileSync('package.json', 'utf8')) as { files: string[] };
+const missing = files.filter((path) => !existsSync(path));
+if (missing.length > 0) throw new Error(`${missing.join(', ')} is missing: run "npm run build"`);

@@ -8,15 +8,16 @@ import { CommandError, unwritable } from '../command-error.ts';
 
 export class KeyFile {
   readonly path: string;
-  readonly #file: DurableFile;
-  /** Whether the file at `path` is the empty one; it is an old one that is to be replaced otherwise. */
-  readonly #isClaimed: boolean;
+  /** The empty file that holds the name; null where an old file is to be replaced. */
+  readonly #claimed: Stats | null;
+  /** Made at once beside an old file, to know before the key is made that it can be replaced. */
+  #replacement: DurableFile | null = null;
 
-  private constructor(path: string, isClaimed: boolean) {
+  private constructor(path: string, isNew: boolean) {
     this.path = path;
-    this.#file = new DurableFile(path);
-    this.#isClaimed = isClaimed;
-    if (isClaimed) this.#takeName();
+    if (isNew) makeEmptyFile(path);
+    else this.#replacement = new DurableFile(path);
+    this.#claimed = isNew ? lstatSync(path) : null;
   }
 
   /** Takes the name. Throws `CommandError` when there is a file, but for a plain one with `replace`. */
@@ -30,30 +31,33 @@ export class KeyFile {
     }
   }
 
-  /** Writes, syncs and puts in place; when that fails nothing is left, and an old file is as it was. */
+  /**
+   * Writes, syncs and puts in place; when that fails nothing is left, and an old file is as it was. Throws
+   * `CommandError`, also when another file has taken the name meanwhile.
+   */
   save(content: Uint8Array): void {
     try {
-      this.#file.write(content);
-      this.#file.putInPlace({ replace: true });
+      if (this.#claimed && !this.#holdsName(this.#claimed)) {
+        throw new CommandError(`${this.path} was replaced by another file meanwhile`, 1);
+      }
+      this.#replacement ??= new DurableFile(this.path);
+      this.#replacement.write(content);
+      this.#replacement.putInPlace({ replace: true });
     } catch (error) {
       this.discard();
-      throw unwritable(this.path, error);
+      throw error instanceof CommandError ? error : unwritable(this.path, error);
     }
   }
 
   /** Takes the file away again. */
   discard(): void {
-    this.#file.discard();
-    if (this.#isClaimed) rmSync(this.path, { force: true });
+    this.#replacement?.discard();
+    if (this.#claimed && this.#holdsName(this.#claimed)) rmSync(this.path);
   }
 
-  #takeName(): void {
-    try {
-      makeEmptyFile(this.path);
-    } catch (error) {
-      this.#file.discard();
-      throw error;
-    }
+  #holdsName({ dev, ino }: Stats): boolean {
+    const now = lstatSync(this.path, { throwIfNoEntry: false });
+    return now?.dev === dev && now.ino === ino && now.size === 0;
   }
 }
 

@@ -1,0 +1,57 @@
+/** The file that `phm generate --output` writes: its name is held before the key is made, and no other file is lost. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { KeyFile } from '../../src/cli/client/key-file.ts';
+
+const FOLDER = mkdtempSync(join(tmpdir(), 'key-file-'));
+after(() => rmSync(FOLDER, { recursive: true, force: true }));
+
+const KEY = Buffer.from('key');
+
+function newPath(): string {
+  return join(mkdtempSync(join(FOLDER, 'x-')), 'k');
+}
+
+describe('the file of a new key', () => {
+  it('is empty and alone until the key is there', () => {
+    const path = newPath();
+    const file = KeyFile.claim(path, false);
+    assert.deepEqual([readdirSync(join(path, '..')), readFileSync(path, 'utf8')], [['k'], '']);
+    file.save(KEY);
+    assert.deepEqual([readdirSync(join(path, '..')), readFileSync(path, 'utf8')], [['k'], 'key']);
+  });
+
+  it('goes again without a key', () => {
+    const path = newPath();
+    KeyFile.claim(path, false).discard();
+    assert.deepEqual(readdirSync(join(path, '..')), []);
+  });
+
+  for (const action of ['save', 'discard'] as const) {
+    it(`leaves another file that has taken its name: ${action}`, () => {
+      const path = newPath();
+      const file = KeyFile.claim(path, false);
+      writeFileSync(`${path}.other`, 'other');
+      renameSync(`${path}.other`, path);
+      if (action === 'discard') file.discard();
+      else assert.throws(() => file.save(KEY), /replaced by another file/);
+      assert.deepEqual(
+        [readdirSync(join(path, '..')), readFileSync(path, 'utf8')],
+        [['k'], 'other'],
+      );
+    });
+  }
+
+  it('replaces an old file only as a whole, and only when told', () => {
+    const path = newPath();
+    writeFileSync(path, 'old');
+    assert.throws(() => KeyFile.claim(path, false), /--force/);
+    KeyFile.claim(path, true).discard();
+    assert.deepEqual([readdirSync(join(path, '..')), readFileSync(path, 'utf8')], [['k'], 'old']);
+    KeyFile.claim(path, true).save(KEY);
+    assert.deepEqual([readdirSync(join(path, '..')), readFileSync(path, 'utf8')], [['k'], 'key']);
+  });
+});
