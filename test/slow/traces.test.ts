@@ -33,7 +33,7 @@ const logLines = (server: Server) =>
 
 /** A hook that writes the addresses of all loaded modules to a file. */
 const noteModules = (file: string) => {
-  const hook = pathToFileURL(resolve(import.meta.dirname, 'loaded-modules.ts'));
+  const hook = pathToFileURL(resolve(import.meta.dirname, '../support/loaded-modules.ts'));
   hook.searchParams.set('to', file);
   return { NODE_OPTIONS: `--import=${hook.href}` };
 };
