@@ -35,7 +35,7 @@ function lineFormat({ logFormat }: Config, color: boolean): ((line: string) => s
   return prettyLines({ color });
 }
 
-/** Whether what goes to stderr is seen on a terminal, by somebody who wants colours. */
+/** Whether stderr is a terminal whose user wants colours. */
 function showsColors({ NO_COLOR, TERM }: Started['env']): boolean {
   return Boolean(process.stderr.isTTY) && !NO_COLOR && TERM !== 'dumb';
 }

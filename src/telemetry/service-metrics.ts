@@ -1,6 +1,6 @@
 /**
- * The metrics of one server, for Prometheus. What happens is counted as it happens; what is (queues,
- * sources, the ledger) is read when somebody scrapes.
+ * The metrics of one server, for Prometheus. Events are counted as they happen. State (queues,
+ * sources, the ledger) is read at each scrape.
  *
  * Labels come from tables of the code alone: never an account, an API key, a key id, an address or
  * anything else of a client. Series that a table names exist from the start, at zero.

@@ -30,7 +30,7 @@ import {
 let server: Server;
 let folder: string;
 before(async () => {
-  // Every command listens once for an output that nobody reads.
+  // Each command adds one listener for an output whose reader has gone.
   process.stdout.setMaxListeners(0);
   folder = makeDataDir();
   mkdirSync(inFolder('data'));

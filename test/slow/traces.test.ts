@@ -1,4 +1,4 @@
-/** Traces arrive at a collector, belong to their caller's trace, and cost nobody anything but time. 5 s. */
+/** Traces reach a collector and continue the caller's trace. A collector that fails delays no request. 5 s. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';

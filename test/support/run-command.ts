@@ -9,7 +9,7 @@ export interface RunResult extends CommandResult {
   readonly bytes: Buffer;
 }
 
-// Long commands listen once each for an output that nobody reads.
+// Each long command adds one listener for an output whose reader has gone.
 process.stdout.setMaxListeners(0);
 
 /** Runs a command to its end. It looks for no server unless `PHM_PORT` says where. */
