@@ -57,7 +57,7 @@ describe('docs/errors.md', () => {
   });
 
   it('shows a sample whose code, title and status are a row of the table', () => {
-    const sample = /^ {4}\{[\s\S]*?^ {4}\}/m.exec(DOCUMENT)?.[0] ?? '';
+    const sample = /^```json\n([\s\S]*?)^```/m.exec(DOCUMENT)?.[1] ?? '';
     const problem = JSON.parse(sample);
     const { status, title } = ERRORS[problem.code as ErrorCode];
     assert.deepEqual([problem.status, problem.title], [status, title]);
