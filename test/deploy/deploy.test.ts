@@ -410,14 +410,14 @@ describe('deploy/kubernetes', () => {
   });
 });
 
-describe('docs/operations.md', () => {
+describe('docs/incidents.md', () => {
   it('names messages that the service logs', () => {
     const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
     const code = sources
       .filter((path) => path.endsWith('.ts'))
       .map((path) => readText(join('src', path)))
       .join('\n');
-    const table = find(readText('docs/operations.md'), /### In the log\n([\s\S]*?)(?=\n#|$)/);
+    const table = find(readText('docs/incidents.md'), /## In the log\n([\s\S]*?)(?=\n#|$)/);
     const messages = [...table.matchAll(/^\| `([^`]+)`/gm)].map(([, message]) => message ?? '');
     assert.ok(messages.length >= 5);
     for (const message of messages) {

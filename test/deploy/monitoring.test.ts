@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { anchors } from '../support/markdown.ts';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
 import { type Document, find, ROOT, readText, readYaml } from './files.ts';
 
@@ -14,7 +15,6 @@ const TESTS = [
   'deploy/prometheus/phm-alerts-of-a-day.test.yml',
 ];
 const dashboard: Document = JSON.parse(readText('deploy/grafana/phm-dashboard.json'));
-const operations = readText('docs/operations.md');
 
 const rules: Document[] = readYaml(RULES)[0].groups.flatMap((group: Document) => group.rules);
 const alerts = rules.filter(({ alert }) => alert);
@@ -139,34 +139,29 @@ describe('a range', () => {
 
 describe('alerts', () => {
   it('say what happened and where to read what to do', () => {
-    const headings = new Set(
-      [...operations.matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
-        title
-          .toLowerCase()
-          .replaceAll(/[^\w\s-]/g, '')
-          .trim()
-          .replaceAll(' ', '-'),
-      ),
-    );
     assert.ok(alerts.length > 15);
     for (const { alert, annotations, labels } of alerts) {
       assert.match(labels.severity, /^(?:critical|warning)$/, alert);
       assert.ok(annotations.summary && annotations.description, alert);
-      const anchor = find(annotations.runbook, /^docs\/operations\.md#([\w-]+): \S/);
-      assert.ok(headings.has(anchor), `${alert}: ${anchor}`);
+      const [page = '', anchor = ''] = find(
+        annotations.runbook,
+        /^(docs\/(?:incidents|monitoring|operations)\.md#[\w-]+): \S/,
+      ).split('#');
+      assert.ok(anchors(readText(page)).has(anchor), `${alert}: ${page}#${anchor}`);
     }
   });
 
-  it('are the ones of docs/operations.md', () => {
-    const table = find(operations, /### By Prometheus\n([\s\S]*?)(?=\n### )/);
-    const listed = [...table.matchAll(/^\| `(Phm\w+)`/gm)].map(([, name]) => name);
+  it('are the ones of docs/incidents.md', () => {
+    const table = find(readText('docs/incidents.md'), /## By alert\n([\s\S]*?)(?=\n## )/);
+    const cells = [...table.matchAll(/^\| (`[^|]*)\|/gm)].map(([, cell = '']) => cell);
+    const listed = cells.flatMap((cell) => cell.match(/Phm\w+/g) ?? []);
     assert.deepEqual(listed.sort(), alerts.map(({ alert }) => alert).sort());
   });
 });
 
-describe('docs/operations.md', () => {
+describe('docs/monitoring.md', () => {
   it('has a row for each metric of the service, with its type and labels', () => {
-    const section = find(operations, /## Metrics\n([\s\S]*?)(?=\n## )/);
+    const section = find(readText('docs/monitoring.md'), /## Metrics\n([\s\S]*?)(?=\n## )/);
     const rows = new Map(
       [...section.matchAll(/^\| `(phm_\w+)` \| (\w+) \|([^|]*)\|/gm)].map(
         ([, name = '', type = '', labels = '']) => [name, { type, labels }],

@@ -59,7 +59,8 @@ describe('a restore of PostgreSQL', {
 
   it('gives the new database to the role of the servers', async () => {
     const page = find(readText('docs/operations.md'), /### PostgreSQL\n([\s\S]*?)\n## /);
-    const lines = [...page.matchAll(/^ {4}(\S.*)$/gm)].map(([, line = '']) => line);
+    const blocks = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)];
+    const lines = blocks.flatMap(([, block = '']) => block.split('\n'));
     const command = (name: string) => {
       const found = lines.find((line) => line.startsWith(`${name} `));
       assert.ok(found, `the page has no ${name}`);

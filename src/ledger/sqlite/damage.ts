@@ -24,7 +24,7 @@ export function wayBack(path: string): string {
   return (
     `The way back: stop every server on ${dirname(path)}, move ${name} and the files beside it (${name}-wal, ` +
     `${name}-shm) away together and keep them, then put the latest backup in their place ` +
-    '(docs/operations.md, "A damaged database"): phm ledger restore FILE'
+    '(docs/incidents.md, "A damaged database"): phm ledger restore FILE'
   );
 }
 

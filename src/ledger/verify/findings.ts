@@ -15,13 +15,13 @@ const MAX_EXAMPLES = 5;
 /** What to do about rows and sums that SQLite or PostgreSQL holds for sound. */
 const REMEDY =
   'A program of this service does not write this: disk or memory is faulty, or the database was changed by hand. Compare ' +
-  'with a backup (docs/operations.md, "What verify finds")';
+  'with a backup (docs/incidents.md, "What verify finds")';
 
 /** The same, of what a server with a wrong clock leaves as well. */
 export const CLOCK_REMEDY =
-  'A server whose clock was wrong, or was set while a request was under way, leaves this (docs/operations.md, "A wrong ' +
+  'A server whose clock was wrong, or was set while a request was under way, leaves this (docs/incidents.md, "A wrong ' +
   'clock"). If no clock was wrong, disk or memory is faulty, or the database was changed by hand: compare with a backup ' +
-  '(docs/operations.md, "What verify finds")';
+  '(docs/incidents.md, "What verify finds")';
 
 export class Findings {
   readonly #found = new Map<string, { count: number; examples: string[]; remedy: string }>();

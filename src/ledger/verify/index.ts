@@ -45,7 +45,7 @@ export interface VerifyOptions {
 }
 
 const UNREADABLE = 'a part of the database cannot be read to its end';
-const DAMAGED = 'restore a backup: docs/operations.md, "A damaged database"';
+const DAMAGED = 'restore a backup: docs/incidents.md, "A damaged database"';
 
 const CREATED_MS = columnsOf('ledger').findIndex(({ name }) => name === 'created_ms');
 
