@@ -1,4 +1,4 @@
-/** The application in this process, over a stand-in of the key service. */
+/** Builds the HTTP application in this process over a fake key service. */
 import type { FastifyInstance } from 'fastify';
 import { pino } from 'pino';
 import { systemClock } from '../../src/clock.ts';
@@ -9,7 +9,7 @@ import type { KeyService } from '../../src/service/index.ts';
 
 const USAGE = { month: 0, used: 0, quota: null };
 
-/** A service with nothing to complain of. */
+/** A service without problems. */
 export const READY: ReturnType<KeyService['checkReadiness']> = {
   ready: true,
   entropy: true,
@@ -20,7 +20,7 @@ export const READY: ReturnType<KeyService['checkReadiness']> = {
   sources: [],
 };
 
-/** A service that knows one caller, and beyond that what it is given. */
+/** Returns a service that knows one caller; `overrides` replace the rest. */
 export function standInService(plan: string, more: Partial<KeyService> = {}): KeyService {
   const principal: Principal = {
     apiKeyId: 'key',
@@ -38,7 +38,7 @@ export function standInService(plan: string, more: Partial<KeyService> = {}): Ke
   return service as unknown as KeyService;
 }
 
-/** Builds the application with quiet defaults; the caller closes it. */
+/** Builds the application with quiet defaults. The caller closes it. */
 export function buildTestApp(
   options: Partial<AppOptions> & Pick<AppOptions, 'service'>,
 ): Promise<FastifyInstance> {

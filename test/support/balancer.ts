@@ -1,7 +1,6 @@
 /**
- * A small reverse proxy as operators put one in front of several servers: connections to them are kept
- * open, their /readyz is asked at short intervals, requests go round robin to those that are ready, and
- * nothing is tried twice.
+ * A small load balancer, as operators put one in front of several servers: it keeps connections open, checks
+ * `/readyz` at short intervals, sends requests round robin to ready servers, and never retries.
  */
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
@@ -20,7 +19,7 @@ export class Balancer {
   readonly #server = createServer((incoming, outgoing) => this.#forward(incoming, outgoing));
   readonly #timer: NodeJS.Timeout;
   #turn = 0;
-  /** What went wrong between proxy and servers: each is a request that a client has lost. */
+  /** Failures between proxy and servers; each one cost a client its request. */
   readonly failures: string[] = [];
 
   private constructor(ports: readonly number[]) {
@@ -32,7 +31,7 @@ export class Balancer {
     this.#timer = setInterval(() => this.#probeAll(), PROBE_EVERY_MS);
   }
 
-  /** Starts a proxy in front of the servers on these ports of the loopback address. */
+  /** Starts a proxy in front of the servers on these loopback ports. */
   static async start(ports: readonly number[]): Promise<Balancer> {
     const balancer = new Balancer(ports);
     balancer.#server.listen(0, '127.0.0.1');
@@ -44,7 +43,7 @@ export class Balancer {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** How many servers get requests. */
+  /** Number of servers that get requests. */
   get readyServers(): number {
     return this.#upstreams.filter(({ ready }) => ready).length;
   }
@@ -92,7 +91,7 @@ export class Balancer {
       headers,
     });
     forwarded.on('response', (answer) => {
-      // What the server says of its own connection is not the client's matter.
+      // `Connection` concerns the hop between server and proxy only.
       const { connection: _, 'keep-alive': __, ...kept } = answer.headers;
       outgoing.writeHead(answer.statusCode ?? 502, kept);
       answer.pipe(outgoing);

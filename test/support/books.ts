@@ -1,4 +1,4 @@
-/** The ledger's books as another program reads them, and what must hold of them at any moment. */
+/** Reads the ledger's books as another program would, and checks what must hold at any moment. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export interface Account {
   readonly apiKey: string;
 }
 
-/** Adds an account of each plan with an API key, beside the running server. */
+/** Adds an account with an API key for each plan, while the server runs. */
 export async function addAccounts(
   location: StoreLocation,
   plans: readonly string[],
@@ -37,7 +37,7 @@ export async function addAccounts(
   return accounts;
 }
 
-/** Runs one statement, which sees one state of the database. */
+/** Runs one statement, so that it sees one state of the database. */
 export type Query = (sql: string) => Promise<Record<string, unknown>[]>;
 
 export function querySqlite(dataDir: string): Query {
@@ -74,32 +74,32 @@ const BOOKS = `SELECT account_id,
 
 const ROWS = 'SELECT key_id, commitment, account_id FROM ledger';
 
-/** An account's counter, and how many rows it has. */
+/** An account's counter and its number of rows. */
 export interface AccountBooks {
   readonly used: number;
   readonly rows: number;
 }
 
-/** What the clients of a service know: keys they were given, and what they sent and got by account. */
+/** What the clients know: released keys, and requests sent and answered by account. */
 export type Known = Pick<Load, 'released' | 'tallies'>;
 
-/** The books at one moment, and how they differ from what the clients know. */
+/** The books at one moment, and their differences from what the clients know. */
 export interface Audit {
   readonly books: Map<string, AccountBooks>;
-  /** Released keys without a row of their account. */
+  /** Released keys without a row in their account. */
   readonly missing: readonly Released[];
-  /** How many answered validations are not counted, by account. */
+  /** Number of answered validations that are not counted, by account. */
   readonly uncounted: ReadonlyMap<string, number>;
   readonly rows: number;
-  /** Everything that does not hold but for missing keys, in words. */
+  /** Every other violation, in words. */
   readonly errors: readonly string[];
 }
 
 /**
- * Holds the books to what the clients know, also while clients go on:
+ * Compares the books with what the clients know, also while clients keep sending:
  *
- * - each released key has exactly one row, of its account; no key id or commitment is there twice;
- * - counter = rows + validations counted, answered ≤ validations counted ≤ sent, rows ≤ keys asked for;
+ * - each released key has exactly one row, in its account; no key ID or commitment occurs twice;
+ * - counter = rows + validations counted, answered ≤ validations counted ≤ sent, rows ≤ keys requested;
  * - the sums by minute and by hour hold the same keys, latencies and metered requests as rows and counter.
  */
 export async function checkBooks(query: Query, load: Load): Promise<Map<string, AccountBooks>> {
@@ -142,7 +142,7 @@ export async function auditBooks(query: Query, known: Known): Promise<Audit> {
       equal(`keys by ${period}`, read(`${period}_keys`), written);
       equal(`metered requests by ${period}`, read(`${period}_metered`), used);
       equal(`latencies by ${period}`, read(`${period}_latency_us`), read('latency_us'));
-      // Streams of calls that failed afterwards are counted too.
+      // The sums include streams of calls that failed later.
       const streams = read(`${period}_streams_passed`);
       hold(streams >= read('judged'), `streams by ${period} of ${accountId}: ${streams}`);
     }

@@ -1,6 +1,6 @@
 /**
- * Loaded into a server by `--import` (`brokenOutput`): once the file named exists, the DRBG of the threads
- * named sends each byte of a sample twice. Short outputs, such as keys and known answers, stay whole.
+ * Loaded into a server by `--import` (`brokenOutput`). Once the named file exists, the DRBGs of the named
+ * threads send each byte of a sample twice. Short outputs, such as keys and known answers, stay intact.
  */
 import { existsSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import threads, { isMainThread, threadName, type WorkerOptions } from 'node:worker_threads';
 import { CtrDrbg } from '../../src/drbg/index.ts';
 
-/** The environment of a server whose `thread` (`phm-keys`, `phm-suite`) breaks once `file` exists. */
+/** Returns the environment of a server whose `thread` (`phm-keys`, `phm-suite`) breaks once `file` exists. */
 export function brokenOutput(thread: string, file: string): { readonly NODE_OPTIONS: string } {
   const url = pathToFileURL(import.meta.filename);
   url.search = new URLSearchParams({ thread, file }).toString();
@@ -20,7 +20,7 @@ const SAMPLE_PART_BYTES = 60_000;
 const { searchParams } = new URL(import.meta.url);
 const [thread, file] = [searchParams.get('thread'), searchParams.get('file')];
 if (file !== null && isMainThread) {
-  // The service gives its threads an environment without NODE_OPTIONS.
+  // The service starts its threads without NODE_OPTIONS.
   threads.Worker = class extends threads.Worker {
     constructor(url: string | URL, options: WorkerOptions) {
       super(url, { ...options, execArgv: [`--import=${import.meta.url}`] });

@@ -1,4 +1,4 @@
-/** A Chromium of the machine, and pages in it that keep an account of what they must not do. */
+/** Opens pages in the machine's Chromium and records everything that they must not do. */
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium, type Page, type Request } from 'playwright-core';
@@ -6,7 +6,7 @@ import { isLoopback } from '../../src/config/index.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
-/** `PHM_CHROMIUM`, or the first one on the path. */
+/** `PHM_CHROMIUM`, or the first Chromium on the path. */
 export const CHROMIUM: string | undefined =
   process.env.PHM_CHROMIUM ??
   (process.env.PATH ?? '')
@@ -15,30 +15,33 @@ export const CHROMIUM: string | undefined =
     .flatMap((folder) => NAMES.map((name) => join(folder, name)))
     .find((path) => existsSync(path));
 
-/** For `describe`: false where there is a browser, else the reason to skip. */
+/** Reason to skip, for `describe`; false if there is a browser. */
 export const NO_CHROMIUM: string | false = CHROMIUM
   ? false
   : `no Chromium on this machine: install one (${NAMES.join(', ')}) or name it in PHM_CHROMIUM`;
 
 export function launchBrowser(options: readonly string[] = []): Promise<Browser> {
   if (!CHROMIUM) throw new Error(String(NO_CHROMIUM));
-  // Containers and roots have no user namespaces for its sandbox; it opens nothing but our own pages.
+  // The sandbox needs user namespaces, which containers and root lack. The browser opens only our own pages.
   return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', ...options] });
 }
 
 export interface WatchedPage {
   readonly page: Page;
-  /** Breaches of the content policy, script errors, warnings, requests to elsewhere, and tolerant ones. */
+  /**
+   * Violations of the content security policy, script errors, warnings, requests to other hosts, and requests
+   * that accept unknown fields.
+   */
   readonly complaints: readonly string[];
   close(): Promise<void>;
 }
 
-/** Chromium reports each answer of 4xx and 5xx as an error of its own. */
+/** Chromium reports each 4xx and 5xx response as an error of its own. */
 const STATUS_REPORT = /^Failed to load resource: /;
 
 /**
- * Makes frames, timers and changes of the address come late to the page, as on a busy machine. Keys and clicks
- * do not: what a page owes to the next key must not wait for any of these.
+ * Delays frames, timers and changes of the address, as a busy machine does. Keys and clicks stay prompt: a page
+ * must handle the next key without waiting for any of these.
  */
 const LATE = `(() => {
   const LATE_MS = 150;
@@ -52,22 +55,22 @@ const LATE = `(() => {
   });
 })()`;
 
-/** What a new page has. */
+/** Options of a new page. */
 const NEW_SIZE = { width: 1280, height: 720 };
 
 export interface OpenOptions {
-  /** The page is slow, and the reader is not. */
+  /** Makes the page slow, but not its reader. */
   readonly isLate?: boolean;
 }
 
-/** Whether the service would accept unknown fields in this request of the page. */
+/** Reports whether the service would accept unknown fields in this request. */
 function isTolerant(request: Request): boolean {
   const { pathname, search } = new URL(request.url());
   const hasFields = search !== '' || request.postData() !== null;
   return /\/api\//.test(pathname) && hasFields && request.headers().prefer !== 'handling=strict';
 }
 
-/** Pages that a test has finished with, for the next: a new one costs its browser half a second of work. */
+/** Pages that earlier tests have finished with. A new page costs the browser half a second of work. */
 const finished = new WeakMap<Browser, Page[]>();
 
 /** Opens a page of the dashboard at `address`. */
@@ -78,7 +81,7 @@ export async function openPage(
 ): Promise<WatchedPage> {
   const page = (isLate ? null : finished.get(browser)?.pop()) ?? (await newPage(browser, isLate));
   const { origin, hostname } = new URL(address);
-  // Pages from elsewhere have no clipboard without TLS, and nothing to grant.
+  // Without TLS, pages from other hosts have no clipboard, so there is nothing to grant.
   if (isLoopback(hostname)) {
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
   }
@@ -97,7 +100,7 @@ async function newPage(browser: Browser, isLate: boolean): Promise<Page> {
   return context.newPage();
 }
 
-/** Collects what the page must not do from now on. */
+/** Records what the page must not do from now on. */
 function watch(page: Page, origin: string): string[] {
   const complaints: string[] = [];
   page.on('console', (message) => {
@@ -113,7 +116,7 @@ function watch(page: Page, origin: string): string[] {
   return complaints;
 }
 
-/** Leaves the page for the next test, as a new one is: nothing stored, routed, watched or emulated. */
+/** Resets the page for the next test: nothing stored, routed, watched or emulated. */
 async function leave(page: Page): Promise<void> {
   await page.evaluate('localStorage.clear(); sessionStorage.clear()');
   await page.unrouteAll();
@@ -125,7 +128,7 @@ async function leave(page: Page): Promise<void> {
   if (browser) finished.set(browser, [...(finished.get(browser) ?? []), page]);
 }
 
-/** Enters an API key as a reader would. */
+/** Types an API key as a reader would. */
 export async function enterApiKey(page: Page, apiKey: string): Promise<void> {
   await page.getByRole('textbox', { name: 'API key' }).fill(apiKey);
   await page.getByRole('button', { name: 'Use this key' }).click();
@@ -136,7 +139,7 @@ export async function showView(page: Page, label: string): Promise<void> {
   await page.getByRole('navigation').getByRole('link', { name: label, exact: true }).click();
 }
 
-/** What a test reads of the answer to a generate call. */
+/** The parts of a generate response that tests read. */
 export interface Generated {
   readonly key: string;
   readonly key_id: string;
@@ -150,7 +153,7 @@ export interface Generated {
   };
 }
 
-/** Does `press`, which must send a generate call, and waits until the page shows its key. */
+/** Runs `press`, which must send a generate request, and waits until the page shows its key. */
 export async function generateBy(page: Page, press: () => Promise<void>): Promise<Generated> {
   const answer = page.waitForResponse((response) => response.url().endsWith('/api/v2/generate'));
   await press();

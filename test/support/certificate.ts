@@ -1,8 +1,8 @@
-/** A self-signed certificate for localhost, made here so that no tool has to be installed. */
+/** Makes a self-signed certificate for localhost without any tool. */
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 
-/** One DER element: tag, definite length, content (X.690 §8.1). */
+/** Encodes one DER element: tag, definite length, content (X.690 §8.1). */
 function der(tag: number, ...content: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(content);
   const length =
@@ -23,7 +23,7 @@ const ECDSA_SHA256 = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02
 const COMMON_NAME = oid(0x55, 0x04, 0x03);
 const SUBJECT_ALT_NAME = oid(0x55, 0x1d, 0x11);
 
-/** Writes certificate and private key (P-256) as PEM; valid from an hour ago for a day. */
+/** Writes a certificate and its private key (P-256) as PEM, valid from an hour ago for one day. */
 export function makeCertificate(certFile: string, keyFile: string): void {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from('localhost')))));

@@ -1,4 +1,4 @@
-/** `--import` of a program: its `phm-client` is the sources in sdk/, whatever is built of them or not. */
+/** Loaded into a program by `--import`: makes its `phm-client` the sources in sdk/, built or not. */
 import { registerHooks } from 'node:module';
 
 const CLIENT = new URL('../../sdk/src/index.ts', import.meta.url).href;

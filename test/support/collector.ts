@@ -1,4 +1,4 @@
-/** A collector of OpenTelemetry traces that keeps what it gets: OTLP over HTTP, in JSON. */
+/** An OpenTelemetry collector that keeps what it gets: OTLP over HTTP, in JSON. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ export interface CollectedSpan {
 
 export class Collector {
   readonly #server: Server;
-  /** Bodies as they came. */
+  /** Bodies as received. */
   readonly bodies: string[] = [];
   readonly headers: IncomingHttpHeaders[] = [];
   readonly paths: string[] = [];
@@ -54,7 +54,7 @@ export class Collector {
       .flatMap(({ spans }) => spans);
   }
 
-  /** Attributes of the process that sent the first spans. */
+  /** Resource attributes of the process that sent the first spans. */
   resource(): Record<string, unknown> {
     return attributesOf(JSON.parse(this.bodies[0] ?? '').resourceSpans[0].resource);
   }

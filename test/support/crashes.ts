@@ -1,4 +1,4 @@
-/** Kills real servers, and their database, at random moments under load, and looks at the books. */
+/** Kills real servers and their database at random moments under load, and checks the books. */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
@@ -16,33 +16,33 @@ import { Load, type Released, seededRandom } from './mixed-load.ts';
 import type { Postgres } from './postgres.ts';
 import { type Environment, Server } from './server.ts';
 
-/** Clients of each server, and how long they send at most before the next kill. */
+/** Clients per server, and the longest time they send before the next kill. */
 const CLIENTS = 8;
 const LOAD_MS = 800;
 
-/** The longest a server may need to serve again: a machine that is busy otherwise is slow. */
+/** The longest time that a server may need to serve again, on a busy machine. */
 const RECOVERY_MS = 60_000;
 
 const RESEARCH_QUOTA = 1_000;
 
 export interface Site {
-  /** One folder a server: with SQLite there is one of each. */
+  /** One folder per server. With SQLite there is one of each. */
   readonly dataDirs: readonly string[];
   readonly env: Environment;
   readonly location: StoreLocation;
   readonly query: Query;
-  /** Crashes the database under its servers and starts it again; where there is one to crash. */
+  /** Crashes the database below its servers and starts it again. Absent for SQLite. */
   readonly crashDatabase?: () => Promise<void>;
 }
 
-/** The seed of this run: given by `CRASH_SEED`, or a new one. Told, so that a failure can be repeated. */
+/** The seed of this run: `CRASH_SEED`, or a new one, printed so that a failure can be repeated. */
 export function crashSeed(test: TestContext): number {
   const seed = Number(process.env.CRASH_SEED ?? randomInt(2 ** 31));
   test.diagnostic(`repeat these crashes with CRASH_SEED=${seed}`);
   return seed;
 }
 
-/** A server with its ledger in its own folder. */
+/** Returns a server with a ledger in its own folder. */
 export function sqliteSite(dataDir: string): Site {
   return {
     dataDirs: [dataDir],
@@ -52,7 +52,7 @@ export function sqliteSite(dataDir: string): Site {
   };
 }
 
-/** A database of its own for servers in these folders, killed (and stopped in haste) by turns. */
+/** Returns a database for the servers in these folders, which is killed and stopped by turns. */
 export async function postgresSite(postgres: Postgres, dataDirs: readonly string[]): Promise<Site> {
   const url = await postgres.createDatabase('crashes');
   let crashed = 0;
@@ -74,8 +74,8 @@ export async function postgresSite(postgres: Postgres, dataDirs: readonly string
 }
 
 /**
- * Serves from every folder under load, kills some servers (or the database) `kills` times, and checks
- * the books after each. In the end the research account's quota is used up to the last place.
+ * Serves from every folder under load, kills some servers (or the database) `kills` times, and checks the books
+ * after each kill. At the end it uses up the research account's quota.
  */
 export class Crashes {
   readonly #site: Site;
@@ -108,7 +108,7 @@ export class Crashes {
     }
   }
 
-  /** The accounts are added by another program once the first server has made the schema. */
+  /** Another program adds the accounts once the first server has created the schema. */
   async #begin(): Promise<void> {
     const { dataDirs, location } = this.#site;
     this.#servers.push(...(await Promise.all(dataDirs.map((_, i) => this.#start(i)))));
@@ -116,7 +116,7 @@ export class Crashes {
     this.#load = new Load(this.#accounts, this.#random);
   }
 
-  /** Some servers, or all; those that are spared answer what they have. */
+  /** Kills some servers or all. The others answer what they have. */
   async #killServers(): Promise<void> {
     const chosen = this.#servers.map((_, i) => i).filter(() => this.#random() < 0.5);
     const killed = chosen.length > 0 ? chosen : [Math.floor(this.#random() * this.#servers.length)];
@@ -146,7 +146,7 @@ export class Crashes {
     await Promise.all(endLoads.map((endLoad) => endLoad()));
   }
 
-  /** Uses the quota up on all servers at once, and wants the books exact. */
+  /** Uses up the quota on all servers at once and expects exact books. */
   async #finish(): Promise<void> {
     const research = this.#accounts.at(-1) as Account;
     await Promise.all(

@@ -1,4 +1,4 @@
-/** A folder as `npm run build:dashboard` leaves it, in small. */
+/** Creates a small folder like the one that `npm run build:dashboard` leaves. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Holds real answers to the OpenAPI document, with a validator that is not the server's. */
+/** Checks real responses against the OpenAPI document with a validator that is not the server's. */
 import assert from 'node:assert/strict';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
@@ -6,12 +6,12 @@ import addFormats from 'ajv-formats';
 // biome-ignore lint/suspicious/noExplicitAny: the document is looked into by path.
 export type OpenApiDocument = any;
 
-/** Asserts that a body is the operation's answer of this status, and has nothing that is not documented. */
+/** Asserts that a body matches the operation's response of this status and has no undocumented member. */
 export type AssertAnswer = (operationId: string, status: number, body: unknown) => void;
 
 /**
- * Clients must accept members they do not know, so the document allows them. The server must not send any:
- * what it sends is held to the same schemas without that freedom.
+ * Returns an assertion for the responses of a document. Clients must accept unknown members, so the document
+ * allows them. The server must not send any, so the assertion uses the same schemas without that freedom.
  */
 export function answersOf(document: OpenApiDocument): AssertAnswer {
   const bodies = new NamedBodies(document);
@@ -22,7 +22,7 @@ export function answersOf(document: OpenApiDocument): AssertAnswer {
   };
 }
 
-/** Bodies by their named schemas, which allow no other members here. */
+/** Checks bodies against named schemas and allows no other members. */
 export class NamedBodies {
   readonly #ajv: Ajv2020;
 
@@ -33,7 +33,7 @@ export class NamedBodies {
     this.#ajv.addSchema(closeObjects(document), 'document');
   }
 
-  /** Asserts that a body fits a schema, which is a reference into the document. */
+  /** Asserts that a body matches the schema that `$ref` names in the document. */
   assert({ $ref }: { $ref: string }, body: unknown, what: string): void {
     const validate = this.#ajv.getSchema(`document${$ref}`);
     assert.ok(validate, `${what}: the document has no ${$ref}`);
@@ -51,7 +51,7 @@ function findOperation(document: OpenApiDocument, operationId: string): OpenApiD
   return found;
 }
 
-/** A copy of the document in which an object has the members that its schema names, and no others. */
+/** Returns a copy of the document in which each object has only the members that its schema names. */
 function closeObjects(node: OpenApiDocument): OpenApiDocument {
   if (Array.isArray(node)) return node.map(closeObjects);
   if (typeof node !== 'object' || node === null) return node;

@@ -1,4 +1,4 @@
-/** Loaded by `--import` into a server: its threads die once a file is there. */
+/** Loaded into a server by `--import`: its threads die once a file exists. */
 import { existsSync } from 'node:fs';
 
 const file = new URL(import.meta.url).searchParams.get('when') ?? '';

@@ -1,4 +1,4 @@
-/** The documented examples: files that run as they are, and what runs them. */
+/** Finds and runs the documented examples, unchanged. */
 import { spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,15 +8,15 @@ const FOLDER = join(ROOT, 'docs/examples');
 
 const CLIENT_SOURCES = join(import.meta.dirname, 'client-sources.ts');
 
-/** The address that examples are written with. */
+/** The address in the examples. */
 export const EXAMPLE_ADDRESS = 'http://127.0.0.1:8080';
 
 interface Language {
   readonly name: string;
   readonly suffix: string;
-  /** The program and its arguments; it reads the example from standard input. */
+  /** Program and arguments. The program reads the example from standard input. */
   readonly command: readonly [string, ...string[]];
-  /** Why examples cannot run here, or undefined. */
+  /** The reason why examples cannot run here, or undefined. */
   readonly lacking: () => string | undefined;
 }
 
@@ -45,7 +45,7 @@ function lackingProgram(name: string): string | undefined {
   return spawnSync(name, ['--version']).status === 0 ? undefined : `there is no ${name} here`;
 }
 
-/** The operations that have an example in a language. */
+/** Returns the operations that have an example in a language. */
 export function operationsWithExamples({ name, suffix }: Language): string[] {
   const files = readdirSync(join(FOLDER, name)).sort();
   return files.map((file) => file.slice(0, -suffix.length));
@@ -55,7 +55,7 @@ export function readExample({ name, suffix }: Language, operation: string): stri
   return readFileSync(join(FOLDER, name, operation + suffix), 'utf8');
 }
 
-/** Runs an example as it is, but for the server's address; resolves with what it prints. */
+/** Runs an example with only the server's address replaced, and resolves with its output. */
 export function runExample(
   { command: [program, ...args] }: Pick<Language, 'command'>,
   source: string,

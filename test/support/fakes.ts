@@ -1,4 +1,4 @@
-/** Stand-ins for what a generator is made of, so that its defects can be staged. */
+/** Fakes of a generator's parts, for tests that need a defect. */
 import type { Gate } from '#sp800-22';
 import { CtrDrbg } from '../../src/drbg/index.ts';
 import type { EntropySource, SourceName } from '../../src/entropy/index.ts';
@@ -9,7 +9,7 @@ import { PlainGenerator } from '../../src/keys/plain-generator.ts';
 import { Keyring } from '../../src/proof/index.ts';
 import type { ServiceSources } from '../../src/service/index.ts';
 
-/** A source that gives fixed bytes and claims what it is told to. */
+/** A source that returns fixed bytes and claims the entropy it is given. */
 export function fakeSource(
   name: SourceName,
   creditBits: number,
@@ -41,8 +41,8 @@ export function fakeSource(
 }
 
 /**
- * Records requests and what was handed out; `alter` can break the output. What it gives is the same in
- * every run, and so is what the suite finds: the additional input, with the time in it, is kept out.
+ * Records requests and outputs; `alter` can break the output. Output is the same in every run, and so are the
+ * suite's results: the additional input, which contains the time, is left out.
  */
 export class RecordingDrbg implements BitGenerator {
   readonly requests: number[] = [];
@@ -86,7 +86,7 @@ export class RecordingDrbg implements BitGenerator {
 /** A reason to latch. */
 export const STAGED: Defect = { cause: 'gate', test: 'rank', detail: 'staged' };
 
-/** Parts of a generator, sound where nothing else is given. */
+/** Returns the parts of a generator; each one that is not given is sound. */
 export function parts(given: Partial<GeneratorParts>): GeneratorParts {
   return {
     os: fakeSource('os', 256),
@@ -101,7 +101,7 @@ export function parts(given: Partial<GeneratorParts>): GeneratorParts {
   };
 }
 
-/** What a sample between keys asks of a DRBG, and how often it is reseeded for it. */
+/** Requests to a DRBG for a sample between keys, and the number of its reseeds. */
 export const SCREEN_RESEEDS = 64;
 export const SCREEN_REQUESTS = [
   ...Array.from({ length: 16 }, () => [64, 16, 32, 24, 64, 32, 16, 24]).flat(),
@@ -109,7 +109,7 @@ export const SCREEN_REQUESTS = [
   65_536 - 32 * (16 + 32 + 24),
 ];
 
-/** What the sample of a stream asks of a DRBG, for keys that are cut by requests of this length. */
+/** Requests to a DRBG for the sample of a stream whose keys are cut by requests of this length. */
 export const sampleRequests = (keyBytes: number) => [
   ...Array.from({ length: 48 }, () => keyBytes),
   65_536,
@@ -132,12 +132,12 @@ export function verdict(passed: boolean): Gate {
   return { p: passed ? 0.5 : 0, verdict: passed ? 'PASS' : 'FAIL', tests: 13, weakest };
 }
 
-/** The generator of a key worker whose samples all pass. */
+/** Returns the generator of a key worker whose samples all pass. */
 export function fakePlainGenerator(generator: Generator): PlainGenerator {
   return new PlainGenerator(generator, (_, answer) => answer(verdict(true)));
 }
 
-/** What a service needs to be told that uses the operating system's source only. */
+/** Options of a service that uses the operating system's source alone. */
 export const OS_ALONE: ServiceSources = {
   names: ['os'],
   default: 'os',

@@ -1,4 +1,4 @@
-/** A server whose entropy sources are in the hands of a test, and faults of them that last. */
+/** A server whose entropy sources a test controls, and lasting faults for them. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
@@ -10,7 +10,7 @@ import { quickJobs } from './quick-jobs.ts';
 import { type Environment, makeDataDir, removeDataDir, Server } from './server.ts';
 import { assertRefused, SourceWatch } from './source-watch.ts';
 
-/** Few, so that the source is always hungry and meets a fault with its next job. */
+/** Small, so that the source always needs more and meets a fault with its next job. */
 export const SHOTS = 512;
 
 export const FAULTY = ['device', 'qrng', 'ibm-quantum'] as const satisfies readonly SourceName[];
@@ -28,7 +28,7 @@ export class Site {
     this.#ends = ends;
     this.qrng = one;
     this.ibm = other;
-    // The reader waits two seconds before it asks, and longer each time.
+    // The reader waits two seconds before it polls, and longer each time.
     this.ibm.states = ['Completed'];
   }
 
@@ -69,7 +69,7 @@ export class Site {
     return new SourceWatch(this.server, name);
   }
 
-  /** Neither credentials nor what a source or a service wrote is in the log. */
+  /** Asserts that the log has neither credentials nor anything that a source or a service wrote. */
   assertLogIsClean(): void {
     const { log } = this.server;
     for (const secret of [...ibm.SECRETS, ...qrng.SECRETS]) assert.ok(!log.includes(secret));
@@ -92,12 +92,12 @@ function assertNotIn(log: string, bytes: Buffer): void {
   }
 }
 
-/** Random bytes of which most are `common`, in no run that chance would not make. */
+/** Returns random bytes, most of them `common`, without runs that chance would not produce. */
 function biasedBytes(length: number, common: number): Buffer {
   return Buffer.from(randomBytes(length).map((byte, i) => (i % 8 === 7 ? byte : common)));
 }
 
-/** Shots of eight qubits of which each gives 0 once in ten, at a place of its own. */
+/** Returns shots of eight qubits; each qubit gives 0 once in ten, in a position of its own. */
 function biasedShots(): number[] {
   const shots = new Array<number>(SHOTS).fill(0xff);
   for (let qubit = 0; qubit < 8; qubit++) {
@@ -112,7 +112,7 @@ export interface PermanentFault {
   readonly device: (honest: Buffer) => Buffer;
   readonly qrng: (honest: Buffer) => Buffer;
   readonly ibm: (honest: readonly number[]) => readonly number[];
-  /** Of the log. */
+  /** Words in the log. */
   readonly detail: RegExp;
 }
 
@@ -144,7 +144,7 @@ export const REPEATING: PermanentFault = {
   detail: /it delivered the samples of a draw twice/,
 };
 
-/** Delivers honestly once, then breaks; the sources meet it at different times. */
+/** Delivers honestly once, then breaks. The sources meet the fault at different times. */
 async function breakAll(site: Site, fault: PermanentFault): Promise<void> {
   const { fifo, qrng: service, ibm: jobs } = site;
   const honest = randomBytes(4_096);
@@ -163,7 +163,7 @@ function mend(site: Site): void {
   for (let i = 0; i < 4; i++) site.fifo.feedHonestly();
 }
 
-/** Breaks all sources of a server, and wants no key of them once each fault is noticed, whatever comes after it. */
+/** Breaks all sources of a server and expects no key from them once each fault is noticed. */
 export async function assertLatches(t: TestContext, fault: PermanentFault): Promise<void> {
   const site = await Site.open();
   t.after(() => site.close());

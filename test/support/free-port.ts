@@ -5,9 +5,8 @@ import { connect, createServer } from 'node:net';
 const given = new Set<number>();
 
 /**
- * A port of the loopback address that nobody listens on, another one each time. It lies below those that
- * systems choose from for whoever names none, so that none of them takes it before its user does, or
- * while that one is away.
+ * Returns a loopback port that no program listens on, a different one each time. It is below the range from
+ * which systems assign ports, so no other program gets it before its user listens, or while that user is away.
  */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -30,7 +29,7 @@ async function isFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** Whether a program listens on a port of the loopback address. */
+/** Reports whether a program listens on a loopback port. */
 export async function connects(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   try {

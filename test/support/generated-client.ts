@@ -1,8 +1,8 @@
-/** What a program with a generated client must print, and the server that it calls. */
+/** The output that a program with a generated client must print, and the server that it calls. */
 import assert from 'node:assert/strict';
 import { DEMO_KEY, Server } from './server.ts';
 
-/** The program's output: what it read from named types. */
+/** What the program read from named types. */
 interface Printed {
   readonly security_level: number;
   readonly tests_passed: number;
@@ -12,10 +12,10 @@ interface Printed {
   readonly problems: readonly unknown[];
 }
 
-/** Arguments of every program: the address of the service and an API key with limits. */
+/** Arguments of every program: the service's address and a rate-limited API key. */
 export const argumentsFor = ({ address }: Server): [string, string] => [address, DEMO_KEY];
 
-/** A server with limits, and with a source that every health test refuses. */
+/** A server with rate limits, and with a source that every health test refuses. */
 export function startForClients(dataDir: string): Promise<Server> {
   return Server.start(dataDir, {
     PHM_ENTROPY_SOURCES: 'os,device',
@@ -27,7 +27,7 @@ export function startForClients(dataDir: string): Promise<Server> {
 /** Asserts that the program has read every answer and every problem. */
 export function assertPrinted(output: string): void {
   const { tests_passed, total_keys_generated, ...printed } = JSON.parse(output) as Printed;
-  // Not closer: a sound stream passes 11 or fewer of its tests once in 170 runs.
+  // No tighter bound: a sound stream passes 11 or fewer of its tests once in 170 runs.
   assert.ok(tests_passed >= 1 && tests_passed <= 15, `${tests_passed} tests passed`);
   assert.ok(total_keys_generated >= 1);
   assert.deepEqual(printed, {

@@ -1,6 +1,6 @@
 /**
- * Loaded into a server by `--import` (`hangThreads`). While a file with the name of a thread is in the folder, `main` or
- * `phm-keys`, that thread hangs, deaf to everything.
+ * Loaded into a server by `--import` (`hangThreads`). While the folder holds a file named after a thread,
+ * `main` or `phm-keys`, that thread hangs and reacts to nothing.
  */
 import { existsSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -10,7 +10,7 @@ import threads, { isMainThread, threadName, type WorkerOptions } from 'node:work
 
 const POLL_MS = 20;
 
-/** The environment of a server whose threads hang while their files exist in `folder`. */
+/** Returns the environment of a server whose threads hang while their files exist in `folder`. */
 export function hangThreads(folder: string): { readonly NODE_OPTIONS: string } {
   const url = pathToFileURL(import.meta.filename);
   url.search = new URLSearchParams({ folder }).toString();
@@ -20,7 +20,7 @@ export function hangThreads(folder: string): { readonly NODE_OPTIONS: string } {
 const folder = new URL(import.meta.url).searchParams.get('folder');
 if (folder !== null) {
   if (isMainThread) {
-    // The service gives its threads an environment without NODE_OPTIONS.
+    // The service starts its threads without NODE_OPTIONS.
     threads.Worker = class extends threads.Worker {
       constructor(url: string | URL, options: WorkerOptions) {
         super(url, { ...options, execArgv: [`--import=${import.meta.url}`] });

@@ -1,11 +1,11 @@
-/** A client that takes what a server gives it: it keeps many connections open, each of them at a cost to the server. */
+/** A client that exhausts a server: it keeps many connections open, each at a cost to the server. */
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 
 const START = 'HTTP/1.1\r\nHost: 127.0.0.1\r\n';
 
-/** What is sent on each connection. `unread` never reads what it asked for. */
+/** What each connection sends. `unread` never reads the response it requested. */
 export const TRICKS = {
   silent: () => [],
   idle: () => [`GET /nowhere ${START}\r\n`],
@@ -23,22 +23,22 @@ export type Trick = keyof typeof TRICKS;
 const post = (apiKey: string) =>
   `POST /api/v2/generate ${START}X-API-Key: ${apiKey}\r\nContent-Type: application/json\r\n`;
 
-/** Many short headers, without the line that ends them: more memory than one long header. */
+/** Many short headers without the line that ends them: they take more memory than one long header. */
 function headerLines(bytes: number): string {
   let lines = '';
   for (let i = 0; lines.length < bytes; i += 1) lines += `h${i.toString(36)}:\r\n`;
   return lines;
 }
 
-/** Connections that are being made at a time. */
+/** Number of connections that are being opened at a time. */
 const AT_A_TIME = 128;
 
 export class Hostile {
-  /** Statuses of the answers seen, and how often. */
+  /** Number of responses by status. */
   readonly answers: Map<number, number> = new Map();
   connected = 0;
   closed = 0;
-  /** The most that were open at a time. */
+  /** The highest number of connections open at one time. */
   most = 0;
   readonly #port: number;
   readonly #secure: boolean;
@@ -57,18 +57,18 @@ export class Hostile {
     this.#reads = trick !== 'unread';
   }
 
-  /** Connections that are open now. */
+  /** Number of open connections. */
   get open(): number {
     return this.#open.size;
   }
 
-  /** Has so many connections open from here on: one that is closed is made again. */
+  /** Keeps this many connections open from now on, and replaces those that are closed. */
   hold(wanted: number): void {
     this.#wanted = wanted;
     this.#fill();
   }
 
-  /** Resolves when so many connections were made in all, or after some time. */
+  /** Resolves when this many connections were opened in total, or after a timeout. */
   async made(connections: number, atMostMs = Number.POSITIVE_INFINITY): Promise<void> {
     const end = performance.now() + atMostMs;
     while (this.connected < connections && performance.now() < end) await delay(100);
@@ -103,7 +103,7 @@ export class Hostile {
     socket.once('close', () => {
       this.#connecting.delete(socket);
       if (this.#open.delete(socket)) this.closed += 1;
-      // Not at once: a server that closes what comes must not make this an endless loop.
+      // Waits, so that a server that closes every connection does not cause a tight loop.
       setTimeout(() => this.#fill(), 10);
     });
   }

@@ -1,23 +1,23 @@
-/** What the source files of this project import, read from their text. */
+/** Reads the imports of this project's source files from their text. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 export const ROOT: string = resolve(import.meta.dirname, '../..');
 
-/** The file that each subpath import of package.json stands for. */
+/** The file behind each subpath import of package.json. */
 export const DOORS: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(join(ROOT, 'package.json'), 'utf8'),
 ).imports;
 
 export interface Import {
-  /** As it is written. */
+  /** The specifier as written. */
   readonly specifier: string;
   /** Absolute path of the file. */
   readonly target: string;
   readonly typesOnly: boolean;
 }
 
-/** The text of each TypeScript file below a folder of the project, by its absolute path. */
+/** Returns the text of each TypeScript file below a folder of the project, by absolute path. */
 export function readSources(folder: string): Map<string, string> {
   const top = join(ROOT, folder);
   const paths = readdirSync(top, { recursive: true, encoding: 'utf8' })
@@ -26,7 +26,7 @@ export function readSources(folder: string): Map<string, string> {
   return new Map(paths.map((path) => [path, readFileSync(path, 'utf8')]));
 }
 
-/** The files of this project that a file imports, `import()` included. */
+/** Returns the project files that a file imports, including by `import()`. */
 export function importsOf(path: string, text: string): Import[] {
   const statements = text.matchAll(
     /^(?:import|export)\s+(type\s)?([^;']*?)\sfrom\s+'([.#][^']+)'|\bimport\s*\(?'([.#][^']+)'/gm,
@@ -43,7 +43,7 @@ export function resolveImport(from: string, specifier: string): string {
   return door ? join(ROOT, door) : resolve(dirname(from), specifier);
 }
 
-/** Whether a list of imported names, as in `{ type A, type B }`, has types alone. */
+/** Reports whether a list of imported names, such as `{ type A, type B }`, has only types. */
 export function everyNameIsType(names: string): boolean {
   const list = /^\{([^}]*)\}$/.exec(names.trim())?.[1];
   const parts = list?.split(',').map((part) => part.trim()) ?? [];
@@ -51,7 +51,10 @@ export function everyNameIsType(names: string): boolean {
   return named.length > 0 && named.every((part) => part.startsWith('type '));
 }
 
-/** The cycles among these files, those of types included: each as the files from one back to itself. */
+/**
+ * Returns the import cycles among these files, including cycles of types. Each lists the files from one back to
+ * itself.
+ */
 export function importCycles(sources: ReadonlyMap<string, string>): string[][] {
   const cycles: string[][] = [];
   const done = new Set<string>();

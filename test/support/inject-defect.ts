@@ -1,7 +1,7 @@
 /**
- * Loaded into a server with `--import`, it breaks every generator in every thread by a defect of
- * test/keys/defects.ts: at once, or from the moment that a file appears. The DRBG itself is left alone, so
- * that its known-answer tests pass. The query names `defect` and `when`, the file.
+ * Loaded into a server by `--import`: breaks every generator in every thread with a defect from
+ * test/keys/defects.ts, at once or when a file appears. It leaves the DRBG itself alone, so that known-answer
+ * tests pass. The query names `defect` and `when`, the file.
  */
 import { existsSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
@@ -17,7 +17,7 @@ const when = query.get('when');
 const alters = new WeakMap<Generator, Alter>();
 const request = Generator.prototype.request;
 
-/** The URL to be given to `--import`. */
+/** Returns the URL for `--import`. */
 export function defectUrl(defect: string, when: string | null = null): string {
   const url = new URL(import.meta.url);
   url.search = new URLSearchParams({ defect, ...(when === null ? {} : { when }) }).toString();
@@ -44,7 +44,7 @@ function breakGenerators(): void {
   };
 }
 
-/** Worker threads have an environment of their own: they do not see NODE_OPTIONS. */
+/** Worker threads have an environment of their own, without NODE_OPTIONS. */
 function loadIntoWorkers(): void {
   class BrokenWorker extends Worker {
     constructor(url: URL | string, options: WorkerOptions = {}) {

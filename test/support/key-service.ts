@@ -8,7 +8,7 @@ import { openSqliteStore, type Principal } from '../../src/ledger/index.ts';
 import { KeyService } from '../../src/service/index.ts';
 import { OS_ALONE } from './fakes.ts';
 
-/** Fails on whatever goes wrong with a generator, a source or a worker. The caller closes the service. */
+/** Starts a service that throws on any failure of a generator, a source or a worker. The caller closes it. */
 export async function startKeyService(
   dataDir: string,
 ): Promise<{ service: KeyService; principal: Principal }> {

@@ -1,4 +1,4 @@
-/** Clients that generate keys and validate them, one request after the other, until told to stop. */
+/** Clients that generate and validate keys, one request at a time, until they are stopped. */
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -8,23 +8,23 @@ export interface LoadOptions {
   readonly clients: number;
 }
 
-/** A key that was answered. */
+/** A key from a response. */
 export interface IssuedKey {
   readonly key: string;
   readonly keyId: string;
   readonly proof: string;
 }
 
-/** Leaves the machine to the servers: their behaviour is looked at, not their speed. */
+/** Leaves processor time to the servers: tests examine their behaviour, not their speed. */
 const PAUSE_MS = 10;
 
-/** One key in so many is put through the statistical suite, by another thread than the others. */
+/** One key in this many is validated, which another thread does. */
 const EVIDENCE_SHARE = 8;
 
-/** Keys that a client holds to be validated again, on whichever server its request meets. */
+/** Number of keys that a client keeps and validates again, on any server. */
 const RECENT = 32;
 
-/** What is looked at of an answer of either kind, and of an error. */
+/** The fields that tests read of a response or an error. */
 interface Body {
   readonly key?: string;
   readonly key_id?: string;
@@ -35,9 +35,9 @@ interface Body {
 
 export class Load {
   readonly issued: IssuedKey[] = [];
-  /** Every answer that is not the one that should have come. */
+  /** Every unexpected response. */
   readonly wrong: string[] = [];
-  /** Requests that were answered. */
+  /** Number of answered requests. */
   answered = 0;
   readonly #options: LoadOptions;
   readonly #agent: Agent;

@@ -1,4 +1,4 @@
-/** Loaded by `--import` into a server: notes every module that it resolves, one a line. */
+/** Loaded into a server by `--import`: records every module that it resolves, one per line. */
 import { appendFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 

@@ -1,9 +1,9 @@
-/** A control group of Linux that ends what takes more memory than it may, as containers and systemd do. */
+/** A Linux control group that kills a process above its memory limit, as containers and systemd do. */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The two versions, as they are mounted where both or one of them can be used. */
+/** The mount points of both versions. */
 const VERSIONS = [
   {
     root: '/sys/fs/cgroup/memory',
@@ -25,7 +25,7 @@ export class MemoryGroup {
     this.#version = version;
   }
 
-  /** Makes one; null where this process may not. */
+  /** Creates a group, or returns null if this process may not. */
   static make(bytes: number): MemoryGroup | null {
     try {
       const own = readFileSync('/proc/self/cgroup', 'utf8');
@@ -43,7 +43,10 @@ export class MemoryGroup {
     }
   }
 
-  /** Runs what starts a process: that is in the group from its first page on. This one is there meanwhile. */
+  /**
+   * Runs a function that starts a process, which belongs to the group from its first page on. This process
+   * joins for that time.
+   */
   start<T>(begin: () => T): T {
     this.#move(this.#folder);
     try {
@@ -53,12 +56,12 @@ export class MemoryGroup {
     }
   }
 
-  /** The most bytes that the group has had: also those of sockets, and of files that were read. */
+  /** The group's peak memory in bytes, including sockets and the page cache. */
   get peakBytes(): number {
     return Number(readFileSync(join(this.#folder, this.#version.peak), 'utf8'));
   }
 
-  /** Removes it, once its processes have ended. */
+  /** Removes the group after its processes have ended. */
   async remove(): Promise<void> {
     for (let tries = 0; tries < 50; tries += 1) {
       try {

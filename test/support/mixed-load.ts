@@ -1,4 +1,4 @@
-/** Concurrent clients of the real server who keep a record of what they sent and what was answered. */
+/** Concurrent clients of the real server that record their requests and responses. */
 import assert from 'node:assert/strict';
 import type { Account } from './books.ts';
 import type { Answer, Server } from './server.ts';
@@ -6,12 +6,12 @@ import type { Answer, Server } from './server.ts';
 /** A released key, as its client keeps it. */
 export interface Released {
   readonly accountId: string;
-  /** UUID in hexadecimal, as the ledger has it. */
+  /** UUID in hexadecimal, as in the ledger. */
   readonly keyId: string;
   readonly key: string;
 }
 
-/** What one account's clients have sent and what was answered 200. */
+/** Requests sent by one account's clients, and those answered with 200. */
 export interface Tally {
   generatesSent: number;
   validatesSent: number;
@@ -29,22 +29,22 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** Validations under way at once when all keys are asked for. */
+/** Number of concurrent validations when all keys are checked. */
 const ASKERS = 8;
 
 const LEVELS = [128, 256, 384];
 
-/** Answers that a server under load, with its ledger lost or its quota used up, may give. */
+/** Responses that a server may give under load, without its ledger, or with its quota used up. */
 const REFUSALS = /^(429 quota_exceeded|503 (overloaded|ledger_unavailable))$/;
 
 export class Load {
   readonly released: Released[] = [];
   readonly tallies: Map<string, Tally>;
-  /** Answers that no client should ever get. */
+  /** Responses that no client should ever get. */
   readonly wrong: string[] = [];
   /** Refusals by status and code. */
   readonly refused: Map<string, number> = new Map();
-  /** The longest that a client has waited for an answer. */
+  /** The longest time that a client has waited for a response. */
   longestMs = 0;
   readonly #accounts: readonly Account[];
   readonly #random: () => number;
@@ -69,7 +69,7 @@ export class Load {
         try {
           await this.#one(server);
         } catch {
-          // The connection ended with its server: what was asked stays unanswered.
+          // The connection ended with its server, so the request stays unanswered.
           return;
         }
       }
@@ -81,7 +81,7 @@ export class Load {
     };
   }
 
-  /** One plain key; true when it was released. */
+  /** Requests one plain key; returns true if it was released. */
   async generate(server: Server, account: Account, withEvidence = false): Promise<boolean> {
     const { generatesSent } = this.#sent(account, 'generatesSent');
     const body = {
@@ -96,7 +96,7 @@ export class Load {
     return true;
   }
 
-  /** Validates a released key without its proof; notes a verdict that is not `valid`. */
+  /** Validates a released key without its proof, and records a verdict other than `valid`. */
   async validate(server: Server, account: Account, { key, keyId }: Released): Promise<void> {
     const tally = this.#sent(account, 'validatesSent');
     const answer = await this.#timed(server.validate({ key }, account.apiKey));
@@ -105,7 +105,7 @@ export class Load {
     if (!answer.body.valid) this.wrong.push(`the released key ${keyId} is not known`);
   }
 
-  /** Validates each key released until now and not asked for by this yet; none may be unknown. */
+  /** Validates each released key once; none may be unknown. */
   async validateReleased(server: Server, account: Account): Promise<void> {
     const asked = this.released.slice(this.#validated);
     this.#validated += asked.length;
@@ -118,7 +118,7 @@ export class Load {
     assert.deepEqual(this.wrong, []);
   }
 
-  /** Two plain keys, one key with evidence and one validation, on the average. */
+  /** On average: two plain keys, one validated key and one validation. */
   async #one(server: Server): Promise<void> {
     const account = this.#pick(this.#accounts);
     const kind = this.#random() * 4;

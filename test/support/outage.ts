@@ -1,4 +1,4 @@
-/** Takes a running server's ledger away for a while, under load, and looks at what clients meet. */
+/** Takes a running server's ledger away under load, and checks what clients see. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -9,29 +9,32 @@ import type { Server } from './server.ts';
 const CLIENTS = 8;
 const LOST = '503 ledger_unavailable';
 
-/** More than the queue holds, with what is under way. Each has a connection of its own, for which the server needs a place. */
+/**
+ * More requests than the queue holds in addition to those in progress. Each needs a connection, hence a place
+ * at the server.
+ */
 export const FLOOD = 12_000;
 
-/** Connections that are being made at a time: fewer than the kernel keeps for a server. */
+/** Number of connections opened at a time, below the kernel's backlog of a server. */
 const AT_A_TIME = 100;
 
-/** The longest that recovery may take on a machine that is busy otherwise. */
+/** The longest recovery on a busy machine. */
 const RECOVERY_MS = 60_000;
 
 export interface Outage {
   readonly server: Server;
   readonly accounts: readonly [Account, ...Account[]];
   readonly query: Query;
-  /** Takes the ledger away, under load. */
+  /** Takes the ledger away under load. */
   readonly begin: () => Promise<unknown> | unknown;
-  /** Gives it back. */
+  /** Restores the ledger. */
   readonly end: () => Promise<unknown> | unknown;
 }
 
 /**
- * Every answer while the ledger is away is a success or a 503 with Retry-After; afterwards the same
- * process serves again, every key it released is known, and the books are exact. Returns the longest
- * that a client waited, in milliseconds.
+ * Asserts that every response during the outage is a success or a 503 with Retry-After, and that the same
+ * process then serves again, knows every key it released, and has exact books. Returns the longest wait of a
+ * client in milliseconds.
  */
 export async function outlive(outage: Outage, load: Load): Promise<number> {
   const { server, accounts, query } = outage;
@@ -57,14 +60,17 @@ function refusals(load: Load): number {
   return load.refused.get(LOST) ?? 0;
 }
 
-/** What the answers to a flood were: how many of each status and code, how many without Retry-After, and when the last came. */
+/**
+ * Responses to a flood: the number of each status and code, the number without Retry-After, and the time of the
+ * last.
+ */
 export interface FloodAnswers {
   readonly tookMs: number;
   readonly counts: ReadonlyMap<string, number>;
   readonly withoutRetryAfter: number;
 }
 
-/** Sends more generate requests at once than the queue holds, and waits for the answers to all of them. */
+/** Sends more concurrent generate requests than the queue holds, and waits for all responses. */
 export async function flood(server: Server, { apiKey }: Account): Promise<FloodAnswers> {
   const sockets: Socket[] = [];
   while (sockets.length < FLOOD) {
@@ -91,7 +97,7 @@ async function open({ address }: Server): Promise<Socket> {
   return socket;
 }
 
-/** Sends one request, and returns all that comes back. */
+/** Sends one request and returns everything that comes back. */
 async function ask(socket: Socket, apiKey: string): Promise<string> {
   const body = '{"security_level":128}';
   let text = '';

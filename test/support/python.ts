@@ -1,4 +1,4 @@
-/** Python for tests: a virtual environment with pinned packages, made once and kept in build/. */
+/** Python for tests: a virtual environment with pinned packages, created once and kept in build/. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -18,22 +18,22 @@ const CACHE = resolve(import.meta.dirname, '../../build/python');
 /** The oldest Python that the pinned packages run on. */
 const OLDEST = [3, 10] as const;
 
-/** An environment that another run may still be making or using is younger than this. */
+/** Another run may still be creating or using an environment younger than this. */
 const LEFTOVER_MS = 3_600_000;
 
 const INSTALL_TIMEOUT_MS = 600_000;
 
 export interface PythonEnvironment {
-  /** The interpreter of the environment. Call programs as `-m <module>`, never by their scripts. */
+  /** The environment's interpreter. Call programs as `-m <module>`, never by their scripts. */
   readonly python: string;
-  /** Why there is no environment, or false: what `node:test` takes as `skip`. */
+  /** The reason why there is no environment, or false, as `node:test` expects in `skip`. */
   readonly skip: string | false;
 }
 
 /**
- * Returns a virtual environment with the packages of a requirements file, whose versions are pinned exactly.
- * The first call makes it; later calls, and other processes, use the same one until the file or the
- * interpreter changes. pip takes its index from the machine's own configuration.
+ * Returns a virtual environment with the exactly pinned packages of a requirements file. The first call creates
+ * it; later calls and other processes use it until the file or the interpreter changes. pip takes its index
+ * from the machine's own configuration.
  */
 export async function pythonEnvironment(
   name: string,
@@ -69,9 +69,9 @@ interface Outcome {
   readonly stderr: string;
 }
 
-/** Runs Python apart from the user's own packages and PYTHON… variables. */
+/** Runs Python without the user's own packages and PYTHON… variables. */
 function runPython(python: string, args: readonly string[]): Promise<Outcome> {
-  // A machine may tell pip to install for the user, which an environment refuses.
+  // pip may be configured to install for the user, which an environment refuses.
   const env = { ...process.env, PIP_USER: '0', PIP_DISABLE_PIP_VERSION_CHECK: '1' };
   return new Promise((done) => {
     execFile(
@@ -88,7 +88,7 @@ import ensurepip, json, sys, venv
 print(json.dumps({"path": sys.executable, "release": sys.version_info[:2], "version": sys.version}))
 `;
 
-/** The first `python3` on PATH that is new enough and can make environments. */
+/** Returns the first `python3` on PATH that is new enough and can create environments. */
 async function findPython(): Promise<{ path: string; version: string } | undefined> {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   for (const path of folders.map((folder) => join(folder, 'python3')).filter(existsSync)) {
@@ -101,7 +101,7 @@ async function findPython(): Promise<{ path: string; version: string } | undefin
   return undefined;
 }
 
-/** Makes the environment beside its place, then renames it: what is in the place is always whole. */
+/** Creates the environment beside its place and then renames it, so that the place always holds a complete one. */
 async function makeEnvironment(
   base: string,
   target: string,
@@ -122,7 +122,7 @@ async function makeEnvironment(
   }
 }
 
-/** Another process may have been faster; its environment is as good, unless its interpreter is gone. */
+/** Another process may have been faster. Its environment is as good, unless its interpreter is gone. */
 function moveInto(partial: string, target: string): void {
   if (!existsSync(interpreterOf(target))) rmSync(target, { recursive: true, force: true });
   try {
@@ -136,7 +136,7 @@ function lastLine({ stdout, stderr }: Outcome): string {
   return `${stdout}\n${stderr}`.trim().split('\n').at(-1)?.trim() ?? '';
 }
 
-/** Removes what runs that were cut off, and earlier pins, have left. */
+/** Removes what interrupted runs and earlier pins have left. */
 function removeLeftovers(folder: string, target: string): void {
   for (const path of readdirSync(folder).map((name) => join(folder, name))) {
     if (path === target) continue;

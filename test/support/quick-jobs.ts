@@ -1,6 +1,6 @@
 /**
- * Loaded into a server with `--import`, it has the reader of IBM Quantum ask for the state of a job after a fifth of a
- * second in place of two seconds: a test that waits for jobs takes a tenth of the time.
+ * Loaded into a server by `--import`: makes the IBM Quantum reader poll a job after a fifth of a second instead
+ * of two seconds, so that a test waits a tenth of the time.
  */
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 import { isMainThread, Worker, type WorkerOptions, workerData } from 'node:worker_threads';
@@ -9,14 +9,14 @@ const FIRST_POLL_MS = 200;
 
 const require = createRequire(import.meta.url);
 
-/** The environment of a server whose jobs are quick. */
+/** Returns the environment of a server with quick jobs. */
 export function quickJobs(): { readonly NODE_OPTIONS: string } {
   const url = new URL(import.meta.url);
   url.search = 'quick';
   return { NODE_OPTIONS: `--import=${url.href}` };
 }
 
-/** Worker threads have an environment of their own: they do not see NODE_OPTIONS. */
+/** Worker threads have an environment of their own, without NODE_OPTIONS. */
 function loadIntoNoiseWorkers(): void {
   class QuickWorker extends Worker {
     constructor(url: URL | string, options: WorkerOptions = {}) {

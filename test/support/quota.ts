@@ -1,4 +1,4 @@
-/** An account with a small quota on a server with SQLite, and what the database holds of it. */
+/** An account with a small quota on a SQLite server, and its rows in the database. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { migrateStore } from '../../src/ledger/index.ts';
@@ -6,10 +6,10 @@ import { type Account, addAccounts } from './books.ts';
 import { makeDataDir } from './server.ts';
 import { sqliteIn } from './unknown-keys.ts';
 
-/** Of the research plan. */
+/** Monthly quota of the research plan. */
 export const QUOTA = 1_000;
 
-/** Makes a research account in a folder of its own, where no server runs yet. */
+/** Creates a research account in a new folder, where no server runs yet. */
 export async function researchAccount(): Promise<Account & { readonly dataDir: string }> {
   const dataDir = makeDataDir();
   const location = sqliteIn(dataDir);
@@ -25,7 +25,7 @@ export interface Books {
   readonly keyIds: ReadonlySet<string>;
 }
 
-/** What the database holds of an account. */
+/** Reads what the database holds about an account. */
 export function readBooks(dataDir: string, accountId: string): Books {
   const database = new DatabaseSync(join(dataDir, 'phm.db'));
   try {

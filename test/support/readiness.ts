@@ -8,20 +8,20 @@ import type { Server } from './server.ts';
 const CLIENTS = 3;
 const PAUSE_MS = 50;
 
-/** How long a fault lasts after all that must notice it have, so that readiness could flap. */
+/** How long a fault continues after every server has noticed it, so that readiness could flap. */
 const HOLD_MS = 3_000;
 
-/** What the documents promise. */
+/** Bounds that the documents promise. */
 export const UNREADY_MS = 5_000;
 const READY_MS = 3_000;
 
-/** What a busy machine may add. */
+/** Additional time on a busy machine. */
 export const BUSY_MS = 2_000;
 
-/** How long a fault is waited for that is never noticed. */
+/** Waiting time for a fault that is never noticed. */
 export const LIMIT_MS = 12_000;
 
-/** Within which a server without traffic shows that a large write has room. */
+/** Time within which a server without traffic shows that a large write has room. */
 export const ROOM_MS = 35_000;
 
 export interface Pair {
@@ -33,17 +33,17 @@ export interface Pair {
 export interface Fault {
   readonly begin: () => Promise<unknown> | unknown;
   readonly end: () => Promise<unknown> | unknown;
-  /** Within which a server without traffic notices it, or null: it never does. */
+  /** Time within which a server without traffic notices the fault; null if it never does. */
   readonly idleMs: number | null;
-  /** The fault hits one account: the server with traffic may stay ready as long as it records keys of another. */
+  /** True if the fault hits one account: the server with traffic may stay ready while it records keys of another. */
   readonly spares?: true;
 }
 
-/** What the watch over one server saw, in milliseconds from the beginning or the end of the fault; null: never. */
+/** Observations of one server, in milliseconds from the beginning or end of the fault; null if never. */
 interface Seen {
   readonly unreadyMs: number | null;
   readonly readyMs: number | null;
-  /** How often readiness changed. */
+  /** Number of changes of readiness. */
   readonly changes: number;
 }
 
@@ -81,7 +81,7 @@ class Watch {
   }
 }
 
-/** Waits for a state, for so long. */
+/** Waits for a state until a timeout. */
 async function wait(ms: number, reached: () => boolean): Promise<void> {
   const end = performance.now() + ms;
   while (!reached() && performance.now() < end) await delay(PAUSE_MS);

@@ -1,4 +1,4 @@
-/** Two servers on one PostgreSQL, behind a balancer, with one account. */
+/** Two servers on one PostgreSQL behind a load balancer, with one account. */
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Balancer } from './balancer.ts';
@@ -10,16 +10,16 @@ import { type Environment, makeDataDir, removeDataDir, Server } from './server.t
 
 const DATABASE = 'service';
 
-/** Keys that are asked about one by one. */
+/** Number of keys that are validated one by one. */
 const SAMPLE = 60;
 
-/** The text of a master secret with versions 1 to `count`. */
+/** Returns the text of a master secret with versions 1 to `count`. */
 export function masterKey(count: number): string {
   const secrets = Array.from({ length: count }, (_, i) => `${i + 1}:${`5${i}`.repeat(32)}`);
   return secrets.join(',');
 }
 
-/** Waits for what must come, however slow the machine is. */
+/** Waits for a condition that must become true, however slow the machine is. */
 export async function until(what: string, check: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + 60_000;
   while (!(await check())) {
@@ -53,7 +53,7 @@ export class Replicas {
     this.balancer = balancer;
   }
 
-  /** Makes database and account, starts both servers and waits until the balancer uses them. */
+  /** Creates database and account, starts both servers and waits until the balancer uses them. */
   static async start(env: Environment): Promise<Replicas> {
     const postgres = await Postgres.start();
     const url = await postgres.createLedger(DATABASE);
@@ -78,7 +78,7 @@ export class Replicas {
     }
   }
 
-  /** What both servers are started with, for commands on their database. */
+  /** The environment of both servers, for commands on their database. */
   get environment(): Environment {
     return this.#env;
   }
@@ -91,7 +91,7 @@ export class Replicas {
     return server;
   }
 
-  /** Restarts one server after the other, each when all are in use, while requests come in. */
+  /** Restarts one server at a time, each when all are in use, while requests come in. */
   async roll(load: Load, more: Environment): Promise<void> {
     for (const [index, server] of this.servers.entries()) {
       await served(load);
@@ -103,7 +103,7 @@ export class Replicas {
     await served(load);
   }
 
-  /** How many of these keys have their row. */
+  /** Counts the keys that have their row. */
   async recorded(keys: readonly IssuedKey[]): Promise<number> {
     const ids = keys.map(({ keyId }) => {
       const hex = BigInt(keyId.slice('phm_'.length)).toString(16).padStart(32, '0');
@@ -116,7 +116,7 @@ export class Replicas {
     return Number(row?.n);
   }
 
-  /** Asks each server, by proof and without, about a sample of the keys; names what is not valid. */
+  /** Validates a sample of the keys on each server, by proof and without, and returns those that are not valid. */
   async doubted(keys: readonly IssuedKey[]): Promise<string[]> {
     const step = Math.max(1, Math.floor(keys.length / SAMPLE));
     const doubts: string[] = [];
@@ -140,7 +140,7 @@ export class Replicas {
   }
 }
 
-/** The version of the master secret behind a proof. */
+/** Returns the version of the master secret behind a proof. */
 export function versionOf({ proof }: IssuedKey): number {
   return Number(BigInt(proof.slice('proof_'.length)) >> 256n);
 }

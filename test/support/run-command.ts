@@ -1,18 +1,18 @@
-/** The command line in this process, without a start of Node for each command. */
+/** Runs the command line in this process, without starting Node for each command. */
 import { Readable } from 'node:stream';
 import { mock } from 'node:test';
 import { runCli } from '../../src/cli/index.ts';
 import type { CommandResult, Environment } from './server.ts';
 
-/** What a command wrote to standard output, as text and as it came. */
+/** A command's standard output, as text and as bytes. */
 export interface RunResult extends CommandResult {
   readonly bytes: Buffer;
 }
 
-// Each long command adds one listener for an output whose reader has gone.
+// Each long command adds one listener for a closed output.
 process.stdout.setMaxListeners(0);
 
-/** Runs a command to its end. It looks for no server unless `PHM_PORT` says where. */
+/** Runs a command to its end. It looks for no server unless `PHM_PORT` is set. */
 export async function runCommand(
   args: readonly string[],
   env: Environment = {},
@@ -23,7 +23,7 @@ export async function runCommand(
     env: { PHM_PORT: '0', ...env },
     launcher: 'bin/phm',
     out: (text) => output.push(Buffer.from(text)),
-    // A copy: the bytes are wiped when they are written.
+    // A copy, because the bytes are wiped after they are written.
     outBytes: async (bytes) => {
       output.push(Buffer.from(bytes));
     },
@@ -37,7 +37,7 @@ export async function runCommand(
   return { code, bytes, stdout: bytes.toString(), stderr };
 }
 
-/** Runs a command with `--json` and parses its data. Throws the words of the command if it fails. */
+/** Runs a command with `--json` and parses its data. Throws with standard error if it fails. */
 export async function commandJson<T = Record<string, unknown>>(
   args: readonly string[],
   env: Environment = {},

@@ -1,4 +1,4 @@
-/** A server that answers as it is told, over real sockets: what stands between client and service, too. */
+/** A server that answers by a script over real sockets, also in the part of what stands between client and service. */
 import { once } from 'node:events';
 import {
   createServer,
@@ -40,14 +40,14 @@ export class ScriptedServer {
     server.on('request', listener);
   }
 
-  /** Answers the first request by the first step and so on; the last step goes on for ever. */
+  /** Answers the first request by the first step and so on; the last step repeats. */
   static async start(...steps: Step[]): Promise<ScriptedServer> {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     return new ScriptedServer(server, steps);
   }
 
-  /** Resolves when that many requests have come in. */
+  /** Resolves when this many requests have arrived. */
   async requests(count: number): Promise<void> {
     while (this.received.length < count) await once(this.#server, 'scripted');
   }
@@ -59,7 +59,7 @@ export class ScriptedServer {
   }
 }
 
-/** A good answer of the service. */
+/** A successful response of the service. */
 export function answers(body: object, headers: Record<string, string> = {}): Step {
   return (response) => {
     response.writeHead(200, { 'content-type': 'application/json; charset=utf-8', ...headers });
@@ -67,7 +67,7 @@ export function answers(body: object, headers: Record<string, string> = {}): Ste
   };
 }
 
-/** An error, as the service itself makes it. */
+/** An error as the service itself sends it. */
 export function fails(code: ErrorCode, headers: Record<string, string> = {}): Step {
   const error = new AppError(code);
   return (response) => {
@@ -82,7 +82,7 @@ export function fails(code: ErrorCode, headers: Record<string, string> = {}): St
   };
 }
 
-/** A page, as proxies answer. */
+/** An HTML page, as proxies send. */
 export function page(status: number, headers: Record<string, string> = {}): Step {
   return (response) => {
     response.writeHead(status, { 'content-type': 'text/html', ...headers });

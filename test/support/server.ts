@@ -1,4 +1,4 @@
-/** Starts the real server and runs the real command line, as a user would, on a folder of their own. */
+/** Starts the real server and runs the real command line, as a user would, in a temporary folder. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ export const DEMO_PROFESSIONAL_KEY = 'phmsk_demo_ProfessionalDemoNotSecret002_2Y
 
 export type Environment = Record<string, string>;
 
-/** A folder of its own for one server's data. */
+/** Creates a folder for one server's data. */
 export function makeDataDir(): string {
   return mkdtempSync(join(tmpdir(), 'phm-test-'));
 }
@@ -22,7 +22,7 @@ export function removeDataDir(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** What a server or a command runs with. */
+/** Environment variables of a server or a command. */
 export function environment(dataDir: string, extra: Environment): Environment {
   const base = {
     PATH: process.env.PATH ?? '',
@@ -39,7 +39,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Runs `phm` to its end; `main` is the program's main file, if it is another one. */
+/** Runs `phm` to its end. `main` is the program's main file, if it is a different one. */
 export function runPhm(
   args: readonly string[],
   dataDir: string,
@@ -60,7 +60,7 @@ export function runPhm(
   });
 }
 
-/** Runs `phm … --json` and parses its data; throws with its words when it fails. */
+/** Runs `phm … --json` and parses its data. Throws with standard error if it fails. */
 export async function phmJson<T = Record<string, unknown>>(
   args: readonly string[],
   dataDir: string,
@@ -78,7 +78,7 @@ export interface Answer {
   readonly body: any;
 }
 
-/** What `serve --json` writes when it listens. */
+/** The line that `serve --json` writes when it listens. */
 interface StartLine {
   readonly address: string;
   readonly metrics_address: string | null;
@@ -86,7 +86,7 @@ interface StartLine {
 
 export class Server {
   readonly address: string;
-  /** The page for Prometheus, or null. */
+  /** Address of the Prometheus endpoint, or null. */
   readonly metricsAddress: string | null;
   readonly dataDir: string;
   readonly #child: ChildProcess;
@@ -127,7 +127,7 @@ export class Server {
     return new Server(await listening, dataDir, child, () => log);
   }
 
-  /** All that the server has written to stderr: banner and log. */
+  /** Everything that the server has written to standard error: banner and log. */
   get log(): string {
     return this.#log();
   }
@@ -150,7 +150,7 @@ export class Server {
     return { status, headers, body: text === '' ? undefined : JSON.parse(text) };
   }
 
-  /** POST with a JSON body and an API key. */
+  /** Sends a POST with a JSON body and an API key. */
   post(path: string, body: unknown, apiKey = DEMO_KEY): Promise<Answer> {
     return this.request(path, {
       method: 'POST',
@@ -171,13 +171,13 @@ export class Server {
     return this.request(`/api/v2/metrics${query}`, { headers: { 'X-API-Key': apiKey } });
   }
 
-  /** The page for Prometheus. */
+  /** Reads the Prometheus endpoint. */
   async scrape(): Promise<string> {
     const response = await fetch(this.metricsAddress ?? '');
     return response.text();
   }
 
-  /** Sends a signal and resolves with the exit code (null when the signal ended it), the log complete. */
+  /** Sends a signal and resolves with the exit code (null if the signal ended it) once the log is complete. */
   async stop(signal: NodeJS.Signals = 'SIGINT'): Promise<number | null> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null)
       return this.#child.exitCode;

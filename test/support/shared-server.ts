@@ -1,6 +1,7 @@
 /**
- * A server that the modules of a group of tests share (test/http/with-accounts/, test/http/with-demo-keys/), because a
- * start takes a second of a processor. It has no rate limits, logs all it can, and ends with the process.
+ * A server that the modules of a group of tests share (test/http/with-accounts/, test/http/with-demo-keys/),
+ * because a start takes a second of processor time. It has no rate limits, logs everything, and ends with the
+ * process.
  */
 import { after } from 'node:test';
 import { makeDataDir, removeDataDir, Server } from './server.ts';

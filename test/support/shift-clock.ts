@@ -1,6 +1,6 @@
 /**
- * Loaded into a server with `--import`, it shifts the wall clock of every thread: `Date.now()` and `new Date()`. The query
- * says by how many milliseconds (`shift`), and from when on: at once, or from the moment that a file appears (`when`).
+ * Loaded into a server by `--import`: shifts the wall clock of every thread, `Date.now()` and `new Date()`, by
+ * `shift` milliseconds, at once or when the file `when` appears. Both are in the query.
  */
 import { existsSync } from 'node:fs';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
@@ -10,7 +10,7 @@ const query = new URL(import.meta.url).searchParams;
 const shiftMs = Number(query.get('shift'));
 const when = query.get('when');
 
-/** The URL to be given to `--import`. */
+/** Returns the URL for `--import`. */
 export function shiftUrl(shift: number, file: string | null = null): string {
   const url = new URL(import.meta.url);
   url.search = new URLSearchParams({
@@ -29,7 +29,7 @@ function shiftClock(): void {
   });
 }
 
-/** Worker threads have an environment of their own: they do not see NODE_OPTIONS. */
+/** Worker threads have an environment of their own, without NODE_OPTIONS. */
 function loadIntoWorkers(): void {
   class ShiftedWorker extends Worker {
     constructor(url: URL | string, options: WorkerOptions = {}) {

@@ -1,6 +1,6 @@
 /**
- * Loaded into a server by `--import` (`slowSuite`). Each plain key uses up a whole interval between two samples of its
- * generator. While the file named exists, a suite worker that is given a sample hangs, deaf to everything.
+ * Loaded into a server by `--import` (`slowSuite`). Each plain key uses up a whole interval between two samples
+ * of its generator. While the named file exists, a suite worker that gets a sample hangs and reacts to nothing.
  */
 import { existsSync } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
@@ -13,7 +13,7 @@ import threads, {
 } from 'node:worker_threads';
 import { EVIDENCE_INTERVAL, PlainEvidence } from '../../src/keys/plain-evidence.ts';
 
-/** The environment of a server whose suite hangs over samples while `file` exists. */
+/** Returns the environment of a server whose suite hangs over samples while `file` exists. */
 export function slowSuite(file: string): { readonly NODE_OPTIONS: string } {
   const url = pathToFileURL(import.meta.filename);
   url.search = new URLSearchParams({ file }).toString();
@@ -24,7 +24,7 @@ const POLL_MS = 10;
 
 const file = new URL(import.meta.url).searchParams.get('file');
 if (file !== null && isMainThread) {
-  // The service gives its threads an environment without NODE_OPTIONS.
+  // The service starts its threads without NODE_OPTIONS.
   threads.Worker = class extends threads.Worker {
     constructor(url: string | URL, options: WorkerOptions) {
       super(url, { ...options, execArgv: [`--import=${import.meta.url}`] });
@@ -47,7 +47,7 @@ function useUpIntervals(): void {
 
 function hangWhile(isHung: () => boolean): void {
   const cell = new Int32Array(new SharedArrayBuffer(4));
-  // Before the thread's own listener.
+  // Registered before the thread's own listener.
   parentPort?.on('message', (message: object | string) => {
     if (typeof message === 'string' || !('sample' in message)) return;
     while (isHung()) Atomics.wait(cell, 0, 0, POLL_MS);

@@ -6,7 +6,7 @@ import { type Answer, DEMO_PROFESSIONAL_KEY, type Server } from './server.ts';
 
 const POLL_MS = 25;
 
-/** Checks that no key was given, in the words of an entropy source that has none. */
+/** Asserts that the response has no key and says that the entropy source has no output. */
 export function assertRefused({ status, body, headers }: Answer): void {
   assert.equal(status, 503);
   assert.equal(body.code, 'entropy_unavailable');
@@ -17,7 +17,7 @@ export function assertRefused({ status, body, headers }: Answer): void {
 export class SourceWatch {
   readonly name: SourceName;
   readonly #server: Server;
-  /** Where the part of the log begins that is looked at. */
+  /** Start of the part of the log that tests read. */
   #logStart = 0;
 
   constructor(server: Server, name: SourceName) {
@@ -25,15 +25,15 @@ export class SourceWatch {
     this.name = name;
   }
 
-  /** Asks for a key of this source. */
+  /** Requests a key from this source. */
   generate(securityLevel = 128, more: object = {}): Promise<Answer> {
     const request = { security_level: securityLevel, entropy_source: this.name, ...more };
     return this.#server.generate(request, DEMO_PROFESSIONAL_KEY);
   }
 
-  /** Takes draws until none is left; resolves with the answer that refused. */
+  /** Takes draws until none is left, and resolves with the response that refused. */
   async untilRefused(): Promise<Answer> {
-    // Two draws a request, then one.
+    // Two draws per request, then one.
     while ((await this.generate(384)).status === 200);
     for (;;) {
       const answer = await this.generate(128);
@@ -41,7 +41,7 @@ export class SourceWatch {
     }
   }
 
-  /** Its entry among the checks of `/readyz`. */
+  /** Returns the source's entry among the checks of `/readyz`. */
   async health(): Promise<string> {
     const { body } = await this.#server.request('/readyz');
     return body.checks[`entropy:${this.name}`];
@@ -54,12 +54,12 @@ export class SourceWatch {
     }
   }
 
-  /** From now on only what is logged later counts. */
+  /** Ignores the log up to now. */
   forgetLog(): void {
     this.#logStart = this.#server.log.length;
   }
 
-  /** Waits for a line of the log about this source. */
+  /** Waits for a log line about this source. */
   async untilLogged(
     kind: 'delivering' | 'failing' | 'latched',
     detail = /./,

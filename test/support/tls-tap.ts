@@ -1,4 +1,4 @@
-/** A relay that reads the part of a TLS 1.3 handshake that is sent in the clear (RFC 8446 §4.1). */
+/** A relay that reads the unencrypted part of a TLS 1.3 handshake (RFC 8446 §4.1). */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 
@@ -25,23 +25,23 @@ export const ALERTS = { handshakeFailure: 40, protocolVersion: 70 } as const;
 export interface ClientHello {
   readonly suites: readonly number[];
   readonly groups: readonly number[];
-  /** Groups for which it holds a share. */
+  /** Groups for which the client sent a share. */
   readonly shares: readonly number[];
   /** 0: psk_ke, without a key exchange; 1: psk_dhe_ke. */
   readonly pskModes: readonly number[];
 }
 
 export interface ServerHello {
-  /** It is a HelloRetryRequest: it asks for a share of `group`. */
+  /** True for a HelloRetryRequest, which asks for a share of `group`. */
   readonly isRetry: boolean;
   readonly suite: number;
-  /** Of the key share; null: none. */
+  /** Group of the key share; null if there is none. */
   readonly group: number | null;
-  /** It takes the session that the client offered. */
+  /** True if the server accepted the session that the client offered. */
   readonly isResumed: boolean;
 }
 
-/** What was sent in the clear on one connection. */
+/** The unencrypted messages of one connection. */
 export interface Handshake {
   readonly clientHellos: readonly ClientHello[];
   readonly serverHellos: readonly ServerHello[];
@@ -53,10 +53,10 @@ const RECORD = { alert: 21, handshake: 22 };
 const MESSAGE = { clientHello: 1, serverHello: 2 };
 const EXTENSION = { groups: 10, preSharedKey: 41, pskModes: 45, keyShare: 51 };
 
-/** SHA-256 of "HelloRetryRequest", in place of the server's random bytes (§4.1.3). */
+/** SHA-256 of "HelloRetryRequest", which replaces the server's random bytes (§4.1.3). */
 const RETRY_RANDOM = 'cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c';
 
-/** Reads one field after the other. */
+/** Reads fields in order. */
 class Fields {
   readonly #bytes: Buffer;
   #at = 0;
@@ -79,7 +79,7 @@ class Fields {
     return this.take(bytes).readUIntBE(0, bytes);
   }
 
-  /** Bytes after their length, which is itself `lengthBytes` long. */
+  /** Reads bytes preceded by their length in `lengthBytes` bytes. */
   vector(lengthBytes: number): Fields {
     return new Fields(this.take(this.number(lengthBytes)));
   }
@@ -91,7 +91,7 @@ class Fields {
   }
 }
 
-/** The whole records of a stream, in order; a last one that is cut off is left out. */
+/** Returns the complete records of a stream, in order. */
 function records(stream: Buffer): { type: number; content: Buffer }[] {
   const found: { type: number; content: Buffer }[] = [];
   for (let at = 0; at + 5 <= stream.length; ) {
@@ -103,7 +103,7 @@ function records(stream: Buffer): { type: number; content: Buffer }[] {
   return found;
 }
 
-/** The bodies of messages of one type, each alone in a record as all tested implementations send them. */
+/** Returns the bodies of messages of one type. All tested implementations send each of them alone in a record. */
 function messages(stream: Buffer, type: number): Fields[] {
   return records(stream)
     .filter((record) => record.type === RECORD.handshake && record.content[0] === type)
@@ -143,7 +143,7 @@ function readServerHello(fields: Fields): ServerHello {
   return { isRetry, suite, group, isResumed: found.has(EXTENSION.preSharedKey) };
 }
 
-/** Reads what a client sent first, such as the hello of a client that got no answer. */
+/** Reads a client's first messages, such as the hello of a client that got no answer. */
 export function readClientHellos(stream: Buffer): ClientHello[] {
   return messages(stream, MESSAGE.clientHello).map(readClientHello);
 }
@@ -180,7 +180,7 @@ export class TlsTap {
     return new TlsTap(server, targetPort);
   }
 
-  /** The handshakes of the connections since the last call. */
+  /** Returns the handshakes since the last call. */
   take(): Handshake[] {
     return this.#streams.splice(0).map(({ sent, received }) => ({
       clientHellos: readClientHellos(sent),

@@ -1,4 +1,4 @@
-/** A flood of requests whose API keys are well-formed and unknown, and clients that have valid ones. */
+/** A flood of requests with well-formed, unknown API keys, and clients with valid ones. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,21 +10,21 @@ import type { Server } from './server.ts';
 
 const CONNECTIONS = 100;
 
-/** As many as a server takes ahead of their answers on one connection. */
+/** Number of requests that a server accepts on one connection before it has answered them. */
 const PIPELINED = 16;
 
-/** Keys that are made before the flood: to make them meanwhile would slow it down. */
+/** Number of API keys made before the flood, because making them meanwhile would slow it down. */
 const KEYS = 10_000;
 
 export class UnknownKeys {
-  /** Answers by status and code, such as `401 invalid_api_key`. */
+  /** Responses by status and code, such as `401 invalid_api_key`. */
   readonly answers = new Map<string, number>();
   readonly #ended: Promise<unknown>;
   readonly #keys = Array.from({ length: KEYS }, () => newApiKey('live'));
   #next = 0;
   #running = true;
 
-  /** Begins: each connection sends the next requests when all before are answered. */
+  /** Starts the flood: each connection sends its next requests when all before are answered. */
   constructor(server: Server) {
     const flows = Array.from({ length: CONNECTIONS }, () => this.#flow(server));
     this.#ended = Promise.all(flows);
@@ -48,7 +48,7 @@ export class UnknownKeys {
     socket.setEncoding('utf8').on('data', (chunk) => {
       text += chunk;
       const answers = text.split(/(?=HTTP\/1\.1 \d{3} )/);
-      // The last one may not be whole: its body ends with a brace.
+      // The last response may be incomplete: a complete body ends with a brace.
       text = answers.at(-1)?.endsWith('}') ? '' : (answers.pop() ?? '');
       for (const answer of answers) this.#note(answer);
       open -= answers.length;
@@ -83,7 +83,7 @@ export interface KeyedAccount {
   readonly unseen: readonly [string, string];
 }
 
-/** Makes an account without limits to its rate that matter here, beside whatever uses the database. */
+/** Creates an account with a rate limit too high to matter, while other programs use the database. */
 export async function makeAccount(location: StoreLocation): Promise<KeyedAccount> {
   const store = await openStore(location, MONTHLY_QUOTAS);
   const createdMs = Date.now();
@@ -104,14 +104,14 @@ export async function makeAccount(location: StoreLocation): Promise<KeyedAccount
   }
 }
 
-/** The database of a server on SQLite. */
+/** Returns the database of a SQLite server. */
 export function sqliteIn(dataDir: string): StoreLocation {
   return { kind: 'sqlite', path: join(dataDir, 'phm.db') };
 }
 
 /**
- * Floods a server until it has answered `requests` of the flood. Every answer to a valid key meanwhile is 200: of a
- * key in use, and of keys that the server has never seen, from the address of the flood and from another one.
+ * Floods a server until it has answered `requests` of the flood. Asserts that every response to a valid API key
+ * is 200: to one in use, and to ones that the server has never seen, from the flood's address and from another.
  */
 export async function outlastFlood(
   server: Server,
@@ -121,7 +121,7 @@ export async function outlastFlood(
   assert.equal(await statusFrom('127.0.0.1', server, seen), 200);
   const flood = new UnknownKeys(server);
   const statuses: number[] = [];
-  // Linux answers to all of 127.0.0.0/8.
+  // Linux answers on all of 127.0.0.0/8.
   const elsewhere = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1';
   for (const [address, apiKey] of [
     ['127.0.0.1', unseen[0]],
@@ -136,7 +136,7 @@ export async function outlastFlood(
   return flood;
 }
 
-/** The status that a request by a client at one of this machine's addresses gets. */
+/** Returns the status of a request from one of this machine's addresses. */
 async function statusFrom(
   localAddress: string,
   { address }: Server,

@@ -1,4 +1,7 @@
-/** Commits small transactions to a database until it is told to end, and begins the log anew every few hundred frames. */
+/**
+ * Commits small transactions to a database until it is stopped, and restarts the write-ahead log every few
+ * hundred frames.
+ */
 import { DatabaseSync } from 'node:sqlite';
 
 const [path = '', synchronous = 'FULL', checkpointPages = '400'] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** Walks through all views of the dashboard, filled, and holds each to what every reader needs. */
+/** Walks through all views of the dashboard with data in them, and checks what every reader needs. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,11 +8,11 @@ import { DEMO_PROFESSIONAL_KEY } from './server.ts';
 
 export interface Setting {
   readonly colorScheme: 'light' | 'dark';
-  /** Pixels. */
+  /** Window width in pixels. */
   readonly width: number;
 }
 
-/** Throws `AssertionError` on what axe-core finds, and on a view that is wider than the window. */
+/** Throws `AssertionError` on findings of axe-core and on a view wider than the window. */
 export async function walkViews(page: Page, settings: readonly Setting[]): Promise<void> {
   const check = (what: string) => checkView(page, what, settings);
   await check('the entry of the API key');
@@ -44,7 +44,7 @@ export async function walkViews(page: Page, settings: readonly Setting[]): Promi
   await check('Status, in the theme that was chosen');
 }
 
-/** Drawings follow the width of the window a frame later. */
+/** Drawings follow the window's width one frame later. */
 const DRAWN = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))';
 
 async function checkView(page: Page, what: string, settings: readonly Setting[]): Promise<void> {
@@ -65,7 +65,7 @@ async function checkView(page: Page, what: string, settings: readonly Setting[])
   }
 }
 
-/** The choices whose words, and the tables whose rows, do not fit into them. */
+/** Returns the choices and table rows whose text does not fit. */
 function findSpilt(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`[...document.querySelectorAll('.segments span, main .panel')]
     .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
@@ -74,7 +74,7 @@ function findSpilt(page: Page): Promise<string[]> {
 
 let axe: string | undefined;
 
-/** What axe-core finds wrong with the page as it is, one line for each element. */
+/** Returns what axe-core finds on the page, one line per element. */
 export async function findBarriers(page: Page): Promise<string[]> {
   axe ??= readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   if (!(await page.evaluate<boolean>("'axe' in window"))) await page.evaluate(axe);

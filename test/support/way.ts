@@ -1,18 +1,18 @@
-/** A way to PostgreSQL that can be cut, shut or stalled while something is on it. */
+/** A network path to PostgreSQL that can be cut, shut or stalled while data is on it. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 export class WayToServer {
   /**
-   * Cuts the way of the next batch, once: as it goes out, as its answer comes back, or as it goes out with
-   * the batch kept to be delivered later.
+   * Cuts the path of the next batch, once: on its way out, on the way back, or on its way out while the batch
+   * is kept for later delivery.
    */
   cut: 'answer' | 'request' | 'delay' | null = null;
-  /** Delivers the batch that was kept; resolves when the server has answered it. */
+  /** Delivers the kept batch, and resolves when the server has answered it. */
   deliver: (() => Promise<void>) | null = null;
-  /** Shut: connections are ended as they come. Stalled: nothing passes, and nobody is told. */
+  /** Shut: new connections are closed at once. Stalled: nothing passes, without notice. */
   state: 'open' | 'shut' | 'stalled' = 'open';
-  /** Where new connections go; those that are open stay where they are. */
+  /** Where new connections go; open ones stay where they are. */
   serverPort: number;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -22,7 +22,7 @@ export class WayToServer {
     this.#server = createServer((near) => this.#join(near));
   }
 
-  /** Opens a way to a server on this machine. */
+  /** Opens a path to a server on this machine. */
   static async start(serverPort: number): Promise<WayToServer> {
     const way = new WayToServer(serverPort);
     way.#server.listen(0, '127.0.0.1');
@@ -61,7 +61,7 @@ export class WayToServer {
     near.on('close', () => this.deliver ?? end());
     far.on('close', end);
     near.on('data', (chunk: Buffer) => {
-      // The statement's text goes out once a connection: its values tell a batch.
+      // The statement's text is sent once per connection; its values identify a batch.
       isCommit = chunk.includes('"at_ms":');
       if (isCommit && this.cut === 'request') {
         this.cut = null;
