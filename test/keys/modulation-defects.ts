@@ -41,8 +41,7 @@ function oneMask(modulated: Buffer, carrier: Uint8Array): void {
   for (let i = 0; i < modulated.length; i++) modulated[i] = carrier[i] ^ mask[i % WORD_BYTES];
 }
 
-const QUICK_BLIND =
-  'The four tests count ones and runs, of which there are as many as there should be.';
+const QUICK_BLIND = 'The four tests count ones and runs; both are as many as they should be.';
 
 export const MODULATION_DEFECTS: readonly ModulationDefect[] = [
   seen('zeros', 'the result is all zeros', (modulated) => modulated.fill(0)),
@@ -73,7 +72,7 @@ export const MODULATION_DEFECTS: readonly ModulationDefect[] = [
       'blocks-twice',
       'every second 16-byte block repeats the one before',
       twice(BLOCK_BYTES),
-      'The blocks of the block frequency test are 16 bytes long: it counts each of them twice, and no more.',
+      'The block frequency test has blocks of 16 bytes: it only counts each of them twice.',
     ),
     sight: 'rate',
   },
@@ -82,7 +81,7 @@ export const MODULATION_DEFECTS: readonly ModulationDefect[] = [
       'alternating-top',
       'the top bit of each byte alternates',
       each((k, _, i) => (k & 0x7f) | ((i & 1) << 7)),
-      'Ones and runs are as many as they should be; only the longest runs are a little too short.',
+      'Ones and runs are as many as they should be; only the longest runs are slightly too short.',
     ),
     sight: 'rate',
   },
@@ -96,19 +95,19 @@ export const MODULATION_DEFECTS: readonly ModulationDefect[] = [
     'no-carrier',
     'the result is the mask alone',
     each((k, c) => k ^ c),
-    'The four tests find nothing in the mask; of the whole suite, dft alone does. A key is then a function of 512 bits of phases.',
+    'The four tests find nothing in the mask; of the whole suite, only dft does. A key is then a function of 512 bits of phases.',
   ),
   unseen(
     'no-mask',
     'the result is the carrier',
     each((_, c) => c),
-    'The result is the carrier, which the suite has judged. A key is none the worse.',
+    'The result is the carrier, which the suite judges. The key is no worse.',
   ),
   unseen(
     'one-mask',
     'the mask is the same for every word',
     oneMask,
-    'A sound carrier stays sound under any mask that does not depend on it. A key is none the worse.',
+    'A sound carrier stays sound under any mask that does not depend on it. The key is no worse.',
   ),
 ];
 
