@@ -3,7 +3,7 @@
  *
  *     node scripts/faults.ts [--store postgres|sqlite|both] [--faults 300] [--minutes 35] [--seed N]
  *                            [--only PATTERN] [--without PATTERN] [--checkout FOLDER] [--save FILE]
- *     node scripts/faults.ts --before FILE.jsonl --after FILE.jsonl   the table of docs/evidence/faults.md
+ *     node scripts/faults.ts --before FILE.jsonl --after FILE.jsonl   the tables of docs/evidence/faults/tables.txt
  *
  * Both stores run side by side until they have had the faults, or the minutes, together. The seed decides the order of
  * the faults on each store and what each chooses; the moment within the servers is not repeatable. `--checkout` runs
