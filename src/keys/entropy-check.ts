@@ -1,19 +1,19 @@
 /**
- * The check every key passes before it is released, and again when it is validated.
+ * The exact tests that every key passes before release, and again when it is validated.
  *
- * Six counts over the key's n bits that are exactly binomial with p = ½ for a uniform key: the ones
- * among n bits, and the disagreements between bits i and i + d for five distances d, which are
- * Binomial(n − d, ½). Each is two-sided at 2^-53, so an honest key fails with probability below
- * 6 · 2^-53 < 2^-50: a failure latches the process, and chance should not. The check finds gross
- * failures (constant, alternating, repeating with a period that divides a distance); it says nothing
- * about how the key was made.
+ * For a uniform key of n bits, six counts are exactly binomial with p = ½: the number of ones,
+ * Binomial(n, ½), and the disagreements between bits i and i + d for five distances d,
+ * Binomial(n − d, ½). Each test is two-sided at 2^-53, so a sound key fails with a probability below
+ * 6 · 2^-53 < 2^-50. The limits are this strict because a failure latches the process. The tests find
+ * gross faults: constant, alternating, or repeating with a period that divides a distance. They say
+ * nothing about how the key was generated.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { countOnes, popcount32 } from '../bytes.ts';
 
 /**
- * Each tail of each test holds at most 2^-54. The test at distance 64 has 64 pairs of a 128-bit key:
- * from 2^-58 on it would refuse no halves but equal or complementary ones, and from 2^-65 on none.
+ * Each tail of each test holds at most 2^-54. At distance 64, a 128-bit key has 64 pairs: at 2^-58 the
+ * test would refuse only equal or complementary halves, and at 2^-65 it would refuse nothing.
  */
 const TAIL_BITS = 54;
 const DISTANCES_BITS: readonly number[] = [1, 8, 16, 32, 64];
@@ -25,17 +25,17 @@ export const KEY_TESTS: readonly string[] = [
   ...DISTANCES_BITS.map((d) => `disagreements-${d}`),
 ];
 
-/** The name of the look for blocks that return. */
+/** Name of the test for repeated blocks. */
 export const REPEATED_BLOCK = 'repeated-block';
 
 const BLOCK_BYTES = 16;
 
-/** Where a block may begin: halves of 24 bytes are whole and half blocks. */
+/** Blocks begin at multiples of this: a half of 24 bytes holds one and a half blocks. */
 const BLOCK_STEP_BYTES = 8;
 
 /**
- * Whether 16 bytes of a carrier return within it. AES in counter mode gives no block twice, and after a reseed chance
- * gives one with a probability below 2^-124. A counter that stands still gives nothing else.
+ * Reports whether a block of 16 bytes occurs twice in a carrier. AES in counter mode repeats no block, and across a
+ * reseed chance repeats one with a probability below 2^-124. A counter that stands still repeats every block.
  */
 export function repeatsBlock(carrier: Uint8Array): boolean {
   const blocks: Uint8Array[] = [];
@@ -50,13 +50,13 @@ export interface EntropyStatistic {
   readonly name: string;
   readonly trials: number;
   readonly observed: number;
-  /** Passes from `lowest` to `highest`, both included. */
+  /** The statistic passes from `lowest` to `highest`, both included. */
   readonly lowest: number;
   readonly highest: number;
   readonly passed: boolean;
 }
 
-/** The statistics depend on the key: they MUST NOT be logged or stored. */
+/** Result of the six tests. The statistics depend on the key: they MUST NOT be logged or stored. */
 export interface EntropyCheck {
   readonly passed: boolean;
   readonly statistics: readonly EntropyStatistic[];
@@ -93,7 +93,7 @@ function judge(name: string, trials: number, observed: number): EntropyStatistic
   return { name, trials, observed, lowest, highest, passed };
 }
 
-/** How often bit i differs from bit i + d, bits numbered from the top of the first byte. */
+/** Counts the bits i that differ from bit i + d. Bit 0 is the top bit of the first byte. */
 function disagreements(key: Uint8Array, distanceBits: number): number {
   return distanceBits === 1
     ? neighbourDisagreements(key)
@@ -101,7 +101,7 @@ function disagreements(key: Uint8Array, distanceBits: number): number {
 }
 
 function neighbourDisagreements(key: Uint8Array): number {
-  // Seven pairs inside the last byte; for the others the eighth partner is the next byte's top bit.
+  // The last byte has seven pairs; every other byte has an eighth, with the next byte's top bit.
   let count = popcount32((key[key.length - 1] ^ (key[key.length - 1] >>> 1)) & 0x7f);
   for (let i = 0; i + 1 < key.length; i++) {
     const shifted = (key[i] << 1) | (key[i + 1] >>> 7);
@@ -118,7 +118,7 @@ function byteDisagreements(key: Uint8Array, distanceBytes: number): number {
   return count;
 }
 
-/** The largest c with P(X ≤ c) ≤ 2^-54 for X ~ Binomial(trials, ½), exactly. */
+/** Returns the largest c with P(X ≤ c) ≤ 2^-54 for X ~ Binomial(trials, ½), computed exactly. */
 function lowerCutoff(trials: number): number {
   const limit = 1n << BigInt(trials - TAIL_BITS);
   let choose = 1n;

@@ -1,9 +1,9 @@
 /**
- * The evidence on a stream, by its sample: the statistical suite on the generator's output before modulation, a
- * quick look at the output after it.
+ * Statistical evidence on a stream: the suite judges its sample before modulation (the carrier), and four
+ * quick tests judge it after modulation.
  *
- * Modulation is a keyed bijection. It cannot make the carrier better, but it hides a broken one from
- * every test. So the suite judges the carrier, and four tests judge the modulation alone.
+ * Modulation is a keyed bijection. It cannot improve the carrier, but it hides a broken carrier from
+ * every test. Therefore the suite judges the carrier, and the four tests only judge the modulation.
  */
 import {
   complianceLevel,
@@ -19,19 +19,19 @@ import type { Evidence } from './order.ts';
 import { packPValues, STREAM_TESTS } from './p-values.ts';
 
 /**
- * What the p-values kept with a key are about. 1, in releases up to 0.1: the suite on the modulated
- * sample. 2: the suite on the carrier, four quick tests on the modulated sample.
+ * Version of the meaning of a key's stored p-values. 1, in releases up to 0.1: the suite on the modulated
+ * sample. 2: the suite on the carrier and four quick tests on the modulated sample.
  */
 export const EVIDENCE_DEFINITION = 2;
 
-/** What the tests say of a stream: the verdict, the figures that stay with its key, and the full reports. */
+/** Results of the tests on one stream: the verdict, the figures that are stored with its key, and the full reports. */
 export interface StreamEvidence {
   readonly passed: boolean;
-  /** The smaller min-entropy a bit of the two streams that were tested. */
+  /** Min-entropy per bit: the smaller value of carrier and modulated sample. */
   readonly screen: number;
   readonly summary: Evidence;
   readonly carrier: SuiteReport;
-  /** Null when there is no modulation, and one stream only. */
+  /** Null without modulation. */
   readonly modulated: SuiteReport | null;
   readonly gate: Gate;
 }
@@ -40,8 +40,8 @@ const NO_TESTS = { tests: [] };
 
 /**
  * Runs the suite on the carrier and four quick tests on the modulated sample, which is null without
- * modulation. The p-values of both enter the gate. The tests that are counted, scored and graded are
- * the carrier's.
+ * modulation. The p-values of both enter the gate. Only the carrier's tests are counted, scored and
+ * graded.
  */
 export function gatherEvidence(carrier: Uint8Array, modulated: Uint8Array | null): StreamEvidence {
   const onCarrier = runPackedSuite(carrier);
@@ -68,7 +68,7 @@ export function gatherEvidence(carrier: Uint8Array, modulated: Uint8Array | null
   };
 }
 
-/** Min-entropy a bit, by the ones that the frequency test counted: S_n = 2 · ones − n. */
+/** Returns the min-entropy per bit from the frequency test's count: S_n = 2 · ones − n. */
 function screenOf({ bits, tests }: SuiteReport): number {
   const frequency = tests.find(({ name }) => name === 'frequency');
   if (!frequency?.applicable) throw new Error('a sample without its frequency test');

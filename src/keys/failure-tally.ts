@@ -1,8 +1,8 @@
 /**
- * Remembers failures of the gate over many verdicts: a leaky bucket in one word, which threads may share.
+ * Counts failures of the gate over many verdicts: a leaky bucket in one word that threads may share.
  *
- * A failure adds 1,000 and a pass takes 1 away, so the third failure within some 1,000 verdicts fills it. A generator that
- * fails more often than once in 1,000 verdicts fills it sooner or later.
+ * A failure adds 1,000 and a pass subtracts 1, so the third failure within about 1,000 verdicts fills the bucket. A
+ * generator that fails more often than once in 1,000 verdicts eventually fills it.
  */
 
 const FAILURE = 1_000;
@@ -11,12 +11,12 @@ const LIMIT = 2 * FAILURE;
 export class FailureTally {
   readonly #word: Int32Array;
 
-  /** One word, 0 at the start. */
+  /** `word` is one word that starts at 0. */
   constructor(word: Int32Array = new Int32Array(1)) {
     this.#word = word;
   }
 
-  /** Counts a verdict. Returns whether it is a failure that is one too many. */
+  /** Counts a verdict. Returns true if it is a failure that fills the bucket. */
   count(passed: boolean): boolean {
     for (;;) {
       const before = Atomics.load(this.#word, 0);

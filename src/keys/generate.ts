@@ -1,10 +1,10 @@
 /**
- * The generation path, as one reads it:
+ * The path of a key, in the order of its stages:
  *
  *   entropy source → health tests → DRBG → statistical evidence → modulation → proof
  *
- * and then the ledger (`service/threads/key-worker.ts`) and the response (`http/`). The suite tests a sample;
- * four quick tests look at it again after modulation. `docs/architecture.md` follows a request through it.
+ * The ledger (`service/threads/key-worker.ts`) and the response (`http/`) follow. The suite judges a sample, and
+ * four quick tests judge it again after modulation. `docs/architecture.md` follows a request.
  */
 import { concatBytes, wipe } from '../bytes.ts';
 import { monotonicMs } from '../clock.ts';
@@ -28,42 +28,42 @@ import { SAMPLE_BITS } from './sample.ts';
 
 const SAMPLE_WORDS = SAMPLE_BITS / 64;
 
-/** A 384-bit key is cut in two halves, each after its own reseed: the DRBG's strength is 256 bits. */
+/** A 384-bit key has two halves, each after its own reseed, because the DRBG's strength is 256 bits. */
 const HALF_BITS = 192;
 
-/** Level of the keys whose streams are assessed from outside. */
+/** Security level that `sampleStream` assumes for the length of its requests. */
 const SAMPLED_LEVEL = 256;
 
-/** Streams tried before the process latches: the first failure of the gate may be chance. */
+/** Streams per key before the process latches: the first failure of the gate may be chance. */
 const MAX_STREAMS = 2;
 
-/** A key as it was cut. */
+/** A key with its credit. */
 interface CutKey {
   readonly key: Buffer;
   readonly creditBits: number;
-  /** The hardware job that fed it; two of them joined by a comma when its halves had different ones. */
+  /** The hardware job behind it; if the halves had different jobs, both, joined by a comma. */
   readonly jobId: string | null;
 }
 
-/** What a key is cut from, before its modulation. */
+/** The carrier of a key: DRBG output before modulation. */
 type KeyCarrier = Omit<CutKey, 'key'> & { readonly carrier: Buffer };
 
-/** A freshly seeded stream whose key words come next. */
+/** A freshly seeded stream; the words of the key come next. */
 interface Stream {
   readonly modulator: Modulator;
   readonly credit: Credit;
   /** Index t of the next word. */
   readonly nextWord: number;
-  /** Min-entropy a bit by which the claim is scaled. */
+  /** Min-entropy per bit, which scales the credited entropy. */
   readonly screen: number;
   readonly evidence: Evidence | null;
   readonly report: StreamReport | null;
 }
 
 /**
- * Makes one key and its proof. Throws `AppError('entropy_unavailable')` when a source fails, when
- * two streams in a row fail the gate, or when the generator is latched. `tally` counts the streams
- * that were judged, also when it throws.
+ * Generates one key and its proof. Throws `AppError('entropy_unavailable')` if a source fails, if two
+ * streams in a row fail the gate, or if the process has latched. `tally` counts judged streams, even if
+ * the function throws.
  */
 export function generateKey(
   generator: Generator,
@@ -89,8 +89,8 @@ export function generateKey(
 }
 
 /**
- * The first 2^20 bits of a stream of its own, for assessment from outside: with `none` those that the
- * suite judges. No key is cut from that stream. The caller MUST wipe them.
+ * Returns the first 2^20 bits of a separate stream, for assessment with other tools. With `none` these are
+ * bits as the suite judges them. No key is cut from this stream. The caller MUST wipe the bits.
  */
 export function sampleStream(generator: Generator, modulation: ModulationType): Buffer {
   const { modulator } = openStream(generator, { modulation, source: 'os' });
@@ -104,7 +104,7 @@ export function sampleStream(generator: Generator, modulation: ModulationType): 
   }
 }
 
-/** Entropy source → health tests → DRBG → phases of the modulation. */
+/** Opens a stream: entropy source → health tests → DRBG → phases of the modulation. */
 function openStream(generator: Generator, order: Pick<KeyOrder, 'modulation' | 'source'>): Stream {
   const credit = generator.reseed(order.source);
   const phases = generator.request(PHASES_BYTES);
@@ -115,9 +115,9 @@ function openStream(generator: Generator, order: Pick<KeyOrder, 'modulation' | '
 }
 
 /**
- * The same, and the stream's first 2^20 bits through the statistical suite before they are modulated.
- * The sample is not the key: a failing stream is dropped whole, and two in a row latch the process. Each verdict counts at
- * once, so that a failure is not forgotten when no second stream can be drawn.
+ * Opens a stream and judges its first 2^20 bits. The sample is not the key: a failing stream is dropped whole, and two
+ * in a row latch the process. The generator counts each verdict at once, so that a failure is not lost if no second
+ * stream can be drawn.
  */
 function openStreamWithEvidence(generator: Generator, order: KeyOrder, tally: StreamTally): Stream {
   for (let attempt = 1; ; attempt++) {
@@ -143,7 +143,7 @@ function openStreamWithEvidence(generator: Generator, order: KeyOrder, tally: St
   }
 }
 
-/** Gathers evidence on the stream's first 2^20 bits, which are wiped whatever happens. */
+/** Gathers evidence on the stream's first 2^20 bits, and always wipes them. */
 function testSample(
   generator: Generator,
   { modulator }: Stream,
@@ -160,9 +160,9 @@ function testSample(
 }
 
 /**
- * Cuts the key from the stream. No block of its carrier may return. The carrier and the key itself go through
- * six exact binomial tests each, since modulation hides a broken carrier. A sound generator fails with a probability below 2^-49: a
- * defect is likelier, so a failure latches. The stream ends here, also when its generator fails half way.
+ * Cuts the key from the stream and ends the stream, even if the generator fails. No block of the carrier may repeat.
+ * Carrier and key each pass six exact binomial tests, because modulation hides a broken carrier. A sound generator
+ * fails with a probability below 2^-49. A defect is likelier, so a failure latches the process.
  */
 function cutKey(generator: Generator, order: KeyOrder, stream: Stream): CutKey {
   const { modulator, nextWord, credit } = stream;
@@ -184,17 +184,20 @@ function cutKey(generator: Generator, order: KeyOrder, stream: Stream): CutKey {
   }
 }
 
-/** The name of the first exact test that a carrier fails, or of the look at its blocks, which is for carriers alone: modulated ones may return. */
+/**
+ * Returns the name of the first test that a carrier fails. Only carriers are searched for repeated blocks, because
+ * modulated blocks may repeat.
+ */
 function failedCarrierTest(carrier: Uint8Array): string | undefined {
   return failedKeyTest(carrier) ?? (repeatsBlock(carrier) ? REPEATED_BLOCK : undefined);
 }
 
-/** The name of the first exact test that the bytes fail. */
+/** Returns the name of the first exact test that the bytes fail. */
 function failedKeyTest(bytes: Uint8Array): string | undefined {
   return entropyCheck(bytes).statistics.find(({ passed }) => !passed)?.name;
 }
 
-/** Length of the requests that a key of this level is cut by. */
+/** Length in bytes of the DRBG requests for a key of this level. */
 function requestBytes(level: SecurityLevel): number {
   return (level === 384 ? HALF_BITS : level) / 8;
 }
@@ -207,7 +210,7 @@ function drawCarrier(generator: Generator, order: KeyOrder, credit: Credit): Key
   return { carrier, creditBits, jobId: credit.jobId };
 }
 
-/** Two 192-bit requests, each after its own reseed. */
+/** Draws two halves of 192 bits, each after its own reseed. */
 function drawHalves(generator: Generator, order: KeyOrder, credit: Credit): KeyCarrier {
   const halfBytes = requestBytes(order.securityLevel);
   const first = generator.request(halfBytes);
@@ -233,13 +236,13 @@ function drawHalves(generator: Generator, order: KeyOrder, credit: Credit): KeyC
   };
 }
 
-/** Latches the process and gives the error that the request is answered with. */
+/** Latches the process and returns the error for the request. */
 function latched(generator: Generator, defect: Defect): AppError {
   generator.latch(defect);
   return latchedError(defect);
 }
 
-/** Two decimals, never rounded up: a claim is not improved by its printing. */
+/** Rounds down to two decimals, so that no credit grows when it is printed. */
 function roundDown(bits: number): number {
   return Math.floor(bits * 100) / 100;
 }

@@ -1,8 +1,8 @@
 /**
- * One generator: entropy sources and the DRBG they seed. Each worker thread has its own.
+ * One generator: entropy sources and the DRBG that they seed. Each worker thread has its own.
  *
- * It fails closed. A defect that fresh entropy cannot explain away latches the process: every later request to
- * any generator is `entropy_unavailable` until an operator restarts the process.
+ * It fails closed. A defect that fresh entropy cannot cure latches the process: every later request to any
+ * generator is `entropy_unavailable` until an operator restarts the process.
  */
 import { randomBytes } from 'node:crypto';
 import { threadId } from 'node:worker_threads';
@@ -41,15 +41,15 @@ import type { SelfTestResult } from './suite-self-test.ts';
 const SAMPLE_INTERVAL = 4_096;
 
 /**
- * Least min-entropy a bit that a screened sample may show. An honest sample falls below with a
- * probability under 2^-90: the estimate would need a bias of 11 standard deviations.
+ * Lowest min-entropy per bit that a screened sample may have. A sound sample falls below it with a
+ * probability under 2^-90, at a bias of 11 standard deviations.
  */
 const MIN_SCREEN = 0.98;
 
-/** Seconds a client should wait when no key can be made. */
+/** `Retry-After` in seconds while no key can be generated. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** The error of a generator that makes no keys. `reason` stays inside. */
+/** Returns the error of a generator that generates no keys. `reason` is for the log only. */
 export function entropyUnavailable(reason: string): AppError {
   return new AppError('entropy_unavailable', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,
@@ -57,12 +57,12 @@ export function entropyUnavailable(reason: string): AppError {
   });
 }
 
-/** The error of every request for a key once the process has latched. */
+/** Returns the error of every request for a key after a latch. */
 export function latchedError(defect: Defect): AppError {
   return entropyUnavailable(`key generation has stopped: ${describeDefect(defect)}`);
 }
 
-/** The part of a DRBG that generation uses; tests put a broken one in its place. */
+/** The part of a DRBG that generation uses. Tests replace it with a broken one. */
 export interface BitGenerator {
   reseed(entropyInput: Uint8Array, additionalInput?: Uint8Array): void;
   generate(lengthBytes: number, additionalInput?: Uint8Array): Buffer;
@@ -70,47 +70,47 @@ export interface BitGenerator {
 }
 
 export interface GeneratorStatus {
-  /** Of its DRBG, since the start. */
+  /** Reseeds of its DRBG since startup. */
   readonly reseeds: number;
   readonly sources: readonly SourceStatus[];
 }
 
-/** The sources of one generator. `os` takes part in every reseed and is never named here. */
+/** The sources of one generator, without `os`, which is part of every reseed. */
 export interface GeneratorSources {
-  /** That a reseed may name. */
+  /** Sources that a reseed may name. */
   readonly names: readonly SourceName[];
-  /** Mixed into every reseed while they deliver. */
+  /** Sources that are mixed into every reseed while they deliver. */
   readonly mix: readonly SourceName[];
-  /** Pools of those that are read in the background. */
+  /** Pools of background sources. */
   readonly pools: readonly Pool[];
 }
 
-/** Entropy credited to a reseed, and the hardware job that fed it, if any. */
+/** Entropy credited to a reseed, and the hardware job behind it, if any. */
 export interface Credit extends SeedCredit {
   readonly jobId: string | null;
 }
 
-/** What a thread adds to its generator. */
+/** Additions of a thread to its generator. */
 export interface GeneratorAdditions extends Pick<GeneratorParts, 'onFailedVerdict'> {
   /** Further known-answer tests. */
   readonly knownAnswers?: () => readonly SelfTestResult[];
 }
 
-/** What a generator is made of. */
+/** Parts of a generator. */
 export interface GeneratorParts {
   readonly os: EntropySource;
-  /** That a reseed may name. */
+  /** Sources that a reseed may name. */
   readonly extras: ReadonlyMap<SourceName, EntropySource>;
-  /** Those of them that are mixed into every reseed. */
+  /** Extras that are mixed into every reseed. */
   readonly mix: readonly EntropySource[];
   readonly drbg: BitGenerator;
   /** Security strength the DRBG was instantiated with, in bits (SP 800-90A §8.4). */
   readonly strengthBits: number;
   /** 16 random bytes. */
   readonly instanceId: Buffer;
-  /** The known-answer tests of the DRBG and of the modulation, and of the suite where this thread runs it. */
+  /** Runs the known-answer tests of DRBG and modulation, and of the suite in threads that use it. */
   readonly knownAnswers: () => readonly SelfTestResult[];
-  /** Told of each failure of the gate, for the log. */
+  /** Called for each failure of the gate, for the log. */
   readonly onFailedVerdict?: (verdict: FailedVerdict) => void;
   /** Shared by all generators of the process. */
   readonly latch: Latch;
@@ -127,7 +127,7 @@ export class Generator {
   readonly #knownAnswers: GeneratorParts['knownAnswers'];
   readonly #latch: Latch;
   readonly #onFailedVerdict: GeneratorParts['onFailedVerdict'];
-  /** Its own failures of the gate: passes of other generators must not make it forget them. */
+  /** Failures of this generator: passes of other generators must not make it forget them. */
   readonly #tally = new FailureTally();
   #reseeds = 0;
   #reseedsSinceScreen = 0;
@@ -143,14 +143,14 @@ export class Generator {
     this.#knownAnswers = parts.knownAnswers;
     this.#latch = parts.latch;
     this.#onFailedVerdict = parts.onFailedVerdict;
-    // An idle generator must not keep its state either when another thread latches.
+    // An idle generator must also drop its state when another thread latches.
     void this.#latch.whenSet().then(() => this.#drbg.destroy());
   }
 
   /**
    * Opens the sources, instantiates the DRBG (SP 800-90A §10.2.1.3.2) and screens a first sample.
-   * A source that cannot deliver at start is an `AppError('entropy_unavailable')`. A generator outside the
-   * service has a latch of its own.
+   * Throws `AppError('entropy_unavailable')` if a source cannot deliver. A generator outside the service has
+   * a latch of its own.
    */
   static start(
     { names, mix, pools }: GeneratorSources,
@@ -178,20 +178,21 @@ export class Generator {
     return generator;
   }
 
-  /** Min-entropy a bit (SP 800-90B §6.3.1) of the latest screened sample: a screen for defects. */
+  /** Min-entropy per bit of the last screened sample (SP 800-90B §6.3.1). It is a screen for defects. */
   get screen(): number {
     return this.#screen;
   }
 
-  /** Why no generator of this process makes a key any more; null while they are in service. */
+  /** Reason why no generator of this process generates keys any more; null while in service. */
   get latched(): Defect | null {
     return this.#latch.read();
   }
 
   /**
-   * Mixes in entropy drawn now (SP 800-90A §10.2.1.4.2): the operating system always, the named
-   * source as well when it is another, and those of the mix that deliver. The additional input sets
-   * apart processes, threads and restored copies even if their entropy were the same.
+   * Reseeds with entropy drawn now (SP 800-90A §10.2.1.4.2): always from the operating system, also from the
+   * named source, and from those sources of the mix that deliver. The additional input distinguishes
+   * processes, threads and restored copies even if their entropy were the same. Throws `RangeError` if the
+   * source is not open, `AppError('entropy_unavailable')` if a required source fails or after a latch.
    */
   reseed(source: SourceName): Credit {
     this.#refuseWhenLatched();
@@ -203,31 +204,31 @@ export class Generator {
     return this.#mixIn(named ? [named] : [], mixed);
   }
 
-  /** The output of one DRBG request, in memory of its own. The caller MUST wipe it. */
+  /** Returns the output of one DRBG request, in separate memory. The caller MUST wipe it. */
   request(lengthBytes: number): Buffer {
     this.#refuseWhenLatched();
     return this.#drbg.generate(lengthBytes);
   }
 
-  /** `SAMPLE_BITS` bits of one stream, from which keys of `keyBytes` are cut. The caller MUST wipe them. */
+  /** Returns `SAMPLE_BITS` bits of a stream for keys of `keyBytes`. The caller MUST wipe them. */
   requestSample(keyBytes: number): Buffer<ArrayBuffer> {
     return sampleOfStream(this, keyBytes);
   }
 
-  /** Lets sources that failed show that they work again. */
+  /** Draws from failed sources again, so that a recovered one is noticed. */
   probe(): void {
     for (const source of [this.#os, ...this.#extras.values()]) source.probe();
   }
 
-  /** Ends generation in the whole process for good. */
+  /** Ends generation in the whole process until restart. */
   latch(defect: Defect): void {
     this.#latch.set(defect);
     this.#drbg.destroy();
   }
 
   /**
-   * Counts a verdict of the gate on its output. The process latches on the third failure within some 1,000 verdicts,
-   * those of this generator or those of all.
+   * Counts a verdict of the gate on this generator's output. The process latches on the third failure within about
+   * 1,000 verdicts, of this generator or of all generators.
    */
   judged(gate: Gate, judged: Judged): void {
     const passed = gate.verdict === 'PASS';
@@ -247,9 +248,9 @@ export class Generator {
   }
 
   /**
-   * Runs the known-answer tests of the DRBG (SP 800-90A §11.3) and of the modulation, and screens a sample that begins
-   * with the bits of 96 keys, drawn as plain keys are. A test that fails, or a sample that is plainly
-   * biased, latches the process. Returns the sample, or null once the process has latched. The caller MUST wipe it.
+   * Runs the known-answer tests of DRBG (SP 800-90A §11.3) and modulation, and screens a sample that begins with
+   * the bits of 96 keys, drawn like plain keys. A failed test or a plainly biased sample latches the process.
+   * Returns the sample, or null after a latch. The caller MUST wipe the sample.
    */
   takeSample(): Buffer<ArrayBuffer> | null {
     const failed = this.#knownAnswers().filter(({ passed }) => !passed);
@@ -261,7 +262,7 @@ export class Generator {
     const sample = this.#sampleUnlessLatched();
     if (!sample) return null;
     this.#screen = mostCommonValueMinEntropy(countOnes(sample), SAMPLE_BITS);
-    // Not before: what could not be taken is tried again.
+    // Only now, so that a sample that could not be drawn is tried again.
     this.#reseedsSinceScreen = 0;
     if (this.#screen >= MIN_SCREEN) return sample;
     wipe(sample);
@@ -269,18 +270,18 @@ export class Generator {
     return null;
   }
 
-  /** The same, with a sample that is dropped. */
+  /** Runs `takeSample` and wipes the sample. */
   takeScreen(): void {
     const sample = this.takeSample();
     if (sample) wipe(sample);
   }
 
-  /** Whether there were 4,096 reseeds since the last sample: a generator whose streams are all judged is due for one. */
+  /** True after 4,096 reseeds since the last sample. A suite worker then takes one between keys. */
   get isSampleDue(): boolean {
     return this.#reseedsSinceScreen >= SAMPLE_INTERVAL;
   }
 
-  /** Another thread may latch while the sample is being drawn. */
+  /** Returns null if another thread latches while the sample is being drawn. */
   #sampleUnlessLatched(): Buffer<ArrayBuffer> | null {
     try {
       return sampleOfKeys(this, () => this.#mixIn([], []));
@@ -308,7 +309,7 @@ export class Generator {
     throw latchedError(latched);
   }
 
-  /** Instance, thread, counter and clock: distinct for every reseed of every copy of the state. */
+  /** Returns instance, process, thread, counter and clocks: distinct for every reseed of every copy of the state. */
   #additionalInput(): Buffer {
     this.#reseeds += 1;
     const input = Buffer.alloc(48);
@@ -323,8 +324,8 @@ export class Generator {
 }
 
 /**
- * SP 800-90A §10.2.1.3.2, from two draws of the system source. The strength is that of the mechanism,
- * or the source's if that is less; what a draw is credited with does not matter to it.
+ * Instantiates the DRBG (SP 800-90A §10.2.1.3.2) from two draws of the system source. Its strength is the lower
+ * of mechanism and source. Credits do not affect it.
  */
 function instantiate(
   os: EntropySource,

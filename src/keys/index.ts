@@ -1,6 +1,6 @@
 /**
- * The path of one key, where the stages meet: `generate.ts` reads as the data path, `validate.ts` as the way back. Here
- * belongs what decides about one key or one generator. Threads, queues and the ledger's database belong to `service/`.
+ * The path of one key, where the stages meet: `generate.ts` is the data path, `validate.ts` the way back. This folder
+ * decides about single keys and generators. Threads, queues and the ledger's database belong to `service/`.
  */
 export { sampleStream } from './generate.ts';
 export { Generator } from './generator.ts';

@@ -1,9 +1,9 @@
 /**
  * The latch of the process: one word in shared memory that ends key generation in every thread.
  *
- * All threads run the same code, so a defect in one generator casts doubt on all of them. The first thread
- * that finds a defect sets the latch, and its reason stands. Only a restart clears it. The word is read before
- * each DRBG request, before each commit and before each answer.
+ * All threads run the same code, so a defect in one generator casts doubt on all of them. The first thread that
+ * finds a defect sets the latch, and later reasons are ignored. Only a restart clears it. Threads read the word
+ * before each DRBG request, each commit and each answer.
  */
 import { type Gate, TEST_NAMES } from '#sp800-22';
 import { DRBG_SELF_TESTS } from '../drbg/index.ts';
@@ -13,11 +13,11 @@ import { FailureTally } from './failure-tally.ts';
 import { STREAM_NAMES, type StreamName } from './p-values.ts';
 import { SUITE_SELF_TEST } from './suite-self-test.ts';
 
-/** What can latch, and the tests that each cause names. Metrics take their labels from this table. */
+/** Causes of a latch and the tests that each cause can name. Metrics take their labels from this table. */
 export const LATCH_TESTS = {
-  /** A known answer of the DRBG, of the modulation or of the suite. */
+  /** A known-answer test of DRBG, modulation or suite failed. */
   self_test: [...DRBG_SELF_TESTS, ...MODULATION_SELF_TESTS, SUITE_SELF_TEST],
-  /** The statistical gate failed twice in a row, or three times within 1,000 verdicts; the weakest test of the last one. */
+  /** The gate failed twice in a row, or three times within 1,000 verdicts. Named is the weakest test of the last failure. */
   gate: TEST_NAMES,
   /** A sample of 2^20 bits is biased (SP 800-90B §6.3.1). */
   screen: ['min_entropy'],
@@ -29,7 +29,7 @@ export const LATCH_TESTS = {
 
 export type LatchCause = keyof typeof LATCH_TESTS;
 
-/** Why the process latched. It MUST NOT hold output of a generator. */
+/** Reason for a latch. It MUST NOT contain generator output. */
 export interface Defect {
   readonly cause: LatchCause;
   readonly test: string;
@@ -43,7 +43,7 @@ const MAX_DETAIL_LENGTH = 200;
 /** Holds both texts as JSON, even if each character is escaped as six bytes. */
 const SLOT_BYTES = 2_048;
 
-/** Words: 0 while in service, else the number of the slot with the reason; slots taken so far; the tally. */
+/** Words: slot number of the reason, or 0 while in service; number of slots taken; tally of failures. */
 const STATE = 0;
 const TAKEN = 1;
 const TALLY = 2;
@@ -51,7 +51,7 @@ const IN_SERVICE = 0;
 const HEADER_BYTES = 12;
 
 export class Latch {
-  /** To be handed to worker threads. */
+  /** Shared memory to pass to worker threads. */
   readonly memory: SharedArrayBuffer;
   /** Failures of the gate in the whole process. */
   readonly tally: FailureTally;
@@ -63,12 +63,12 @@ export class Latch {
     this.tally = new FailureTally(this.#words.subarray(TALLY, TALLY + 1));
   }
 
-  /** A new latch, in service, with one slot for the reason of each thread that may set it. */
+  /** Returns a new latch, in service, with one slot for each thread that may set it. */
   static forThreads(threads: number): Latch {
     return new Latch(new SharedArrayBuffer(HEADER_BYTES + threads * SLOT_BYTES));
   }
 
-  /** Why the process has latched; null while it is in service. */
+  /** Returns the reason for the latch, or null while in service. */
   read(): Defect | null {
     const slot = Atomics.load(this.#words, STATE);
     if (slot === IN_SERVICE) return null;
@@ -77,8 +77,8 @@ export class Latch {
   }
 
   /**
-   * Ends generation in all threads, unless another thread has done so. The reason is written to a slot of its
-   * own before the word names the slot, so that every reason that can be read is whole.
+   * Ends generation in all threads, unless the latch is already set. The reason is written to its own slot before
+   * the word names that slot, so a reader never sees a partial reason.
    */
   set({ cause, test, detail }: Defect): void {
     if (Atomics.load(this.#words, STATE) !== IN_SERVICE) return;
@@ -107,12 +107,12 @@ export class Latch {
   }
 }
 
-/** A defect as one line for the log. */
+/** Returns a defect as one line for the log. */
 export function describeDefect({ cause, test, detail }: Defect): string {
   return `${cause}, ${test}: ${detail}`;
 }
 
-/** Whose output the gate judges. */
+/** Origin of the bits that the gate judges. */
 export type Judged =
   | 'streams of validated keys'
   | 'samples of the generator of plain keys'
@@ -122,7 +122,7 @@ export type Judged =
 export interface FailedVerdict {
   readonly judged: Judged;
   readonly p: number;
-  /** The weakest test, and the stream that it looked at. */
+  /** The weakest test and the stream it judged. */
   readonly test: string;
   readonly stream: StreamName;
 }
@@ -131,21 +131,21 @@ export function failedVerdict({ p, weakest }: Gate, judged: Judged): FailedVerdi
   return { judged, p, test: weakest.test, stream: STREAM_NAMES[weakest.report] };
 }
 
-/** Two in a row failed the gate; the weakest test is the second one's. */
+/** Returns the defect of two failures in a row. The weakest test is that of the second one. */
 export function gateDefect({ weakest }: Gate, judged: Judged): Defect {
   const second = isModulated(judged) ? `, the second one ${placeOf(weakest)}` : '';
   const detail = `two ${judged} in a row failed the gate${second}`;
   return { cause: 'gate', test: weakest.test, detail };
 }
 
-/** The tally of failures is full; the weakest test is the third one's. */
+/** Returns the defect of a full tally. The weakest test is that of the third failure. */
 export function tallyDefect({ weakest }: Gate, judged: Judged): Defect {
   const place = isModulated(judged) ? `, ${placeOf(weakest)}` : '';
   const detail = `third failure within 1,000 verdicts of the gate: ${judged}${place}`;
   return { cause: 'gate', test: weakest.test, detail };
 }
 
-/** Samples of the generator of plain keys are judged as they come. */
+/** Samples of the generator of plain keys have no modulation. */
 function isModulated(judged: Judged): boolean {
   return judged !== 'samples of the generator of plain keys';
 }

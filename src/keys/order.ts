@@ -1,4 +1,4 @@
-/** What a caller asks of the generation path, and what the path hands on. */
+/** Input and results of the generation path. */
 import type { ComplianceLevel, Gate, Grade, SuiteReport } from '#sp800-22';
 import type { SourceName } from '../entropy/index.ts';
 import type { QuotaExceeded, RecordedEvidence, StreamCounts, Usage } from '../ledger/index.ts';
@@ -12,35 +12,35 @@ export interface KeyOrder {
   readonly securityLevel: SecurityLevel;
   readonly modulation: ModulationType;
   readonly source: SourceName;
-  /** Gather statistical evidence: run the suite on the stream the key is cut from, before its modulation. */
+  /** True to run the suite on the key's stream, before modulation. */
   readonly withEvidence: boolean;
-  /** With `withEvidence`: hand on the full report, not its summary alone. */
+  /** With `withEvidence`, true to return the full report and not only its summary. */
   readonly report: boolean;
-  /** When the request was accepted, on the monotonic clock of `clock.ts`. */
+  /** Time at which the request was accepted, on the monotonic clock of `clock.ts`. */
   readonly acceptedMs: number;
 }
 
-/** What the statistical suite said of the stream a key was cut from, before its modulation. */
+/** Summary of the statistical suite on a key's stream, before modulation. */
 export interface Evidence extends RecordedEvidence {
   readonly complianceLevel: ComplianceLevel;
   readonly score: number;
   readonly grade: Grade;
 }
 
-/** The full reports on the stream a key was cut from: counts and p-values, no bits. */
+/** Full reports on a key's stream: counts and p-values, no bits. */
 export interface StreamReport {
   readonly carrier: SuiteReport;
   /** Four tests on the modulated sample; null without modulation. */
   readonly modulated: SuiteReport | null;
   readonly gate: Gate;
-  /** Streams drawn for this key: 2 when the first one failed the gate and was dropped. */
+  /** Number of streams drawn for this key: 2 if the first one failed the gate. */
   readonly streamsJudged: number;
 }
 
-/** A key with everything that is said of it. The receiver owns `key` and MUST wipe it. */
+/** A key with its proof, evidence and credit. The receiver owns `key` and MUST wipe it. */
 export interface GeneratedKey {
   readonly key: Uint8Array;
-  /** The key's length, or the strength of its generator if that is less. */
+  /** The lesser of the key's length and the strength of its generator, in bits. */
   readonly securityStrengthBits: number;
   readonly entropyBits: number;
   readonly entropyJobId: string | null;
@@ -52,16 +52,16 @@ export interface GeneratedKey {
   readonly latencyMs: number;
 }
 
-/** What leaves with a key once it is recorded. */
+/** A generated key as it leaves the process, after the commit. */
 export type ReleasedKey = Omit<GeneratedKey, 'commitment'>;
 
-/** What the ledger stores about a key: never the key itself, and of the report only the summary and the p-values. */
+/** Data for the ledger: never the key itself, and of the report only the summary and the p-values. */
 export type KeyToRecord = Omit<GeneratedKey, 'key' | 'report'>;
 
-/** Counts streams while a key is being made, so that a failure can be recorded with them. */
+/** Counts judged streams while a key is generated, so that a failure can be recorded with them. */
 export type StreamTally = { -readonly [K in keyof StreamCounts]: StreamCounts[K] };
 
-/** A generated key that is recorded. The receiver owns `generated.key` and MUST wipe it. */
+/** Outcome of a request for a key: a recorded key or a quota refusal. The receiver MUST wipe `generated.key`. */
 export type GenerateOutcome =
   | {
       readonly kind: 'generated';

@@ -1,38 +1,38 @@
 /**
- * The p-values that are kept with a key as its evidence, in bytes: units of 10^-9, rounded down, 4 bytes each,
- * the lowest first. That keeps every p-value in its class of ten and on its side of the significance level,
- * as no binary fraction of that length would.
+ * Bytes of a key's stored p-values: units of 10^-9, rounded down, in 4 bytes each, least significant first. Every
+ * p-value keeps its class of ten and its side of the significance level, unlike in a binary fraction of this
+ * length.
  */
 import { P_VALUE_LABELS, type PValueReport, TEST_NAMES, type TestName } from '#sp800-22';
 
-/** What p-values can be about: the DRBG's output, and what the modulation makes of it. */
+/** Streams that p-values judge: the DRBG's output before and after modulation. */
 export const STREAM_NAMES = ['carrier', 'modulated'] as const;
 export type StreamName = (typeof STREAM_NAMES)[number];
 
-/** The tests that judge each stream: all of them the carrier, the four cheapest the modulation. */
+/** Tests per stream: all for the carrier, the four cheapest for the modulated sample. */
 export const STREAM_TESTS: Readonly<Record<StreamName, readonly TestName[]>> = {
   carrier: TEST_NAMES,
   modulated: ['frequency', 'block_frequency', 'runs', 'longest_run'],
 };
 
-/** What was found on each stream; nothing on the modulated one when there is no modulation. */
+/** P-values per stream; without modulation, none for the modulated stream. */
 export type StreamPValues = Readonly<Record<StreamName, PValueReport>>;
 
 const UNITS = 1e9;
 const NOT_APPLICABLE = 0xffff_ffff;
 const BYTES = 4;
 
-/** Each test of each stream, in the order of the bytes. */
+/** Each test of each stream, in byte order. */
 const PLACES = STREAM_NAMES.flatMap((stream) =>
   STREAM_TESTS[stream].map((test) => ({ stream, test, length: P_VALUE_LABELS[test].length })),
 );
 
-/** How many there are: 188 and 4. */
+/** Number of p-values: 188 and 4. */
 const COUNT = PLACES.reduce((sum, { length }) => sum + length, 0);
 
 /**
- * In a buffer of their own, so that they cross threads alone. Throws `RangeError` on another number of
- * p-values than the suite's.
+ * Packs p-values into a buffer of their own, so that they can be transferred between threads. Throws `RangeError`
+ * if the number of p-values differs from the suite's.
  */
 export function packPValues(reports: StreamPValues): Uint8Array {
   const pValues = PLACES.flatMap(({ stream, test, length }): readonly (number | null)[] => {
@@ -48,13 +48,13 @@ export function packPValues(reports: StreamPValues): Uint8Array {
   return new Uint8Array(packed.buffer);
 }
 
-/** The product may be rounded up to the edge of a class that `p` is below. */
+/** Rounds down. The product alone may round up to the edge of a class that `p` is below. */
 function wholeUnits(p: number): number {
   const units = Math.floor(p * UNITS);
   return units / UNITS > p ? units - 1 : units;
 }
 
-/** Throws `RangeError` on another length. */
+/** Returns the p-values of packed bytes. Throws `RangeError` on a wrong length. */
 export function unpackPValues(bytes: Uint8Array): StreamPValues {
   if (bytes.length !== COUNT * BYTES) {
     throw new RangeError(`"bytes" expected ${COUNT * BYTES}, got ${bytes.length}`);

@@ -1,6 +1,6 @@
 /**
- * The generator of plain keys, and what is known of it. Samples of it go to a suite worker, so that the thread
- * that writes the ledger does not run the suite itself.
+ * The generator of plain keys, with its evidence. A suite worker judges its samples, so that the thread that writes
+ * the ledger does not run the suite.
  */
 import type { Gate } from '#sp800-22';
 import { type Instant, instantNow, systemClock } from '../clock.ts';
@@ -8,7 +8,7 @@ import type { Generator } from './generator.ts';
 import { gateDefect } from './latch.ts';
 import { PlainEvidence } from './plain-evidence.ts';
 
-/** Runs the whole suite on a sample before modulation, wipes it, and answers once. */
+/** Runs the whole suite on an unmodulated sample, wipes the sample, and calls `answer` once. */
 export type JudgeSample = (sample: Uint8Array<ArrayBuffer>, answer: (gate: Gate) => void) => void;
 
 const SAMPLES = 'samples of the generator of plain keys';
@@ -33,8 +33,8 @@ export class PlainGenerator {
   }
 
   /**
-   * Makes a key by `make`, and draws a sample before it if one is due. Returns the key and its number, or null if no
-   * key may be made before a verdict. Throws what `make` throws, and `entropy_unavailable` if the sample cannot be drawn.
+   * Generates a key with `make`, after drawing a sample if one is due. Returns the key and its number, or null if keys
+   * must wait for a verdict. Throws what `make` throws, and `entropy_unavailable` if the sample cannot be drawn.
    */
   make<Key>(
     make: (generator: Generator) => Key,
@@ -45,26 +45,26 @@ export class PlainGenerator {
   }
 
   /**
-   * Whether keys may be made now; so it is, too, when none will be, because the process has latched. Draws a sample
-   * if one is due. Throws `entropy_unavailable` if that cannot be done.
+   * Draws a sample if one is due, and reports whether keys may be generated now. True also after a latch, when none
+   * will be. Throws `entropy_unavailable` if the sample cannot be drawn.
    */
   hasEvidence(): boolean {
     this.#drawIfDue();
     return this.generator.latched !== null || !this.#evidence.mustWait(this.#now());
   }
 
-  /** Whether keys that were made may be released now. */
+  /** Reports whether generated keys may be released now. */
   mayRelease(): boolean {
     return this.#evidence.mayRelease(this.#now());
   }
 
-  /** Whether keys wait for the verdict on a sample that is out. */
+  /** True while keys wait for the verdict on a sample. */
   get awaitsVerdict(): boolean {
     const { isOut } = this.#evidence;
     return isOut && !this.generator.latched && this.#evidence.mustWait(this.#now());
   }
 
-  /** Draws a sample if one is due, so that the next key need not wait. To be called now and then. */
+  /** Draws a sample if one is due, so that the next key need not wait. Callers invoke it from time to time. */
   refresh(): void {
     try {
       this.#drawIfDue();
@@ -73,22 +73,22 @@ export class PlainGenerator {
     }
   }
 
-  /** No key follows. `hasEvidence` is true then when those released are vouched for. */
+  /** Ends generation. `hasEvidence` is true from then on once all released keys have evidence. */
   end(): void {
     this.#evidence.end();
   }
 
-  /** The row of a key is durable. MUST be called for each, with the number of the key. */
+  /** Records that the row of a key is durable. MUST be called for each key, with its number. */
   keyReleased(number: number, keyId: string): void {
     this.#evidence.keyReleased(number, keyId);
   }
 
-  /** Keys released that no good sample vouches for. */
+  /** Returns the released keys without a good sample after them. */
   unvouchedKeys(): string[] {
     return this.#evidence.unvouchedKeys();
   }
 
-  /** When the last sample was drawn that vouches for keys, by the wall clock; null before the first. */
+  /** Wall-clock time, in ms, of the last sample that is evidence for keys; null before the first. */
   get lastGoodMs(): number | null {
     return this.#evidence.lastGoodMs;
   }

@@ -1,24 +1,24 @@
-/** How samples of a generator are drawn: 2^20 bits that begin with requests as keys make them. */
+/** Samples of a generator: 2^20 bits that begin with requests like those of keys. */
 import { wipe } from '../bytes.ts';
 import { MAX_REQUEST_BITS } from '../drbg/index.ts';
 import { PHASES_BYTES } from '../modulation/index.ts';
 
-/** Length of the sample that evidence on a stream is gathered from. */
+/** Length in bits of a sample. */
 export const SAMPLE_BITS = 2 ** 20;
 
 /**
- * Requests of a key's length that begin the sample of a stream. A head of 8 bytes that is the same in each of them fails
- * the gate (p below 10^-29 in 12 of 12 samples).
+ * Requests of a key's length at the start of a stream's sample. If the first 8 bytes of each are equal, the gate fails
+ * (p below 10^-29 in 12 of 12 samples).
  */
 const SHORT_REQUESTS = 48;
 
 /**
- * Keys of each length that begin a sample between keys. A head of 4 bytes that is the same in all of them fails, and one
- * of 12 bytes that is the same in those of one length.
+ * Keys of each length at the start of a sample between keys. The gate fails if the first 4 bytes are equal in all of them,
+ * or the first 12 bytes in those of one length.
  */
 const SAMPLED_KEYS = 32;
 
-/** What is sampled: a generator, by its requests. */
+/** Source of a sample: a generator's requests. */
 interface Sampled {
   request(lengthBytes: number): Buffer;
 }
@@ -26,8 +26,9 @@ interface Sampled {
 type Draw = (lengthBytes: number) => void;
 
 /**
- * A sample of one stream: 48 requests of `keyBytes`, the length by which a key is cut, and the rest in as few
- * requests as the limit allows. A key is the head of a request, of which long ones show few. The caller MUST wipe it.
+ * Draws a sample of one stream: 48 requests of `keyBytes`, the length of a key's requests, and the rest in as few
+ * requests as the limit allows. A key is the start of a request, and long requests have few starts. The caller MUST
+ * wipe the sample.
  */
 export function sampleOfStream(generator: Sampled, keyBytes: number): Buffer<ArrayBuffer> {
   return drawSample(generator, (draw) => {
@@ -36,8 +37,8 @@ export function sampleOfStream(generator: Sampled, keyBytes: number): Buffer<Arr
 }
 
 /**
- * A sample that begins with bits as plain keys are cut from: after a reseed and the phases, or after a reseed alone
- * (384 bits). The caller MUST wipe it.
+ * Draws a sample that begins with requests like those of plain keys: after a reseed and the phases, or after a reseed
+ * alone (384 bits). The caller MUST wipe the sample.
  */
 export function sampleOfKeys(generator: Sampled, reseed: () => void): Buffer<ArrayBuffer> {
   return drawSample(generator, (draw) => {
@@ -51,7 +52,7 @@ export function sampleOfKeys(generator: Sampled, reseed: () => void): Buffer<Arr
   });
 }
 
-/** A sample that begins with what `begin` draws. */
+/** Draws a sample that begins with the requests of `begin`. */
 function drawSample(generator: Sampled, begin: (draw: Draw) => void): Buffer<ArrayBuffer> {
   const sample = Buffer.alloc(SAMPLE_BITS / 8);
   let offset = 0;

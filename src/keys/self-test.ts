@@ -1,6 +1,6 @@
 /**
- * Start-up tests: known answers of every stage before the first key (SP 800-90A §11.3), and the
- * suite on a live stream without modulation, which could hide a broken carrier.
+ * Startup tests: known answers of every stage before the first key (SP 800-90A §11.3), and the suite on
+ * a live stream without modulation, because modulation could hide a broken carrier.
  */
 import { type Gate, gate, runPackedSuite } from '#sp800-22';
 import { wipe } from '../bytes.ts';
@@ -11,17 +11,17 @@ import type { Generator } from './generator.ts';
 import { gateDefect } from './latch.ts';
 import { type SelfTestResult, suiteSelfTest } from './suite-self-test.ts';
 
-/** Known-answer tests of DRBG, modulation and proof. Throws `KernelsError` when the kernels have not been built. */
+/** Runs the known-answer tests of DRBG, modulation and proof. Throws `KernelsError` if the kernels are not built. */
 export function runSelfTests(): SelfTestResult[] {
   return [...drbgSelfTest(), ...modulationSelfTest(), ...proofSelfTest()];
 }
 
-/** Throws when a known-answer test fails or cannot run: nothing may be generated then. */
+/** Throws if a known-answer test fails or cannot run, so that nothing is generated. */
 export function requireSelfTests(): void {
   require(runSelfTests());
 }
 
-/** Throws when the suite does not give the known p-values. */
+/** Throws if the suite does not return its known p-values. */
 export function requireSuiteSelfTest(): void {
   require([suiteSelfTest()]);
 }
@@ -31,14 +31,15 @@ function require(results: readonly SelfTestResult[]): void {
   if (failed.length > 0) throw new Error(`self-test failed: ${failed.join(', ')}`);
 }
 
-/** Streams tried before a failure latches: one alone may be chance. */
+/** Streams per check before a failure latches: one failure may be chance. */
 const MAX_STREAMS = 2;
 
 const JUDGED = 'streams of suite workers between keys';
 
 /**
- * Runs the suite on streams of a suite worker's generator from which no key is cut, at the start and later on, and latches
- * the process when two in a row fail. They begin as keys without a sample of their own do: so do second halves of 384 bits.
+ * Runs the suite on streams of a suite worker's generator that no key is cut from, at startup and later, and latches the
+ * process if two in a row fail. These streams begin like keys without a sample of their own, such as second halves of
+ * 384-bit keys.
  */
 export function screenLiveCarrier(generator: Generator): void {
   for (let attempt = 1; ; attempt++) {
@@ -54,7 +55,7 @@ export function screenLiveCarrier(generator: Generator): void {
   }
 }
 
-/** The sample is wiped, whatever happens. */
+/** Judges a sample and always wipes it. */
 function judgeSample(sample: Uint8Array): Gate {
   try {
     return gate(runPackedSuite(sample));

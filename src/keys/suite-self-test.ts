@@ -1,4 +1,4 @@
-/** The test of the tests: the suite's known answers, at the start and while keys are made. */
+/** Known answers of the suite, checked at startup and while keys are generated. */
 import { runPackedSuite, type SuiteReport, type TestName } from '#sp800-22';
 import { concatBytes } from '../bytes.ts';
 import { CtrDrbg, MAX_REQUEST_BITS } from '../drbg/index.ts';
@@ -11,9 +11,9 @@ export interface SelfTestResult {
 export const SUITE_SELF_TEST = 'SP 800-22 suite: known answers on 2^20 bits';
 
 /**
- * Known answer of the suite: the smallest p-value of each test on the first 2^20 bits of the DRBG
- * instantiated with all-zero inputs. That the suite is right is shown by the published figures in
- * its tests; this shows that it still computes the same on this machine.
+ * Known answer of the suite: the smallest p-value of each test on the first 2^20 bits of a DRBG
+ * instantiated with all-zero inputs. The published figures in the tests show that the suite is right; this
+ * shows that it still computes the same on this machine.
  */
 const SUITE_ANSWER: Readonly<Record<TestName, number>> = {
   frequency: 0.664583474140126,
@@ -36,12 +36,12 @@ const SUITE_ANSWER: Readonly<Record<TestName, number>> = {
 const SUITE_TOLERANCE = 1e-9;
 
 /**
- * Runs at the start. The engine compiles the kernels anew while they are being used: the
- * answers are to hold for what it ends up with, which then is ready for the first key.
+ * Number of runs at startup. The engine recompiles the kernels during use; after these runs the optimised code is
+ * tested and ready for the first key.
  */
 const START_UP_RUNS = 12;
 
-/** Runs the suite on a fixed stream, as often as asked, and compares every test with its known answer. */
+/** Runs the suite `runs` times on a fixed stream and compares every test with its known answer. */
 export function suiteSelfTest(runs = START_UP_RUNS): SelfTestResult {
   const drbg = CtrDrbg.instantiate({
     entropyInput: Buffer.alloc(32),

@@ -1,4 +1,4 @@
-/** Validation of a key: format, exact entropy tests, and proof or ledger record. */
+/** Validation of a key: format, exact tests, and proof or ledger record. */
 import { hexToBytes } from '../bytes.ts';
 import type { QuotaExceeded, Retirement, Usage } from '../ledger/index.ts';
 import type { Commitment, Keyring } from '../proof/index.ts';
@@ -7,12 +7,12 @@ import { entropyCheck } from './entropy-check.ts';
 export type CheckResult = 'passed' | 'failed' | 'skipped';
 
 /**
- * `unconfirmed`: the digest is right, but others may have the secret behind it, and no record from before that
- * vouches for the key. It may be forged, or its record may have been pruned.
+ * `unconfirmed`: the digest is right, but others may have the secret, and no earlier record confirms the
+ * key. The key may be forged, or its record may have been pruned.
  */
 export type ProofResult = CheckResult | 'unconfirmed';
 
-/** What the ledger said of a key of a retired version of the secret, whose digests prove nothing by themselves. */
+/** Answer of the ledger about a key of a retired version, whose proofs confirm nothing by themselves. */
 export type RetiredSecretWord = 'record_found' | 'record_too_late' | 'no_record';
 
 export interface ValidationVerdict {
@@ -20,16 +20,16 @@ export interface ValidationVerdict {
   readonly keyFormat: 'valid' | 'invalid';
   readonly entropyCheck: CheckResult;
   readonly proofVerification: ProofResult;
-  /** Null unless a retired version of the master secret had a say. */
+  /** Null unless a retired version of the master secret affects the verdict. */
   readonly retiredSecret: RetiredSecretWord | null;
 }
 
-/** What became of a request to validate. */
+/** Outcome of a request to validate a key. */
 export type ValidateOutcome =
   | { readonly kind: 'validated'; readonly verdict: ValidationVerdict; readonly usage: Usage }
   | QuotaExceeded;
 
-/** A verdict as one word. */
+/** Verdicts as one word each. */
 export const VALIDATION_WORDS = [
   'valid',
   'malformed',
@@ -39,7 +39,7 @@ export const VALIDATION_WORDS = [
 ] as const;
 export type ValidationWord = (typeof VALIDATION_WORDS)[number];
 
-/** The word for a verdict: of several reasons against a key the first that was found. */
+/** Returns the word for a verdict: of several reasons against a key, the first. */
 export function validationWord(verdict: ValidationVerdict): ValidationWord {
   if (verdict.valid) return 'valid';
   if (verdict.keyFormat === 'invalid') return 'malformed';
@@ -47,12 +47,12 @@ export function validationWord(verdict: ValidationVerdict): ValidationWord {
   return verdict.proofVerification === 'unconfirmed' ? 'unconfirmed' : 'not_recognised';
 }
 
-/** What is known before the ledger is asked. */
+/** Results of the checks that need no ledger. */
 export interface Examination {
   readonly entropyCheck: CheckResult;
   /** `verified`: the keyed digest is right. `absent`: no proof was given, so the ledger decides. */
   readonly proof: 'verified' | 'absent' | 'failed' | 'skipped';
-  /** What the ledger may be asked for: with a proof the key's commitment under the proof's version, else under all. */
+  /** Commitments to look up: with a proof, the key's commitment under the proof's version, otherwise under all versions. */
   readonly commitments: readonly Commitment[];
 }
 
@@ -61,12 +61,12 @@ export type Retirements = ReadonlyMap<number, Retirement>;
 
 const KEY_FORMAT = /^(?:[0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f]{96})$/;
 
-/** The key's bytes, or undefined when the text is not a key of 128, 256 or 384 bits. */
+/** Returns the key's bytes, or undefined if the text is not a key of 128, 256 or 384 bits. */
 export function parseKey(text: string): Buffer | undefined {
   return KEY_FORMAT.test(text) ? hexToBytes(text) : undefined;
 }
 
-/** Checks what can be checked without the ledger. The key is not needed afterwards. */
+/** Runs all checks that need no ledger. The key is not needed afterwards. */
 export function examineKey(
   keyring: Keyring,
   key: Uint8Array | undefined,
@@ -84,8 +84,8 @@ export function examineKey(
 }
 
 /**
- * The commitments that the ledger must be asked for. A proof decides alone, unless its version is retired: anyone
- * who has the secret can make one for any key, but not its row.
+ * Returns the commitments to look up in the ledger. A proof decides alone unless its version is retired: anyone
+ * with the secret can compute a proof for any key, but cannot write its row.
  */
 export function openQuestions(
   { proof, commitments }: Examination,
@@ -95,7 +95,7 @@ export function openQuestions(
   return commitments.filter(({ version }) => retirements.has(version));
 }
 
-/** The verdict, once the ledger has said when the rows of `questions` were made; null where there is none. */
+/** Returns the verdict. `rowsMadeMs` has the creation time of the row of each question, or null if there is none. */
 export function concludeExamination(
   examination: Examination,
   retirements: Retirements,
@@ -119,8 +119,8 @@ export function concludeExamination(
 type RowWord = 'counts' | 'record_found' | 'record_too_late';
 
 /**
- * What a row is worth. From the time of a compromise on, a server in other hands may have written it. The time is
- * the key id's, which is given after the key is made; a request's time of arrival would be too early.
+ * Judges a row. After the time of a compromise, an attacker's server may have written it. `madeMs` is the time in the
+ * key ID, which is set after the key is generated; the time of arrival would be too early.
  */
 function judgeRow(madeMs: number, retirement: Retirement | undefined): RowWord {
   if (retirement === undefined) return 'counts';
