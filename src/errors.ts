@@ -1,10 +1,10 @@
 /**
- * Every failure a caller can meet, in one table.
+ * Every failure that a caller can see, in one table.
  *
- * A row holds the HTTP status and the public sentence; `http/wire/problem.ts` is the only reader of the
- * status. It puts the seconds to wait for `{wait}` and the request's id for `{request_id}`.
- * `docs/errors.md` and the OpenAPI document are held to this table by a test.
- * A caller inside the process that breaks a contract gets a `TypeError` or `RangeError` instead.
+ * Each row holds the HTTP status, the public title and the remedy. Only `http/wire/problem.ts` reads the
+ * status; it replaces `{wait}` with the seconds to wait and `{request_id}` with the request's id. A test
+ * compares the table with `docs/errors.md` and the OpenAPI document. Code inside the process that breaks a
+ * contract gets a `TypeError` or `RangeError` instead.
  */
 export const ERRORS = {
   invalid_request: {
@@ -114,26 +114,29 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS;
 
-/** One field of a request that is wrong, `#/<field>` or `?<parameter>`, and what it must be. */
+/** One invalid field of a request: `#/<field>` or `?<parameter>`, and what it must be. */
 export interface FieldError {
   pointer: string;
   message: string;
 }
 
-/** What an error tells beyond its table row. `detail` is public: it MUST NOT hold caller secrets. */
+/** Details of one error beyond its table row. `detail` is public and MUST NOT hold caller secrets. */
 export interface ErrorDetails {
   detail?: string;
-  /** What to do, in place of the remedy of the table. */
+  /** What the caller should do, instead of the table's remedy. */
   remedy?: string;
   fields?: FieldError[];
-  /** For the log: what went wrong inside. It MUST NOT hold key bytes or request contents. */
+  /** Internal cause, for the log. It MUST NOT hold key bytes or request contents. */
   reason?: string;
   retryAfterSeconds?: number;
   allow?: string[];
   cause?: unknown;
 }
 
-/** A known failure that somebody handles. `message` is the public title; `cause` stays inside. */
+/**
+ * A known failure that the program handles. `message` is the public title; `cause` stays inside the
+ * process.
+ */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
@@ -146,18 +149,21 @@ export class AppError extends Error {
   }
 }
 
-/** Where in the code an error was thrown, line by line, without its message: that can hold anything. */
+/** Returns the stack frames of an error, one per line, without its message, which can hold anything. */
 export function stackFrames({ stack }: Error): string[] {
   return stack?.split('\n').filter((line) => line.startsWith('    at ')) ?? [];
 }
 
 /**
- * The set-up is wrong and an operator can mend it: a missing file, a wrong master secret, a newer
- * database. The message says what was found and what to do; it is printed, never sent.
+ * A wrong setup that an operator can correct, such as a missing file, a wrong master secret or a newer
+ * database. The message names the problem and the remedy. It is printed, never sent to a client.
  */
 export class SetupError extends Error {
   override readonly name = 'SetupError';
-  /** True when it may pass without a restart, such as a database that is not up yet. A server's start waits for that. */
+  /**
+   * True if the failure may pass without a restart, for example while a database starts. A server's startup
+   * waits for that.
+   */
   readonly mayPass: boolean;
 
   constructor(message: string, { cause, mayPass = false }: SetupErrorOptions = {}) {

@@ -1,9 +1,9 @@
 /**
  * API keys: `phmsk_<environment>_<28 base62 characters>_<6 base62 characters of CRC-32>`.
  *
- * The random part holds 28·log2(62) = 166 bits. The checksum lets a typing error be told from an
- * unknown key without a look-up, and lets secret scanners recognise a leaked key. Only the SHA-256
- * of the whole string is stored: with 166 bits of entropy a plain hash cannot be searched.
+ * The random part holds 28·log2(62) = 166 bits. The checksum distinguishes a typing error from an unknown
+ * API key without a look-up, and lets secret scanners recognise a leaked one. Only the SHA-256 of the whole
+ * string is stored: with 166 bits of entropy, its input cannot be found by search.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -15,31 +15,31 @@ const RANDOM_CHARACTERS = 28;
 const CHECKSUM_CHARACTERS = 6;
 const SHAPE = /^(phmsk_(?:live|demo)_[0-9A-Za-z]{28})_([0-9A-Za-z]{6})$/;
 
-/** The longest string that can be an API key; anything longer is refused unread. */
+/** Length limit of an API key in characters; longer strings are refused unread. */
 export const API_KEY_MAX_LENGTH = 64;
 
-/** Makes a new API key. It is shown once and stored only as its hash. */
+/** Generates an API key. The operator sees it once; only its hash is stored. */
 export function newApiKey(environment: ApiKeyEnvironment): string {
   return withChecksum(`phmsk_${environment}_${randomBase62(RANDOM_CHARACTERS)}`);
 }
 
-/** Appends the checksum that every API key ends in. */
+/** Appends the checksum that ends every API key. */
 export function withChecksum(body: string): string {
   return `${body}_${checksum(body)}`;
 }
 
-/** True when the text has an API key's form and its checksum fits. Says nothing of who holds it. */
+/** Returns true if the text has the form and checksum of an API key. It may still be unknown or revoked. */
 export function isWellFormedApiKey(text: string): boolean {
   const match = text.length <= API_KEY_MAX_LENGTH ? SHAPE.exec(text) : null;
   return match?.[1] !== undefined && checksum(match[1]) === match[2];
 }
 
-/** The 32-byte SHA-256 under which an API key is stored and looked up. */
+/** Returns the 32-byte SHA-256 under which an API key is stored and looked up. */
 export function hashApiKey(apiKey: string): Buffer {
   return createHash('sha256').update(apiKey, 'utf8').digest();
 }
 
-/** What may be shown of an API key after its issue: its start and its checksum. */
+/** Returns the part of an API key that may be shown after issue: its start and its checksum. */
 export function apiKeyHint(apiKey: string): string {
   return `${apiKey.slice(0, 'phmsk_live_'.length + 4)}…${apiKey.slice(-CHECKSUM_CHARACTERS)}`;
 }
@@ -54,7 +54,7 @@ function checksum(body: string): string {
   return digits;
 }
 
-/** Uniform characters by rejection: a byte is used only below 248 = 4·62. */
+/** Returns uniform characters, by rejection: only bytes below 248 = 4·62 are used. */
 function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {

@@ -1,9 +1,9 @@
 /**
- * The two demo API keys: public by design, so that a newcomer holds a key in one minute.
+ * The two demo API keys. They are public, so that a newcomer can generate a key within a minute.
  *
- * Because anybody knows them, `auto` admits them only where nobody else can come in: a loopback
- * listener over the embedded database, and requests that did not pass a proxy. There they end when the
- * operator issues the first API key of their own.
+ * Anyone can know them, so `auto` admits them only where strangers cannot connect: on a loopback listener
+ * over the embedded database, for requests that did not pass a proxy. They stop working when the operator
+ * issues the first API key.
  */
 import { withChecksum } from './api-key.ts';
 import type { PlanName } from './plans.ts';
@@ -33,20 +33,20 @@ export const DEMO_ACCOUNTS: readonly [DemoAccount, DemoAccount] = [
   },
 ];
 
-/** Whether a text is one of the demo API keys. They are public, so nothing is told by it. */
+/** Returns true for a demo API key. They are public, so the comparison need not be constant-time. */
 export function isDemoApiKey(text: string): boolean {
   return DEMO_ACCOUNTS.some(({ apiKey }) => apiKey === text);
 }
 
 export type DemoKeysMode = 'auto' | 'on' | 'off';
 
-/** How the server can be reached, as far as demo keys care. */
+/** How clients can reach the server, as far as demo keys are concerned. */
 export interface Exposure {
   readonly loopbackListener: boolean;
   readonly embeddedDatabase: boolean;
 }
 
-/** What is done with demo keys: all requests, only direct ones until they end, or none. */
+/** Which requests may use demo keys: all, only direct ones until an API key is issued, or none. */
 export type DemoKeysPolicy = 'admit' | 'admit-direct' | 'refuse';
 
 export function demoKeysPolicy(mode: DemoKeysMode, exposure: Exposure): DemoKeysPolicy {

@@ -1,6 +1,6 @@
 /**
- * Accounts: plans, API keys, quotas and rate limits as pure policy. What is stored about them, the
- * ledger stores; what is answered, `http/` answers.
+ * Accounts: plans, API keys, quotas and rate limits as pure policy. The ledger stores the data, and `http/`
+ * sends the answers.
  */
 export {
   type ApiKeyEnvironment,

@@ -1,11 +1,11 @@
-/** Plans: how much an account may ask for. Monthly quotas are the interface specification's. */
+/** The limits of an account. The interface specification sets the monthly quotas. */
 export interface Plan {
   readonly label: string;
   /** Metered requests per UTC calendar month; null is unlimited. */
   readonly monthlyQuota: number | null;
-  /** Sustained requests a second, per API key and replica. */
+  /** Sustained requests per second, per API key and replica. */
   readonly ratePerSecond: number;
-  /** Requests that may come at once after a pause, per API key and replica. */
+  /** Requests allowed at once after a pause, per API key and replica. */
   readonly burst: number;
 }
 
@@ -23,7 +23,7 @@ export function isPlanName(name: string): name is PlanName {
   return Object.hasOwn(PLANS, name);
 }
 
-/** What the ledger needs of the plans: the quota by plan name. */
+/** Monthly quota by plan name, as the ledger takes it. */
 export const MONTHLY_QUOTAS: Readonly<Record<string, number | null>> = Object.fromEntries(
   PLAN_NAMES.map((name) => [name, PLANS[name].monthlyQuota]),
 );

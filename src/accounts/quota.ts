@@ -1,19 +1,20 @@
 /**
  * The quota period: one calendar month in UTC.
  *
- * The decision that counts falls in the ledger's transaction, where counter and row move together:
- * `ledger/quota-decision.ts`. Here are the period's arithmetic and the early refusal that spares a request its work.
+ * The ledger decides on the quota in its transaction, where counter and row change together:
+ * `ledger/quota-decision.ts`. This file holds the arithmetic of the period and an early refusal, which
+ * saves the work for a request that must fail.
  */
 import { utcMonth, utcMonthStart } from '../clock.ts';
 
-/** Usage as last seen: the counter of `month`, which within that month never falls. */
+/** Usage as last read: the counter of `month`. Within a month it never falls. */
 export interface UsageView {
   readonly month: number;
   readonly used: number;
   readonly quota: number | null;
 }
 
-/** The period at a moment: what is used of it, how long it is, and how long until the next one. */
+/** The quota period at one moment: requests used, its length, and the time left. */
 export interface QuotaPeriod {
   readonly used: number;
   readonly lengthSeconds: number;
@@ -22,8 +23,8 @@ export interface QuotaPeriod {
 }
 
 /**
- * The period that usage belongs to at `nowMs`. The ledger's clock decides on the month: if its usage is of a later one
- * than the time here, that one has begun. Usage of an earlier one does not count any more.
+ * Returns the period at `nowMs`. The ledger's clock decides on the month: if `usage` is of a later month
+ * than `nowMs`, that month has begun. Usage of an earlier month counts as zero.
  */
 export function quotaPeriod(usage: UsageView, nowMs: number): QuotaPeriod {
   const atMs = Math.max(nowMs, utcMonthStart(usage.month));
@@ -37,15 +38,15 @@ export function quotaPeriod(usage: UsageView, nowMs: number): QuotaPeriod {
 }
 
 /**
- * Seconds from a refusal by this usage until a request fits again, at least 1: to the end of the usage's month. That may be
- * over when the refusal was decided just before midnight.
+ * Returns the seconds until a request fits again after a quota refusal: to the end of the usage's month, at
+ * least 1. The month may have ended if the refusal was decided just before midnight.
  */
 export function secondsToNextMonth({ month }: UsageView, nowMs: number): number {
   const atMs = Math.max(nowMs, utcMonthStart(month));
   return Math.max(1, Math.ceil((utcMonthStart(month + 1) - atMs) / 1000));
 }
 
-/** True when the usage already seen proves that no further request fits into the current month. */
+/** Returns true if the known usage proves that the current month has no room for another request. */
 export function isExhausted(usage: UsageView, nowMs: number): boolean {
   return usage.quota !== null && quotaPeriod(usage, nowMs).used >= usage.quota;
 }

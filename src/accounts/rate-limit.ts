@@ -1,8 +1,8 @@
 /**
- * Rate limits by the generic cell rate algorithm (GCRA, ITU-T I.371): one number a key, no timers.
+ * Rate limits by the generic cell rate algorithm (GCRA, ITU-T I.371): one number per key and no timers.
  *
- * The number is the theoretical arrival time: when the bucket will be full again. A request conforms
- * while that time lies at most `burst` emission intervals ahead of now.
+ * The number is the theoretical arrival time: when the bucket will be full again. A request conforms while
+ * that time is at most `burst` emission intervals ahead of now.
  */
 export interface RateLimit {
   readonly ratePerSecond: number;
@@ -12,15 +12,15 @@ export interface RateLimit {
 export interface RateDecision {
   readonly allowed: boolean;
   readonly limit: number;
-  /** Requests that would be allowed at once after this one. */
+  /** Requests that are allowed at once after this one. */
   readonly remaining: number;
   /** Seconds until the bucket is full again. */
   readonly resetSeconds: number;
-  /** Seconds until the next request would be allowed; 0 when `remaining` is positive. */
+  /** Seconds until the next request is allowed; 0 when `remaining` is positive. */
   readonly retryAfterSeconds: number;
 }
 
-/** Tracked keys at which full buckets are first dropped; a full bucket and no bucket are the same. */
+/** Number of tracked keys at which the limiter first drops full buckets. A full bucket equals no bucket. */
 const FIRST_SWEEP = 10_000;
 
 export class RateLimiter {
@@ -28,12 +28,12 @@ export class RateLimiter {
   readonly #maxKeys: number;
   #sweepAt = FIRST_SWEEP;
 
-  /** Beyond `maxKeys` the key that was first seen longest ago is forgotten. */
+  /** Beyond `maxKeys`, the limiter forgets the key that it saw first. */
   constructor(maxKeys: number = Number.POSITIVE_INFINITY) {
     this.#maxKeys = maxKeys;
   }
 
-  /** Takes one request for `key` at `nowMs`, a time that does not go backwards for long. */
+  /** Takes one request for `key` at `nowMs`, a time that does not run backwards for long. */
   take(key: string, { ratePerSecond, burst }: RateLimit, nowMs: number): RateDecision {
     const intervalMs = 1000 / ratePerSecond;
     const fullAt = Math.max(this.#fullAtMs.get(key) ?? 0, nowMs);

@@ -1,26 +1,26 @@
 /**
- * The id of a data directory: random, made by the first server that starts on it. A server tells its id to
- * those who ask on `/livez`, so that the command line learns, without any path, whether the server on this
- * machine works with the same directory.
+ * The ID of a data directory: random, written by the first server that starts on it. A server sends it with
+ * `/livez`. The command line compares it with its own directory's, without any path, to see whether the
+ * server on this machine uses the same one.
  */
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The header of `/livez` that carries the id. */
+/** The header of `/livez` that carries the ID. */
 export const DIRECTORY_ID_HEADER = 'x-data-directory-id';
 
-/** The file that holds the id. */
+/** The file that holds the ID. */
 export const DIRECTORY_ID_FILE = 'directory.id';
 
 const FORM = /^[0-9a-f]{32}$/;
 
-/** An id that no directory has: that of a server without one. */
+/** Returns a fresh ID, for a new directory or for a server without one. */
 export function newDirectoryId(): string {
   return randomBytes(16).toString('hex');
 }
 
-/** The id of a data directory, or null if no server has started on it or it cannot be read. */
+/** Returns the ID of a data directory, or null if no server has started on it or the ID cannot be read. */
 export function readDirectoryId(dataDir: string): string | null {
   try {
     const text = readFileSync(join(dataDir, DIRECTORY_ID_FILE), 'latin1').trim();
@@ -30,7 +30,10 @@ export function readDirectoryId(dataDir: string): string | null {
   }
 }
 
-/** The id of a data directory, which gets one if it has none. The id only serves hints: no failure is one. */
+/**
+ * Returns the ID of a data directory and writes one if it is missing. The ID only serves hints, so failures
+ * are ignored.
+ */
 export function loadDirectoryId(dataDir: string): string {
   const id = newDirectoryId();
   try {

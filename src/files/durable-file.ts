@@ -1,8 +1,9 @@
 /**
- * Writes files that are whole or not there, and that survive a loss of power.
+ * Writes files that are either complete or absent, and that survive loss of power.
  *
- * Each is written under a temporary name in the same directory, with mode 0600, synced and then put in its place in one
- * step. The directory is synced last. If that fails, the error is thrown though the whole file is in its place.
+ * Each file is written under a temporary name in the same directory, with mode 0600, synced, and then moved
+ * into place in one step. The directory is synced last. If that last sync fails, the error is thrown
+ * although the complete file is in place.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -19,44 +20,53 @@ import { basename, dirname, join } from 'node:path';
 import { SetupError } from '../errors.ts';
 import { syncDirectory } from './sync.ts';
 
-/** Only the owner reads these files: each may hold key material. */
+/** Only the owner may read these files: any of them may hold key material. */
 const MODE = 0o600;
 
 export interface Placement {
-  /** False: an existing file stays, and the error has the code `EEXIST`. Needs a file system with hard links. */
+  /**
+   * If false, an existing file stays, and the error has the code `EEXIST`. This needs a file system with
+   * hard links.
+   */
   readonly replace: boolean;
   /**
-   * For a file that can be made again: it is no error when the file system cannot sync a directory, or this user may
-   * not read it. A loss of power may then take the file.
+   * For a file that can be made again: no error if the directory cannot be synced, because the file system
+   * does not support it or this user may not read the directory. Loss of power may then remove the file.
    */
   readonly mayBeLost?: boolean;
 }
 
-/** What says that a directory cannot be synced, and not that syncing it failed. */
+/** Errors which mean that a directory cannot be synced at all, not that a sync failed. */
 const CANNOT_SYNC = ['EINVAL', 'ENOTSUP', 'EACCES'];
 
-/** A file that is being written beside its place. Every error is one of the file system. */
+/**
+ * A file that is written under a temporary name beside its final place. Every error comes from the file
+ * system.
+ */
 export class DurableFile {
-  /** A symbolic link here counts as a file: it is kept or replaced, and never followed. */
+  /** The final name. A symbolic link here counts as a file: it is kept or replaced, never followed. */
   readonly path: string;
-  /** Where the content goes. */
+  /** Path of the temporary file, which receives the content. */
   readonly temporary: string;
   readonly #descriptor: number;
   #isOpen = true;
 
-  /** Makes the temporary file, empty. It stays open until it is in its place or discarded. */
+  /** Creates the temporary file, empty. It stays open until it is put in place or discarded. */
   constructor(path: string) {
     this.path = path;
     this.temporary = temporaryName(path);
     this.#descriptor = openSync(this.temporary, 'wx', MODE);
   }
 
-  /** Never by the name: in a directory that others may write to, another user's file can have it by now. */
+  /**
+   * Writes through the open file, never by name: in a directory that others can write to, another user's
+   * file may have taken the name.
+   */
   write(content: string | Uint8Array): void {
     writeFileSync(this.#descriptor, content);
   }
 
-  /** Syncs the content and gives the file its name. */
+  /** Syncs the content and gives the file its final name. */
   putInPlace({ replace, mayBeLost = false }: Placement): void {
     fsyncSync(this.#descriptor);
     if (replace) renameSync(this.temporary, this.path);
@@ -70,7 +80,7 @@ export class DurableFile {
     }
   }
 
-  /** Removes the temporary file, if it is still there. */
+  /** Removes the temporary file if it still exists. */
   discard(): void {
     if (this.#isOpen) closeSync(this.#descriptor);
     this.#isOpen = false;
@@ -78,12 +88,18 @@ export class DurableFile {
   }
 }
 
-/** Takes a name: makes an empty file for its owner alone. Throws an error with the code `EEXIST` if there is a file. */
+/**
+ * Reserves a name: creates an empty file with mode 0600. Throws an error with the code `EEXIST` if the file
+ * exists.
+ */
 export function makeEmptyFile(path: string): void {
   writeFileSync(path, '', { flag: 'wx', mode: MODE });
 }
 
-/** Writes `content` to `path`. If it throws, `path` is as it was, unless the directory alone could not be synced. */
+/**
+ * Writes `content` to `path`. If it throws, `path` is unchanged, unless only the sync of the directory
+ * failed.
+ */
 export function writeDurably(
   path: string,
   content: string | Uint8Array,
@@ -99,14 +115,14 @@ export function writeDurably(
 }
 
 /**
- * Makes a new file at `path`, with the content that `write` puts into the temporary file, and returns what `write`
- * returns. Throws what `write` throws, and `SetupError` if there is a file already or none can be made.
+ * Creates a file at `path` with the content that `write` puts into the temporary file. Returns what `write`
+ * returns. Throws what `write` throws, and `SetupError` if the file exists or cannot be created.
  */
 export async function writeNewFile<T>(
   path: string,
   write: (temporary: string) => Promise<T>,
 ): Promise<T> {
-  // Before the work: the copy of a large database takes seconds.
+  // Checked before the work, because copying a large database takes seconds.
   if (existsSync(path)) throw exists(path);
   let file: DurableFile | undefined;
   try {
@@ -146,17 +162,23 @@ const REASONS: Readonly<Record<string, string>> = {
   EDQUOT: 'no space left',
 };
 
-/** Why a file cannot be written, in words. They name no path: that of the temporary file would mislead. */
+/**
+ * Returns in words why a file cannot be written. The words name no path, because the temporary file's would
+ * mislead.
+ */
 export function writeFailure(error: unknown): string {
   const { code = '', syscall, message } = error as NodeJS.ErrnoException;
   if (code === 'EPERM' && syscall === 'link') {
     return 'permission denied, or a file system without hard links';
   }
-  // Node's messages are such as "EIO: i/o error, fsync".
+  // Node's messages look like "EIO: i/o error, fsync".
   return REASONS[code] ?? (syscall === undefined ? String(error) : message.replace(/, .*/s, ''));
 }
 
-/** In the directory of `path`. Long names are shortened, so that this one is no longer than a name may be. */
+/**
+ * Returns a name in the directory of `path`. It shortens a long name, so that the result stays within the
+ * file system's limit.
+ */
 function temporaryName(path: string): string {
   const start = basename(path).slice(0, 50);
   return join(dirname(path), `${start}.${randomBytes(8).toString('hex')}.new`);

@@ -1,12 +1,13 @@
-/** Makes a directory of this service's own, with the parents that it lacks. */
+/** Creates a directory and its missing parents. */
 import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a directory and its missing parents, each with mode 0700; one that exists stays as it is. Throws the error of
- * the file system.
+ * Creates a directory and its missing parents, each with mode 0700. An existing directory is unchanged.
+ * Throws the error of the file system.
  *
- * Node's recursive `mkdirSync` never returns where the system answers ENOENT below an existing parent, as in `/proc`.
+ * Node's recursive `mkdirSync` never returns if the system answers ENOENT below an existing parent, as in
+ * `/proc`.
  */
 export function makeDirectory(path: string): void {
   if (isDirectory(path)) return;
@@ -15,7 +16,7 @@ export function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Another process may have made it in this moment.
+    // Another process may have created it in the meantime.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !isDirectory(path)) throw error;
   }
 }

@@ -1,11 +1,14 @@
-/** Holds the bound on connections to the files that this process may open: each connection is one. */
+/** Keeps the bound on connections within the limit of open files: each connection needs one. */
 import { readFileSync } from 'node:fs';
 import { SetupError } from '../errors.ts';
 
-/** Files besides connections: databases, pipes, workers, logs, the listeners. A server has some 40 of them. */
+/** Files besides connections: databases, pipes, workers, logs and listeners. A server opens about 40. */
 const OTHER_FILES = 128;
 
-/** The limit of this process, which Node has raised as far as it may; null where it cannot be read or is none. */
+/**
+ * Returns this process's limit of open files, which Node has raised as far as it may; null if unlimited or
+ * unreadable.
+ */
 export function openFilesLimit(): number | null {
   try {
     const [, soft] =
@@ -16,7 +19,10 @@ export function openFilesLimit(): number | null {
   }
 }
 
-/** The connections that a limit leaves, at most `max`, with `reserve` more to refuse others on. Throws where it leaves none. */
+/**
+ * Returns how many connections the limit allows, at most `max`. It sets `reserve` more aside for
+ * connections that are refused. Throws `SetupError` if none is left.
+ */
 export function connectionsWithin(limit: number | null, max: number, reserve: number): number {
   if (limit === null) return max;
   const others = reserve + OTHER_FILES;

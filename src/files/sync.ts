@@ -1,7 +1,7 @@
-/** Makes names survive a loss of power. */
+/** Makes file names survive loss of power. */
 import { closeSync, fsyncSync, openSync } from 'node:fs';
 
-/** Makes names in a directory durable. Windows has no such operation. */
+/** Syncs a directory, which makes the names in it durable. Windows has no such operation. */
 export function syncDirectory(path: string): void {
   if (process.platform === 'win32') return;
   const directory = openSync(path, 'r');

@@ -1,19 +1,19 @@
 /**
- * The contract of a ledger store. `test/ledger/contract.ts` holds every store to it.
+ * The contract of a ledger store. `test/ledger/contract.ts` runs it against every store.
  *
- * All methods reject with `AppError('ledger_unavailable')` when the database cannot do its part;
- * everything else that can be expected is a value. No method takes or returns key bytes.
+ * Every method rejects with `AppError('ledger_unavailable')` if the database cannot do its part. Every
+ * other expected result is a value. No method takes or returns key bytes.
  */
 import type { Clock } from '../clock.ts';
 import type { Commitment } from '../proof/index.ts';
 import type { ClockReading } from './clock-check.ts';
 import type { LatencyCounts } from './latency.ts';
 
-/** What the ledger keeps of one generated key. */
+/** The ledger's record of one generated key. */
 export interface LedgerRow {
   /** UUIDv7, 16 bytes. */
   readonly keyId: Uint8Array;
-  /** Keyed digest of the key, and the version of the master secret behind it. */
+  /** Keyed digest of the key, with the version of the master secret behind it. */
   readonly commitment: Commitment;
   readonly securityLevel: number;
   readonly modulation: string;
@@ -22,30 +22,32 @@ export interface LedgerRow {
   readonly latencyUs: number;
   readonly entropyBits: number;
   readonly entropyJobId: string | null;
-  /** Null when the key was generated without statistical evidence. */
+  /** Null for a plain key. */
   readonly evidence: RecordedEvidence | null;
 }
 
-/** What the ledger keeps of the evidence for a key. */
+/** The ledger's record of the evidence for a validated key. */
 export interface RecordedEvidence {
-  /** Which streams were tested how: `EVIDENCE_DEFINITION` of `keys/evidence.ts` when the key was made. */
+  /**
+   * Which streams were tested and how: `EVIDENCE_DEFINITION` of `keys/evidence.ts` at the time of the key.
+   */
   readonly definition: number;
   readonly gateP: number;
   readonly testsPassed: number;
   readonly totalTests: number;
-  /** The p-values of both streams, as `keys/p-values.ts` packs them. */
+  /** The p-values of both streams, packed by `keys/p-values.ts`. */
   readonly pValues: Uint8Array;
 }
 
-/** Streams that were put through the statistical suite, and how many of them passed its gate. */
+/** How many streams the statistical suite judged, and how many passed its gate. */
 export interface StreamCounts {
   readonly streams: number;
   readonly streamsPassed: number;
 }
 
 /**
- * One metered request: a generated key with its row, or a validation (no row). Its month is the store's to tell: PostgreSQL
- * goes by its own clock when it commits, SQLite by `atMs`.
+ * One metered request: a generated key with its row, or a validation without one. The store decides on the
+ * month: PostgreSQL by its own clock at the commit, SQLite by `atMs`.
  */
 export interface MeteredRequest {
   readonly accountId: string;
@@ -54,7 +56,7 @@ export interface MeteredRequest {
   readonly key: { readonly row: LedgerRow; readonly counts: StreamCounts } | null;
 }
 
-/** A generate call that was answered 5xx, counted with the next commit. */
+/** A generate call that was answered 5xx. The next commit counts it. */
 export interface FailedRequest {
   readonly accountId: string;
   readonly atMs: number;
@@ -62,13 +64,13 @@ export interface FailedRequest {
 }
 
 export interface Usage {
-  /** UTC calendar month in months since year 0, by the clock that the store goes by. */
+  /** UTC calendar month in months since year 0, by the clock that the store uses. */
   readonly month: number;
   readonly used: number;
   readonly quota: number | null;
 }
 
-/** The quota of the account's month is used up. */
+/** The account's quota for this month is used up. */
 export interface QuotaExceeded {
   readonly kind: 'quota_exceeded';
   readonly usage: Usage;
@@ -96,7 +98,7 @@ export interface ApiKeyRecord {
   readonly revokedMs: number | null;
 }
 
-/** An active API key with its account and what the account has used this month. */
+/** An active API key, its account, and the account's usage this month. */
 export interface Principal {
   readonly apiKeyId: string;
   readonly accountId: string;
@@ -105,7 +107,9 @@ export interface Principal {
   readonly usage: Usage;
 }
 
-/** What an account has done in a period, which clients know as its metrics. `Usage` is what counts against its quota. */
+/**
+ * Sums of an account over a period, which clients see as metrics. `Usage` is what counts against the quota.
+ */
 export interface AccountActivity {
   readonly keys: number;
   readonly latencyUs: number;
@@ -116,7 +120,7 @@ export interface AccountActivity {
   readonly activeApiKeys: number;
 }
 
-/** Steps of equal length, the first from `startMs` on. Both are whole multiples of UTC. */
+/** Steps of equal length from `startMs` on. Start and length are whole multiples in UTC. */
 export interface SeriesQuery {
   readonly accountId: string;
   readonly startMs: number;
@@ -132,114 +136,116 @@ export interface PeriodSums {
   readonly streamsPassed: number;
   readonly metered: number;
   readonly failures: number;
-  /** Null unless they count each of the keys: sums of earlier releases have none. */
+  /** Null unless they count every key: sums of earlier releases have no latencies. */
   readonly latencies: LatencyCounts | null;
 }
 
-/** The p-values of one key with evidence, and when it was recorded. */
+/** The p-values of one validated key and the time of its record. */
 export interface KeyEvidence {
   readonly atMs: number;
-  /** What the p-values are about, as in `RecordedEvidence`. */
+  /** What the p-values describe, as in `RecordedEvidence`. */
   readonly definition: number;
   readonly pValues: Uint8Array;
 }
 
-/** What an operator may ask of one recorded key. */
+/** What an operator can look up about one recorded key. */
 export interface RecordedKey {
   readonly accountId: string;
-  /** Null when the ledger has no such account. */
+  /** Null if the ledger has no such account. */
   readonly accountName: string | null;
   readonly apiKeyId: string;
   readonly createdMs: number;
   readonly securityLevel: number;
   readonly modulation: string;
-  /** Whether it was generated with statistical evidence. */
+  /** True for a validated key. */
   readonly hasEvidence: boolean;
 }
 
-/** How thoroughly a probe looks. */
+/** How thorough a probe is. */
 export interface ProbeOrder {
-  /** Accounts whose requests failed, perhaps because others lock their rows. */
+  /** Accounts whose requests failed, perhaps because another session locks their rows. */
   readonly accountIds: readonly string[];
-  /** Whether to show also that there is room for a large batch, and that a write becomes durable. */
+  /** If true, the probe also shows that a large batch has room and that a write becomes durable. */
   readonly room: boolean;
 }
 
-/** What is to be removed. */
+/** What a run of pruning removes. */
 export interface PruneOrder {
-  /** Rows of keys that are older go; the time is the one in their key id. */
+  /** Rows of keys older than this go. The time is the one in the key ID. */
   readonly keepMs: number;
-  /** The clock of who asks. A store does not take its word for it: `readClock`. */
+  /** The caller's clock. The store checks it first: `readClock`. */
   readonly clock: Clock;
-  /** Counts what would go, all of it, and removes nothing. */
+  /** Counts everything that would go and removes nothing. */
   readonly dryRun: boolean;
-  /** An operator says that the clock is right. With SQLite it is believed from then on; PostgreSQL takes its own alone. */
+  /** Set if an operator confirms the clock. SQLite then trusts it; PostgreSQL uses only its own clock. */
   readonly acceptClock?: boolean;
-  /** Ends the work early, at the end of a small piece. */
+  /** Stops the work early, at the end of a small piece. */
   readonly signal?: AbortSignal;
 }
 
 export interface PruneReport {
   readonly rows: number;
   readonly minuteSums: number;
-  /** Months that went as a whole, with PostgreSQL, by the names of their tables. */
+  /** PostgreSQL: names of the months' tables that were dropped whole. */
   readonly partitions: readonly string[];
-  /** The time that this turn goes up to; rows of keys made before it go. */
+  /** The time up to which this run removes rows of keys. */
   readonly beforeMs: number;
-  /** Whether older rows than `keepMs` are left to further turns: one removes those of 31 days at most. */
+  /** True if rows older than `keepMs` remain for further runs. One run removes at most 31 days. */
   readonly isPartial: boolean;
 }
 
-/** What the database keeps of one version of the master secret. */
+/** The database's record of one version of the master secret. */
 export interface SecretCheck {
-  /** 32 bytes that belong to this secret alone and tell nothing of it. */
+  /** 32 bytes that identify this secret and reveal nothing about it. */
   readonly checkValue: Uint8Array;
-  /** Whether keys may have been made under this version. */
+  /** True if keys may have been made under this version. */
   readonly activated: boolean;
   /** Null unless the version is retired. */
   readonly retirement: Retirement | null;
 }
 
-/** A version of the master secret that others may know: a key made under it needs its row. */
+/** A version of the master secret that may have leaked: a key made under it needs its row. */
 export interface Retirement {
   readonly retiredMs: number;
-  /** Rows count if they were made before this time; null: whenever they were made. */
+  /** Rows made before this time count; null: all rows count. */
   readonly compromisedMs: number | null;
 }
 
 export interface AccountStore {
   /**
-   * The principals of API keys by the keys' hashes, in their order; undefined where a key is unknown or
-   * revoked. The ledger does the same work for either. `nowMs` is the time of who asks; PostgreSQL tells the month by
-   * its own clock.
+   * Returns the principals of API keys by their hashes, in the same order; undefined if a key is unknown or
+   * revoked. Both cases cost the ledger the same work. `nowMs` is the caller's time; PostgreSQL takes the
+   * month from its own clock.
    */
   authenticate(keyHashes: readonly Uint8Array[], nowMs: number): Promise<(Principal | undefined)[]>;
-  /** Adds an account; false, changing nothing, when the id is taken. */
+  /** Adds an account. Returns false and changes nothing if the ID is taken. */
   addAccount(account: Account): Promise<boolean>;
   listAccounts(): Promise<Account[]>;
-  /** Returns false when there is no such account. */
+  /** Returns false if there is no such account. */
   setPlan(accountId: string, plan: string): Promise<boolean>;
-  /** Adds an API key; false, changing nothing, when the id is taken or the account is unknown. */
+  /** Adds an API key. Returns false and changes nothing if the ID is taken or the account is unknown. */
   addApiKey(record: ApiKeyRecord, keyHash: Uint8Array): Promise<boolean>;
-  /** API keys of one account, or of all. */
+  /** Returns the API keys of one account, or all. */
   listApiKeys(accountId?: string): Promise<ApiKeyRecord[]>;
-  /** Whether an API key was ever issued to an account that is no demo account. */
+  /** Reports whether an API key was ever issued to an account other than the demo accounts. */
   hasOwnApiKeys(): Promise<boolean>;
-  /** Revokes by id; false when there is no such key. Revoking twice keeps the first time. */
+  /**
+   * Revokes an API key by ID. Returns false if there is no such key. A second call keeps the first time.
+   */
   revokeApiKey(apiKeyId: string, atMs: number): Promise<boolean>;
 
-  /** The versions of the master secret that are registered. */
+  /** Returns the registered versions of the master secret. */
   secretChecks(): Promise<ReadonlyMap<number, SecretCheck>>;
-  /** Registers the check value of a version that has none yet. */
+  /** Registers the check value of a version that has none. */
   registerSecret(version: number, checkValue: Uint8Array, atMs: number): Promise<void>;
-  /** Marks a registered version as one that makes keys; the first time is kept. */
+  /** Marks a registered version as one that makes keys. A second call keeps the first time. */
   activateSecret(version: number, atMs: number): Promise<void>;
   /**
-   * Retires a registered version, or tightens its retirement: the first `retiredMs` and the earliest
-   * `compromisedMs` are kept. False when the version is not registered.
+   * Retires a registered version, or tightens its retirement: the store keeps the first `retiredMs` and the
+   * earliest `compromisedMs`. Returns false if the version is not registered.
    */
   retireSecret(version: number, retirement: Retirement): Promise<boolean>;
-  /** Takes a retirement back; false when the version is not registered. */
+  /** Takes a retirement back. Returns false if the version is not registered. */
   reinstateSecret(version: number): Promise<boolean>;
 
   close(): Promise<void>;
@@ -247,45 +253,53 @@ export interface AccountStore {
 
 export interface LedgerStore extends AccountStore {
   /**
-   * Commits a batch in one transaction and resolves only when it is durable: each request either
-   * moves its account's counter and writes its row, or is refused and leaves nothing. Requests are
-   * decided in order, so the last free place of a quota goes to the first.
+   * Commits a batch in one transaction and resolves only when it is durable. Each request either moves its
+   * account's counter and writes its row, or is refused and leaves nothing. Requests are decided in order,
+   * so the last place of a quota goes to the first.
    */
   commit(
     requests: readonly MeteredRequest[],
     failures: readonly FailedRequest[],
   ): Promise<CommitOutcome[]>;
   /**
-   * Shows whether a key could be recorded now: writes what a key writes and takes it back. Rejects with
-   * `ledger_unavailable`. Otherwise tells whether others lock a row of one of the accounts, and waits for none.
+   * Shows whether a key could be recorded now: writes what a key writes and rolls it back. Rejects with
+   * `ledger_unavailable` if not. Returns true if another session locks a row of one of the accounts,
+   * without waiting for it.
    */
   probe(order: ProbeOrder): Promise<boolean>;
-  /** Whose these keys are, and what they are, in their order; null without a row. */
+  /** Returns the recorded keys with these IDs, in the same order; null for a key without a row. */
   findKeys(keyIds: readonly Uint8Array[]): Promise<(RecordedKey | null)[]>;
   /**
-   * When the first rows of these commitments were made, of any account, by their key ids; null without a row. The
-   * database is told the fingerprints alone. Of a fingerprint with more than `MAX_CANDIDATES` rows it may give any so many.
+   * Returns when the first row of each commitment was made, in any account, by its key ID; null without a
+   * row. Only the fingerprints reach the database. If one has more than `MAX_CANDIDATES` rows, the store
+   * may read any of them.
    */
   findCommitments(commitments: readonly Commitment[]): Promise<(number | null)[]>;
-  /** Sums of an account from a whole minute (`sinceMs`, rounded down) to now. */
+  /** Returns the sums of an account from a whole minute (`sinceMs`, rounded down) to now. */
   activity(accountId: string, sinceMs: number): Promise<AccountActivity>;
-  /** Sums of an account over time, one a step. */
+  /** Returns the sums of an account over time, one per step. */
   series(query: SeriesQuery): Promise<PeriodSums[]>;
-  /** The evidence of an account's last keys that have some, at most `limit`, oldest first; those of earlier releases are left out. */
+  /**
+   * Returns the evidence of an account's last validated keys, at most `limit`, oldest first. Keys without
+   * p-values are left out.
+   */
   keyEvidence(accountId: string, limit: number): Promise<KeyEvidence[]>;
-  /** Holds a clock against what the ledger knows of the time, and changes nothing. */
+  /** Compares a clock with what the ledger knows about the time. Changes nothing. */
   readClock(clock: Clock): Promise<ClockReading>;
-  /** An operator says that this clock is right. SQLite believes it from now on; PostgreSQL takes its own alone. */
+  /**
+   * Records that an operator confirms this clock. SQLite trusts it from now on; PostgreSQL uses only its
+   * own clock.
+   */
   acceptClock(clock: Clock): Promise<void>;
   /**
-   * What a day needs of upkeep, cheap and safe to repeat: months ahead, traces of servers that are gone, and with SQLite
-   * a look at the clock, which is remembered.
+   * Does the daily upkeep, cheap and safe to repeat: creates months ahead, removes traces of servers that
+   * are gone, and with SQLite compares the clock and remembers the result.
    */
   maintain(clock: Clock): Promise<void>;
   /**
-   * Removes old rows in small pieces, those of 31 days at most, beside running servers and beside another that does
-   * the same. Rejects with `SetupError` when the clock is not believed, and removes nothing then; also when a month is in
-   * use all the time: what came before it is removed.
+   * Removes old rows in small pieces, at most 31 days of them, beside running servers and other runs.
+   * Rejects with `SetupError` and removes nothing if the clock is in doubt. Rejects, too, if a month stays
+   * in use; earlier months are then already removed.
    */
   prune(order: PruneOrder): Promise<PruneReport>;
 }

@@ -7,14 +7,14 @@
  *   proof      = "proof_" ‖ decimal(v·2^256 + T)
  *   check      = HMAC-SHA-256(K_check[v],  "phm/check/v1")
  *
- * HKDF: RFC 5869, the last argument is its info. HMAC: FIPS 198-1. Without the secret none of these
+ * HKDF: RFC 5869; the last argument is its info. HMAC: FIPS 198-1. Without the secret, none of these values
  * can be tested against a guessed key, so a stolen ledger does not confirm guesses.
  */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { wipe } from '../bytes.ts';
 import { MAX_VERSION, type MasterSecretVersion, MIN_SECRET_BYTES } from './secret-text.ts';
 
-/** What the ledger stores of a key. */
+/** What the ledger stores to recognise a key. */
 export interface Commitment {
   readonly version: number;
   /** 32 bytes. */
@@ -36,11 +36,14 @@ const COMMIT_LABEL = 'phm/commit/v1';
 const CHECK_LABEL = 'phm/check/v1';
 
 const PROOF_PREFIX = 'proof_';
-// 2^256 has 78 digits and 2^272 − 1 has 82. No leading zeros, so a value is written in one way.
+// 2^256 has 78 digits and 2^272 − 1 has 82. Leading zeros are refused, so each value has one form.
 const PROOF_FORM = /^proof_[1-9][0-9]{77,81}$/;
 const KEY_LENGTHS_BYTES: readonly number[] = [16, 32, 48];
 
-/** The subkeys of every retained version. The current one makes; all verify. */
+/**
+ * The subkeys of every retained version. The current version makes commitments and proofs; all versions
+ * verify.
+ */
 export class Keyring {
   readonly currentVersion: number;
   /** Ascending. */
@@ -50,9 +53,9 @@ export class Keyring {
   #destroyed = false;
 
   /**
-   * Derives the subkeys and keeps no secret: the caller wipes what it passed. Without
-   * `currentVersion` the last one is current. Throws `TypeError` unless versions ascend within
-   * 1…65,535 and each secret has at least 32 bytes, and `RangeError` unless the current one is there.
+   * Derives the subkeys. Keeps no secret: the caller wipes what it passed. `currentVersion` defaults to the
+   * last version. Throws `TypeError` unless versions ascend within 1…65,535 and each secret has at least 32
+   * bytes, and `RangeError` if the current version is missing.
    */
   constructor(versions: readonly MasterSecretVersion[], currentVersion?: number) {
     assertVersions(versions);
@@ -64,21 +67,21 @@ export class Keyring {
   }
 
   /**
-   * The commitment under a version, the current one by default. `key` has 16, 32 or 48 bytes, here and below. Throws
-   * `RangeError` for a version the keyring does not hold.
+   * Returns the commitment under `version`, by default the current one. Here and below, `key` has 16, 32 or
+   * 48 bytes. Throws `RangeError` if the keyring does not hold the version.
    */
   commit(key: Uint8Array, version: number = this.currentVersion): Commitment {
     this.#assertUsable();
     return commitment(this.#subkeys(version), key);
   }
 
-  /** The commitments under every retained version, newest first. */
+  /** Returns the commitments under every retained version, newest first. */
   commitAll(key: Uint8Array): Commitment[] {
     this.#assertUsable();
     return [...this.#byVersion.values()].reverse().map((subkeys) => commitment(subkeys, key));
   }
 
-  /** The proof of `key` under the current version: `proof_` and a decimal number. */
+  /** Returns the proof of `key` under the current version: `proof_` and a decimal number. */
   makeProof(key: Uint8Array): string {
     this.#assertUsable();
     const tag = macOfKey(this.#current.proof, PROOF_LABEL, key);
@@ -87,8 +90,8 @@ export class Keyring {
   }
 
   /**
-   * The retained version under which `proof` is the proof of `key`; null when it is not its proof, or malformed.
-   * Only a key that is not 16, 32 or 48 bytes throws.
+   * Returns the retained version under which `proof` belongs to `key`; null if it is malformed or belongs
+   * to another key. Throws only if `key` is not 16, 32 or 48 bytes.
    */
   verifyProof(key: Uint8Array, proof: string): number | null {
     this.#assertUsable();
@@ -104,8 +107,8 @@ export class Keyring {
   }
 
   /**
-   * 32 bytes that tell whether a database belongs to this secret, without telling anything of the
-   * other subkeys. Throws `RangeError` for a version the keyring does not hold.
+   * Returns 32 bytes that show whether a database belongs to this secret. They reveal nothing about the
+   * other subkeys. Throws `RangeError` if the keyring does not hold the version.
    */
   checkValue(version: number): Buffer {
     this.#assertUsable();
@@ -156,7 +159,7 @@ function deriveSubkeys({ version, secret }: MasterSecretVersion): Subkeys {
   return { version, proof: derive('proof'), commit: derive('commit'), check: derive('check') };
 }
 
-/** label ‖ 0 ‖ u16be(value). The zero ends the label, so no label is another's beginning. */
+/** Returns label ‖ 0 ‖ u16be(value). The zero ends the label, so no label is a prefix of another. */
 function withUint16(label: string, value: number): Buffer {
   const bytes = Buffer.alloc(label.length + 3);
   bytes.write(label, 'latin1');

@@ -1,8 +1,8 @@
 /**
- * The master secret as text: what an operator keeps in a file or an environment variable.
+ * The text form of the master secret, which an operator keeps in a file or an environment variable.
  *
- * Either 64 hexadecimal digits, which are version 1, or one `version:hex` per line or comma, with
- * versions ascending and secrets that differ. A `#` starts a comment up to the end of its line.
+ * Either 64 hexadecimal digits, which are version 1, or one `version:hex` per line or comma. Versions
+ * ascend and secrets differ. A `#` starts a comment that ends with its line.
  */
 import { randomFillSync } from 'node:crypto';
 import { hexToBytes } from '../bytes.ts';
@@ -17,7 +17,7 @@ export interface MasterSecretVersion {
   readonly secret: Buffer;
 }
 
-/** All versions at hand, ascending. The current one makes commitments and proofs, the others verify. */
+/** All known versions, ascending. The current one makes commitments and proofs; the others verify. */
 export interface MasterSecret {
   readonly versions: readonly MasterSecretVersion[];
   readonly currentVersion: number;
@@ -27,7 +27,7 @@ const BARE_SECRET = /^[0-9a-fA-F]{64}$/;
 const VERSIONED_SECRET = /^([1-9][0-9]{0,4}):((?:[0-9a-fA-F]{2}){32,128})$/;
 
 /**
- * Parses the text. Throws `TypeError` that names the line and never quotes it, for it may hold the
+ * Parses the text. Throws a `TypeError` that names the line but never quotes it, because it may hold the
  * secret.
  */
 export function parseMasterSecret(text: string): MasterSecretVersion[] {
@@ -49,12 +49,12 @@ export function parseMasterSecret(text: string): MasterSecretVersion[] {
   return versions;
 }
 
-/** The text form with every version on its own line, for `parseMasterSecret` to read again. */
+/** Returns the text form, one version per line, as `parseMasterSecret` reads it. */
 export function formatMasterSecret(versions: readonly MasterSecretVersion[]): string {
   return versions.map(({ version, secret }) => `${version}:${secret.toString('hex')}\n`).join('');
 }
 
-/** 256 fresh random bits. The caller owns them and MUST wipe them. */
+/** Returns 256 fresh random bits. The caller owns them and MUST wipe them. */
 export function newMasterSecret(): Buffer {
   return randomFillSync(Buffer.alloc(MIN_SECRET_BYTES));
 }
@@ -69,7 +69,7 @@ function splitEntries(text: string): { line: number; entry: string }[] {
   );
 }
 
-/** Two versions with one secret leak together, and a retirement of one would change nothing. */
+/** Throws if two versions share a secret: they leak together, so retiring one would change nothing. */
 function refuseEqual(
   line: number,
   { version, secret }: MasterSecretVersion,

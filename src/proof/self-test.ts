@@ -1,9 +1,9 @@
-/** Health tests of the proof stage: known answers, and a proof that must not verify. */
+/** Self-tests of the proof stage: known answers, and a proof that must not verify. */
 import { hexToBytes } from '../bytes.ts';
 import { Keyring } from './keyring.ts';
 import { parseMasterSecret } from './secret-text.ts';
 
-/** Runs every health test. A failed one is a row with `passed: false`; nothing is thrown. */
+/** Runs every test. A failed test is a row with `passed: false`; the function never throws. */
 export function proofSelfTest(): { name: string; passed: boolean }[] {
   const keyring = new Keyring(parseMasterSecret(SECRET));
   const key = hexToBytes(KEY);
@@ -24,7 +24,7 @@ function checkValue(keyring: Keyring): string {
   return keyring.checkValue(keyring.currentVersion).toString('hex');
 }
 
-// test/vectors/proof/proofs.json, the first group's 256-bit key. The secret is published.
+// From test/vectors/proof/proofs.json: the 256-bit key of the first group. The secret is published.
 const SECRET = '1:e877c0f636db36da1f22c969e1f38b0b581d2c6812be22519f0c8398aec7f00f';
 const KEY = '7baaf855a72b6592f05d85a48de119e70c00dcea89c029a1cb4895834ae316a7';
 const PROOF =
