@@ -1,4 +1,4 @@
-/** Makes build/docs, which the server shows at `/docs`: our page and the renderer's files that it names. */
+/** Builds build/docs, which the server serves at `/docs`: our page and the files of the renderer. */
 import { copyFileSync, cpSync, mkdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * Compiles the kernels: `npm run build:kernels`. Kernels that the same compiler has made of the same sources stay
- * as they are, which saves five to ten seconds.
+ * Compiles the kernels: `npm run build:kernels`. If compiler and sources are unchanged, it keeps the present kernels,
+ * which saves five to ten seconds.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { KERNEL_DIGEST } from '../src/modulation/kernel-digest.ts';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
-/** Each folder's `asconfig.json` names the files that its targets are built to. */
+/** The `asconfig.json` of each folder names the output files of its targets. */
 const KERNELS = [
   { folder: 'packages/sp800-22/kernels', entry: 'index.ts', target: 'simd' },
   { folder: 'packages/sp800-22/kernels', entry: 'index.ts', target: 'relaxed-simd' },
@@ -25,13 +25,13 @@ const BUILT = [
   'build/kernels/modulation.wasm',
 ].map((path) => join(ROOT, path));
 
-/** The digest of the compiler, the sources and the kernels that the last run left behind. */
+/** File with the digest of the compiler, the sources and the kernels after the last run. */
 const STAMP = join(ROOT, 'build/kernels.sha256');
 
-/** The compiler optimizes until the code stops shrinking. The known digests are those of the round that ends this. */
+/** Note of the compiler after its last optimizing round, whose output the known digests describe. */
 const EXPECTED_NOTE = 'Last converge was suboptimal.';
 
-/** The digest of all that the kernels depend on, and of the kernels; null if one is missing. */
+/** Returns the digest of the kernels and of everything they depend on, or null if a file is missing. */
 function digestState(): string | null {
   const compiler = createRequire(import.meta.url).resolve('assemblyscript/package.json');
   const optimizer = createRequire(compiler).resolve('binaryen/package.json');
@@ -51,9 +51,9 @@ function isUpToDate(): boolean {
   return existsSync(STAMP) && readFileSync(STAMP, 'utf8') === digestState();
 }
 
-/** Throws on what the compiler refuses, which it has explained on stderr. */
+/** Compiles one target. Throws if the compiler refuses it; the compiler explains why on standard error. */
 async function compile({ folder, entry, target }: (typeof KERNELS)[number]): Promise<void> {
-  // Loaded only when needed: the compiler takes longer to load than the digests to compare.
+  // Loaded only when needed: loading the compiler takes longer than comparing the digests.
   const { default: asc } = await import('assemblyscript/asc');
   const stderr = asc.createMemoryStream();
   const args = [entry, '--baseDir', join(ROOT, folder), '--target', target];
@@ -63,14 +63,14 @@ async function compile({ folder, entry, target }: (typeof KERNELS)[number]): Pro
   if (error) throw error;
 }
 
-/** Says what to do after a change of a kernel: until then the service refuses to load it. */
+/** Prints what to do after a change of a kernel, because the service refuses to load new bytes. */
 function reportNewBytes(): void {
   const known = [KERNEL_DIGESTS.simd, KERNEL_DIGESTS['relaxed-simd'], KERNEL_DIGEST];
   const isKnown = (path: string, i: number) =>
     createHash('sha256').update(readFileSync(path)).digest('hex') === known[i];
   if (BUILT.every(isKnown)) return;
   process.stderr.write(
-    'The kernels have new bytes: "npm run digests" makes the service accept them.\n',
+    'The kernels have new bytes. To let the service load them, run: npm run digests\n',
   );
 }
 

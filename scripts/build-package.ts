@@ -10,14 +10,14 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../', import.meta.url));
 
 rmSync('dist', { recursive: true, force: true });
-// The project's compiler: the older one in sdk/node_modules is there for openapi-typescript.
+// This is the project's compiler; sdk/node_modules has an older one for openapi-typescript.
 execFileSync(join(root, 'node_modules/.bin/tsc'), ['-p', '.'], {
   stdio: 'inherit',
   shell: process.platform === 'win32',
 });
 cpSync(join(root, 'LICENSE'), 'LICENSE');
 
-// npm packs what there is of `files`, and says nothing of what is missing.
+// npm packs the existing paths of `files` and ignores missing ones silently.
 const { files } = JSON.parse(readFileSync('package.json', 'utf8')) as { files: string[] };
 const missing = files.filter((path) => !existsSync(path));
 if (missing.length > 0) throw new Error(`${missing.join(', ')} is missing: run "npm run build"`);

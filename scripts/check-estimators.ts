@@ -1,23 +1,23 @@
 /**
- * Compares the estimators of SP 800-90B §6.3 with NIST's program ea_non_iid: every value it printed for
- * the files of a folder, against ours.
+ * Compares the estimators of SP 800-90B §6.3 with NIST's program ea_non_iid, value by value, on the files of
+ * a folder.
  *
  *   node scripts/check-estimators.ts DIR
  *
- * DIR/reference.json maps the name of a file in DIR to `literal` and `bitstring`, each from estimators to
- * the values that the program printed by its own names for them, to `bits_per_symbol_argument`, and to
- * `H_original`, `H_bitstring` and `Assessed min entropy`. Two inputs are made here, where DIR has none:
- * AES-256-CTR with the key 00 01 … 1f and the counter from zero, bytes and bits.
+ * DIR/reference.json maps the name of a file in DIR to `literal`, `bitstring`, `bits_per_symbol_argument`,
+ * `H_original`, `H_bitstring` and `Assessed min entropy`. `literal` and `bitstring` map estimators to the values
+ * that the program printed, under the program's names. Two inputs are generated if DIR has none: bytes and bits of
+ * AES-256-CTR with the key 00 01 … 1f and the counter from zero.
  */
 import { createCipheriv } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { assessNonIid, type NonIidAssessment } from '#sp800-90b';
 
-/** Min-entropies and all other values may differ by so much, relative to values above 1. */
+/** Tolerance of all values; relative for values above 1. */
 const TOLERANCE = 1e-10;
 
-/** Ours by the names that NIST's program prints. */
+/** Our name of each value that NIST's program prints. */
 const FIGURES: Readonly<Record<string, string>> = {
   'Mode count': 'modeCount',
   'p-hat': 'pHat',

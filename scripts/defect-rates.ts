@@ -1,15 +1,15 @@
 /**
- * What becomes of broken generators: the table of test/keys/defects.ts, measured.
+ * Measures how many keys broken generators release: the table of test/keys/defects.ts.
  *
  *     node scripts/defect-rates.ts runs [validated keys] [plain keys] [row]   keys released of so many
  *     node scripts/defect-rates.ts rates [seeds] [row]                        samples that fail the gate
- *     node scripts/defect-rates.ts modulation [seeds]                         the same of broken modulations
+ *     node scripts/defect-rates.ts modulation [seeds]                         the same for broken modulations
  *
- * `runs` asks a generator with each defect for keys, under each modulation, with evidence and
- * without, with the defect from the start and from later on. `rates` judges one sample of 2^20 bits
- * of each defect for each of the seeds 1, 2, 3, …: the sample of a stream, and where it differs the one between keys.
- * `modulation` does so for defects of the modulation over a sound carrier. With `row`, only the defects whose name
- * begins so. All figures but the duration are the same in every run.
+ * `runs` requests keys from a generator with each defect, under each modulation, with and without evidence,
+ * with the defect from the start or from later on. `rates` judges one sample of 2^20 bits per defect and seed
+ * (1, 2, 3, …): the sample of a stream, and the sample between keys if it differs. `modulation` does the same for
+ * defects of the modulation over a sound carrier. `row` selects the defects whose name begins with it. All figures
+ * except the duration are the same in every run.
  */
 import { judgeSecondLevel, PValueTally } from '#sp800-22';
 import { MODULATION_TYPES } from '../src/modulation/index.ts';
@@ -25,12 +25,12 @@ import { MODULATION_DEFECTS } from '../test/keys/modulation-defects.ts';
 
 const SEED = 1;
 
-/** Sound keys before a defect that begins later: with evidence, and plain ones. */
+/** Number of sound keys before a defect that begins later. */
 const SOUND_KEYS = { evidence: 3, plain: 100 };
 
 const print = (line: string) => process.stdout.write(`${line}\n`);
 
-/** `40, 33 ready` for keys that were released, and what stopped the rest. */
+/** Returns, for example, `40, 33 ready` for the released keys, and the cause that stopped the rest. */
 function cell({ keys, ready, latched }: Released, withEvidence: boolean): string {
   const released = withEvidence && keys > 0 ? `${keys}, ${ready} ready` : String(keys);
   return latched === null ? released : `${released}: ${latched.cause}`;
@@ -117,7 +117,7 @@ function rateCells(sightings: readonly Sighting[]): string[] {
   ];
 }
 
-/** What SP 800-22 §4.2 finds in all samples together. */
+/** Returns the verdict of SP 800-22 §4.2 on all samples together. */
 function secondLevel(sightings: readonly Sighting[]): string {
   const tally = new PValueTally();
   for (const { report } of sightings) tally.add(report);
@@ -127,7 +127,7 @@ function secondLevel(sightings: readonly Sighting[]): string {
   return rowsFailed === 0 ? 'passed' : `${rowsFailed} ${rowsFailed === 1 ? 'row' : 'rows'} failed`;
 }
 
-/** The name that is most frequent, and how often, if it is in the majority. */
+/** Returns the name that most samples share, with its count, or `any`. */
 function mostFrequent(names: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);

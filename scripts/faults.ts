@@ -1,14 +1,14 @@
 /**
- * Random faults under load, on PostgreSQL with a synchronous standby and on SQLite, with exact books.
+ * Injects random faults under load, on PostgreSQL with a synchronous standby and on SQLite, and accounts for every key.
  *
  *     node scripts/faults.ts [--store postgres|sqlite|both] [--faults 300] [--minutes 35] [--seed N]
  *                            [--only PATTERN] [--without PATTERN] [--checkout FOLDER] [--save FILE]
  *     node scripts/faults.ts --before FILE.jsonl --after FILE.jsonl   the tables of docs/evidence/faults/tables.txt
  *
- * Both stores run side by side until they have had the faults, or the minutes, together. The seed decides the order of
- * the faults on each store and what each chooses; the moment within the servers is not repeatable. `--checkout` runs
- * the servers of another copy of the project, such as an older one. Each fault is appended to `FILE.jsonl`, and the
- * summary of each store to `FILE.runs.jsonl`. The exit code is 1 when a key was lost or anything else was found.
+ * Both stores run side by side until they have reached the number of faults or minutes together. The seed decides the
+ * order of the faults and their choices, but not the moment within the servers. `--checkout` runs the servers of
+ * another copy of the project, such as an older one. The program appends each fault to `FILE.jsonl` and the summary of
+ * each store to `FILE.runs.jsonl`. The exit code is 1 if a key is lost or anything else is wrong.
  */
 import { randomInt } from 'node:crypto';
 import { appendFileSync, mkdtempSync, readFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ const { values } = parseArgs({
   },
 });
 
-// The end of this process ends what it has started.
+// When this process ends, its children end too.
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
 
 const print = (line: string) => process.stdout.write(`${line}\n`);

@@ -1,15 +1,15 @@
 /**
- * How often the verdicts of this service fall on sound streams: on keys made with evidence, as the
- * service makes them, and on controls that share nothing with the generator but a cipher, or nothing.
- * What falls for all of them is a property of the tests.
+ * Measures how often sound streams fail the verdicts of this service: keys with evidence, generated as the service
+ * does, and controls that share at most a cipher with the generator. Failures that all of them share are a property
+ * of the tests.
  *
  *   node scripts/generator-rates.ts measure SOURCE STREAMS FILE [THREADS]
  *   node scripts/generator-rates.ts print FILE...
  *
- * SOURCE is the modulation of keys (phase, frequency, amplitude) or a control (aes, chacha20). `measure`
- * adds to the counts in FILE until they are of STREAMS streams, a multiple of 1,000, and saves after each
- * thousand: stop it and go on as you like. It takes about 5 ms a stream and thread. There are no seeds, and
- * no two runs are the same. `print` writes Markdown for docs/evidence/.
+ * SOURCE is the modulation of keys (phase, frequency, amplitude) or a control (aes, chacha20). `measure` adds to
+ * the counts in FILE until they cover STREAMS streams, a multiple of 1,000. It saves after each thousand, so you can
+ * stop and continue at any time. A stream takes about 5 ms per thread. There are no seeds, so no two runs are equal.
+ * `print` writes Markdown for docs/evidence/.
  */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -52,7 +52,7 @@ async function measure(source: string, streams: number, file: string, threads: n
   });
 }
 
-/** Shares a task among threads, and hands on the counts of each group. */
+/** Splits a task between threads and passes the counts of each group to `add`. */
 async function inThreads(
   { source, groups }: Task,
   threads: number,
@@ -69,7 +69,7 @@ async function inThreads(
   );
 }
 
-/** The commit that is checked out; `unknown` outside of a repository. */
+/** Returns the checked-out commit, or `unknown` outside a repository. */
 function describeCommit(): string {
   try {
     return execFileSync('git', ['describe', '--always', '--dirty'], { encoding: 'utf8' }).trim();

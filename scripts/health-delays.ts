@@ -1,12 +1,11 @@
 /**
- * A mutation check of the health tests (SP 800-90B §4.4): sources that go wrong at a known sample, and
- * how many samples later the tests see it, as a table in Markdown.
+ * Mutation check of the health tests (SP 800-90B §4.4): it breaks sources at a known sample and prints, as a
+ * table in Markdown, how many samples later the tests fail.
  *
  *     node scripts/health-delays.ts
  *
- * An honest source is as bad as its claim allows: independent samples, symbol 0 with probability
- * 2^-H, the others with equal ones. It runs for one to two windows, so that the fault
- * begins anywhere in a window.
+ * A sound source is as bad as its claim allows: independent samples, symbol 0 with probability 2^-H, the other
+ * symbols equally likely. It runs for one to two windows, so that the fault begins anywhere in a window.
  */
 import { binomialUpper } from '../packages/sp800-22/src/binomial.ts';
 import {
@@ -22,21 +21,21 @@ export interface Source {
   readonly H: number;
 }
 
-/** What the samples are from the fault on. */
+/** The distribution of the samples after the fault. */
 export type Fault =
   | { readonly kind: 'stuck' }
-  /** Symbol 0 has probability p, the others are as likely as one another. */
+  /** Symbol 0 has probability p; the others are equally likely. */
   | { readonly kind: 'bias'; readonly p: number }
-  /** As many different symbols in turn; a binary source repeats a block, half of it zeros. */
+  /** `length` different symbols in turn; a binary source repeats a block that is half zeros. */
   | { readonly kind: 'period'; readonly length: number }
-  /** The honest distribution, and no entropy: a generator whose seed is known. */
+  /** The sound distribution without entropy: a generator whose seed is known. */
   | { readonly kind: 'generator' };
 
-/** Faulty samples up to and with the one at which each level was reached; null if it was not. */
+/** Number of faulty samples until each level was reached, including the last one; null if never reached. */
 export type Delays = Readonly<Record<AlarmLevel, number | null>>;
 
 const LIMIT_SAMPLES = 100_000;
-/** So few that no batch goes from one level's cutoff past the next one's. */
+/** Batch size, small enough that no batch crosses the cutoffs of two levels. */
 const BATCH_SAMPLES = 4;
 
 const SOURCES: readonly Source[] = [
@@ -109,7 +108,7 @@ function periodOf(length: number, { bitsPerSample }: Source, uniform: () => numb
   return block;
 }
 
-/** Uniform on [0, 1), the same in every run: Marsaglia's xorshift32, 16 steps after the seed. */
+/** Returns uniform numbers on [0, 1) that are the same in every run: Marsaglia's xorshift32, 16 steps after the seed. */
 function seededUniform(seed: number): () => number {
   let state = Math.imul(seed + 1, 0x9e37_79b1) | 1;
   const next = () => {
@@ -133,7 +132,7 @@ export function cutoffsOf({ bitsPerSample, H }: Source, level: AlarmLevel) {
   };
 }
 
-/** The mean delay that follows from the cutoffs, for the sooner of the two tests; Infinity if never. */
+/** Returns the mean delay that follows from the cutoffs, for the faster of the two tests; Infinity if never. */
 export function expectedDelay(source: Source, fault: Fault, level: AlarmLevel): number {
   const { W, repetition, proportion } = cutoffsOf(source, level);
   switch (fault.kind) {
@@ -145,7 +144,7 @@ export function expectedDelay(source: Source, fault: Fault, level: AlarmLevel): 
       return Math.min(run, expectedProportion(source, fault.p, W, proportion));
     }
     case 'period': {
-      // A window, half of one after the fault on average, whose first symbol comes C times.
+      // On average half a window passes before a window begins whose first symbol comes C times.
       const last = (proportion - 1) * fault.length;
       return source.bitsPerSample > 1 && last < W ? W / 2 + last + 1 : Infinity;
     }
@@ -154,21 +153,21 @@ export function expectedDelay(source: Source, fault: Fault, level: AlarmLevel): 
   }
 }
 
-/** Mean number of samples until C in a row have the symbol of probability p. */
+/** Returns the mean number of samples until C in a row have the symbol of probability p. */
 function expectedRun(p: number, C: number): number {
   return (1 - p ** C) / ((1 - p) * p ** C);
 }
 
 /**
- * §4.4.2, over independent windows: one fails if its first symbol comes C − 1 times again. Half a
- * window passes until the first begins; the C-th such symbol ends the last.
+ * §4.4.2, over independent windows: a window fails if its first symbol comes C − 1 times again. Half a
+ * window passes until the first one begins; the C-th such symbol ends the last one.
  */
 function expectedProportion(source: Source, p: number, W: number, C: number): number {
   const failing = windowFailure(source, p, W, C);
   return W / 2 + W * (1 / failing - 1) + Math.min(W, C / p);
 }
 
-/** The probability that one window fails. */
+/** Returns the probability that one window fails. */
 export function windowFailure(source: Source, p: number, W: number, C: number): number {
   const rest = (1 - p) / (2 ** source.bitsPerSample - 1);
   return p * binomialUpper(C - 1, W - 1, p) + (1 - p) * binomialUpper(C - 1, W - 1, rest);

@@ -1,6 +1,6 @@
 /**
- * Writes the digests of the kernels that were built: `npm run digests`, after a change of a kernel or of its
- * compiler. A reviewer who builds the change gets the same bytes, or the tests fail.
+ * Writes the digests of the built kernels: `npm run digests`, after a change of a kernel or of its compiler. A
+ * reviewer who builds the change must get the same bytes, otherwise the tests fail.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';

@@ -1,13 +1,13 @@
-/** Compressed forms of built files, beside them, so that the server compresses nothing while it serves. */
+/** Writes compressed forms beside built files, so that the server compresses nothing while it serves. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-/** Above, the best quality takes seconds for a tenth less. */
+/** Above this size, the best quality takes seconds and saves only a tenth. */
 const LARGE_BYTES = 2 ** 20;
 const QUALITY_OF_LARGE = 9;
 
-/** Writes `.br` and `.gz` beside each file of a folder and those below that they make smaller. */
+/** Writes `.br` and `.gz` beside each file of a folder, recursively, if they are smaller. */
 export function precompress(folder: string): void {
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   for (const entry of entries) {

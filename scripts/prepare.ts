@@ -1,7 +1,6 @@
 /**
- * What `npm ci` and `npm install` end with: builds what is not kept in the repository. Without the
- * development dependencies there is no compiler; then what was built before must be there, from the
- * same sources.
+ * Last step of `npm ci` and `npm install`: builds everything that is not in the repository. Without the
+ * development dependencies there is no compiler; then it requires an earlier build from the same sources.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -12,17 +11,17 @@ import { KERNEL_DIGEST } from '../src/modulation/kernel-digest.ts';
 
 const root = new URL('../', import.meta.url);
 
-/** The WebAssembly modules, and the bytes that their sources give. */
+/** The WebAssembly modules and their digests. */
 const KERNELS: Readonly<Record<string, string>> = {
   'build/kernels/modulation.wasm': KERNEL_DIGEST,
   'packages/sp800-22/build/relaxed-simd.wasm': KERNEL_DIGESTS['relaxed-simd'],
   'packages/sp800-22/build/simd.wasm': KERNEL_DIGESTS.simd,
 };
 
-/** What the server looks for to know that the dashboard and the documentation are there. */
+/** Files that the server checks to find the dashboard and the API documentation. */
 const PAGES = ['build/dashboard/index.html', 'build/docs/index.html'];
 
-/** Whether the service would load them. */
+/** Reports whether the service would load them. */
 function isBuilt(path: string, digest: string): boolean {
   try {
     compileKernels(new URL(path, root), digest);
@@ -46,7 +45,7 @@ if (existsSync(new URL('node_modules/.bin/asc', root))) {
   const missing = [...kernels, ...pages];
   if (missing.length > 0) {
     process.stderr.write(
-      `${missing.join(', ')}: not built from these sources, and no compiler here to build them: run "npm ci" once with the development dependencies, then "npm ci --omit=dev"\n`,
+      `${missing.join(', ')}: not built from these sources, and there is no compiler. First run "npm ci" with the development dependencies, then "npm ci --omit=dev".\n`,
     );
     process.exitCode = 1;
   }

@@ -1,8 +1,8 @@
-/** Runs scripts of package.json side by side: `node scripts/side-by-side.ts lint types`. Fails if one of them fails. */
+/** Runs scripts of package.json in parallel: `node scripts/side-by-side.ts lint types`. Fails if one of them fails. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** Returns whether the script succeeded. */
+/** Runs a script and returns true if it succeeded. */
 async function run(script: string): Promise<boolean> {
   const shell = process.platform === 'win32';
   const child = spawn('npm', ['run', '--silent', script], { stdio: 'inherit', shell });

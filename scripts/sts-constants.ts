@@ -1,20 +1,20 @@
 /**
- * Recomputes the constants of `packages/sp800-22/src/constants.ts` from first principles and prints them as JSON.
+ * Computes the constants of `packages/sp800-22/src/constants.ts` from first principles and prints them as JSON.
  *
  *     node scripts/sts-constants.ts
  *
- * Class probabilities are counted: strings of a class over all 2^M strings, in whole numbers, and
- * divided once at the end. Only the moments of the universal test and the program's own
- * approximation of the overlapping template test are sums of doubles.
+ * Class probabilities are exact counts: the strings of a class among all 2^M strings, divided once at the
+ * end. Only the moments of the universal test and the approximation of the overlapping template test, as in
+ * NIST's program, are sums of doubles.
  */
 
-/** count / 2^exponent, correctly rounded but for the last half unit. */
+/** Returns count / 2^exponent, correctly rounded except for the last half unit. */
 function overPowerOfTwo(count: bigint, exponent: number): number {
   const surplus = Math.max(0, count.toString(16).length * 4 - 80);
   return Number(count >> BigInt(surplus)) * 2 ** (surplus - exponent);
 }
 
-/** Differences of a cumulative distribution, the last class being what is left of `all`. */
+/** Returns the differences of a cumulative distribution; the last class is the rest of `all`. */
 function classes(cumulative: readonly bigint[], all: bigint, exponent: number): number[] {
   const bounds = [0n, ...cumulative, all];
   return bounds.slice(1).map((bound, i) => overPowerOfTwo(bound - bounds[i], exponent));
@@ -65,7 +65,7 @@ export function overlappingTemplateProbabilities(m: number, M: number, K: number
   return totals.map((total) => overPowerOfTwo(total, M));
 }
 
-/** §3.8: the compound Poisson approximation with λ = (M − m + 1)/2^m, η = λ/2, as the program has it. */
+/** §3.8: the compound Poisson approximation with λ = (M − m + 1)/2^m, η = λ/2, as in NIST's program. */
 export function overlappingTemplateApproximation(m: number, M: number, K: number): number[] {
   const eta = (M - m + 1) / 2 ** m / 2;
   const pi = [Math.exp(-eta)];

@@ -1,12 +1,12 @@
 /**
- * How often the gate fails a sound sample of 2^20 bits: the exact tails of the tests that enter it, over
- * the nominal ones, and their sum.
+ * Computes how often a sound sample of 2^20 bits fails the gate: the exact tail of each test, relative to the
+ * nominal one, and the sum.
  *
  *   node scripts/sts-gate-tails.ts
  *
- * The laws that p-values come from are asymptotic. Where a class expects few counts, the far tail of its
- * law is too light, and a sound sample fails the gate more often than the level says. The sum over the
- * tests is an estimate, not a bound: two tests are taken as nominal, and two rest on a normal law with another variance.
+ * P-values come from asymptotic distributions. If a class expects few counts, the far tail of the distribution is
+ * too light, and a sound sample fails the gate more often than the level says. The sum over the tests is an
+ * estimate, not a bound: it takes two tests as nominal and two as normal with another variance.
  */
 import { erfc } from '#sp800-22';
 import {
@@ -20,7 +20,7 @@ import { cumulativeSumsTail, frequencyTail, runsTail } from './gate-tails/walks.
 
 const N = 2 ** 20;
 
-/** Levels of the gate. The last is its own. */
+/** Levels for the gate. The last one is the gate's own. */
 const GATE_LEVELS = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 
 /** Levels of a test at which docs/evidence/rates.txt counts rejections. */
@@ -32,17 +32,17 @@ const RANK_31 = 0.5775761901732048;
 
 interface Tail {
   readonly name: string;
-  /** The probability that the test-level p-value of a sound sample is below the level. */
+  /** Returns the probability that a test's p-value is below the level for a sound sample. */
   readonly tail: (level: number) => number;
   readonly method: string;
 }
 
-/** A test with m p-values, whose smallest is corrected by Šidák: at most m times one p-value's tail. */
+/** Tail of a test with m p-values and Šidák's correction of the smallest: at most m times the tail of one p-value. */
 function union(m: number, tail: (level: number) => number): (level: number) => number {
   return (level) => m * tail(-Math.expm1(Math.log1p(-level) / m));
 }
 
-/** A test whose normal law has too small a standard deviation, by this ratio. */
+/** Tail of a test whose normal distribution has a standard deviation too small by this ratio. */
 function normalTail(ratio: number): (level: number) => number {
   return (level) => erfc(criticalValue(erfc, level, 12) * ratio);
 }
@@ -60,7 +60,7 @@ const longestRun: Tail = {
   method: 'exact',
 };
 
-/** Tests that judge the modulated stream. They have the same laws there. */
+/** Tests of the modulated stream. Their distributions are the same there. */
 const MODULATED = [frequency, blockFrequency, runs, longestRun];
 
 const nominal = (level: number) => level;
@@ -72,7 +72,7 @@ const CARRIER: readonly Tail[] = [
   runs,
   longestRun,
   { name: 'rank', tail: classCountTail(N / 1024, rankClasses()), method: 'exact' },
-  // Its variance is n · 0.95 · 0.05 / 3.76 (simulated at 2^17 bits), not / 4.
+  // The true variance is n · 0.95 · 0.05 / 3.76 (simulated at 2^17 bits), not / 4.
   { name: 'dft', tail: normalTail(Math.sqrt(3.76 / 4)), method: 'by its true variance' },
   {
     name: 'non_overlapping_template',
@@ -117,7 +117,7 @@ function head(first: string, levels: readonly number[], ...last: string[]): stri
   return [row(...cells), row(...cells.map(() => '---'))];
 }
 
-/** The true tail of each test of the carrier over the nominal one, at levels divided by k. */
+/** Returns lines with the true tail of each carrier test relative to the nominal one, at levels divided by k. */
 function factorLines(levels: readonly number[], k: number): string[] {
   const factor = (tail: Tail['tail'], level: number) => (tail(level / k) * k) / level;
   return CARRIER.map(({ name, tail, method }) =>
@@ -125,7 +125,7 @@ function factorLines(levels: readonly number[], k: number): string[] {
   );
 }
 
-/** The share of sound samples that the gate fails, by its level. */
+/** Returns a line with the share of sound samples that fail the gate, by level. */
 function rateLine(tests: readonly Tail[]): string {
   const k = tests.length;
   const rates = GATE_LEVELS.map((level) =>

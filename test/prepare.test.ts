@@ -33,7 +33,7 @@ test('without a compiler, prepare asks for what was built before, and names the 
     assert.equal(missing.status, 1);
     assert.match(
       missing.stderr,
-      /simd\.wasm, build\/dashboard\/index\.html, build\/docs\/index\.html: not built from these sources, and no compiler here.* run "npm ci"/,
+      /simd\.wasm, build\/dashboard\/index\.html, build\/docs\/index\.html: not built from these sources, and there is no compiler.* run "npm ci"/,
     );
     for (const kernel of KERNELS) {
       mkdirSync(join(root, dirname(kernel)), { recursive: true });

@@ -1,12 +1,12 @@
-/** Exact tails of the tests that add up squares over independent blocks. */
+/** Exact tails of the tests that sum squares over independent blocks. */
 import { criticalChiSquared } from './class-counts.ts';
 
-/** Shares of a law below this are noise of the arithmetic, and of no weight at any level looked at. */
+/** Probabilities below this are arithmetic noise and have no weight at any level used here. */
 const NOISE = 1e-17;
 
 /**
- * §2.2: N blocks of M bits, χ² = 4 Σ d² / M with d = ones − M/2. The law of Σ d² by its characteristic
- * function, of which all but the lowest frequencies vanish.
+ * §2.2: N blocks of M bits, χ² = 4 Σ d² / M with d = ones − M/2. The distribution of Σ d² comes from its
+ * characteristic function, in which all but the lowest frequencies vanish.
  */
 export function blockFrequencyTail(N: number, M: number): (level: number) => number {
   const squares = Array.from({ length: M + 1 }, (_, ones) => (ones - M / 2) ** 2);
@@ -33,7 +33,7 @@ interface Wave {
   readonly angle: number;
 }
 
-/** The characteristic function of the sum of N values, without what vanishes in the N-th power. */
+/** Returns the characteristic function of the sum of N values, without frequencies that vanish in the N-th power. */
 function wavesOf(
   values: readonly number[],
   shares: readonly number[],
@@ -62,8 +62,9 @@ function binomialLaw(M: number): number[] {
 }
 
 /**
- * §2.7: one aperiodic template of m bits in `blocks` blocks of M. All such templates have one law: W, the
- * matches in M bits, has the generating function Σ P(W = w | M) u^w z^M = 1 / (1 − z − (u − 1)(z/2)^m).
+ * §2.7: one aperiodic template of m bits in `blocks` blocks of M. All such templates have the same distribution. The
+ * number W of matches in M bits has the generating function
+ * Σ P(W = w | M) u^w z^M = 1 / (1 − z − (u − 1)(z/2)^m).
  */
 export function templateTail(blocks: number, M: number, m: number): (level: number) => number {
   const step = 0.02;
@@ -82,7 +83,7 @@ export function templateTail(blocks: number, M: number, m: number): (level: numb
   };
 }
 
-/** P(W = w) for M bits: the recurrence of the generating function, P(w | M) by w. */
+/** Returns P(W = w) for M bits, by w, from the recurrence of the generating function. */
 function matchLaw(M: number, m: number): Float64Array {
   const most = Math.ceil((2 * M) / 2 ** m);
   const past = Array.from({ length: m + 1 }, () => new Float64Array(most));

@@ -1,17 +1,17 @@
-/** Exact tails of the tests that compare counts of classes with a χ² law. */
+/** Exact tails of the tests that compare class counts with a χ² distribution. */
 import { igamc } from '#sp800-22';
 
 const STEP = 0.05;
 const CELLS = 1_800;
-/** Counts further than this many standard deviations from their mean are left out. */
+/** Counts further than this many standard deviations from the mean are ignored. */
 const REACH = 9.5;
 
 /**
- * The probability that the p-value of `trials` trials falls below a level, where the class
- * probabilities are `pi`.
+ * Returns the probability that the p-value of `trials` trials is below a level, for class
+ * probabilities `pi`.
  *
- * The counts are multinomial, that is independent Poisson counts on the condition of their sum. Class
- * by class, the joint law of (sum of counts, χ² so far) is carried along, χ² on a grid.
+ * The counts are multinomial: independent Poisson counts, given their sum. The joint distribution of
+ * (sum of counts, χ² so far) grows class by class, with χ² on a grid.
  */
 export function classCountTail(trials: number, pi: readonly number[]): (level: number) => number {
   const law = chiSquaredLaw(trials, pi);
@@ -21,7 +21,7 @@ export function classCountTail(trials: number, pi: readonly number[]): (level: n
   };
 }
 
-/** The law of χ² on the grid: cell j holds P(j·STEP − STEP/2 ≤ χ² < j·STEP + STEP/2). */
+/** Returns the distribution of χ² on the grid: cell j holds P(j·STEP − STEP/2 ≤ χ² < j·STEP + STEP/2). */
 function chiSquaredLaw(trials: number, pi: readonly number[]): Float64Array {
   let law = new Float64Array((trials + 1) * CELLS);
   law[0] = 1;
@@ -47,19 +47,19 @@ function chiSquaredLaw(trials: number, pi: readonly number[]): Float64Array {
   return last.map((p) => p / total);
 }
 
-/** P(count = k) of a Poisson count with this mean. */
+/** Returns P(count = k) of a Poisson count with this mean. */
 function poisson(mean: number, k: number): number {
   let logP = -mean;
   for (let i = 1; i <= k; i++) logP += Math.log(mean / i);
   return Math.exp(logP);
 }
 
-/** The χ² value whose nominal tail is `level`. */
+/** Returns the χ² value whose nominal tail is `level`. */
 export function criticalChiSquared(degrees: number, level: number): number {
   return criticalValue((x) => igamc(degrees / 2, x / 2), level, 10 * degrees + 400);
 }
 
-/** The x from 0 to `high` at which a falling function reaches `level`. */
+/** Returns the x from 0 to `high` at which a falling function reaches `level`. */
 export function criticalValue(nominal: (x: number) => number, level: number, high: number): number {
   let [below, above] = [0, high];
   for (let i = 0; i < 60; i++) {

@@ -4,10 +4,10 @@ import { binomialUpper } from '../../packages/sp800-22/src/binomial.ts';
 import { judgeCumulativeSums } from '../../packages/sp800-22/src/tests/cumulative-sums.ts';
 import { criticalValue } from './class-counts.ts';
 
-/** Terms of a tail below this share of its sum are left out. */
+/** Terms of a tail below this share of its sum are ignored. */
 const NEGLIGIBLE = 1e-12;
 
-/** P(S_n ≥ s) of the walk's end, for s > 0. */
+/** Returns P(S_n ≥ s) for the end of the walk, s > 0. */
 function endAtLeast(n: number, s: number): number {
   return binomialUpper(Math.ceil((n + s) / 2), n, 0.5);
 }
@@ -21,8 +21,8 @@ export function frequencyTail(n: number): (level: number) => number {
 }
 
 /**
- * §2.13: one direction, z = max |S_k|. By reflection P(max S_k ≥ z) = P(S_n ≥ z) + P(S_n > z); that the
- * walk also reaches −z is left out, which would take it below a share of 10^-6 at these levels.
+ * §2.13: one direction, z = max |S_k|. By reflection P(max S_k ≥ z) = P(S_n ≥ z) + P(S_n > z). Walks that
+ * also reach −z are ignored; they are a share below 10^-6 at these levels.
  */
 export function cumulativeSumsTail(n: number): (level: number) => number {
   const p = (z: number) =>
@@ -33,12 +33,12 @@ export function cumulativeSumsTail(n: number): (level: number) => number {
   };
 }
 
-/** §2.3: the number of runs V given the ones m, over all m that meet the prerequisite. */
+/** §2.3: the distribution of the number of runs V, given m ones, over all m that meet the prerequisite. */
 export function runsTail(n: number): (level: number) => number {
   const logFactorial = logFactorials(n);
   const logChoose = (a: number, b: number) =>
     logFactorial[a] - logFactorial[b] - logFactorial[a - b];
-  // P(m ones, V runs) · 2^n: a start, and V runs of ones and zeros by turns.
+  // P(m ones, V runs) · 2^n: a first bit, and V runs of alternating ones and zeros.
   const logP = (m: number, V: number): number => {
     const [z, r] = [n - m, V >> 1];
     const even = logChoose(m - 1, r - 1) + logChoose(z - 1, r - 1);
@@ -70,7 +70,7 @@ export function runsTail(n: number): (level: number) => number {
   };
 }
 
-/** ln k! for k ≤ n, the lost digits of each addition carried along (Kahan). */
+/** Returns ln k! for k ≤ n, with Kahan summation. */
 function logFactorials(n: number): Float64Array {
   const table = new Float64Array(n + 1);
   let lost = 0;

@@ -1,4 +1,4 @@
-/** What is counted over many judged streams, as plain numbers that can be saved and added up. */
+/** Counts over many judged streams: plain numbers that can be saved and added. */
 import {
   complianceLevel,
   gate,
@@ -17,16 +17,16 @@ import { MODULATED, type Modulated, type StreamReports } from './streams.ts';
 /** Levels of a test's corrected p-value at which rejections are counted. */
 export const TEST_LEVELS = [1e-2, 1e-3, 1e-4, 1e-5];
 
-/** Levels of the gate's p-value. The last is the gate's own. */
+/** Levels of the gate's p-value. The last one is the gate's own. */
 export const GATE_LEVELS = [1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 
-/** The four tests that judge carrier and modulated stream alike. */
+/** The four tests that judge both carrier and modulated stream. */
 export const PAIRED_TESTS: readonly TestName[] = STREAM_TESTS.modulated;
 
-/** Streams that one second-level verdict is about, as many as the service's own looks at. */
+/** Streams per second-level verdict, as many as in the service. */
 export const GROUP = 1_000;
 
-/** One test: the streams it applied to, and of them those below each of `TEST_LEVELS`. */
+/** One test: the number of streams it applied to, and how many were below each of `TEST_LEVELS`. */
 export interface TestCounts {
   applied: number;
   below: number[];
@@ -47,14 +47,14 @@ export interface PairCounts {
   bothBelowAlpha: number;
 }
 
-/** What the gate said of streams under one modulation, and under `none` of the carriers alone. */
+/** Verdicts of the gate under one modulation; under `none`, on the carriers alone. */
 export interface GateCounts {
   streams: number;
-  /** Streams by the number of tests that entered: k. */
+  /** Number of streams by the number k of tests. */
   tests: Record<string, number>;
-  /** Streams below each of `GATE_LEVELS`. */
+  /** Number of streams below each of `GATE_LEVELS`. */
   below: number[];
-  /** The same by the test with the smallest p-value, such as `modulated runs`. */
+  /** The same, by the test with the smallest p-value, such as `modulated runs`. */
   weakest: Record<string, number[]>;
   smallest: number;
   review: number;
@@ -70,7 +70,7 @@ export interface ModulatedCounts {
 
 export interface Counts {
   streams: number;
-  /** Of processor time. */
+  /** Processor time. */
   seconds: number;
   carrier: Record<string, TestCounts>;
   rows: Row[];
@@ -101,7 +101,7 @@ export function countGroup(next: () => StreamReports): Counts {
   return counts;
 }
 
-/** The p-values of a group, for its second level. */
+/** P-values of a group, for its second level. */
 interface Tallies {
   readonly carrier: PValueTally;
   readonly modulated: Map<Modulated, PValueTally>;
@@ -111,7 +111,7 @@ function countStream(counts: Counts, tallies: Tallies, stream: StreamReports): v
   const { carrier, modulated, dropped } = stream;
   countTests(counts.carrier, carrier);
   tallies.carrier.add(carrier);
-  // Whether a dropped carrier would have failed alone is not known, so none is counted here.
+  // It is unknown if a dropped carrier would have failed alone, so none is counted here.
   countGate(counts, 'none', [carrier], 0);
   for (const type of MODULATED) {
     const report = modulated[type];
@@ -155,7 +155,7 @@ function countBelow(below: number[], levels: readonly number[], p: number): void
   for (const [k, level] of levels.entries()) if (p < level) below[k] += 1;
 }
 
-/** `dropped` streams failed the gate unseen: they are below every level, by an unknown test. */
+/** Counts `dropped` streams, which failed the gate unseen, as below every level by an unknown test. */
 function countGate(
   { gates }: Counts,
   type: string,
@@ -225,7 +225,7 @@ function judgeGroup(rows: readonly RowCounts[]): ModulatedCounts['groups'] {
   };
 }
 
-/** The sum of two counts, member by member; of `smallest`, the smaller one. */
+/** Adds two counts member by member; for `smallest` it takes the smaller one. */
 export function addCounts(a: Counts, b: Counts): Counts {
   return add(a, b) as Counts;
 }

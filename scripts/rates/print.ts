@@ -15,19 +15,19 @@ import {
 } from './counts.ts';
 import { SOURCES } from './streams.ts';
 
-/** What a measurement keeps in its file. */
+/** Contents of a measurement's file. */
 export interface SavedCounts {
   readonly source: string;
   readonly node: string;
-  /** The commit it last ran on, as `git describe` names it. */
+  /** Commit of the last run, from `git describe`. */
   readonly commit: string;
-  /** When the first thousand streams and the last were done. */
+  /** Times at which the first and the last thousand streams were done. */
   readonly first: string;
   readonly last: string;
   readonly counts: Counts;
 }
 
-/** Half of what a 95 % interval leaves out. */
+/** Half of the probability outside a 95 % interval. */
 const OUTSIDE = 0.025;
 
 export function printCounts({ source, node, commit, first, last, counts }: SavedCounts): string {
@@ -150,7 +150,7 @@ function share(count: number, n: number): string {
   return `${grouped(count)}, ${percent} (${interval})`;
 }
 
-/** The share, and the interval of Clopper and Pearson; of no case, 3/n with 95 % confidence. */
+/** Returns the share and its Clopper-Pearson interval; for no case, below 3/n with 95 % confidence. */
 function shareAndInterval(count: number, n: number): [string, string] {
   if (count === 0) return ['0', `below ${percentOf(1 - 0.05 ** (1 / n))}`];
   const low = bisect((q) => binomialUpper(count, n, q) < OUTSIDE);
@@ -158,7 +158,7 @@ function shareAndInterval(count: number, n: number): [string, string] {
   return [percentOf(count / n), `${percentOf(low)} to ${percentOf(high)}`];
 }
 
-/** Where a claim that holds for small shares ceases to hold. */
+/** Returns the largest q for which the claim holds, given that it holds for all smaller ones. */
 function bisect(holds: (q: number) => boolean): number {
   let [low, high] = [0, 1];
   for (let i = 0; i < 50; i++) {

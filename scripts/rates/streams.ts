@@ -1,6 +1,6 @@
 /**
- * Reports on streams without end: keys as the service makes them, and controls that share no code with the
- * generator but the suite and the modulation.
+ * Endless reports on streams: keys generated as in the service, and controls that share only the suite and the
+ * modulation with the generator.
  */
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { runPackedSuite, type SuiteReport } from '#sp800-22';
@@ -22,23 +22,23 @@ import { Keyring } from '../../src/proof/index.ts';
 export type Modulated = Exclude<ModulationType, 'none'>;
 export const MODULATED: readonly Modulated[] = MODULATION_TYPES.filter((type) => type !== 'none');
 
-/** The suite's report on one carrier, and those of the four tests on what modulations make of it. */
+/** Report of the suite on one carrier, and of the four tests on its modulations. */
 export interface StreamReports {
   readonly carrier: SuiteReport;
   readonly modulated: Partial<Readonly<Record<Modulated, SuiteReport>>>;
-  /** Streams that failed the gate and were dropped before this one. */
+  /** Number of streams before this one that failed the gate and were dropped. */
   readonly dropped: number;
 }
 
 export interface StreamSource {
   readonly describe: string;
-  /** Starts it and gives the function that judges the next stream. */
+  /** Starts the source and returns a function that judges its next stream. */
   readonly open: () => () => StreamReports;
 }
 
 const SAMPLE_BYTES = SAMPLE_BITS / 8;
 
-/** One row is all it takes to measure another source. */
+/** To measure another source, add a row. */
 export const SOURCES: Readonly<Record<string, StreamSource>> = {
   ...Object.fromEntries(
     MODULATED.map((modulation): [string, StreamSource] => [
@@ -59,7 +59,7 @@ export const SOURCES: Readonly<Record<string, StreamSource>> = {
   },
 };
 
-/** Keys by the service's own path. They are wiped at once. */
+/** Generates keys on the service's own path and wipes them at once. */
 function openGenerator(modulation: Modulated): () => StreamReports {
   requireSelfTests();
   const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
@@ -82,7 +82,7 @@ function openGenerator(modulation: Modulated): () => StreamReports {
   };
 }
 
-/** One carrier, modulated in each way with phases of its own, so that each modulation costs little. */
+/** Judges one carrier under each modulation, with separate phases, so that each modulation costs little. */
 function judgeControl(cipher: 'aes-256-ctr' | 'chacha20'): StreamReports {
   const stream = createCipheriv(cipher, randomBytes(32), randomBytes(16));
   const carrier = stream.update(Buffer.alloc(SAMPLE_BYTES));
