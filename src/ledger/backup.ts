@@ -1,8 +1,8 @@
 /**
- * Backup and restore of the embedded store: the same copy, from the database to a file or back.
+ * Backup and restore of the embedded store. Both make the same copy: from the database to a file, or back.
  *
- * The copy is made page by page within one read transaction. In WAL mode that holds no writer up, and
- * without it each commit of another process would make the copy begin again.
+ * The copy is made page by page within one read transaction. In WAL mode that blocks no writer. Without the
+ * transaction, each commit of another process would restart the copy.
  */
 import { existsSync, rmSync, statSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
@@ -26,16 +26,16 @@ export interface CopyReport {
   readonly rows: RowCounts;
 }
 
-/** What is copied: a database that servers use, or a backup of one. */
+/** The source of a copy: a database in use, or a backup. */
 type Source = 'database' | 'backup';
 
-/** Pages between two looks at the signal: 4 MB. */
+/** Pages between two checks of the signal: 4 MB. */
 const STEP_PAGES = 1_000;
 
 /**
- * Copies a database, which may be in use, to a new file, mode 0600: one state between two transactions,
- * without a write-ahead log, synced, and checked. When it fails, nothing is left. Rejects with `SetupError`, and with the
- * reason of `signal`.
+ * Copies a database, which may be in use, to a new file with mode 0600. The copy holds one state between
+ * two transactions, has no write-ahead log, and is synced and checked. A failure leaves nothing behind.
+ * Rejects with `SetupError`, or with the reason of `signal`.
  */
 export async function copyDatabase(
   from: string,
@@ -46,7 +46,7 @@ export async function copyDatabase(
   if (!statSync(from, { throwIfNoEntry: false })?.isFile()) {
     throw new SetupError(`there is no ${source} ${from}`);
   }
-  // A log that SQLite makes beside a read-only database would be read-only too.
+  // SQLite gives a new log the mode of the database: beside a read-only one it would be read-only too.
   if (source === 'database') requireWritable(from);
   for (const side of SIDE_FILES) {
     if (!existsSync(to + side)) continue;
@@ -76,12 +76,12 @@ export async function copyDatabase(
 
 const AS_SERVER = '; run this as the user of the server, who can write beside both files';
 
-/** What SQLite says of files that this user may not open or write: PERM, READONLY, CANTOPEN. */
+/** SQLite's codes for files that this user may not open or write: PERM, READONLY, CANTOPEN. */
 const FORBIDDEN = [3, 8, 14];
 
 function isForbidden(error: unknown): boolean {
   const { errcode } = error as { errcode?: number };
-  // The low byte is the code, the others refine it.
+  // The low byte is the code; the others refine it.
   return errcode !== undefined && FORBIDDEN.includes(errcode & 0xff);
 }
 
@@ -109,7 +109,7 @@ async function copySnapshot(
   }
 }
 
-/** Throws `SetupError` when the file holds no ledger. */
+/** Throws `SetupError` if the file holds no ledger. */
 function requireLedger(database: DatabaseSync, path: string, source: Source): void {
   const isEmpty = readSchema(database).version === 0;
   if (source === 'backup' && (isEmpty || isForeign(database))) {
@@ -119,7 +119,7 @@ function requireLedger(database: DatabaseSync, path: string, source: Source): vo
   if (isEmpty) throw noLedger(path);
 }
 
-/** The copy is no database of a server yet: it stands without a log. */
+/** Checks the copy without a log beside it, because it is not yet a server's database. */
 function checkCopy(path: string, from: string, source: Source): Contents {
   const copy = new DatabaseSync(path);
   try {
@@ -132,7 +132,10 @@ function checkCopy(path: string, from: string, source: Source): Contents {
   }
 }
 
-/** Schema and rows. Throws `SetupError` when this program cannot work with the ledger. */
+/**
+ * Returns the schema version and the rows of each table. Throws `SetupError` if this program cannot work
+ * with the ledger.
+ */
 function readContents(database: DatabaseSync, path: string): Contents {
   isNewerDatabase(database, path);
   const { version: schema } = readSchema(database);

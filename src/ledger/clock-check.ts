@@ -1,45 +1,51 @@
-/** Whether a server's clock may be believed when rows are removed by it. */
+/** Judges whether a server's clock can be trusted for pruning. */
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../clock.ts';
 import { SetupError } from '../errors.ts';
 
-/** How far a server's clock may be from that of PostgreSQL, unless something else is set. */
+/** Default limit of the skew between a server's clock and PostgreSQL's. */
 export const DEFAULT_MAX_SKEW_MS = MINUTE_MS;
 
-/** How far a clock may be ahead of what is known to have been, with SQLite, and how far behind. */
+/** With SQLite: how far a clock may be ahead of the latest known time, and how far behind. */
 const MAX_AHEAD_MS = 7 * DAY_MS;
 const MAX_BEHIND_MS = MINUTE_MS;
 
 /**
- * Rows that are younger than the last look at the clock by more than this say nothing: a server looks once a day, so a
- * clock that no one looked at has made them.
+ * A row that is younger than the last look at the clock by more than this proves nothing. A server looks
+ * once a day, so such a row was made by a clock that no look has checked.
  */
 const TRUSTED_AFTER_LOOK_MS = 2 * DAY_MS;
 
-/** A clock, held against the ledger. */
+/** The result of comparing a clock with the ledger. */
 export interface ClockReading {
-  /** PostgreSQL has a clock of its own. With SQLite the newest row tells what time it has been. */
+  /** PostgreSQL has its own clock. With SQLite the newest row shows the latest known time. */
   readonly against: 'database' | 'rows';
-  /** How far the clock is ahead, or behind where it is negative, as far as that is certain; 0 where they agree. */
+  /**
+   * The certain part of the skew in milliseconds: positive if the clock is ahead, negative if it is behind,
+   * 0 if they agree.
+   */
   readonly skewMs: number;
-  /** Why nothing is pruned by this clock; null: it is believed. */
+  /** Why this clock prunes nothing; null if it is trusted. */
   readonly doubt: string | null;
 }
 
-/** What SQLite keeps of the looks at the clock; the migration that makes `clock_check` says what each is. */
+/**
+ * SQLite's record of its looks at the clock. The migration that creates `clock_check` describes each
+ * column.
+ */
 export interface ClockCheck {
   readonly seenMs: number;
   readonly doubtedMs: number | null;
   readonly acceptedUntilMs: number | null;
 }
 
-/** Throws `SetupError` when a clock is not believed. */
+/** Throws `SetupError` if a clock is in doubt. */
 export function requireBelieved({ doubt }: ClockReading): void {
   if (doubt !== null) throw new SetupError(doubt);
 }
 
 /**
- * Whether an operator must act on a doubt at once. Beside SQLite a clock may be ahead of the newest row because no key was
- * made for days; without a retention no row is lost by it.
+ * Returns true if an operator must act on a doubt at once. Beside SQLite a clock can be ahead of the newest
+ * row just because no key was made for days. Without a retention, no row is lost by that.
  */
 export function isUrgent(
   { against, skewMs, doubt }: ClockReading,
@@ -50,7 +56,8 @@ export function isUrgent(
 }
 
 /**
- * The skew of a clock that was read before and after another one was: what cannot come from the way there and back.
+ * Returns the skew of a clock that was read before and after another clock, less what the round trip can
+ * explain.
  */
 export function skewBetween(beforeMs: number, afterMs: number, otherMs: number): number {
   if (otherMs < beforeMs) return beforeMs - otherMs;
@@ -67,8 +74,8 @@ export function judgeByDatabase(skewMs: number, maxSkewMs: number): ClockReading
 }
 
 /**
- * Holds a clock against the newest row and the last look at the clock. A doubt stays, whatever rows are made by that
- * clock, until the clock agrees with what was known before, or an operator accepts it.
+ * Compares a clock with the newest row and the last look at the clock. A doubt persists, whatever rows that
+ * clock makes, until the clock agrees with what was known before or an operator accepts it.
  */
 export function judgeByRows(
   check: ClockCheck | null,
@@ -82,13 +89,16 @@ export function judgeByRows(
   return { against: 'rows', skewMs: 0, doubt: null };
 }
 
-/** The latest time that a clock which was believed has shown: no other should be far from it. 0: nothing is known. */
+/**
+ * Returns the latest time shown by a trusted clock, from which no clock should be far; 0 if nothing is
+ * known.
+ */
 export function witnessedMs(check: ClockCheck | null, newestMs: number | null): number {
   if (check && !isWitness(check, newestMs)) return check.seenMs;
   return Math.max(check?.seenMs ?? 0, newestMs ?? 0);
 }
 
-/** Whether the newest row was made by a clock that was believed. */
+/** Returns true if a trusted clock made the newest row. */
 function isWitness({ seenMs, doubtedMs }: ClockCheck, newestMs: number | null): boolean {
   return doubtedMs === null && newestMs !== null && newestMs <= seenMs + TRUSTED_AFTER_LOOK_MS;
 }
@@ -101,7 +111,7 @@ function doubtedByRows(skewMs: number): ClockReading {
   return { against: 'rows', skewMs, doubt };
 }
 
-/** Such as "400 days ahead of". */
+/** Describes a skew, such as "400 days ahead of". */
 function describeSkew(skewMs: number): string {
   return `${describeSpan(Math.abs(skewMs))} ${skewMs > 0 ? 'ahead of' : 'behind'}`;
 }

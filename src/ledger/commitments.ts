@@ -1,25 +1,26 @@
 /**
- * How both stores find the row of a commitment. The database is asked by the fingerprint, the first 64 bits, and the
- * whole is compared here: a database that saw the commitment of a key would know what a forged row must hold.
+ * Finds the row of a commitment, in both stores. The database gets only the fingerprint, the first 64 bits,
+ * and this code compares the whole. An attacker who writes to the database and saw a whole commitment could
+ * forge a row.
  */
 import { timingSafeEqual } from 'node:crypto';
 import type { Commitment } from '../proof/index.ts';
 import { keyIdMs } from './key-time.ts';
 
 /**
- * Rows that are looked at for one fingerprint, of any version. Among 10^12 sound keys three share a fingerprint
- * with a probability below 10^-3, so other hands have written a row that is beyond these.
+ * Limit of rows read for one fingerprint, of any version. Among 10^12 sound keys, three share a fingerprint
+ * with a probability below 10^-3, so more rows than this mean tampering.
  */
 export const MAX_CANDIDATES = 16;
 
-/** A row with the fingerprint that was asked for. */
+/** A row with the fingerprint in question. */
 export interface Candidate {
   readonly keyId: Uint8Array;
   readonly commitment: Uint8Array;
   readonly version: number;
 }
 
-/** When the first row of this commitment was made, by its key id; null without a row. */
+/** Returns when the first row of this commitment was made, by its key ID; null without a row. */
 export function rowMadeMs(commitment: Commitment, candidates: readonly Candidate[]): number | null {
   const times = candidates
     .filter((one) => isOf(commitment, one))

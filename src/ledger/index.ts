@@ -1,6 +1,6 @@
 /**
- * Stage 6 of 7. In: records and digests, in batches. Out: one outcome a request, after it is durable.
- * Standard: none; the guarantees are in `store.ts` and `docs/ledger.md`.
+ * Stage 6 of 7. In: records and digests, in batches. Out: one durable outcome per request. Standard: none;
+ * `store.ts` and `docs/ledger.md` describe the guarantees.
  */
 export { type CopyReport, copyDatabase } from './backup.ts';
 export { type ClockReading, isUrgent, requireBelieved } from './clock-check.ts';

@@ -1,7 +1,7 @@
 /**
- * Looks for damage in the embedded database: before the first key of a server, and once a day while it runs. A
- * damaged ledger cannot promise that a record is durable, nor that a key is unknown, so the server serves nothing
- * from it.
+ * Checks the embedded database for damage before a server's first key and once a day while it runs. A
+ * damaged ledger cannot promise that a record is durable, nor that a key is unknown, so the server serves
+ * nothing from it.
  */
 
 import { existsSync } from 'node:fs';
@@ -12,20 +12,20 @@ import { damagedDatabase } from './sqlite/damage.ts';
 import { refuseLostDatabase, requireWritable } from './sqlite/files.ts';
 import { findWalDamage } from './sqlite/wal.ts';
 
-/** How long a start waits for its check: enough for some gigabytes. */
+/** Limit of the time that startup waits for its check: enough for several gigabytes. */
 export const START_LIMIT_MS = 10_000;
 
-/** What is known of the database when the server goes on with its start. */
+/** What startup knows about the database when it continues. */
 export interface StartCheck {
-  /** Null without a database, and while the check is under way. */
+  /** Null without a database, and while the check is in progress. */
   readonly report: CheckReport | null;
-  /** The check that takes longer than the start waits; `IntegrityWatch` takes it over. */
+  /** The check that startup did not wait for. `IntegrityWatch` takes it over. */
   readonly pending: RunningCheck | null;
 }
 
 /**
- * Checks the database before a server uses it, for at most `limitMs`. No connection of this process may be open. Throws
- * `SetupError` when the database is damaged, lost, or cannot be written.
+ * Checks the database before a server uses it, for at most `limitMs`. This process must have no connection
+ * open. Throws `SetupError` if the database is damaged, lost or not writable.
  */
 export async function checkAtStart(path: string, limitMs = START_LIMIT_MS): Promise<StartCheck> {
   refuseLostDatabase(path);
@@ -53,17 +53,17 @@ async function within<T>(promise: Promise<T>, limitMs: number): Promise<T | null
 
 export interface IntegrityOptions {
   readonly path: string;
-  /** The check that the start did not wait for. */
+  /** The check that startup did not wait for. */
   readonly pending: RunningCheck | null;
-  /** Told what each check found, for the log. */
+  /** Receives each check's report, for the log. */
   readonly onReport: (report: CheckReport) => void;
-  /** Told once, in one line, that the database is damaged: it MUST NOT be used any more. */
+  /** Receives, once, a line that says how the database is damaged. From then on it MUST NOT be used. */
   readonly onDamage: (message: string) => void;
-  /** Milliseconds to the first full check; left out: a minute, after what a start has to do. */
+  /** Milliseconds to the first full check. The default is a minute, so that it does not delay startup. */
   readonly firstMs?: number;
 }
 
-/** Checks the whole database once a day, in a process of its own. */
+/** Checks the whole database once a day, in a child process. */
 export class IntegrityWatch {
   readonly #options: IntegrityOptions;
   #timer: NodeJS.Timeout | undefined;

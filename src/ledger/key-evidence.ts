@@ -1,8 +1,8 @@
-/** What both stores make of their rows of evidence, which the table `validated_keys` holds. */
+/** Converts rows of `validated_keys` for both stores. */
 import { keyIdMs } from './key-time.ts';
 import type { KeyEvidence } from './store.ts';
 
-/** The rows of `validated_keys`, newest first, as evidence, oldest first. */
+/** Converts the rows, newest first, to evidence, oldest first. */
 export function toKeyEvidence(rows: readonly Record<string, unknown>[]): KeyEvidence[] {
   return rows.toReversed().map(({ keyId, definition, pValues }) => ({
     atMs: keyIdMs(keyId as Uint8Array),

@@ -1,21 +1,23 @@
 /**
- * Latencies as counts by bucket, from which percentiles come that means cannot tell. Buckets are four to
- * an octave from 16 µs on: each is 19 % wider than the one before, and its middle is at most 9.1 % off.
+ * Latencies as counts by bucket, from which percentiles are computed. There are four buckets per octave
+ * from 16 µs on. Each is 19 % wider than the previous one, so its middle is at most 9.1 % off.
  */
 
-/** How many latencies fell into each bucket, from the first on; zeros at the end are left off. */
+/** Number of latencies in each bucket, without trailing zeros. */
 export type LatencyCounts = readonly number[];
 
 const FIRST_US = 16;
 const PER_OCTAVE = 4;
 
-/** 22 octaves: up to 2^26 µs, 67 seconds. */
+/** 22 octaves: up to 2^26 µs, or 67 seconds. */
 export const LATENCY_BUCKETS = 22 * PER_OCTAVE;
 
-/** What a percentile may be off, as a share of it, for latencies from 16 µs to 67 s. */
+/** Largest relative error of a percentile, for latencies from 16 µs to 67 s. */
 export const LATENCY_ERROR: number = 2 ** (1 / (2 * PER_OCTAVE)) - 1;
 
-/** The bucket of a latency in microseconds; whatever is outside of all goes into the nearest. */
+/**
+ * Returns the bucket of a latency in microseconds. A latency outside all buckets belongs to the nearest.
+ */
 export function latencyBucket(latencyUs: number): number {
   const bucket = Math.floor(PER_OCTAVE * Math.log2(latencyUs / FIRST_US));
   return Math.min(LATENCY_BUCKETS - 1, Math.max(0, bucket));
@@ -37,8 +39,9 @@ export function totalCount(counts: LatencyCounts): number {
 }
 
 /**
- * The latency in microseconds that `share` of those counted do not exceed, 0 < share ≤ 1 (nearest rank),
- * off by `LATENCY_ERROR` of it at most. Throws `RangeError` when nothing was counted.
+ * Returns the latency in microseconds that `share` of the counted ones do not exceed, 0 < share ≤ 1
+ * (nearest rank), with a relative error of at most `LATENCY_ERROR`. Throws `RangeError` if nothing was
+ * counted.
  */
 export function latencyPercentileUs(counts: LatencyCounts, share: number): number {
   let left = Math.ceil(share * totalCount(counts));
@@ -49,7 +52,7 @@ export function latencyPercentileUs(counts: LatencyCounts, share: number): numbe
   throw new RangeError('"counts" expected at least one latency, got none');
 }
 
-/** The form in which a database keeps them: decimal numbers with commas between. */
+/** Formats counts as a database stores them: decimal numbers, separated by commas. */
 export function formatCounts(counts: LatencyCounts): string {
   return counts.join(',');
 }

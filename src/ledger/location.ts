@@ -1,19 +1,22 @@
-/** Where the ledger is: by the configuration, and in words. */
+/** The location of the ledger, from the configuration and for messages. */
 import { join } from 'node:path';
 import type { Config } from '../config/index.ts';
 
-/** Where the ledger is kept. */
+/** Where the ledger is stored. */
 export type StoreLocation =
   | { readonly kind: 'sqlite'; readonly path: string }
-  /** The address may hold a password: it goes into no message. */
+  /** The address may hold a password: no message contains it. */
   | {
       readonly kind: 'postgres';
       readonly url: string;
-      /** How far a clock may be from the database's; left out: 60 s. */
+      /** Limit of the skew between a server's clock and the database's, 60 s by default. */
       readonly maxClockSkewMs?: number;
     };
 
-/** The place that the configuration names: PostgreSQL, or the embedded database in the data directory. */
+/**
+ * Returns the location that the configuration names: PostgreSQL, or the embedded database in the data
+ * directory.
+ */
 export function storeLocation(config: Config): StoreLocation {
   const { databaseUrl, dataDir, maxClockSkewSeconds } = config;
   return databaseUrl === null
@@ -21,7 +24,7 @@ export function storeLocation(config: Config): StoreLocation {
     : { kind: 'postgres', url: databaseUrl, maxClockSkewMs: maxClockSkewSeconds * 1000 };
 }
 
-/** The place for people, without the user and the password of its address. */
+/** Describes the location in messages, without user and password. */
 export function describeStore(location: StoreLocation): string {
   if (location.kind === 'sqlite') return location.path;
   const { hostname, port, pathname } = new URL(location.url);

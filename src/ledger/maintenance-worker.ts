@@ -1,4 +1,4 @@
-/** The thread of one turn of maintenance: opens the store, does the work, answers, ends. */
+/** The thread of one maintenance run: opens the store, does the work, reports the result and ends. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { DAY_MS, systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
@@ -10,7 +10,7 @@ async function work(
   { store: location, retentionDays }: MaintenanceData,
   signal: AbortSignal,
 ): Promise<PruneReport | null> {
-  // Nothing is committed here, so no plan's quota is asked for.
+  // This thread commits nothing, so it needs no quotas.
   const store = await openStore(location, {});
   try {
     await store.maintain(systemClock);
@@ -22,7 +22,7 @@ async function work(
   }
 }
 
-/** What the database or the set-up says; neither holds a password. */
+/** Returns the message of the database or the setup. Neither holds a password. */
 function reasonOf(error: unknown): string {
   const cause = error instanceof AppError ? error.cause : error;
   return cause instanceof Error ? cause.message : String(cause);

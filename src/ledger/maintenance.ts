@@ -1,6 +1,6 @@
 /**
- * The daily upkeep of a server's ledger, in a thread that lives as long as the work does: SQLite's calls
- * would hold up whatever thread they are made on. Servers that share a database may do it at once.
+ * The daily upkeep of a server's ledger. It runs in a thread of its own, because SQLite's calls block their
+ * thread, and the thread ends with the work. Servers that share a database may do it at the same time.
  */
 
 import type { Worker } from 'node:worker_threads';
@@ -13,31 +13,33 @@ export interface MaintenanceOptions {
   readonly store: StoreLocation;
   /** Days that ledger rows are kept; null: for ever. */
   readonly retentionDays: number | null;
-  /** Told what was removed, for the log; also of nothing, when something that is out of date is left. */
+  /**
+   * Receives what was removed, for the log. Also called if nothing was removed although old rows remain.
+   */
   readonly onPruned: (report: PruneReport) => void;
-  /** Told why a turn failed; there will be another. */
+  /** Receives the reason of a failed run. Another run follows. */
   readonly onFailure: (message: string) => void;
-  /** Milliseconds to the first turn; left out: a minute, after what a start has to do. */
+  /** Milliseconds to the first run. The default is a minute, so that it does not delay startup. */
   readonly firstMs?: number;
 }
 
-/** What the thread is told. */
+/** Input of the thread. */
 export interface MaintenanceData {
   readonly store: StoreLocation;
   /** Days that ledger rows are kept; null: nothing is removed. */
   readonly retentionDays: number | null;
 }
 
-/** What it answers, once. */
+/** The thread's one message. */
 export type MaintenanceResult =
   | { readonly kind: 'done'; readonly pruned: PruneReport | null }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** To the first turn of any upkeep after a start, and to the next one after a failure. */
+/** Delay of the first upkeep of any kind after startup, and of a retry after a failure. */
 export const FIRST_MS = MINUTE_MS;
 export const AFTER_FAILURE_MS = HOUR_MS;
 
-/** How long the piece that is under way may take at the end. */
+/** Limit of the time that shutdown waits for the piece in progress. */
 const STOP_LIMIT_MS = 5_000;
 
 export class Maintenance {
@@ -51,7 +53,7 @@ export class Maintenance {
     this.#plan(options.firstMs ?? FIRST_MS);
   }
 
-  /** Ends it: at the end of a small piece if it is at work, by force if that takes too long. */
+  /** Stops the upkeep: after the piece in progress, or by force if that takes too long. */
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
@@ -94,7 +96,7 @@ export class Maintenance {
   }
 }
 
-/** Whether a turn has removed anything. */
+/** Returns true if a run removed anything. */
 export function removedSome({ rows, minuteSums, partitions }: PruneReport): boolean {
   return rows > 0 || minuteSums > 0 || partitions.length > 0;
 }

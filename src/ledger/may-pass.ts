@@ -1,8 +1,10 @@
-/** Which failures of a database a server's start waits for. */
+/** Decides which database failures a server's startup waits out. */
 import { AppError, SetupError } from '../errors.ts';
 import { UnconfirmedError } from './postgres/confirmation.ts';
 
-/** The way to the server, or its name, is not there yet. A missing socket file is a server that does not run. */
+/**
+ * The server or its name cannot be reached yet. A missing socket file means that the server does not run.
+ */
 const NO_WAY = new Set([
   'EAI_AGAIN',
   'ECONNABORTED',
@@ -20,20 +22,22 @@ const NO_WAY = new Set([
 ]);
 
 /**
- * SQLSTATEs: connection exceptions (08), no room for connections, memory or rows (53), a lock or an object that others
- * use (55), a server that starts, ends or cancels (57), a conflict (40), and a server that is read-only, as a standby is.
+ * SQLSTATEs: connection exceptions (08), too few connections, memory or disk (53), a lock or object in use
+ * (55), a server that starts, shuts down or cancels (57), a conflict (40), and a read-only server, such as
+ * a standby.
  */
 const PASSING_STATE = /^(?:08|40|53|55|57)...$|^25006$/;
 
-/** What the driver says about a connection that broke or took too long. */
+/** The driver's words for a connection that broke or took too long. */
 const BROKEN = /timeout|terminated|not queryable/i;
 
 /** SQLite's BUSY and LOCKED: another process holds the lock. */
 const LOCKED = [5, 6];
 
 /**
- * True when the failure may pass without a change to this server's set-up: the database does not answer, is starting, is
- * held by others, or its standbys are away. A refused password, a missing database or a missing privilege does not pass.
+ * Returns true if the failure may pass without a change to this server's setup: the database does not
+ * answer, is starting or locked, or its standbys are away. A refused password, a missing database or a
+ * missing privilege does not pass.
  */
 export function mayPass(error: unknown): boolean {
   if (error instanceof SetupError) return error.mayPass;
@@ -45,9 +49,9 @@ export function mayPass(error: unknown): boolean {
   return cause === undefined ? BROKEN.test(error.message) : mayPass(cause);
 }
 
-/** True when another process holds the lock of the SQLite database. */
+/** Returns true if another process holds the lock of the SQLite database. */
 export function isLocked(error: unknown): boolean {
   const { errcode } = error as { errcode?: number };
-  // The low byte is the code, the others refine it.
+  // The low byte is the code; the others refine it.
   return errcode !== undefined && LOCKED.includes(errcode & 0xff);
 }

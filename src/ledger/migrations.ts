@@ -1,4 +1,4 @@
-/** The numbered changes of a schema: one file each, never changed once released. */
+/** Reads the numbered changes of a schema. `migrations/README.md` holds the rules for adding one. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { SetupError } from '../errors.ts';
 
@@ -7,35 +7,42 @@ export interface Migration {
   readonly sql: string;
 }
 
-/** The versions of a schema before and after its migration; equal when there was nothing to do. */
+/** The schema version before and after a migration. Both are equal if there was nothing to do. */
 export interface SchemaChange {
   readonly from: number;
   readonly to: number;
-  /** The newest version that this program knows. It is below `to` when a newer release has made the schema. */
+  /**
+   * The newest version that this program knows. It is below `to` if a newer release has migrated the
+   * schema.
+   */
   readonly program: number;
 }
 
-/** What a database says about its schema. */
+/** What a database records about its schema. */
 export interface SchemaState {
-  /** 0: there is none. */
+  /** 0 without a schema. */
   readonly version: number;
-  /** The version of the oldest programs that can work with it; null when the database does not say. */
+  /**
+   * The version of the oldest programs that can work with the schema; null if the database does not record
+   * it.
+   */
   readonly oldestProgram: number | null;
 }
 
-/** From this version on migrations name their oldest programs, and programs read that. */
+/** From this version on, migrations name their oldest programs, and programs read that. */
 const FIRST_WITH_OLDEST_PROGRAM = 6;
 
 const OLDEST_PROGRAM = /^-- oldest-program: ([1-9]\d*)\n/;
 
-/** The version that a list of migrations leads to. */
+/** Returns the version after all migrations of a list. */
 export function newestVersion(migrations: readonly Migration[]): number {
   return migrations.at(-1)?.version ?? 0;
 }
 
 /**
- * The version of the oldest programs that can work with the schema after the migration `version`: none of the migrations
- * up to it may need newer ones. A migration that names none needs its own. Null for schemas that do not keep it.
+ * Returns the version of the oldest programs that can work with the schema after the migration `version`:
+ * the highest that any migration up to it names. A migration that names none needs its own version. Null
+ * for schemas that do not record it.
  */
 export function oldestProgram(migrations: readonly Migration[], version: number): number | null {
   if (version < FIRST_WITH_OLDEST_PROGRAM) return null;
@@ -46,8 +53,8 @@ export function oldestProgram(migrations: readonly Migration[], version: number)
 }
 
 /**
- * True when a newer release has made the schema and programs of the version `newest` can work with it. Throws
- * `SetupError` when they cannot. `subject` names the database in the message.
+ * Returns true if a newer release has migrated the schema and programs of version `newest` can work with
+ * it. Throws `SetupError` if they cannot. `subject` names the database in the message.
  */
 export function isNewerSchema(subject: string, schema: SchemaState, newest: number): boolean {
   const { version, oldestProgram } = schema;
@@ -61,8 +68,8 @@ export function isNewerSchema(subject: string, schema: SchemaState, newest: numb
 }
 
 /**
- * Throws `SetupError` when a newer release has made the schema, whether or not this program can work with it: an export
- * would leave out tables and columns that this program does not know.
+ * Throws `SetupError` if a newer release has migrated the schema, even if this program can work with it. An
+ * export would leave out tables and columns that this program does not know.
  */
 export function refuseNewerExport({ version }: SchemaState, newest: number): void {
   if (version <= newest) return;
@@ -72,7 +79,7 @@ export function refuseNewerExport({ version }: SchemaState, newest: number): voi
   );
 }
 
-/** What an operator should know about a server that works with a newer schema. */
+/** Returns the warning for a server that works with a newer schema. */
 export function newerSchemaWarning(version: number, migrations: readonly Migration[]): string {
   return (
     `a newer release has brought the schema to version ${version}; this program knows ` +
@@ -80,7 +87,7 @@ export function newerSchemaWarning(version: number, migrations: readonly Migrati
   );
 }
 
-/** The migrations of one kind of store, oldest first. */
+/** Reads the migrations of one kind of store, oldest first. */
 export function readMigrations(store: 'postgres' | 'sqlite'): Migration[] {
   const folder = new URL(`./migrations/${store}/`, import.meta.url);
   return readdirSync(folder)

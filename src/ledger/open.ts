@@ -7,9 +7,8 @@ import { openSqliteStore } from './sqlite/store.ts';
 import type { LedgerStore } from './store.ts';
 
 /**
- * Opens the store; `quotas` are monthly, by plan, null for unlimited. `warn` is told what an operator
- * should know. SQLite brings its schema up to date by itself; on PostgreSQL one that is not is refused.
- * Throws `SetupError`.
+ * Opens the store. `quotas` are monthly, by plan; null is unlimited. `warn` receives warnings for the
+ * operator. SQLite is migrated on opening; PostgreSQL with another schema is refused. Throws `SetupError`.
  */
 export async function openStore(
   location: StoreLocation,
@@ -17,16 +16,16 @@ export async function openStore(
   warn: (message: string) => void = () => {},
 ): Promise<LedgerStore> {
   if (location.kind === 'sqlite') return openSqliteStore({ path: location.path, quotas, warn });
-  // The driver is loaded by those who use it only.
+  // Loads the driver only if PostgreSQL is used.
   const { openPostgresStore } = await import('./postgres/store.ts');
   const { url, maxClockSkewMs } = location;
   return openPostgresStore({ url, quotas, warn, ...(maxClockSkewMs && { maxClockSkewMs }) });
 }
 
 /**
- * Opens the store for a command that changes it, or makes it where there is none. Refuses the schema of an earlier
- * release: servers of that release may be running, and could not start again. `quotas` are as for `openStore`.
- * Throws `SetupError`.
+ * Opens the store for a command that changes it, and creates it if it is missing. Refuses the schema of an
+ * earlier release: its servers may be running and could not start again after a migration. `quotas` are as
+ * in `openStore`. Throws `SetupError`.
  */
 export async function openStoreToChange(
   location: StoreLocation,
@@ -37,8 +36,8 @@ export async function openStoreToChange(
 }
 
 /**
- * Opens the store for a command that only reads: nothing is made, and no schema is changed. `quotas` are as
- * for `openStore`. Throws `SetupError`, also when there is no store.
+ * Opens the store for a command that only reads. Creates nothing and changes no schema. `quotas` are as in
+ * `openStore`. Throws `SetupError`, also if there is no store.
  */
 export async function openStoreToRead(
   location: StoreLocation,
@@ -48,7 +47,7 @@ export async function openStoreToRead(
   return openSqliteStore({ path: location.path, quotas, readOnly: true });
 }
 
-/** Brings the schema of the store up to date. Throws `SetupError`. */
+/** Migrates the schema of the store. Throws `SetupError`. */
 export async function migrateStore(location: StoreLocation): Promise<SchemaChange> {
   if (location.kind === 'sqlite') return migrateDatabase(location.path);
   const { migratePostgres } = await import('./postgres/store.ts');

@@ -1,21 +1,24 @@
-/** How far one turn of pruning goes. */
+/** Computes how far one run of pruning goes. */
 import { DAY_MS, MINUTE_MS } from '../clock.ts';
 import { firstMinuteKept } from './rollup.ts';
 
-/** The key time, from the oldest row on, that one turn removes at most, so that a wrong clock can be noticed. */
+/**
+ * The span of key times that one run removes at most, from the oldest row on, so that an operator can
+ * notice a wrong clock.
+ */
 const MAX_TURN_MS = 31 * DAY_MS;
 
-/** The oldest that is there of either kind; null for none. */
+/** The oldest row and the oldest sum by minute; null if there is none. */
 export interface Oldest {
   readonly rowMs: number | null;
   readonly minute: number | null;
 }
 
 export interface PruneBounds {
-  /** What is out of date is older than this. */
+  /** Rows older than this are out of date. */
   readonly goalMs: number;
   readonly goalMinute: number;
-  /** This turn removes what is older than this. */
+  /** This run removes rows older than this. */
   readonly beforeMs: number;
   readonly beforeMinute: number;
 }

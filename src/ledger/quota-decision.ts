@@ -1,16 +1,16 @@
 /**
- * The quota decision, which counts: it falls in the transaction that records the key.
+ * The final decision on a quota. It is made in the transaction that records the key.
  *
- * SQLite decides by `decide`, in `sqlite/writer.ts`. PostgreSQL decides by the same rule in SQL, in the newest
- * `write_batch_N` of `migrations/postgres/` (`0008-clock.sql`), and `postgres/writer.ts` holds that to this rule.
- * `isExhausted` of `accounts/` only spares a request its work when the refusal is certain.
+ * SQLite decides by `decide`, in `sqlite/writer.ts`. PostgreSQL applies the same rule in SQL, in the newest
+ * `write_batch_N` of `migrations/postgres/` (`0008-clock.sql`), and `postgres/writer.ts` compares the two.
+ * `isExhausted` of `accounts/` only saves the work for a request that is certain to be refused.
  */
 import type { CommitOutcome } from './store.ts';
 
 /** Monthly quota by plan name; null is unlimited. */
 export type Quotas = Readonly<Record<string, number | null>>;
 
-/** What an account has used of a month, as a batch counts on. */
+/** An account's usage of a month, updated as a batch is decided. */
 export interface Counter {
   /** Months since year 0, UTC. */
   readonly month: number;
@@ -19,8 +19,8 @@ export interface Counter {
 }
 
 /**
- * Decides one request and counts it. `record` writes its row, and is false if its commitment is in the ledger already;
- * a request that the quota refuses is not recorded.
+ * Decides one request and counts it. `record` writes its row and returns false if the ledger already holds
+ * its commitment. It is not called for a request that the quota refuses.
  */
 export function decide(counter: Counter, record: () => boolean): CommitOutcome {
   const { month, used, quota } = counter;
@@ -32,7 +32,7 @@ export function decide(counter: Counter, record: () => boolean): CommitOutcome {
   return { kind: 'committed', usage: { month, used: counter.used, quota } };
 }
 
-/** The quota of an account's plan. Throws for a plan that has none in the table. */
+/** Returns the quota of an account's plan. Throws if the table has no such plan. */
 export function quotaOfPlan(quotas: Quotas, plan: unknown, accountId: unknown): number | null {
   const quota = quotas[String(plan)];
   if (quota === undefined) {

@@ -1,4 +1,4 @@
-/** Sums by account and period, gathered over a batch and written once. */
+/** Sums by account and period, collected over a batch and written once. */
 import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import { countLatency } from './latency.ts';
 import type { FailedRequest, MeteredRequest } from './store.ts';
@@ -13,24 +13,27 @@ export interface RollupDelta {
   streamsPassed: number;
   metered: number;
   failures: number;
-  /** Counts by bucket. */
+  /** Latency counts by bucket. */
   readonly latencies: number[];
 }
 
 /**
- * Where a period from `sinceMs` to now begins: whole hours come from the hour sums, the leading part
- * of an hour from the minutes. The current hour's sum holds everything up to now, so nothing is
- * counted twice or left out.
+ * Returns where a period from `sinceMs` to now begins: its leading part of an hour comes from the minutes,
+ * the rest from the hours. The current hour's sum holds everything up to now, so nothing is counted twice
+ * or left out.
  */
 export function splitPeriod(sinceMs: number): { firstMinute: number; firstHour: number } {
   const firstMinute = Math.floor(sinceMs / MINUTE_MS);
   return { firstMinute, firstHour: Math.ceil((firstMinute * MINUTE_MS) / HOUR_MS) };
 }
 
-/** The longest period that activity is asked for is 8,760 hours; servers' clocks may differ by one. */
+/** The longest period of the metrics is 8,760 hours; one more allows for a skew between servers' clocks. */
 const MINUTES_KEPT_MS = 8_761 * HOUR_MS;
 
-/** The first minute whose sums some request may still need: minutes lead the longest period only. */
+/**
+ * Returns the first minute whose sum a request may still need. Minutes are needed only for the leading part
+ * of the longest period.
+ */
 export function firstMinuteKept(nowMs: number): number {
   return Math.floor((nowMs - MINUTES_KEPT_MS) / MINUTE_MS);
 }

@@ -1,7 +1,7 @@
-/** What both stores make of their rows of `secret_checks`. */
+/** Converts rows of `secret_checks` for both stores. */
 import type { Retirement, SecretCheck } from './store.ts';
 
-/** The rows by version; `activated` is 0 or 1 where a store has no booleans. */
+/** Converts the rows to a map by version. `activated` is 0 or 1 if the store has no booleans. */
 export function toSecretChecks(
   rows: readonly Record<string, unknown>[],
 ): ReadonlyMap<number, SecretCheck> {

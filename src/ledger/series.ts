@@ -1,4 +1,4 @@
-/** Sums over time: the steps of a series, made of the sums by minute or by hour that each store keeps. */
+/** The steps of a series, computed from the sums by minute or by hour. */
 
 import { HOUR_MS, MINUTE_MS } from '../clock.ts';
 import { addCounts, parseCounts, totalCount } from './latency.ts';
@@ -10,14 +10,14 @@ export interface SumsRow extends Omit<PeriodSums, 'latencies'> {
   readonly latencyCounts: string | null;
 }
 
-/** The sums that a series is made of: which table, and its periods from `first` to before `end`. */
+/** The sums behind a series: their table, and its periods from `first` to before `end`. */
 export interface SeriesSource {
   readonly table: 'rollup_minute' | 'rollup_hour';
   readonly first: number;
   readonly end: number;
 }
 
-/** Hours where a step is made of whole ones. */
+/** Sums by hour if a step is a whole number of hours, else by minute. */
 const periodMs = ({ stepMinutes }: SeriesQuery) => (stepMinutes % 60 === 0 ? HOUR_MS : MINUTE_MS);
 
 export function seriesSource(query: SeriesQuery): SeriesSource {
@@ -27,7 +27,7 @@ export function seriesSource(query: SeriesQuery): SeriesSource {
   return { table, first: query.startMs / ms, end: endMs / ms };
 }
 
-/** The steps in order, quiet ones as well. */
+/** Returns the steps in order, including those without requests. */
 export function toSeries(query: SeriesQuery, rows: readonly SumsRow[]): PeriodSums[] {
   const ms = periodMs(query);
   const steps = Array.from({ length: query.steps }, () => new StepSums());

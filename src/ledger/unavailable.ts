@@ -1,10 +1,10 @@
-/** A failure of either database, as clients see it. */
+/** Converts a failure of either database to what clients see. */
 import { AppError } from '../errors.ts';
 
-/** Seconds a client should wait when the database cannot do its part. */
+/** Seconds that a client should wait when the database cannot do its part. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** `ledger_unavailable` for whatever a database throws; an `AppError` stays itself. */
+/** Returns `ledger_unavailable` for any error of a database. An `AppError` is returned unchanged. */
 export function unavailable(cause: unknown): AppError {
   return cause instanceof AppError
     ? cause
