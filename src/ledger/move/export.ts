@@ -1,4 +1,4 @@
-/** Writes one consistent snapshot of a store as the file that `import.ts` reads. */
+/** Writes one consistent snapshot of a store in the format that `import.ts` reads. */
 import { createHash } from 'node:crypto';
 import { formatTimestamp } from '../../clock.ts';
 import {
@@ -17,7 +17,10 @@ export interface MoveReport {
   readonly sha256: string;
 }
 
-/** `write` resolves when it can take more. Rejects with the reason of `signal` when that is set off. */
+/**
+ * Exports the store. `write` resolves when it can take more. Rejects with the reason of `signal` when it
+ * aborts.
+ */
 export async function exportLedger(
   store: MovableStore,
   nowMs: number,

@@ -1,19 +1,20 @@
 /**
- * The file of a move, newline-delimited JSON:
+ * The file format of a move, newline-delimited JSON:
  *
- *   {"format":"phm-ledger","version":1,"taken_at":…,"rows":{"accounts":2,…}}     what it is
+ *   {"format":"phm-ledger","version":1,"taken_at":…,"rows":{"accounts":2,…}}     the header
  *   {"table":"accounts","columns":["account_id",…]}                              then, for each table,
  *   ["acct_1",…]                                                                 a line for each row
- *   {"end":"phm-ledger","rows":{"accounts":2,…},"sha256":…}                      of all lines before
+ *   {"end":"phm-ledger","rows":{"accounts":2,…},"sha256":…}                      the trailer
  *
- * Bytes are lower-case hexadecimal. The digest finds damage; it is no signature.
+ * `sha256` covers all lines before the trailer. It detects damage; it is not a signature. Bytes are
+ * lower-case hexadecimal.
  */
 import { type RowCounts, TABLE_NAMES, type Value } from './tables.ts';
 
 export const FORMAT = 'phm-ledger';
 export const FORMAT_VERSION = 1;
 
-/** No line of ours is longer, its line end included. */
+/** Limit of the length of a line, with its line end. */
 export const MAX_LINE_BYTES = 16_384;
 
 export interface Header {
@@ -36,7 +37,7 @@ export function writeValue(value: Value): string | number | boolean | null {
     : value;
 }
 
-/** True when both tell the same number of rows of every table. */
+/** Returns true if both hold the same number of rows for every table. */
 export function sameCounts(one: RowCounts, other: RowCounts): boolean {
   return TABLE_NAMES.every((table) => one[table] === other[table]);
 }

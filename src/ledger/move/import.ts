@@ -1,6 +1,6 @@
 /**
- * Reads what `export.ts` has written into an empty store, in one transaction: it is committed when the
- * trailer fits, and the store holds the rows and sums of the file.
+ * Reads the file of `export.ts` into an empty store, in one transaction. It commits only if the trailer
+ * matches and the store holds the rows and sums of the file.
  */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
@@ -26,8 +26,9 @@ import { Tally } from './tally.ts';
 const BATCH_ROWS = 5_000;
 
 /**
- * `plans` are those an account may have. Rejects with `SetupError`, which names the line, when the file is
- * not whole or a value is not allowed, and with the reason of `signal`; the store is then as it was.
+ * Imports a file. `plans` are the plans that an account may have. Rejects with `SetupError`, which names
+ * the line, if the file is incomplete or a value is invalid, and with the reason of `signal`. The store is
+ * then unchanged.
  */
 export async function importLedger(
   store: MovableStore,
@@ -48,7 +49,7 @@ export async function importLedger(
   });
 }
 
-/** One file, line by line. */
+/** Reads one file, line by line. */
 class Import {
   readonly #store: EmptyStore;
   readonly #plans: ReadonlySet<string>;
@@ -58,14 +59,14 @@ class Import {
   readonly #accounts = new Set<string>();
   #line = 0;
   #announced: RowCounts | null = null;
-  /** The tables of the file: one of an earlier release has fewer. */
+  /** The tables in the file. A file of an earlier release has fewer. */
   #tables: readonly TableName[] = TABLE_NAMES;
   #section: Section | null = null;
   #sha256: string | null = null;
   #batch: Value[][] = [];
   #batchTable: TableName = 'accounts';
   #lastRow = 0;
-  /** The batch before, on its way. */
+  /** Settles when the previous batch is inserted. */
   #inserted: Promise<void> = Promise.resolve();
 
   constructor(store: EmptyStore, plans: readonly string[]) {
@@ -73,7 +74,7 @@ class Import {
     this.#plans = new Set(plans);
   }
 
-  /** True when `flush` has to come before the next line. */
+  /** True if `flush` must run before the next line. */
   get isFull(): boolean {
     return this.#batch.length >= BATCH_ROWS || this.#batchTable !== this.#section?.table;
   }
@@ -89,7 +90,7 @@ class Import {
     if (this.#sha256 === null) this.#hash.update(line).update('\n');
   }
 
-  /** Hands over what was gathered, when the batch before is in. */
+  /** Inserts the collected rows, after the previous batch. */
   async flush(): Promise<void> {
     await this.#inserted;
     const [table, rows, last] = [this.#batchTable, this.#batch, this.#lastRow];
@@ -100,11 +101,11 @@ class Import {
       const words = cause instanceof Error ? cause.message : String(cause);
       throw new SetupError(`lines ${last - rows.length + 1} to ${last}: ${words}`);
     });
-    // The next flush hears of it.
+    // The next flush awaits it and sees the rejection.
     this.#inserted.catch(() => {});
   }
 
-  /** Holds the store against the file. */
+  /** Compares the store with the file. */
   async finish(): Promise<MoveReport> {
     if (this.#sha256 === null) {
       throw new SetupError(
@@ -203,13 +204,13 @@ class Import {
   }
 }
 
-/** The rows of one table. */
+/** Reads the rows of one table. */
 class Section {
   readonly table: TableName;
   readonly tally: Tally;
   readonly accountColumn: number;
   readonly #refuse: (problem: string) => never;
-  /** For each column of the table its place in the lines; -1 where the file is older than the column. */
+  /** The position of each column in a line; -1 if the file is older than the column. */
   readonly #places: readonly (readonly [Column, number])[];
   readonly #width: number;
   readonly #keyLength: number;

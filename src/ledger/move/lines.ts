@@ -1,10 +1,10 @@
-/** Lines of a stream, with a bound on their length. */
+/** Splits a stream into lines of bounded length. */
 import { SetupError } from '../../errors.ts';
 import { MAX_LINE_BYTES } from './format.ts';
 
 const LINE_END = 10;
 
-/** The lines without their ends, as many at a time as a chunk completes. Throws `SetupError`. */
+/** Yields the lines without their ends, as many at a time as a chunk completes. Throws `SetupError`. */
 export async function* readLines(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array[]> {
   let rest: Uint8Array = new Uint8Array(0);
   let count = 0;

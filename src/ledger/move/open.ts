@@ -1,8 +1,8 @@
-/** Opens the store of a move: each kind is loaded only when it is used. */
+/** Opens the store of a move. Each kind of store is loaded only if it is used. */
 import type { StoreLocation } from '../location.ts';
 import type { MovableStore } from './movable-store.ts';
 
-/** The store for a move; its schema is up to date already. */
+/** Opens the store for a move. Its schema must be up to date. */
 export async function openMovableStore(location: StoreLocation): Promise<MovableStore> {
   if (location.kind === 'sqlite') {
     const { MovableSqlite } = await import('./sqlite.ts');

@@ -1,4 +1,7 @@
-/** PostgreSQL's part in a move, on one connection that may take long: a cursor, or one transaction. */
+/**
+ * Moves a ledger out of PostgreSQL by a cursor, or into it in one transaction, on a connection whose
+ * statements may run long.
+ */
 import pg from 'pg';
 import { SetupError } from '../../errors.ts';
 import { keyIdMs } from '../key-time.ts';
@@ -21,12 +24,15 @@ import { refuseFilled } from './tally.ts';
 
 const BATCH_ROWS = 5_000;
 
-/** Each month is a partition, and a file from outside may not ask for any number of them. */
+/**
+ * Limit of the months in a file. Each month is a partition, and an untrusted file must not create any
+ * number of them.
+ */
 const MAX_MONTHS = 1_200;
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** A move lasts as long as it lasts, but waits for no lock of another's long work. */
+/** A move has no time limit, but does not wait long for the lock of another session. */
 const SESSION = `${CONFIRMED_COMMITS}
   SET statement_timeout = 0;
   SET idle_in_transaction_session_timeout = 0;
@@ -40,7 +46,7 @@ const TYPES: Record<Column['kind'], string> = {
   bytes: 'bytea',
 };
 
-/** int8 as a number: what is moved stays below 2^53. */
+/** Reads int8 as a number: moved values stay below 2^53. */
 const PARSERS = new pg.TypeOverrides();
 PARSERS.setTypeParser(pg.types.builtins.INT8, Number);
 
@@ -79,14 +85,14 @@ export class MovablePostgres implements MovableStore {
         },
         tally: (table) => tallyRows(client, table),
       });
-      // Else the first plans are made for an empty database.
+      // Without this, the first plans would suit an empty database.
       await query(client, `ANALYZE ${TABLE_NAMES.join(', ')}`);
       await commit(client);
       return result;
     });
   }
 
-  /** Ending the connection ends a transaction that is open still. */
+  /** Runs `work` on a connection. Closing it ends a transaction that is still open. */
   async #connected<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
     const client = new pg.Client({
       connectionString: this.#url,
@@ -95,7 +101,7 @@ export class MovablePostgres implements MovableStore {
       application_name: 'phm',
       types: PARSERS,
     });
-    // The statement under way rejects with it.
+    // The statement in progress rejects with the same error.
     client.on('error', () => {});
     try {
       await client.connect().catch(failed);
@@ -123,7 +129,7 @@ async function countRows(client: pg.Client): Promise<RowCounts> {
   return (await query<RowCounts>(client, `SELECT ${sums.join(', ')}`))[0] as RowCounts;
 }
 
-/** Fetches the next rows while the last ones are being written. */
+/** Yields rows. It fetches the next ones while the caller writes the last ones. */
 async function* readRows(
   client: pg.Client,
   table: TableName,
@@ -141,7 +147,7 @@ async function* readRows(
     const fetched = client
       .query({ text: `FETCH ${BATCH_ROWS} FROM moved`, rowMode: 'array' })
       .then(({ rows }) => rows as Value[][], failed);
-    // Nobody may be left to hear of it.
+    // The caller may have stopped, and nothing else would handle the rejection.
     fetched.catch(() => {});
     return fetched;
   };
@@ -172,7 +178,7 @@ async function insertRows(client: pg.Client, table: TableName, rows: Rows): Prom
   );
 }
 
-/** Makes the partitions of months that are new in the file. */
+/** Creates the partitions of months that are new in the file. */
 async function ensurePartitions(client: pg.Client, rows: Rows, months: Set<string>): Promise<void> {
   for (const [keyId] of rows as readonly [Uint8Array][]) {
     const atMs = keyIdMs(keyId);

@@ -1,4 +1,7 @@
-/** The embedded store's part in a move: a read transaction, or one write transaction on an empty file. */
+/**
+ * Moves a ledger out of the embedded store in a read transaction, or into an empty file in a write
+ * transaction.
+ */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { SetupError } from '../../errors.ts';
 import { isNewerSchema, newestVersion, readMigrations, refuseNewerExport } from '../migrations.ts';
@@ -33,7 +36,7 @@ export class MovableSqlite implements MovableStore {
     this.#path = path;
   }
 
-  /** In WAL mode a reader sees one state and holds no writer up. */
+  /** Reads a snapshot. In WAL mode a reader sees one state and blocks no writer. */
   dump<T>(use: SnapshotUse, work: (snapshot: Snapshot) => Promise<T>): Promise<T> {
     return this.#transaction(openSnapshot, 'BEGIN', (database) => {
       const newest = newestVersion(readMigrations('sqlite'));
@@ -70,13 +73,13 @@ export class MovableSqlite implements MovableStore {
       guarded(() => database.exec(begin));
       return await work(database);
     } finally {
-      // Ends the transaction when it is open still.
+      // Ends the transaction if it is still open.
       database.close();
     }
   }
 }
 
-/** Rows by table, as the connection sees them; a database of an earlier release may have fewer tables. */
+/** Counts the rows of each table. A database of an earlier release may have fewer tables. */
 export function countRows(database: DatabaseSync): RowCounts {
   const found = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").all();
   const names = new Set(found.map(({ name }) => name));

@@ -1,7 +1,6 @@
 /**
- * The tables that a move takes from one store to another, as both stores have them: columns, types, and
- * what a value read from outside must be. A column that a migration adds is one line here, with
- * the value of rows from files made before.
+ * The tables of a move, the same for both stores: columns, types, and the check of each value that comes
+ * from outside. A column added by a migration is one line here, with its value for rows from older files.
  */
 
 import { keyIdMs } from '../key-time.ts';
@@ -12,22 +11,22 @@ export type Value = string | number | boolean | Uint8Array | null;
 export interface Column {
   readonly name: string;
   readonly kind: 'text' | 'integer' | 'real' | 'flag' | 'bytes';
-  /** The value that JSON holds, read; undefined when it is not what `expected` says. */
+  /** Converts a JSON value; returns undefined if it is not what `expected` describes. */
   readonly read: (json: unknown) => Value | undefined;
   readonly expected: string;
-  /** What a row has when the file is older than the column; a column without it is in every file. */
+  /** The value of rows from files older than the column. A column without it must be in every file. */
   readonly absent?: Value;
-  /** Its sum is compared when a move is done. */
+  /** True if the sums of the column are compared after a move. */
   readonly summed?: true;
 }
 
 export interface Table {
-  /** The first `keyLength` columns are the primary key, by which rows are ordered. */
+  /** All columns. The first `keyLength` form the primary key, which orders the rows. */
   readonly columns: readonly Column[];
   readonly keyLength: number;
-  /** Files of earlier releases are without it. */
+  /** True if files of earlier releases lack the table. */
   readonly absent?: true;
-  /** What is wrong with a row whose values are all allowed; undefined when nothing is. */
+  /** Returns what is wrong with a row of valid values; undefined if nothing is. */
   readonly misfit?: (row: readonly Value[]) => string | undefined;
 }
 
@@ -36,7 +35,10 @@ const INT32_MAX = 2 ** 31 - 1;
 /** The last millisecond of the year 9999. */
 const TIME_MAX = 253_402_300_799_999;
 
-/** Bytes of p-values by the definition of the evidence, 4 each: 188, or 192 from the second on. */
+/**
+ * Length of the p-values in bytes by the definition of the evidence, 4 each: 188, and from the second on
+ * 192.
+ */
 const P_VALUES_LENGTHS: ReadonlyMap<Value, number> = new Map([
   [1, 752],
   [2, 768],
@@ -96,7 +98,7 @@ const ROLLUP: Table = {
   ],
 };
 
-/** In the order of a file: what is referred to comes first. */
+/** In the order of a file: a table comes before those that refer to it. */
 export const TABLES = {
   accounts: {
     keyLength: 1,
@@ -138,7 +140,7 @@ export const TABLES = {
   rollup_hour: ROLLUP,
   ledger: {
     keyLength: 1,
-    // The fingerprint is left out: it is the commitment's first 64 bits.
+    // Without the fingerprint, which is the first 64 bits of the commitment.
     columns: [
       KEY_ID,
       bytes('commitment', 32),
@@ -162,7 +164,7 @@ export const TABLES = {
     keyLength: 2,
     absent: true,
     columns: [id('account_id'), KEY_ID, P_VALUES, { ...DEFINITION, absent: 1 }],
-    // Metrics of the account could not be read with such a row.
+    // Such a row would make the account's metrics unreadable.
     misfit: ([, , pValues, definition]) => {
       const length = P_VALUES_LENGTHS.get(definition ?? null);
       if (!(pValues instanceof Uint8Array) || pValues.length === length) return undefined;
@@ -182,24 +184,24 @@ export function columnsOf(table: TableName): readonly Column[] {
   return TABLES[table].columns;
 }
 
-/** Whether a file may be without the table. */
+/** Reports whether a file may lack the table. */
 export function mayBeAbsent(table: TableName): boolean {
   return (TABLES[table] as Table).absent === true;
 }
 
-/** Names of the columns that make the primary key. */
+/** Returns the names of the primary key's columns. */
 export function keyColumns(table: TableName): string[] {
   return columnsOf(table)
     .slice(0, TABLES[table].keyLength)
     .map(({ name }) => name);
 }
 
-/** The account column, by which sums are told apart; -1 for a table without. */
+/** Returns the position of the account column, by which sums are grouped; -1 for a table without one. */
 export function accountColumn(table: TableName): number {
   return columnsOf(table).findIndex(({ name }) => name === 'account_id');
 }
 
-/** The fingerprint of a ledger row: the first 64 bits of its commitment, signed. */
+/** Returns the fingerprint of a ledger row: the first 64 bits of its commitment, signed. */
 export function fingerprintOf(row: readonly Value[]): bigint {
   const [, commitment] = row as [unknown, Uint8Array];
   return new DataView(commitment.buffer, commitment.byteOffset).getBigInt64(0);

@@ -1,8 +1,8 @@
-/** Rows and sums by account, by which the ends of a move are compared. */
+/** Rows and sums by account, to compare both ends of a move. */
 import { SetupError } from '../../errors.ts';
 import { accountColumn, columnsOf, type RowCounts, type TableName, type Value } from './tables.ts';
 
-/** What one table holds: for each account the number of its rows and the sums of the summed columns. */
+/** The contents of one table: for each account, the number of rows and the sums of the summed columns. */
 export class Tally {
   readonly #account: number;
   readonly #summed: readonly number[];
@@ -15,7 +15,7 @@ export class Tally {
     this.#summed = columnsOf(table).flatMap((column, i) => (column.summed ? [i] : []));
   }
 
-  /** Adds a row. Returns the name of a column whose sum has become too large to be read as a number. */
+  /** Adds a row. Returns the name of a column whose sum exceeds the safe integers. */
   add(row: readonly Value[]): string | undefined {
     const account = this.#account < 0 ? '' : String(row[this.#account]);
     let entry = this.#sums.get(account);
@@ -31,7 +31,7 @@ export class Tally {
     return tooLarge < 0 ? undefined : this.#names[this.#summed[tooLarge]];
   }
 
-  /** True when `other`, which a database has summed as `rows sum sum …`, says the same. */
+  /** Returns true if `other`, which a database has summed as `rows sum sum …`, is equal. */
   equals(other: ReadonlyMap<string, string>): boolean {
     if (other.size !== this.#sums.size) return false;
     return [...this.#sums].every(

@@ -1,4 +1,7 @@
-/** The administrative half of the PostgreSQL store: accounts, API keys, usage and secret check values. */
+/**
+ * The administrative half of the PostgreSQL store: accounts, API keys, usage and check values of the master
+ * secret.
+ */
 
 import { type Quotas, quotaOfPlan } from '../quota-decision.ts';
 import { toSecretChecks } from '../secret-checks.ts';

@@ -1,15 +1,15 @@
-/** The clock of the database, by which servers that share it agree on the time. */
+/** The database's clock, by which servers that share it agree on the time. */
 import type { Clock } from '../../clock.ts';
 import { type ClockReading, judgeByDatabase, skewBetween } from '../clock-check.ts';
 import type { PostgresConnection } from './connection.ts';
 
-/** Milliseconds since the Unix epoch, as the database has it. */
+/** Returns the database's time in milliseconds since the Unix epoch. */
 export async function databaseNowMs(connection: PostgresConnection): Promise<number> {
   const row = await connection.get('SELECT ledger_clock_ms() AS now');
   return Number(row?.now);
 }
 
-/** Holds a clock against that of the database. */
+/** Compares a clock with the database's. */
 export async function readClockByDatabase(
   connection: PostgresConnection,
   clock: Clock,

@@ -1,30 +1,31 @@
 /**
- * Tells a confirmed commit from one that PostgreSQL has made and not replicated.
+ * Distinguishes a confirmed commit from one that PostgreSQL made but did not replicate.
  *
- * A commit waits until the synchronous standbys have it, if the cluster has any. When that wait is ended by
- * pg_cancel_backend, the commit succeeds all the same, and the server only warns.
+ * A commit waits for the synchronous standbys, if there are any. If pg_cancel_backend ends that wait, the
+ * commit still succeeds and the server only warns.
  */
 import type pg from 'pg';
 
 /**
- * What a session needs for that. A role or a database may have other defaults: with a lower level of synchronous
- * commit a transaction would not survive a crash or a failover; a higher one is kept. Warnings must arrive.
+ * Session settings for confirmed commits. A role or database may have other defaults. With a lower level of
+ * synchronous commit, a transaction would not survive a crash or a failover; a higher level is kept.
+ * Warnings must arrive.
  */
 export const CONFIRMED_COMMITS = `
   SELECT set_config('synchronous_commit',
     CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false);
   SET client_min_messages = warning;`;
 
-/** Source files of the server that warn, at any commit, that transaction ids run out. */
+/** The server's source files that warn, at any commit, that transaction IDs run out. */
 const OF_IDS_THAT_RUN_OUT = ['varsup.c', 'multixact.c'];
 
-/** What is read of a message that is no error. */
+/** The fields that are read of a notice. */
 interface Notice {
   readonly message?: string | undefined;
   readonly file?: string | undefined;
 }
 
-/** The work may have been done, and may be lost by a failover. */
+/** The work may have been done, but a failover may lose it. */
 export class UnconfirmedError extends Error {
   override readonly name = 'UnconfirmedError';
 
@@ -34,8 +35,8 @@ export class UnconfirmedError extends Error {
 }
 
 /**
- * Resolves with what `work`, which ends with a commit on `client`, resolves with. Rejects with
- * `UnconfirmedError`, whatever becomes of `work`, when the server warns meanwhile.
+ * Runs `work`, which ends with a commit on `client`, and resolves with its result. Rejects with
+ * `UnconfirmedError` if the server warns in the meantime, whatever the outcome of `work`.
  */
 export async function confirmed<T>(client: pg.ClientBase, work: () => Promise<T>): Promise<T> {
   let warning: string | undefined;
@@ -51,8 +52,8 @@ export async function confirmed<T>(client: pg.ClientBase, work: () => Promise<T>
 }
 
 /**
- * False for a warning that says nothing of this commit. Texts are translated and the code is that of all
- * warnings, so each unknown one counts. Exported for its test.
+ * Returns false for a warning that does not concern this commit. Texts are translated and all warnings
+ * share one code, so each unknown warning counts. Exported for its test.
  */
 export function isOfCommit({ file }: Pick<Notice, 'file'>): boolean {
   return !OF_IDS_THAT_RUN_OUT.includes(file ?? '');

@@ -1,4 +1,7 @@
-/** Connections to one PostgreSQL database: a bounded pool, bounded waiting, failures told apart. */
+/**
+ * Connections to one PostgreSQL database: a bounded pool with bounded waits, and a classification of
+ * failures.
+ */
 
 import { Socket } from 'node:net';
 import pg from 'pg';
@@ -8,34 +11,34 @@ import { mayPass } from '../may-pass.ts';
 import { unavailable } from '../unavailable.ts';
 import { CONFIRMED_COMMITS, confirmed, UnconfirmedError } from './confirmation.ts';
 
-/** Reads at a time. Commits have a connection of their own, so that no flood of reads holds them up. */
+/** Limit of concurrent reads. Commits have their own connection, so no flood of reads delays them. */
 const MAX_READERS = 3;
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** How long work may take; zero is without limit. */
+/** Time limits of work; zero means no limit. */
 export interface Limits {
   readonly lockMs: number;
   readonly statementMs: number;
-  /** For an answer that never comes because the way to the server is cut. */
+  /** Limit of the wait for an answer, in case the network is cut. */
   readonly answerMs: number;
 }
 
-/** Of a server's requests: somebody waits for the answer. */
+/** Limits of requests: a client waits for the answer. */
 const REQUEST_LIMITS: Limits = { lockMs: 4_000, statementMs: 6_000, answerMs: 8_000 };
 
 /**
- * Of migrations and maintenance: nobody waits, and nobody may be made to. While one waits for the lock
- * of a table, all others wait behind it.
+ * Limits of migrations and maintenance. Statements may run long. The lock timeout is short, because other
+ * sessions queue behind a session that waits for a table lock.
  */
 export const MAINTENANCE_LIMITS: Limits = { lockMs: 500, statementMs: 0, answerMs: HOUR_MS };
 
-/** SQLSTATE of a transaction that wanted to write and may not. */
+/** SQLSTATE of a refused write in a read-only transaction. */
 const READ_ONLY = '25006';
 
 /**
- * What a session must be set to, whatever the defaults of its role or database. No sequential scans: plans are
- * kept, and must not be those that suit an empty ledger.
+ * Settings of each session, whatever the defaults of its role or database. Sequential scans are off,
+ * because plans are kept and must not be those that suit an empty ledger.
  */
 const sessionSettings = ({ statementMs, lockMs }: Limits) => `${CONFIRMED_COMMITS}
   SET default_transaction_isolation = 'read committed';
@@ -43,7 +46,7 @@ const sessionSettings = ({ statementMs, lockMs }: Limits) => `${CONFIRMED_COMMIT
   SET statement_timeout = ${statementMs};
   SET lock_timeout = ${lockMs}`;
 
-/** int8 as a number: all of ours stay below 2^53, but for fingerprints, which are never read. */
+/** Reads int8 as a number. All values stay below 2^53 except fingerprints, which are never read. */
 const TYPES = new pg.TypeOverrides();
 TYPES.setTypeParser(pg.types.builtins.INT8, Number);
 
@@ -52,9 +55,12 @@ export type Row = Record<string, unknown>;
 export class PostgresConnection {
   readonly #readers: pg.Pool;
   readonly #writer: pg.Pool;
-  /** All that are open: the driver leaves one alone on which it failed to log in. */
+  /** All open sockets. The driver does not close one on which its login failed. */
   readonly #sockets = new Set<Socket>();
-  /** Statements by their text: each connection plans one once, over all partitions of the ledger. */
+  /**
+   * Names of prepared statements by their text. Each connection plans a statement once, over all partitions
+   * of the ledger.
+   */
   readonly #names = new Map<string, string>();
 
   private constructor(url: string, limits: Limits) {
@@ -68,8 +74,8 @@ export class PostgresConnection {
   }
 
   /**
-   * Connects, and has `prepare` see to what the caller needs of the database. Throws `SetupError`, which
-   * never holds the password.
+   * Connects and runs `prepare` on the first connection. Throws `SetupError`, which never contains the
+   * password.
    */
   static async open(
     url: string,
@@ -90,15 +96,15 @@ export class PostgresConnection {
     }
   }
 
-  /** Runs one statement. Rejects with what the driver reports. */
+  /** Runs one statement. Rejects with the driver's error. */
   run(sql: string, values: readonly unknown[] = []): Promise<pg.QueryResult<Row>> {
     return this.#run(this.#readers, sql, values);
   }
 
   /**
-   * Runs one statement on the connection that is kept for commits, and resolves when its commit is confirmed:
-   * by the synchronous standbys too, if there are any. Otherwise it rejects; `answerMs` bounds the wait for the
-   * answer where less than the usual time is left.
+   * Runs one statement on the connection reserved for commits. Resolves when its commit is confirmed, by
+   * the synchronous standbys too if there are any; otherwise rejects. `answerMs` shortens the wait for the
+   * answer.
    */
   commit(sql: string, values: readonly unknown[], answerMs?: number): Promise<pg.QueryResult<Row>> {
     return this.#commit(this.#writer, sql, values, answerMs);
@@ -113,8 +119,8 @@ export class PostgresConnection {
   }
 
   /**
-   * Runs a statement that changes one row or none; true when it changed one, and that is confirmed. When it fails
-   * and may have been done all the same, the cause is an `UnconfirmedError`.
+   * Runs a statement that changes at most one row. Returns true if it changed one and the change is
+   * confirmed. If it fails but may have been done, the cause is an `UnconfirmedError`.
    */
   async changes(sql: string, ...values: unknown[]): Promise<boolean> {
     const change = this.#commit(this.#readers, sql, values).catch((error) => {
@@ -126,7 +132,7 @@ export class PostgresConnection {
     return (await this.guarded(() => change)).rowCount === 1;
   }
 
-  /** Runs `work`, turning every failure of the database into `ledger_unavailable`. */
+  /** Runs `work` and converts every failure of the database to `ledger_unavailable`. */
   async guarded<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -151,7 +157,7 @@ export class PostgresConnection {
     values: readonly unknown[],
     answerMs?: number,
   ): Promise<pg.QueryResult<Row>> {
-    // Zero and undefined leave the time to the session. The driver's types do not know the option here.
+    // Zero and undefined leave the timeout to the session. The driver's types lack the option.
     const statement = { ...this.#statement(text, values), query_timeout: answerMs };
     return this.#with(pool, (client) => confirmed(client, () => client.query<Row>(statement)));
   }
@@ -163,8 +169,9 @@ export class PostgresConnection {
   }
 
   /**
-   * A connection on which something failed is not used again, unless the server itself said why. A
-   * read-only one may stay so when its server does not: it was made while that was read-only.
+   * Runs `work` on a connection of the pool. A connection on which something failed is not reused, unless
+   * the server itself reported the error. A read-only one is not reused either: it may stay read-only after
+   * its server is writable again.
    */
   async #with<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
     const client = await connect(pool);
@@ -197,7 +204,7 @@ function openPool(url: string, max: number, limits: Limits, stream: () => Socket
     types: TYPES,
     onConnect: (client) => client.query(sessionSettings(limits)),
   });
-  // A connection that breaks while it is idle leaves the pool by itself.
+  // A connection that breaks while idle leaves the pool by itself.
   pool.on('error', () => {});
   return pool;
 }
@@ -210,22 +217,22 @@ async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-/** There was no connection: the statement was never sent. */
+/** No connection was available, so the statement was never sent. */
 export class NotSentError extends Error {
   override readonly name = 'NotSentError';
 }
 
-/** The transaction lost against another one, whole: the same statement may be tried again. */
+/** Returns true if the whole transaction lost against another one, so the same statement may be retried. */
 export function isConflict(error: unknown): boolean {
   return /^40(001|P01)$/.test(stateOf(error));
 }
 
-/** The batch was refused because this store has no row among the writers (any more). */
+/** Returns true if the batch was refused because this store has no row in `writers`. */
 export function isUnknownWriter(error: unknown): boolean {
   return stateOf(error) === 'P0002';
 }
 
-/** A lock was not to be had in the time allowed. */
+/** Returns true if a lock was not available within the time limit. */
 export function isLockTimeout(error: unknown): boolean {
   return stateOf(error) === '55P03';
 }
@@ -235,10 +242,10 @@ export function isUndefinedTable(error: unknown): boolean {
 }
 
 /**
- * True when the server answered that it did not do the work: the data or the statement is wrong (classes
- * 22, 23, 42, P0), a conflict (40), no room on its disk or in its memory (53), a lock that was not to be had
- * (55), a read-only server (25006) or a time-out (57014). Any other failure, and a lost connection above
- * all, leaves it open; so does a server that ends itself because its log finds no room.
+ * Returns true if the server answered that it did not do the work: wrong data or statement (classes 22, 23,
+ * 42, P0), a conflict (40), no room on disk or in memory (53), an unavailable lock (55), a read-only server
+ * (25006) or a timeout (57014). Any other failure leaves the outcome unknown, above all a lost connection,
+ * but also a server that shuts down because its log finds no room.
  */
 export function isRefusal(error: unknown): boolean {
   const state = stateOf(error);
@@ -252,7 +259,7 @@ function stateOf(error: unknown): string {
   return error instanceof pg.DatabaseError ? (error.code ?? '') : '';
 }
 
-/** What to do about a database that could not be opened. */
+/** Returns the remedy for a database that could not be opened. */
 function remedy(cause: unknown): string {
   if (cause instanceof UnconfirmedError) return 'look at its standbys, then try again';
   const { code = '', message } = cause as NodeJS.ErrnoException;
@@ -270,13 +277,13 @@ function remedy(cause: unknown): string {
   return 'check that the address names a PostgreSQL database that its user may create tables in';
 }
 
-/** The address without user, password and parameters. */
+/** Returns the address without user, password and parameters. */
 function describe(url: string): string {
   const { hostname, port, pathname } = new URL(url);
   return `${decodeURIComponent(hostname)}:${port || 5432}${pathname}`;
 }
 
-/** The same bytes as the driver takes them in arrays. */
+/** Returns the same bytes as a Buffer, which the driver needs in arrays. */
 export function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

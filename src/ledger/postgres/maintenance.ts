@@ -1,4 +1,7 @@
-/** The upkeep of a ledger in PostgreSQL: months ahead, old months and rows, rows of servers that are gone. */
+/**
+ * The upkeep of a ledger in PostgreSQL: creates months ahead and removes old months, old rows, and rows of
+ * servers that are gone.
+ */
 import { setTimeout as delay } from 'node:timers/promises';
 import { utcMonth, utcMonthStart } from '../../clock.ts';
 import { SetupError } from '../../errors.ts';
@@ -14,20 +17,26 @@ import {
   type PostgresConnection,
 } from './connection.ts';
 
-/** The month of a time and the two that follow. */
+/** Months created at a time: the current one and the next two. */
 const MONTHS_AHEAD = 3;
 
-/** Rows of one transaction. */
+/** Rows per transaction. */
 const CHUNK = 2_000;
 
-/** Attempts at the lock that a partition's end needs, which must not make commits wait for long. */
+/** Attempts at the lock for dropping a partition. Commits must not wait for it long. */
 const MAX_DROP_ATTEMPTS = 5;
 const DROP_PAUSE_MS = 2_000;
 
-/** By both times: a row stays while one of them says that it is young, for a wrong clock may have told the other. */
+/**
+ * Matches rows that are old by both times. A row stays while one of them is young, because a wrong clock
+ * may have set the other.
+ */
 const IS_OLD = 'key_id < $1 AND created_ms < $2';
 
-/** The first old row by its id that is no older by its id than by `created_ms`, as rows are unless a clock was set back. */
+/**
+ * Selects the first old row by ID whose ID is no older than its `created_ms`, which holds unless a clock
+ * was set back.
+ */
 export const OLDEST_ROW = `SELECT key_id AS "keyId" FROM ledger
   WHERE ${IS_OLD} AND key_id >= decode(lpad(to_hex(greatest(created_ms, 0)), 12, '0'), 'hex')
   ORDER BY key_id LIMIT 1`;
@@ -49,14 +58,16 @@ export async function makeMonthsAhead(
   }
 }
 
-/** A server that is alive all the same, and was idle for so long, adds its row again. */
+/**
+ * Removes unused rows of `writers`. A server that is alive but was idle for that long adds its row again.
+ */
 export async function removeUnusedWriters(connection: PostgresConnection): Promise<void> {
   await connection.all("DELETE FROM writers WHERE used_at < now() - interval '30 days'");
 }
 
 /**
  * Removes what is out of date: whole months as tables, the rest in small transactions. It holds no lock
- * between these; another that does the same at once takes other rows, or finds them gone.
+ * between these. A concurrent run takes other rows, or finds them gone.
  */
 export async function prunePostgres(
   connection: PostgresConnection,
@@ -87,8 +98,9 @@ export async function prunePostgres(
 }
 
 /**
- * What is out of date by the database's clock, and how much of it this turn removes. A turn that leaves some to others ends
- * with a month, so that months go as a whole: 31 days from any time on reach at least to the end of its month.
+ * Returns what is out of date by the database's clock, and how much of it this run removes. A run that
+ * leaves some for others ends at the end of a month, so that months can be dropped whole: 31 days from any
+ * time reach at least the end of its month.
  */
 async function boundsOf(connection: PostgresConnection, keepMs: number): Promise<PruneBounds> {
   const nowMs = await databaseNowMs(connection);
@@ -107,8 +119,8 @@ async function boundsOf(connection: PostgresConnection, keepMs: number): Promise
 }
 
 /**
- * The time of the oldest row that is out of date, by the younger of its two times; null without one. If a clock was set back
- * while each of them was made, there are few, and all are read.
+ * Returns the time of the oldest row that is out of date, by the younger of its two times; null without
+ * one. If every such row was made while a clock was set back, they are few and all are read.
  */
 async function oldestRowMs(connection: PostgresConnection, goalMs: number): Promise<number | null> {
   const bounds = [keyIdBound(goalMs), goalMs] as const;
@@ -119,7 +131,7 @@ async function oldestRowMs(connection: PostgresConnection, goalMs: number): Prom
   return createdMs === null ? null : Number(createdMs);
 }
 
-/** Whether something that is out of date is left to further turns. */
+/** Reports whether anything out of date remains for further runs. */
 async function leavesSome(connection: PostgresConnection, bounds: PruneBounds): Promise<boolean> {
   const row = await connection.get(
     `SELECT EXISTS (SELECT FROM ledger WHERE ${IS_OLD} AND key_id >= $3) OR EXISTS (
@@ -136,7 +148,7 @@ async function leavesSome(connection: PostgresConnection, bounds: PruneBounds): 
   return row?.some === true;
 }
 
-/** All that is out of date, also what further turns would remove. */
+/** Counts everything that is out of date, including what further runs would remove. */
 async function countOld(
   connection: PostgresConnection,
   partitions: readonly Partition[],
@@ -157,7 +169,9 @@ async function countOld(
   return { rows, minuteSums: Number(sums?.n), partitions: whole };
 }
 
-/** The months of the ledger, oldest first, by the names that `ensure_ledger_partition` gives them. */
+/**
+ * Returns the months of the ledger, oldest first, by the names that `ensure_ledger_partition` gives them.
+ */
 async function listPartitions(connection: PostgresConnection): Promise<Partition[]> {
   const tables = await connection.all(
     `SELECT relname AS name FROM pg_inherits JOIN pg_class ON pg_class.oid = inhrelid
@@ -173,7 +187,10 @@ async function listPartitions(connection: PostgresConnection): Promise<Partition
   });
 }
 
-/** How many rows of a month are out of date, and how many are not; undefined when another has removed it meanwhile. */
+/**
+ * Counts the rows of a month that are out of date, and those that are not; undefined if another run has
+ * removed the month.
+ */
 async function countMonth(
   connection: PostgresConnection,
   name: string,
@@ -193,9 +210,9 @@ async function countMonth(
 }
 
 /**
- * The rows that went with a month; `younger` when it holds some that are not out of date, and stays. It needs the whole
- * ledger for a moment, and while it waits for that, commits wait behind it: so it waits only shortly, and comes again. A
- * backup that is under way makes it fail.
+ * Drops a month and returns how many rows it had, or `younger` if some are not out of date, in which case
+ * the month stays. The drop needs a lock on the whole ledger for a moment, and commits queue behind it, so
+ * each attempt waits only briefly. A backup in progress makes it fail.
  */
 async function dropMonth(
   connection: PostgresConnection,
@@ -260,7 +277,7 @@ function removeMinuteSums(
   return inChunks(connection, removal, [beforeMinute], signal);
 }
 
-/** Removes rows below a bound account by account, because the index is by account first. */
+/** Removes rows below a bound account by account, because the index begins with the account. */
 function removalByAccount(
   table: 'validated_keys' | 'rollup_minute',
   column: 'key_id' | 'period',
@@ -276,7 +293,7 @@ function removalByAccount(
      WHERE old.account_id = chunk.account_id AND old.${column} = chunk.${column}`;
 }
 
-/** Repeats a statement, each time a transaction of its own, until it finds less than a full chunk. */
+/** Repeats a statement, each time in its own transaction, until it finds less than a full chunk. */
 async function inChunks(
   connection: PostgresConnection,
   sql: string,

@@ -1,4 +1,4 @@
-/** Holds a PostgreSQL server to what the ledger needs, and brings its schema up to date. */
+/** Checks that a PostgreSQL server meets the ledger's needs, and migrates its schema. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type pg from 'pg';
 import { SetupError } from '../../errors.ts';
@@ -16,24 +16,24 @@ import { isConflict, isLockTimeout } from './connection.ts';
 /** PostgreSQL 15. */
 const OLDEST_SERVER = 150_000;
 
-/** Names the lock under which schemas are changed: "phm led" in ASCII. */
+/** The advisory lock for migrations: "phm led" in ASCII. */
 const MIGRATION_LOCK = 31_640_015_296_292_196n;
 
 /**
- * How long one attempt at a migration waits for a lock. Whoever waits for a table has everybody else wait
- * behind him: so it is short, and tried again after a pause in which the others go on.
+ * Lock timeout of one attempt at a migration. It is short, because every commit queues behind a waiting
+ * table lock. The next attempt follows after a pause in which commits continue.
  */
 const LOCK_TIMEOUT_MS = 1_000;
 const PAUSE_MS = 2_000;
 const MAX_ATTEMPTS = 100;
 
-/** How messages name the database; its address may hold a password. */
+/** The database's name in messages. Its address may hold a password. */
 const SUBJECT = 'the database';
 
 /**
- * Applies the missing migrations, each in a transaction of its own. Programs that do so at once take turns. A newer
- * schema that this program can work with stays as it is. Throws `SetupError` when the program cannot work with the
- * schema, or a lock is not to be had.
+ * Applies the missing migrations, each in its own transaction and one program at a time. Leaves a newer
+ * schema unchanged if this program can work with it. Throws `SetupError` if it cannot, or if a lock is not
+ * available.
  */
 export async function migrate(
   client: pg.ClientBase,
@@ -53,8 +53,8 @@ export async function migrate(
 }
 
 /**
- * Throws `SetupError` when the schema is not the one of these migrations, nor a newer one that their program can work
- * with. Returns the version of such a newer schema.
+ * Throws `SetupError` unless the schema is that of these migrations, or a newer one with which their
+ * program can work. Returns the version of such a newer schema.
  */
 export async function requireSchema(
   client: pg.ClientBase,
@@ -73,16 +73,17 @@ export async function requireSchema(
   );
 }
 
-/** The versions before and after one attempt. */
+/** The schema version before and after one attempt. */
 type Step = Pick<SchemaChange, 'from' | 'to'>;
 
-/** Applies the first missing migration, with as many attempts as its locks take. */
+/** Applies the first missing migration, with as many attempts as its locks need. */
 async function applyNext(client: pg.ClientBase, migrations: readonly Migration[]): Promise<Step> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await attemptNext(client, migrations);
     } catch (error) {
-      // Two tables that others take in another order: a deadlock, where the server looks for one that soon.
+      // If another session takes two tables in another order, a server with a short deadlock timeout
+      // reports a deadlock.
       if (!isLockTimeout(error) && !isConflict(error)) throw error;
       if (attempt === MAX_ATTEMPTS) {
         throw new SetupError(
@@ -125,14 +126,14 @@ async function apply(
     await client.query('UPDATE schema_version SET oldest_program = $1', [oldest]);
 }
 
-/** The schema that a connection sees. */
+/** Returns the schema that a connection sees. */
 export async function readSchema(client: pg.ClientBase): Promise<SchemaState> {
-  // Not to_regclass, which within one transaction goes on missing a table that another one has made.
+  // to_regclass would not do: within a transaction it keeps missing a table that another one has created.
   const table = await client.query(
     `SELECT FROM pg_tables WHERE schemaname = current_schema() AND tablename = 'schema_version'`,
   );
   if (table.rowCount === 0) return { version: 0, oldestProgram: null };
-  // As JSON: up to the fifth schema there is no such column.
+  // As JSON, because schemas up to the fifth lack the column.
   const found = await client.query(
     `SELECT version, (to_jsonb(schema_version) ->> 'oldest_program')::integer AS "oldestProgram"
      FROM schema_version ORDER BY version DESC LIMIT 1`,
@@ -140,7 +141,7 @@ export async function readSchema(client: pg.ClientBase): Promise<SchemaState> {
   return found.rows[0] ?? { version: 0, oldestProgram: null };
 }
 
-/** Throws `SetupError` when the server is too old. */
+/** Throws `SetupError` if the server is too old. */
 export async function requireServer(client: pg.ClientBase): Promise<void> {
   const found = await client.query(
     "SELECT current_setting('server_version_num')::integer AS number, version() AS name",
@@ -150,7 +151,7 @@ export async function requireServer(client: pg.ClientBase): Promise<void> {
   throw new SetupError(`the ledger needs PostgreSQL 15 or newer, and this is ${name}`);
 }
 
-/** True when the server may lose what it has committed: it runs without `fsync`. */
+/** Returns true if the server may lose committed transactions because it runs without `fsync`. */
 export async function losesCommits(client: pg.ClientBase): Promise<boolean> {
   const found = await client.query("SELECT current_setting('fsync') AS fsync");
   return found.rows[0]?.fsync !== 'on';

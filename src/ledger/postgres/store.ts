@@ -37,22 +37,24 @@ import { losesCommits, migrate, requireSchema, requireServer } from './schema.ts
 import { PostgresWriter } from './writer.ts';
 
 export interface PostgresStoreOptions {
-  /** `postgres://user:password@host:port/database`; the password never leaves this module. */
+  /** `postgres://user:password@host:port/database`. The password never leaves this module. */
   readonly url: string;
   /** Monthly quota by plan name; null is unlimited. */
   readonly quotas: Quotas;
-  /** How far a clock may be from the database's; left out: 60 s. */
+  /** Limit of the skew between a server's clock and the database's, 60 s by default. */
   readonly maxClockSkewMs?: number;
-  /** Told what an operator should know of the server. */
+  /** Receives warnings about the server for the operator. */
   readonly warn?: (message: string) => void;
-  /** What the schema must be made of; left out: all that this program knows. */
+  /** The migrations that the schema must consist of; by default all that this program knows. */
   readonly migrations?: readonly Migration[];
 }
 
 const FSYNC_WARNING =
   'the PostgreSQL server runs with fsync off: a crash of its machine loses keys that were answered';
 
-/** Connects. Throws `SetupError` when the database cannot be used, or this program cannot work with its schema. */
+/**
+ * Connects. Throws `SetupError` if the database cannot be used or this program cannot work with its schema.
+ */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<LedgerStore> {
   const { url, warn = () => {}, migrations = readMigrations('postgres') } = options;
   const connection = await PostgresConnection.open(url, async (client) => {
@@ -64,7 +66,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   return new PostgresStore(connection, options);
 }
 
-/** Brings the schema up to date. Throws `SetupError` when that cannot be done. */
+/** Migrates the schema. Throws `SetupError` if that fails. */
 export async function migratePostgres(
   url: string,
   migrations: readonly Migration[] = readMigrations('postgres'),
@@ -79,7 +81,7 @@ export async function migratePostgres(
     MAINTENANCE_LIMITS,
   );
   try {
-    // Of the database's clock, as `ledger_clock_ms` has it, which earlier schemas lack.
+    // The same time as `ledger_clock_ms`, which earlier schemas lack.
     const now = await connection.get(
       'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS ms',
     );
@@ -90,10 +92,10 @@ export async function migratePostgres(
   return change as SchemaChange;
 }
 
-/** A row with the fingerprint in this place, from 1. */
+/** A row with the fingerprint at this position, from 1. */
 type AskedRow = Candidate & { readonly position: number };
 
-/** Rows with each of the key ids. Exported for its tests, which look at its plan. */
+/** Selects rows by key ID. Exported for its tests, which read its plan. */
 export const RECORDED_KEYS = `
   SELECT position, found.*
   FROM unnest($1::bytea[]) WITH ORDINALITY AS asked (key_id, position)
@@ -105,7 +107,9 @@ export const RECORDED_KEYS = `
     FROM ledger LEFT JOIN accounts ON accounts.account_id = ledger.account_id
     WHERE ledger.key_id = asked.key_id LIMIT 1) AS found`;
 
-/** Rows with each of the fingerprints, which lead the index. Exported for its tests, which look at its plan. */
+/**
+ * Selects rows by fingerprint, the first column of the index. Exported for its tests, which read its plan.
+ */
 export const CANDIDATES = `
   SELECT position, found.key_id AS "keyId", found.commitment, found.secret_version AS version
   FROM unnest($1::bigint[]) WITH ORDINALITY AS asked (fingerprint, position)
@@ -209,13 +213,13 @@ class PostgresStore extends PostgresAccountStore implements LedgerStore {
 
   async acceptClock(): Promise<void> {}
 
-  /** By the database's clock alone: one that is wrong would make months for which there is no use. */
+  /** Uses only the database's clock. A wrong clock would create months that nothing needs. */
   async maintain(): Promise<void> {
     await makeMonthsAhead(this.connection, await databaseNowMs(this.connection));
     await removeUnusedWriters(this.connection);
   }
 
-  /** On a connection of its own, whose statements may take long and wait for locks only shortly. */
+  /** Runs on its own connection, whose statements may run long but wait only briefly for locks. */
   async prune(order: PruneOrder): Promise<PruneReport> {
     const connection = await PostgresConnection.open(this.#url, undefined, MAINTENANCE_LIMITS);
     try {

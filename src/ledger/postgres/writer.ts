@@ -1,15 +1,15 @@
 /**
- * Records batches in PostgreSQL, each with one statement, and probes whether a batch could be recorded.
+ * Records batches in PostgreSQL, each in one statement, and probes whether a batch could be recorded.
  *
- * `commit_batch_4` (in the eighth migration) locks the accounts of a batch in order, decides and writes,
- * so a batch costs one round trip and no lock is held while anything crosses the network.
+ * `commit_batch_4` (in the eighth migration) locks the accounts of a batch in order, decides and writes. So
+ * a batch costs one round trip, and no lock is held while data crosses the network.
  *
- * A lost answer leaves it open whether a batch was committed. Each writer has a row of its own that holds
- * the number of its latest batch, moved in the batch's transaction. To resolve a batch is to move that
- * number without it. If it has moved already, the batch is committed and the row says what was decided.
- * If it moves now, the batch can never be committed any more, even if it is still on its way to the
- * server. A batch that is found committed is answered only when the commit of that question was
- * confirmed, by the synchronous standbys too.
+ * A lost answer leaves the outcome of a batch unknown. Each writer has a row in `writers` that holds the
+ * number of its latest batch and moves in the batch's transaction. To resolve a batch, the writer moves
+ * that number without it. If the number has already moved, the batch is committed and the row holds the
+ * decision. If it moves now, the batch can never be committed, even if it is still on its way to the
+ * server. A committed batch is answered only when this second commit is confirmed, by the synchronous
+ * standbys too.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -27,15 +27,17 @@ import {
   toBuffer,
 } from './connection.ts';
 
-/** Attempts at a batch that loses against those of other servers. */
+/** Attempts at a batch that conflicts with those of other servers. */
 const MAX_ATTEMPTS = 5;
 
-/** How long a batch of unknown outcome is asked after, how long an attempt at that may take, and how often. */
+/**
+ * Limit of the time to resolve an unknown outcome, limit of one attempt, and the pause between attempts.
+ */
 const RESOLVE_LIMIT_MS = 10_000;
 const ATTEMPT_LIMIT_MS = 8_000;
 const RESOLVE_PAUSE_MS = 100;
 
-/** What `commit_batch_4` decided: usage before the batch, and which keys were repeated. */
+/** The decision of `commit_batch_4`: usage before the batch, and the repeated keys. */
 interface Decision {
   readonly counters: readonly {
     readonly accountId: string;
@@ -46,14 +48,14 @@ interface Decision {
   /** Positions in the batch. */
   readonly repeated: readonly number[];
   readonly committed: number;
-  /** Accounts whose rows others lock: their failed requests were left out. */
+  /** Accounts whose rows other sessions lock. Their failed requests were left out. */
   readonly deferred: readonly string[];
 }
 
-/** What came of a statement, or why the last attempt at it failed. */
+/** The result of a statement, or the failure of its last attempt. */
 type Attempted = { readonly row: Row | undefined } | { readonly failure: unknown };
 
-/** Failed requests of locked accounts that are kept for later batches. */
+/** Limit of the failed requests of locked accounts that are kept for later batches. */
 const MAX_DEFERRED = 10_000;
 
 export class PostgresWriter {
@@ -62,9 +64,11 @@ export class PostgresWriter {
   readonly #id: string = randomUUID();
   #registered = false;
   #turn = 0;
-  /** Failed requests that no batch could record yet, because others lock the rows of their accounts. */
+  /**
+   * Failed requests that no batch could record yet, because other sessions lock the rows of their accounts.
+   */
   #deferred: readonly FailedRequest[] = [];
-  /** Ends when the commits before have: a writer has one batch under way. */
+  /** Settles after all earlier commits. A writer has at most one batch in progress. */
   #idle: Promise<unknown> = Promise.resolve();
 
   constructor(connection: PostgresConnection, quotas: Quotas) {
@@ -105,7 +109,10 @@ export class PostgresWriter {
     return await this.#resolve(turn, failure);
   }
 
-  /** A probe takes a turn like a batch. Its outcome is never asked after: it leaves nothing. */
+  /**
+   * Probes the ledger. A probe takes a number like a batch. Its outcome is never resolved, because it
+   * leaves nothing.
+   */
   probe({ accountIds, room }: ProbeOrder): Promise<boolean> {
     const probed = this.#idle.then(() =>
       this.#connection.guarded(() => this.#probe([accountIds, room])),
@@ -130,7 +137,10 @@ export class PostgresWriter {
     return ++this.#turn;
   }
 
-  /** Runs a statement that returns one row: again if it lost against those of other servers, or lacked the writer's row. */
+  /**
+   * Runs a statement that returns one row. Retries if it conflicts with another server's, or if the
+   * writer's row is missing.
+   */
   async #attempt(sql: string, values: readonly unknown[]): Promise<Attempted> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -145,8 +155,8 @@ export class PostgresWriter {
   }
 
   /**
-   * Adds the row of this one among the writers, before its first batch, or again when maintenance took it
-   * for one of a server that is gone. The command line, which commits nothing, has none.
+   * Adds this writer's row, before its first batch or after maintenance removed it as unused. The command
+   * line commits nothing and has no row.
    */
   async #register(): Promise<void> {
     await this.#connection.commit(
@@ -157,8 +167,8 @@ export class PostgresWriter {
   }
 
   /**
-   * Finds out what became of a batch, on a new connection: the one that failed is given up. While the batch is
-   * still being committed, its row is locked and the question waits.
+   * Finds out the outcome of a batch, on a new connection. While the batch is still being committed, its
+   * row is locked and this statement waits.
    */
   async #resolve(turn: number, cause: unknown): Promise<Decision> {
     const deadline = monotonicMs() + RESOLVE_LIMIT_MS;
@@ -172,12 +182,12 @@ export class PostgresWriter {
   }
 
   /**
-   * The decision of a committed batch; null for one that is not, and never will be.
+   * Returns the decision of a committed batch; null for one that is not committed and never will be.
    *
-   * That a batch can be seen proves no more than that it is on this server's disk: the wait for the standbys may
-   * have been cut short. Writing its row again is a later commit on the same server. Standbys get the log in order,
-   * so those that confirm this commit have the batch. A read would prove nothing, nor would another statement after
-   * this one, which may reach another server.
+   * A visible batch is certain to be on this server's disk, but no more: the wait for the standbys may have
+   * been cut short. Writing its row again is a later commit on the same server. Standbys receive the log in
+   * order, so one that confirms this commit has the batch. A read would prove nothing. Neither would a
+   * second statement, which may reach another server.
    */
   async #giveUpOrConfirm(turn: number, leftMs: number): Promise<Decision | null> {
     const { rows } = await this.#connection.commit(
@@ -189,7 +199,7 @@ export class PostgresWriter {
     return (rows[0]?.decision as Decision | undefined) ?? null;
   }
 
-  /** Records what was deferred, waits for what is under way, and removes the row among the writers. */
+  /** Records deferred requests, waits for the batch in progress, and removes this writer's row. */
   async close(): Promise<void> {
     if (this.#deferred.length > 0) await this.commit([], []).catch(() => {});
     await this.#idle;
@@ -200,7 +210,7 @@ export class PostgresWriter {
   }
 }
 
-/** Turns what was decided into an outcome a request, by the rule of `commit_batch_4`. */
+/** Converts the decision to one outcome per request, by the rule of `commit_batch_4`. */
 function outcomesOf(requests: readonly MeteredRequest[], decision: Decision): CommitOutcome[] {
   const repeated = new Set(decision.repeated);
   const counters = new Map(
@@ -219,7 +229,7 @@ function outcomesOf(requests: readonly MeteredRequest[], decision: Decision): Co
   return outcomes;
 }
 
-/** A request as `commit_batch_4` reads it. */
+/** Returns a request in the form that `commit_batch_4` reads. */
 function requestColumns(request: MeteredRequest, position: number): Record<string, unknown> {
   const { accountId, apiKeyId, atMs, key } = request;
   const metered = { position, account_id: accountId, api_key_id: apiKeyId, at_ms: atMs };
@@ -258,7 +268,7 @@ function failureColumns({ accountId, atMs, counts }: FailedRequest): Record<stri
   };
 }
 
-/** The hexadecimal input form of a bytea. */
+/** Returns the hexadecimal input form of a bytea. */
 function bytea(bytes: Uint8Array): string {
   return `\\x${toBuffer(bytes).toString('hex')}`;
 }

@@ -1,23 +1,23 @@
-/** What a verification has found, gathered by check. */
+/** The findings of a verification, grouped by check. */
 
 export interface Finding {
-  /** What does not hold, as a sentence without its subject's number. */
+  /** What is wrong, as a sentence without the number of cases. */
   readonly problem: string;
-  /** How many rows, or sums, have it. */
+  /** Number of rows or sums concerned. */
   readonly count: number;
-  /** The first of them. */
+  /** The first cases. */
   readonly examples: readonly string[];
   readonly remedy: string;
 }
 
 const MAX_EXAMPLES = 5;
 
-/** What to do about rows and sums that SQLite or PostgreSQL holds for sound. */
+/** Remedy for rows and sums that the database itself considers sound. */
 const REMEDY =
   'A program of this service does not write this: disk or memory is faulty, or the database was changed by hand. Compare ' +
   'with a backup (docs/incidents.md, "What verify finds")';
 
-/** The same, of what a server with a wrong clock leaves as well. */
+/** Remedy for findings that a server with a wrong clock also causes. */
 export const CLOCK_REMEDY =
   'A server whose clock was wrong, or was set while a request was under way, leaves this (docs/incidents.md, "A wrong ' +
   'clock"). If no clock was wrong, disk or memory is faulty, or the database was changed by hand: compare with a backup ' +

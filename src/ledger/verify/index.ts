@@ -1,7 +1,7 @@
 /**
- * Verifies a whole ledger in one snapshot, beside running servers: the database's own check, each row, counters and
- * sums. It needs no master secret, so it cannot tell whether a commitment is that of a key. Memory is bounded by the
- * number of accounts and API keys, not of rows.
+ * Verifies a whole ledger in one snapshot, beside running servers: the database's own check, each row,
+ * counters and sums. It uses no master secret, so it cannot tell whether a commitment belongs to a key.
+ * Memory grows with the accounts and API keys, not with the rows.
  */
 import { MINUTE_MS } from '../../clock.ts';
 import { keyIdMs } from '../key-time.ts';
@@ -28,19 +28,22 @@ export type { Finding } from './findings.ts';
 
 export interface Verification {
   readonly rows: RowCounts;
-  /** False when rows or sums could not be read: `rows` then counts those before. */
+  /** False if rows or sums could not be read. `rows` then counts those that were read before. */
   readonly isComplete: boolean;
   readonly findings: readonly Finding[];
-  /** The time of the oldest row, by the younger of its two times as retention goes, milliseconds; null without rows. */
+  /**
+   * The time of the oldest row in milliseconds, by the younger of its two times, as retention counts; null
+   * without rows.
+   */
   readonly oldestRowMs: number | null;
-  /** Keys that the sums count and that have no row: retention removed it, or it was lost. */
+  /** Keys in the sums that have no row: retention removed it, or it was lost. */
   readonly keysWithoutRow: number;
 }
 
 export interface VerifyOptions {
   readonly nowMs: number;
   readonly signal: AbortSignal;
-  /** Told of each part as it begins, and of rows as they are read. */
+  /** Called at the start of each part, and as rows are read. */
   readonly onProgress: (part: TableName | 'pages' | 'sums', rows: number) => void;
 }
 
@@ -49,7 +52,10 @@ const DAMAGED = 'restore a backup: docs/incidents.md, "A damaged database"';
 
 const CREATED_MS = columnsOf('ledger').findIndex(({ name }) => name === 'created_ms');
 
-/** Rejects with `SetupError` when the store cannot be read, and with the reason of `signal`. */
+/**
+ * Verifies the ledger. Rejects with `SetupError` if the store cannot be read, and with the reason of
+ * `signal`.
+ */
 export async function verifyLedger(
   location: StoreLocation,
   options: VerifyOptions,
@@ -74,7 +80,7 @@ export async function verifyLedger(
         await work();
       } catch (error) {
         options.signal.throwIfAborted();
-        // A damaged file is read as far as it can be.
+        // A damaged file is read as far as possible.
         if (location.kind !== 'sqlite' || findings.list().length === 0) throw error;
         findings.add(UNREADABLE, `${state.part}: ${reasonOf(error)}`, DAMAGED);
         isComplete = false;
@@ -92,7 +98,7 @@ export async function verifyLedger(
   return { rows, isComplete, findings: findings.list(), oldestRowMs, keysWithoutRow };
 }
 
-/** What SQLite said, without the words around it. */
+/** Returns SQLite's message without the words around it. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error ? cause.message : message;
@@ -120,7 +126,7 @@ async function checkPages(
 }
 
 interface State {
-  /** What is being read. */
+  /** The part being read. */
   part: TableName | 'sums';
   readonly rows: RowCounts;
   oldestRowMs: number | null;

@@ -1,13 +1,16 @@
-/** Holds the counter of each account's month against its sums by hour, which come in the order of accounts. */
+/** Compares each account's monthly counters with its sums by hour, which arrive account by account. */
 
 import { HOUR_MS } from '../../clock.ts';
 import type { Value } from '../move/tables.ts';
 import { CLOCK_REMEDY, type Findings } from './findings.ts';
 
-/** What the hours of one month hold. */
+/** The metered requests of one month, from the sums by hour. */
 interface Month {
   metered: number;
-  /** In its first and its last hour: a server's clock may place a request an hour off the database's. */
+  /**
+   * Requests of its first and last hour. A server's clock may place a request in another hour than the
+   * database's clock.
+   */
   atStart: number;
   atEnd: number;
 }
@@ -29,7 +32,7 @@ export class MonthChecks {
     this.#used.set(String(accountId), counters);
   }
 
-  /** Takes a sum by hour of an account, all of one account together. */
+  /** Adds a sum by hour. All sums of one account must come together. */
   addHour(accountId: string, hour: number, metered: number): void {
     if (accountId !== this.#account) this.end();
     this.#account = accountId;
@@ -41,7 +44,7 @@ export class MonthChecks {
     this.#months.set(number, month);
   }
 
-  /** Ends the account whose hours came last. */
+  /** Checks the account whose hours came last. */
   end(): void {
     const counters = this.#used.get(this.#account) ?? new Map<number, number>();
     for (const number of new Set([...counters.keys(), ...this.#months.keys()])) {

@@ -1,4 +1,4 @@
-/** What must hold of each row by itself, and of a row and the accounts, API keys and versions it names. */
+/** Checks each row by itself and against the accounts, API keys and versions that it names. */
 
 import { MINUTE_MS } from '../../clock.ts';
 import { keyIdMs } from '../key-time.ts';
@@ -21,8 +21,8 @@ export const EXTRA_COLUMNS: Partial<Record<TableName, string>> = {
 };
 
 /**
- * How far the time in a key id may be from the time of its request: a request waits in queues for a minute at most,
- * and a clock may be set between the two.
+ * How far the time in a key ID may be from the time of its request. A request waits in queues for a minute
+ * at most, and a clock may be set in between.
  */
 const KEY_TIME_MS = 15 * MINUTE_MS;
 
@@ -38,7 +38,7 @@ export class RowChecks {
     this.#findings = findings;
   }
 
-  /** The row with values of the types of its columns, or undefined when one is not allowed. */
+  /** Returns the row with the values' types converted, or undefined if a value is invalid. */
   check(table: TableName, raw: RawRow): readonly Value[] | undefined {
     const columns = columnsOf(table);
     const json = raw.slice(0, columns.length).map(jsonOf);
@@ -103,7 +103,10 @@ export class RowChecks {
   }
 }
 
-/** Servers of old releases count no latencies: the list may have less than all keys. */
+/**
+ * Checks one row of sums. Servers of old releases count no latencies, so the list may cover fewer than all
+ * keys.
+ */
 function checkSums(
   read: (column: string) => Value | undefined,
   found: (problem: string) => void,
@@ -128,7 +131,7 @@ function asFlag(json: unknown): unknown {
   return json;
 }
 
-/** The row's primary key; a key id as clients see it. A damaged value may hold anything. */
+/** Returns the row's primary key, with a key ID as clients see it. A damaged value may hold anything. */
 function nameOf(table: TableName, json: readonly unknown[]): string {
   return keyColumns(table)
     .map((column, i) => {

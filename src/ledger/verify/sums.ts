@@ -1,11 +1,11 @@
-/** What must hold between rows, counters and sums: one question a check, in words that both databases know. */
+/** Compares rows, counters and sums. Each check is one query in SQL that both databases understand. */
 import { HOUR_MS } from '../../clock.ts';
 import type { Findings } from './findings.ts';
 
 /** Runs one statement that reads. */
 export type Ask = (sql: string) => Promise<readonly Record<string, unknown>[]>;
 
-/** What the rows have told. */
+/** Times taken from the rows. */
 export interface Times {
   /** The time of the oldest row, by the younger of its two times; null without rows. */
   readonly oldestRowMs: number | null;
@@ -15,18 +15,18 @@ export interface Times {
 
 interface SumCheck {
   readonly problem: string;
-  /** Gives `example`, one row for each place where the problem is; `MAX_PLACES` at most. */
+  /** Selects `example`, one row for each place with the problem, at most `MAX_PLACES`. */
   readonly sql: string;
 }
 
 const MAX_PLACES = 1_000;
 
-/** Minutes are kept for 8,761 hours; a server with a clock of a week ahead may have removed more. */
+/** Minutes are kept for 8,761 hours. A server with a clock a week ahead may have removed more. */
 const MINUTES_SURE_HOURS = 8_761 - 8 * 24;
 
 const SUMS = ['keys', 'latency_us', 'streams', 'streams_passed', 'metered', 'failures'];
 
-/** Holds counters, sums and rows against each other. */
+/** Compares counters, sums and rows with each other. */
 export async function checkSums(ask: Ask, times: Times, findings: Findings): Promise<void> {
   for (const { problem, sql } of sumChecks(times)) {
     const places = await ask(`${sql} LIMIT ${MAX_PLACES}`);
@@ -35,8 +35,8 @@ export async function checkSums(ask: Ask, times: Times, findings: Findings): Pro
 }
 
 function sumChecks({ oldestRowMs, newestMs }: Times): SumCheck[] {
-  // Retention removes a row when both of its times are too old. A key id is some milliseconds younger than its request, so the
-  // hour of the oldest row and the next one may have lost rows.
+  // Retention removes a row when both of its times are too old. A key ID is some milliseconds younger than
+  // its request, so the hour of the oldest row and the next hour may have lost rows.
   const firstWholeHour = oldestRowMs === null ? 2 ** 40 : Math.floor(oldestRowMs / HOUR_MS) + 2;
   const firstSureHour = Math.floor(newestMs / HOUR_MS) - MINUTES_SURE_HOURS;
   return [
@@ -76,7 +76,8 @@ function sumChecks({ oldestRowMs, newestMs }: Times): SumCheck[] {
     {
       problem:
         'validated_keys: a row has no validated key of its account and definition in the ledger',
-      // Retention removes the rows of the ledger first. PostgreSQL has min() of bytea from version 18 on only.
+      // Retention removes the rows of the ledger first. PostgreSQL has min() of bytea only from version 18
+      // on.
       sql: `SELECT 'account ' || p.account_id AS example FROM validated_keys AS p
         LEFT JOIN ledger AS k ON k.key_id = p.key_id
         WHERE p.key_id >= (SELECT key_id FROM ledger ORDER BY key_id LIMIT 1) AND (k.key_id IS NULL
