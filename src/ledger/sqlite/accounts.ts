@@ -1,4 +1,7 @@
-/** The administrative half of the embedded store: accounts, API keys, usage and secret check values. */
+/**
+ * The administrative half of the embedded store: accounts, API keys, usage and check values of the master
+ * secret.
+ */
 import { utcMonth } from '../../clock.ts';
 import { type Quotas, quotaOfPlan } from '../quota-decision.ts';
 import { toSecretChecks } from '../secret-checks.ts';
@@ -201,7 +204,7 @@ export class SqliteAccountStore implements AccountStore {
   }
 }
 
-/** The requests of an account that are counted for a month. */
+/** Returns the requests that count against an account's quota of a month. */
 export function readUsed(connection: SqliteConnection, accountId: string, month: number): number {
   const row = connection.get(
     'SELECT used FROM usage WHERE account_id = ? AND month = ?',
@@ -211,7 +214,7 @@ export function readUsed(connection: SqliteConnection, accountId: string, month:
   return Number(row?.used ?? 0);
 }
 
-/** The monthly quota of an account's plan; null is unlimited. */
+/** Returns the monthly quota of an account's plan; null is unlimited. */
 export function readQuota(
   connection: SqliteConnection,
   quotas: Quotas,

@@ -1,4 +1,7 @@
-/** The child process of one check: checks the file, tells the result, ends. Servers have precedence. */
+/**
+ * The child process of one check. It checks the file, sends the result and ends. Its low priority gives
+ * servers precedence.
+ */
 import { setPriority } from 'node:os';
 import { type CheckKind, checkFile } from './check.ts';
 

@@ -1,6 +1,7 @@
 /**
- * SQLite's own checks of a database file. A check is one call that cannot be interrupted, so a large file is checked
- * in a child process, which can be ended. A check reads one snapshot and holds no writer up; meanwhile the log grows.
+ * SQLite's own checks of a database file. A check is one call that cannot be interrupted, so a large file
+ * is checked in a child process, which can be killed. A check reads one snapshot and blocks no writer; the
+ * log grows in the meantime.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -10,15 +11,15 @@ import { COMPILE_CACHE_ENVIRONMENT } from '../../compile-cache.ts';
 import { isDamage } from './damage.ts';
 
 /**
- * `quick_check` reads every page and row, and finds what is malformed. `integrity_check` also holds each index
- * against its table, which takes about five times as long.
+ * `quick_check` reads every page and row and finds malformed ones. `integrity_check` also compares each
+ * index with its table, which takes about five times as long.
  */
 export type CheckKind = 'quick_check' | 'integrity_check';
 
-/** What a check found. Damage inside a value that is a valid value again is seen by neither. */
+/** The result of a check. Neither check sees a value that changed into another valid value. */
 export type CheckResult =
   | { readonly kind: 'sound' }
-  /** The first thing that is wrong, in one line. */
+  /** The first problem, in one line. */
   | { readonly kind: 'damaged'; readonly found: string }
   /** Why the file could not be checked. */
   | { readonly kind: 'failed'; readonly reason: string };
@@ -30,22 +31,27 @@ export interface CheckReport {
   readonly ms: number;
 }
 
-/** A check that may be under way still. */
+/** A check that may still be in progress. */
 export interface RunningCheck {
   /** Never rejects. */
   readonly report: Promise<CheckReport>;
-  /** Ends it; the report is then a failure. */
+  /** Stops the check. Its report is then a failure. */
   readonly stop: () => void;
-  /** Lets this process end while the check is under way. */
+  /** Lets this process exit during the check. */
   readonly unref: () => void;
 }
 
-/** A file of this size takes some 50 ms, less than a child process needs to start. */
+/**
+ * Files up to this size are checked inline. That takes about 50 ms, less than a child process needs to
+ * start.
+ */
 const INLINE_BYTES = 32 * 2 ** 20;
 
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** Starts a check: here if the file is small and `mayBlock`, else in a child process. */
+/**
+ * Starts a check: in this thread if the file is small and `mayBlock` is set, otherwise in a child process.
+ */
 export function startCheck(
   path: string,
   check: CheckKind,
@@ -100,7 +106,7 @@ function startChild(path: string, check: CheckKind): ChildProcess {
     env: COMPILE_CACHE_ENVIRONMENT,
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    // Ctrl-C goes to a terminal's whole process group, and the server goes on until its requests are answered.
+    // Ctrl-C reaches a terminal's whole process group, but the server still answers open requests.
     detached: process.platform !== 'win32',
   });
 }

@@ -1,6 +1,6 @@
 /**
- * What SQLite knows of the time: its newest row, and the last look at a clock that was believed. A file has no clock of
- * its own.
+ * SQLite's knowledge of the time: its newest row, and the last look at a trusted clock. A file has no clock
+ * of its own.
  */
 
 import type { Clock } from '../../clock.ts';
@@ -9,7 +9,7 @@ import { type ClockCheck, type ClockReading, judgeByRows, witnessedMs } from '..
 import { keyIdBound, keyIdMs } from '../key-time.ts';
 import type { SqliteConnection } from './connection.ts';
 
-/** A row that is no further ahead than this may have been made by a clock that is right. */
+/** A row at most this far ahead may have been made by a right clock. */
 const AHEAD_MS = MINUTE_MS;
 
 interface Known {
@@ -18,12 +18,12 @@ interface Known {
   readonly reading: ClockReading;
 }
 
-/** Holds a clock against what is known, and changes nothing. */
+/** Compares a clock with what is known. Changes nothing. */
 export function readClockBySqlite(connection: SqliteConnection, clock: Clock): ClockReading {
   return connection.guarded(() => look(connection, clock.nowMs()).reading);
 }
 
-/** The same, and keeps what was found. */
+/** Compares a clock with what is known, and records the result. */
 export function noteClockInSqlite(connection: SqliteConnection, clock: Clock): ClockReading {
   return connection.guarded(() => {
     const nowMs = clock.nowMs();
@@ -33,7 +33,8 @@ export function noteClockInSqlite(connection: SqliteConnection, clock: Clock): C
       const seenMs = witnessedMs(check, newestMs);
       keep(connection, { seenMs, doubtedMs: check?.doubtedMs ?? nowMs, acceptedUntilMs });
     } else if (newestMs !== null) {
-      // Without a row there is nothing to lose, and nothing that speaks for this clock. Rows ahead of it are of a wrong one.
+      // Without a row there is nothing to lose, and no evidence for this clock. A wrong clock made the rows
+      // ahead of it.
       if (newestMs > nowMs + AHEAD_MS) acceptedUntilMs = newestMs;
       keep(connection, { seenMs: nowMs, doubtedMs: null, acceptedUntilMs });
     }
@@ -41,7 +42,9 @@ export function noteClockInSqlite(connection: SqliteConnection, clock: Clock): C
   });
 }
 
-/** Believes a clock from now on. Rows that are ahead of it were made by a wrong one: they speak against it no more. */
+/**
+ * Trusts a clock from now on. A wrong clock made the rows ahead of it, so they no longer count against it.
+ */
 export function acceptClockInSqlite(connection: SqliteConnection, clock: Clock): void {
   connection.guarded(() => {
     const nowMs = clock.nowMs();
@@ -68,7 +71,7 @@ function look(connection: SqliteConnection, nowMs: number): Known {
   return { check, newestMs, reading: judgeByRows(check, newestMs, nowMs) };
 }
 
-/** When the newest row was made, or the newest before a time; null without one. */
+/** Returns when the newest row was made, or the newest before a time; null without one. */
 function newestRowMs(connection: SqliteConnection, beforeMs?: number): number | null {
   const row =
     beforeMs === undefined

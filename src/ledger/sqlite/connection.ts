@@ -9,7 +9,7 @@ import { BUSY_TIMEOUT_MS, openDatabase, openToRead } from './schema.ts';
 
 export type Row = Record<string, unknown>;
 
-/** What a batch of a thousand keys adds to the log, with room to spare. */
+/** Log space for a batch of a thousand keys, with a margin. */
 const LARGE_BATCH_BYTES = 4 * 2 ** 20;
 
 export class SqliteConnection {
@@ -17,12 +17,12 @@ export class SqliteConnection {
   readonly #openFile: (path: string) => DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
   #database: DatabaseSync;
-  /** The file's number on its disk, by which a removed or replaced database is told. */
+  /** The file's inode, which reveals a removed or replaced database. */
   readonly #inode: number;
-  /** Set for good once SQLite has found the file damaged: what it says of a row proves nothing any more. */
+  /** Set permanently once SQLite has found the file damaged: from then on its rows prove nothing. */
   #damage: Error | null = null;
 
-  /** Opens the file, which must exist to be only read. Throws `SetupError` when it cannot be used. */
+  /** Opens the file, which must exist if it is only read. Throws `SetupError` if it cannot be used. */
   constructor(path: string, { readOnly = false }: { readOnly?: boolean } = {}) {
     this.#path = path;
     this.#openFile = readOnly ? openToRead : openWithFunctions;
@@ -30,7 +30,7 @@ export class SqliteConnection {
     this.#inode = statSync(path).ino;
   }
 
-  /** Takes the write lock. Throws when others hold it for longer than `waitMs`. */
+  /** Takes the write lock. Throws if another process holds it for longer than `waitMs`. */
   begin(waitMs: number = BUSY_TIMEOUT_MS): void {
     this.#assertSameFile();
     const database = this.#open();
@@ -60,7 +60,7 @@ export class SqliteConnection {
     }
   }
 
-  /** Gives the connection up; the next use opens a fresh one, which sees only what the file holds. */
+  /** Closes the connection. The next use opens a fresh one, which sees only what the file holds. */
   close(): void {
     this.#statements.clear();
     if (this.#database.isOpen) this.#database.close();
@@ -79,12 +79,12 @@ export class SqliteConnection {
     return Number(this.#noting(() => this.#statement(sql).run(...values)).changes);
   }
 
-  /** Runs a statement that changes one row or none; true when it changed one. */
+  /** Runs a statement that changes at most one row. Returns true if it changed one. */
   changes(sql: string, ...values: SQLInputValue[]): boolean {
     return this.run(sql, ...values) === 1;
   }
 
-  /** Runs `work`, turning every failure of the database into `ledger_unavailable`. */
+  /** Runs `work` and converts every failure of the database to `ledger_unavailable`. */
   guarded<T>(work: () => T): T {
     try {
       return work();
@@ -93,7 +93,7 @@ export class SqliteConnection {
     }
   }
 
-  /** Runs a call of SQLite. After one that found damage, each throws what that one threw. */
+  /** Runs a call of SQLite. Once a call has found damage, every later one throws the same error. */
   #noting<T>(call: () => T): T {
     if (this.#damage) throw this.#damage;
     try {
@@ -106,8 +106,8 @@ export class SqliteConnection {
   }
 
   /**
-   * Throws when the disk has no room for a large batch, or has become read-only. A small write may still fit into the
-   * log as it is.
+   * Throws if the disk has no room for a large batch or has become read-only. A small write may still fit
+   * into the existing log.
    */
   assertRoom(): void {
     accessSync(this.#path, constants.W_OK);
@@ -116,15 +116,15 @@ export class SqliteConnection {
   }
 
   /**
-   * Rows written to a file that was removed or replaced are lost with it: nothing may be recorded
-   * there. The same file may come back. Only a restart takes on another one, after its master secret has been checked.
+   * Throws if the file was removed or replaced: rows written to it would be lost with it. The same file may
+   * come back. Only a restart accepts another one, after its master secret has been checked.
    */
   #assertSameFile(): void {
     const inode = statSync(this.#path, { throwIfNoEntry: false })?.ino;
     if (inode !== this.#inode) throw notTheOpenFile(this.#path, inode !== undefined);
   }
 
-  /** The database, opened again when an earlier failure has closed it. */
+  /** Returns the database, reopened if an earlier failure closed it. */
   #open(): DatabaseSync {
     if (!this.#database.isOpen) {
       this.#assertSameFile();
@@ -143,7 +143,10 @@ export class SqliteConnection {
   }
 }
 
-/** The database with the function `add_counts`, the sum of two lists of counts, as PostgreSQL's schema has it. */
+/**
+ * Opens the database with the function `add_counts`, the sum of two lists of counts, which PostgreSQL's
+ * schema also has.
+ */
 function openWithFunctions(path: string): DatabaseSync {
   const database = openDatabase(path);
   database.function('add_counts', { deterministic: true }, (kept, more) => {

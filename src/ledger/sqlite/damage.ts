@@ -1,24 +1,27 @@
-/** What a damaged database is told by, and what an operator does about it. */
+/** Recognises a damaged database, and describes the remedy. */
 import { basename, dirname } from 'node:path';
 import { SetupError } from '../../errors.ts';
 import { isLocked } from '../may-pass.ts';
 
-/** SQLITE_CORRUPT and SQLITE_NOTADB. The low byte is the code, the others refine it. */
+/** SQLITE_CORRUPT and SQLITE_NOTADB. The low byte is the code; the others refine it. */
 const DAMAGE_CODES = [11, 26];
 
 const NOT_A_DATABASE = 26;
 const READONLY = 8;
 
-/** What SQLite keeps beside a database, and would apply to any file of that name. */
+/** Suffixes of the files that SQLite keeps beside a database, and would apply to any file of that name. */
 export const SIDE_FILES = ['-wal', '-shm', '-journal'] as const;
 
-/** Whether SQLite has found the file damaged, or to be no database. */
+/** Returns true if SQLite found that the file is damaged or is no database. */
 export function isDamage(error: unknown): boolean {
   const code = codeOf(error);
   return code !== undefined && DAMAGE_CODES.includes(code);
 }
 
-/** The way back to a sound file. It ends its line, so that the command is shown as this user starts it. */
+/**
+ * Describes how to restore a sound file. The text ends its line, so that the command can be shown the way
+ * this user runs it.
+ */
 export function wayBack(path: string): string {
   const name = basename(path);
   return (
@@ -28,12 +31,12 @@ export function wayBack(path: string): string {
   );
 }
 
-/** A damaged database, with what was found in one line. */
+/** Reports a damaged database. `found` is one line. */
 export function damagedDatabase(path: string, found: string): SetupError {
   return new SetupError(`the database ${path} is damaged: ${found}. ${wayBack(path)}`);
 }
 
-/** A file that holds no backup, or a damaged one. */
+/** Reports a file that is a damaged backup or none at all. */
 export function uselessBackup(path: string, found: string): SetupError {
   return new SetupError(
     `the backup ${path} cannot be used: ${found}. Nothing was restored, and the file stays as it is. Take another ` +
@@ -41,7 +44,7 @@ export function uselessBackup(path: string, found: string): SetupError {
   );
 }
 
-/** The database that a server has open was moved away or removed, or another file was put in its place. */
+/** Reports that a server's open database was moved away, removed or replaced. */
 export function notTheOpenFile(path: string, isReplaced: boolean): Error {
   const name = basename(path);
   if (!isReplaced) {
@@ -57,7 +60,10 @@ export function notTheOpenFile(path: string, isReplaced: boolean): Error {
   );
 }
 
-/** A failure to open the database, with the remedy that fits the cause; `remedy` is for all other causes. */
+/**
+ * Reports a failure to open the database, with the remedy for its cause. `remedy` applies to all other
+ * causes.
+ */
 export function openingFailure(
   path: string,
   cause: unknown,

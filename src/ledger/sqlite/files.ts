@@ -1,4 +1,4 @@
-/** What the files of the embedded database have to be like before SQLite opens them. */
+/** Checks the files of the embedded database before SQLite opens them. */
 import {
   accessSync,
   closeSync,
@@ -14,7 +14,7 @@ import { SetupError } from '../../errors.ts';
 import { quote } from '../../shell-word.ts';
 import { SIDE_FILES, wayBack } from './damage.ts';
 
-/** What the first server that starts on a directory leaves there, and its master secret. */
+/** The files that the first server on a directory leaves there: its ID and its master secret. */
 const DIRECTORY_ID = 'directory.id';
 const MASTER_SECRET = 'master.key';
 
@@ -22,9 +22,10 @@ const EMPTY_PAUSE_MS = 50;
 const EMPTY_LOOKS = 10;
 
 /**
- * Throws `SetupError` when the database is gone from a directory that a server has worked with, or is beside a master
- * secret and empty, or without a schema. SQLite would make a new ledger there, without accounts, counters and keys. A
- * directory that has a master secret and no database file is new: operators put the secret there before the first start.
+ * Throws `SetupError` if the database is missing from a directory that a server has used, or is empty or
+ * without a schema beside a master secret. SQLite would create a new ledger there, without accounts,
+ * counters and keys. A directory with a master secret and no database file is new: operators put the secret
+ * there before the first start.
  */
 export function refuseLostDatabase(path: string): void {
   const trace = [DIRECTORY_ID, MASTER_SECRET]
@@ -51,7 +52,10 @@ function beginAnew(files: readonly string[]): string {
   return `To begin with an empty ledger instead, which knows no account and no key, remove ${names}`;
 }
 
-/** Another process that makes the database in this moment has it without a schema for some milliseconds. */
+/**
+ * Rechecks for a while, because a database that another process is creating has no schema for a few
+ * milliseconds.
+ */
 function staysUnmade(path: string): boolean {
   for (let look = 0; isUnmade(path); look++) {
     if (look === EMPTY_LOOKS) return true;
@@ -64,7 +68,10 @@ const MAGIC = 'SQLite format 3\0';
 const HEADER_BYTES = 100;
 const USER_VERSION_AT = 60;
 
-/** True for an empty file, and for a database without a schema of this service. What a log holds SQLite has to say. */
+/**
+ * Returns true for an empty file, and for a database without a schema of this service. SQLite must read it,
+ * because the schema may be in the log.
+ */
 function isUnmade(path: string): boolean {
   const stats = look(path);
   if (!stats?.isFile()) return false;
@@ -89,8 +96,8 @@ function readHeader(path: string): Buffer {
 }
 
 /**
- * Throws `SetupError` that names what this user cannot write: the database, the files beside it, or their directory.
- * SQLite would name none of them, and would give new files the mode of a read-only database.
+ * Throws a `SetupError` that names what this user cannot write: the database, the files beside it, or their
+ * directory. SQLite would name none of them, and would give new files the mode of a read-only database.
  */
 export function requireWritable(path: string): void {
   requireFile(path);
@@ -103,10 +110,10 @@ export function requireWritable(path: string): void {
   requireRights(path, constants.R_OK | constants.W_OK);
 }
 
-/** Throws `SetupError` that names what this user cannot read of the database and the files beside it. */
+/** Throws a `SetupError` that names the files of the database that this user cannot read. */
 export function requireReadable(path: string): void {
   requireFile(path);
-  // For a log without its index SQLite makes one, with the mode of the database.
+  // If the log has no index, SQLite creates one with the mode of the database.
   if (existsSync(`${path}-wal`) && !existsSync(`${path}-shm`)) requireWritable(path);
   else requireRights(path, constants.R_OK);
 }

@@ -1,4 +1,4 @@
-/** The upkeep of the embedded ledger: rows and sums that are out of date go, a few at a time. */
+/** The upkeep of the embedded ledger: removes rows and sums that are out of date, a few at a time. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ClockReading, requireBelieved } from '../clock-check.ts';
 import { keyIdBound, keyIdMs } from '../key-time.ts';
@@ -8,20 +8,25 @@ import { unavailable } from '../unavailable.ts';
 import { acceptClockInSqlite, noteClockInSqlite, readClockBySqlite } from './clock.ts';
 import type { SqliteConnection } from './connection.ts';
 
-/** Rows of one transaction, which holds the only write lock. */
+/** Rows per transaction. Each transaction holds the only write lock. */
 const CHUNK = 500;
 
-/** Least pause between two transactions. Whoever waits for the lock tries again after some milliseconds. */
+/**
+ * Shortest pause between two transactions. A process that waits for the lock retries after a few
+ * milliseconds.
+ */
 const MIN_PAUSE_MS = 20;
 
-// By both times: a key whose id a wrong clock made stays as long as its row says that it is young, and the other way round.
+// Rows that are old by both times. A row stays while its ID or its `created_ms` is young, because a wrong
+// clock may have set the other.
 const ROWS = 'FROM ledger WHERE key_id < ? AND created_ms < ?';
 
-// The first old row by its id that is no older by its id than by `created_ms`, as rows are unless a clock was set back.
+// The first old row by ID whose ID is no older than its `created_ms`, which holds unless a clock was set
+// back.
 const OLDEST_ROW = `SELECT key_id AS keyId ${ROWS}
   AND key_id >= unhex(printf('%012X', max(created_ms, 0))) ORDER BY key_id LIMIT 1`;
 
-// Account by account, because these primary keys are by account first.
+// Account by account, because these primary keys begin with the account.
 const MINUTES = `FROM accounts CROSS JOIN rollup_minute AS old
   WHERE old.account_id = accounts.account_id AND old.period < ?`;
 
@@ -29,7 +34,10 @@ const P_VALUES = `FROM accounts CROSS JOIN validated_keys AS old
   WHERE old.account_id = accounts.account_id AND old.key_id < ?
     AND NOT EXISTS (SELECT 1 FROM ledger WHERE ledger.key_id = old.key_id)`;
 
-/** Removes what is out of date; between two pieces others may write as long as it has. */
+/**
+ * Removes what is out of date. After each piece it pauses for as long as the piece took, so that others can
+ * write.
+ */
 export async function pruneSqlite(
   connection: SqliteConnection,
   order: PruneOrder,
@@ -65,7 +73,7 @@ export async function pruneSqlite(
   return { rows, minuteSums, partitions: [], beforeMs, isPartial };
 }
 
-/** What an operator accepts is kept, and what the clock was found to be; a dry run keeps nothing. */
+/** Looks at the clock and records the result, or the operator's acceptance. A dry run records nothing. */
 function lookAtClock(
   connection: SqliteConnection,
   { clock, dryRun, acceptClock }: PruneOrder,
@@ -91,8 +99,8 @@ function boundsOf(connection: SqliteConnection, nowMs: number, keepMs: number): 
 }
 
 /**
- * The time of the oldest row that is out of date, by the younger of its two times; null without one. If a clock was set back
- * while each of them was made, there are few, and all are read.
+ * Returns the time of the oldest row that is out of date, by the younger of its two times; null without
+ * one. If every such row was made while a clock was set back, they are few and all are read.
  */
 function oldestRowMs(connection: SqliteConnection, goalMs: number): number | null {
   const bounds = [keyIdBound(goalMs), goalMs] as const;
@@ -102,7 +110,7 @@ function oldestRowMs(connection: SqliteConnection, goalMs: number): number | nul
   return typeof first?.createdMs === 'number' ? first.createdMs : null;
 }
 
-/** Whether something that is out of date is left to further turns. */
+/** Reports whether anything out of date remains for further runs. */
 function leavesSome(connection: SqliteConnection, bounds: PruneBounds): boolean {
   const { goalMs, beforeMs, goalMinute, beforeMinute } = bounds;
   const [goal, before] = [keyIdBound(goalMs), keyIdBound(beforeMs)];
@@ -116,7 +124,7 @@ function leavesSome(connection: SqliteConnection, bounds: PruneBounds): boolean 
   );
 }
 
-/** All that is out of date, also what further turns would remove. */
+/** Counts everything that is out of date, including what further runs would remove. */
 function countOld(
   connection: SqliteConnection,
   { goalMs, goalMinute }: PruneBounds,
@@ -128,7 +136,7 @@ function countOld(
   }));
 }
 
-/** Repeats a removal, each time a transaction of its own, until it finds less than a full chunk. */
+/** Repeats a removal, each time in its own transaction, until it finds less than a full chunk. */
 async function inChunks(
   connection: SqliteConnection,
   signal: AbortSignal | undefined,

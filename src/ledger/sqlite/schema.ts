@@ -1,4 +1,4 @@
-/** Opens the SQLite database and brings its schema to the version this program knows. */
+/** Opens the SQLite database and migrates its schema. */
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -17,47 +17,48 @@ import {
 import { openingFailure, wayBack } from './damage.ts';
 import { requireReadable, requireWritable } from './files.ts';
 
-/** How long a writer waits for another process's transaction before it gives up. */
+/** How long a writer waits for another process's transaction. */
 export const BUSY_TIMEOUT_MS = 5_000;
 
 /**
- * Pages of the log (32 MiB) after which it goes into the database. Commitments fall on pages at random: a
- * longer log writes a page that several batches have changed once, not each time.
+ * Length of the log in pages (32 MiB) at which a checkpoint copies it into the database. Commitments fall
+ * on random pages: with a longer log, a page that several batches changed is copied once, not each time.
  */
 const CHECKPOINT_PAGES = 8_000;
 
 /**
- * Opens (and creates) the database file and brings its schema up to date. WAL with `synchronous=FULL`
- * syncs the log at every commit, so a committed transaction survives power loss, not only a crash of the
- * process. Throws `SetupError` when the file cannot be opened or holds a schema that this program cannot work with.
+ * Opens the database file, creating it if it is missing, and migrates its schema. WAL with
+ * `synchronous=FULL` syncs the log at every commit, so a committed transaction survives loss of power, not
+ * only a crash of the process. Throws `SetupError` if the file cannot be opened or this program cannot work
+ * with its schema.
  */
 export function openDatabase(path: string): DatabaseSync {
   return openMigrated(path, readMigrations('sqlite')).database;
 }
 
 /**
- * Opens an existing database to read it, and leaves nothing behind. Throws `SetupError` when it cannot be
- * read, or when this program cannot work with its schema.
+ * Opens an existing database to read it, and leaves nothing behind. Throws `SetupError` if it cannot be
+ * read or this program cannot work with its schema.
  *
- * A connection that only reads a WAL database makes the log and its index where they are missing, and does not
- * remove them. Where no server has the database open there is no log, and `immutable` makes none. A server that
- * starts in this moment writes to its log, not to the file.
+ * A connection that only reads a WAL database creates a missing log and index and does not remove them. If
+ * no server has the database open there is no log, and `immutable` avoids creating one. A server that
+ * starts at this moment writes to its log, not to the file.
  */
 export function openToRead(path: string): DatabaseSync {
   return openReadOnly(path, assertUsable);
 }
 
 /**
- * Throws `SetupError` when the database holds the ledger of an earlier release, or cannot be read. A file that is
- * missing or empty passes.
+ * Throws `SetupError` if the database holds the ledger of an earlier release or cannot be read. Accepts a
+ * missing or empty file.
  */
 export function refuseOlderSchema(path: string): void {
   if (existsSync(path)) openReadOnly(path, assertNotOlder).close();
 }
 
 /**
- * Opens an existing database for one long read. Servers may write meanwhile, so it has a log and an index like
- * theirs; the last connection that closes removes them. Throws like `openToRead`.
+ * Opens an existing database for one long read. Servers may write at the same time, so it has a log and an
+ * index like theirs; the last connection to close removes them. Throws like `openToRead`.
  */
 export function openSnapshot(path: string): DatabaseSync {
   requireWritable(path);
@@ -66,7 +67,7 @@ export function openSnapshot(path: string): DatabaseSync {
   return openExisting(path, url, { readOnly: false, check: assertUsable });
 }
 
-/** Throws `SetupError` unless the schema will do. */
+/** Throws `SetupError` if the schema is unsuitable. */
 type SchemaCheck = (database: DatabaseSync, path: string) => void;
 
 function openReadOnly(path: string, check: SchemaCheck): DatabaseSync {
@@ -109,17 +110,17 @@ function assertUsable(database: DatabaseSync, path: string): void {
   isNewerDatabase(database, path);
 }
 
-/** The database is new, or was emptied. */
+/** Reports a database that is new or was emptied. */
 export function noLedger(path: string): SetupError {
   return new SetupError(
     `the database ${path} holds no ledger. Check PHM_DATA_DIR first. ${wayBack(path)}`,
   );
 }
 
-/** The first schema had these tables, and no migration removes them. */
+/** Tables of the first schema that no migration removes. */
 const OWN_TABLES = ['accounts', 'api_keys', 'ledger', 'secret_checks', 'usage'];
 
-/** Throws `SetupError` when another program has made the database. */
+/** Throws `SetupError` if another program created the database. */
 export function refuseForeign(database: DatabaseSync, path: string): void {
   if (!isForeign(database)) return;
   throw new SetupError(
@@ -128,9 +129,9 @@ export function refuseForeign(database: DatabaseSync, path: string): void {
   );
 }
 
-/** Whether another program has made the database. */
+/** Returns true if another program created the database. */
 export function isForeign(database: DatabaseSync): boolean {
-  // One statement sees one state, also while another process makes the schema.
+  // One statement sees one state, even while another process creates the schema.
   const found = database
     .prepare(
       `SELECT (SELECT user_version FROM pragma_user_version) AS version, count(*) AS others,
@@ -153,7 +154,10 @@ function assertNotOlder(database: DatabaseSync, path: string): void {
   );
 }
 
-/** True when a newer release has made the schema and this program can work with it. Throws `SetupError` when it cannot. */
+/**
+ * Returns true if a newer release has migrated the schema and this program can work with it. Throws
+ * `SetupError` if it cannot.
+ */
 export function isNewerDatabase(
   database: DatabaseSync,
   path: string,
@@ -162,7 +166,7 @@ export function isNewerDatabase(
   return isNewerSchema(`the database ${path}`, readSchema(database), newestVersion(migrations));
 }
 
-/** Brings the schema up to date and says from which version to which. Throws like `openDatabase`. */
+/** Migrates the schema and returns its versions before and after. Throws like `openDatabase`. */
 export function migrateDatabase(
   path: string,
   migrations: readonly Migration[] = readMigrations('sqlite'),
@@ -200,8 +204,8 @@ function openMigrated(
 }
 
 /**
- * Applies the missing migrations in one transaction; two processes at once take turns. A newer schema that this program
- * can work with stays as it is.
+ * Applies the missing migrations in one transaction, one process at a time. Leaves a newer schema unchanged
+ * if this program can work with it.
  */
 function migrate(
   database: DatabaseSync,
@@ -237,7 +241,9 @@ function writeVersion(database: DatabaseSync, version: number, oldest: number | 
     .run(version, oldest);
 }
 
-/** The schema that a connection sees. A row of another version was not written by a migration, and says nothing. */
+/**
+ * Returns the schema that a connection sees. Ignores a row of another version, which no migration wrote.
+ */
 export function readSchema(database: DatabaseSync): SchemaState {
   const version = schemaVersion(database);
   const table = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'schema_version'";

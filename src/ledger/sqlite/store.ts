@@ -32,17 +32,17 @@ export interface SqliteStoreOptions {
   readonly path: string;
   /** Monthly quota by plan name; null is unlimited. */
   readonly quotas: Quotas;
-  /** Makes and changes nothing: neither the file, nor its schema, nor a log beside it. */
+  /** Creates and changes nothing: not the file, its schema, or a log beside it. */
   readonly readOnly?: boolean;
-  /** Told what an operator should know of the database. */
+  /** Receives warnings about the database for the operator. */
   readonly warn?: (message: string) => void;
 }
 
-/** Rows with a fingerprint. Exported for its tests, which look at its plan. */
+/** Selects rows by fingerprint. Exported for its tests, which read its plan. */
 export const CANDIDATES = `SELECT key_id AS keyId, commitment, secret_version AS version
   FROM ledger WHERE fingerprint = ? LIMIT ${MAX_CANDIDATES}`;
 
-/** Opens the store. Throws `SetupError` when the file cannot be used. */
+/** Opens the store. Throws `SetupError` if the file cannot be used. */
 export function openSqliteStore({
   path,
   quotas,
@@ -56,7 +56,7 @@ export function openSqliteStore({
   return new SqliteStore(connection, quotas);
 }
 
-/** Exported for its tests, which put a failing connection below it. */
+/** Exported for its tests, which give it a failing connection. */
 export class SqliteStore extends SqliteAccountStore implements LedgerStore {
   readonly #writer: SqliteWriter;
 

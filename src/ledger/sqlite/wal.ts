@@ -1,12 +1,12 @@
 /**
- * Looks for damage in SQLite's write-ahead log, which SQLite itself does not report: recovery takes the frames up to
- * the first whose checksum is wrong, and forgets all later ones. After a crash that is right for a transaction
- * whose sync had not ended. Commits are synced one by one, so at most one can be so unfinished: if two or more
- * follow the wrong frame, rows that were durable would be lost.
+ * Looks for damage in SQLite's write-ahead log that SQLite does not report. Its recovery takes the frames
+ * up to the first wrong checksum and drops all later ones. That is right for a transaction whose sync had
+ * not ended at a crash. Commits are synced one at a time, so at most one can be unfinished. If two or more
+ * follow the wrong frame, recovery would lose durable rows.
  *
- * Other processes may write to the log meanwhile, and a frame can be read before all of it is written. So damage counts
- * when a second pass meets the same bytes: a writer ends one frame before it begins the next, so a frame with a later
- * one behind it is whole when the second pass comes.
+ * Other processes may write to the log at the same time, and a frame can be read before it is complete. So
+ * damage counts only if a second pass reads the same bytes: a writer completes one frame before the next,
+ * so a frame with a later one behind it is complete by the second pass.
  *
  * Format: "WAL-mode File Format", https://www.sqlite.org/walformat.html.
  */
@@ -15,13 +15,13 @@ import { closeSync, openSync, readSync } from 'node:fs';
 const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
-/** The last bit of the magic number tells the byte order of checksums. */
+/** The last bit of the magic number gives the byte order of checksums. */
 const MAGIC = 0x377f0682;
 
-/** Frames that are read at once. */
+/** Frames per read. */
 const CHUNK_FRAMES = 256;
 
-/** Commits that may follow the first wrong frame: the one whose sync was under way. */
+/** Commits that may follow the first wrong frame: the one whose sync had not ended. */
 const UNFINISHED_COMMITS = 1;
 
 /** A running checksum: two sums of 32 bits over pairs of words. */
@@ -31,14 +31,14 @@ interface Checksum {
 }
 
 interface Damage {
-  /** In one line. */
+  /** The problem, in one line. */
   readonly found: string;
   readonly header: Buffer;
-  /** The first wrong frame; null when the header is wrong. */
+  /** The first wrong frame; null if the header is wrong. */
   readonly wrong: { readonly number: number; readonly bytes: Buffer } | null;
 }
 
-/** What is wrong with the log, in one line; null when nothing is, or there is none. */
+/** Returns what is wrong with the log, in one line; null if nothing is, or if there is no log. */
 export function findWalDamage(walPath: string): string | null {
   const file = openIfAny(walPath);
   if (file === null) return null;
@@ -97,7 +97,7 @@ function examineFrames(
         addWords(sum, frame.subarray(FRAME_HEADER_BYTES), littleEndian);
         if (!isOfThisLog || !isSum(frame, 16, sum)) wrong = { number, bytes: Buffer.from(frame) };
       }
-      // A frame that ends a transaction holds the size of the database.
+      // The last frame of a transaction holds the size of the database.
       if (wrong !== null && isOfThisLog && frame.readUInt32BE(4) !== 0) commitsAfter += 1;
     }
     if (chunk.length < CHUNK_FRAMES * frameBytes) break;
@@ -136,7 +136,7 @@ function openIfAny(path: string): number | null {
   }
 }
 
-/** The bytes at a place of the file, fewer at its end. */
+/** Reads bytes at a position of the file, fewer at its end. */
 function readAt(file: number, position: number, length: number): Buffer {
   const bytes = Buffer.alloc(length);
   let read = 0;

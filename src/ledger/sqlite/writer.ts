@@ -1,8 +1,8 @@
 /**
- * Records batches in SQLite, group-committed, and probes whether a batch could be recorded.
+ * Records batches in SQLite by group commit, and probes whether a batch could be recorded.
  *
- * `BEGIN IMMEDIATE` takes the write lock first, so what a transaction reads of counters and plans
- * stays true until it commits, whatever other processes (the command line, a second server) do.
+ * `BEGIN IMMEDIATE` takes the write lock first. So the counters and plans that a transaction reads stay
+ * valid until it commits, whatever other processes (the command line, a second server) do.
  */
 import { randomBytes } from 'node:crypto';
 import { HOUR_MS, MINUTE_MS, utcMonth } from '../../clock.ts';
@@ -21,10 +21,10 @@ import { unavailable } from '../unavailable.ts';
 import { readQuota, readUsed } from './accounts.ts';
 import type { SqliteConnection } from './connection.ts';
 
-/** How long a probe waits for another process's transaction. Batches wait behind it on the same thread. */
+/** How long a probe waits for another process's transaction. Batches queue behind it on the same thread. */
 const PROBE_WAIT_MS = 2_000;
 
-/** The requests of an account in a month, with those of the batch. */
+/** An account's usage of a month, including the batch so far. */
 type AccountCounter = Counter & { readonly accountId: string };
 
 export class SqliteWriter {
@@ -50,9 +50,10 @@ export class SqliteWriter {
   }
 
   /**
-   * What is rolled back reaches no file. So the probe asks the file system for room each time, and with `room` also
-   * commits a row, which a limit on the file's size or a broken disk stops. All is one transaction, so that the probe waits
-   * for the lock once. No account can be locked alone.
+   * Shows whether a key could be recorded. A rolled-back write reaches no file, so the probe asks the file
+   * system for space each time. With `room` it also commits a row, which fails at a limit on the file's
+   * size or on a broken disk. Everything is one transaction, so the probe waits for the lock once. Always
+   * returns false: SQLite has no locks on single accounts.
    */
   probe({ room }: ProbeOrder): boolean {
     try {
@@ -65,7 +66,7 @@ export class SqliteWriter {
         this.#connection.rollBack();
         return false;
       }
-      // There and back: SQLite writes no page for a row that is set to what it holds.
+      // Up and down again, because SQLite writes no page for a row whose value does not change.
       this.#connection.run('UPDATE secret_checks SET registered_ms = registered_ms + 1');
       this.#connection.run('UPDATE secret_checks SET registered_ms = registered_ms - 1');
     } catch (error) {
@@ -76,7 +77,7 @@ export class SqliteWriter {
     return false;
   }
 
-  /** Writes a key of an account of its own, like any other. */
+  /** Writes a key like any other, for an account of its own. */
   #writeProbe(): void {
     const request = probeRequest(Date.now());
     this.#connection.run(
@@ -90,10 +91,10 @@ export class SqliteWriter {
   }
 
   /**
-   * A failed COMMIT leaves it open whether the log holds the transaction. To see its rows afterwards
-   * would not prove them durable: a failed sync may have left them in the page cache alone. So the
-   * batch is refused whatever can be read, and its keys are never released; a fresh connection
-   * recovers the log before the next batch.
+   * Commits. After a failed COMMIT the log may or may not hold the transaction. Seeing its rows afterwards
+   * would not prove them durable: a failed sync may have left them only in the page cache. So the batch is
+   * refused whatever can be read, and its keys are never released. A fresh connection recovers the log
+   * before the next batch.
    */
   #commitOrRefuse(): void {
     try {
@@ -105,7 +106,7 @@ export class SqliteWriter {
     }
   }
 
-  /** The body of the transaction: decides each request in order, then writes the sums once. */
+  /** Decides each request in order, then writes the sums once. This is the body of the transaction. */
   #write(requests: readonly MeteredRequest[], failures: readonly FailedRequest[]): CommitOutcome[] {
     const counters = new Map<string, AccountCounter>();
     const minutes = new Rollup(MINUTE_MS);
@@ -128,7 +129,7 @@ export class SqliteWriter {
     return outcomes;
   }
 
-  /** Counts a request and inserts its row, if the quota leaves room. `counters` are those of the batch so far. */
+  /** Counts a request and inserts its row if the quota has room. `counters` include the batch so far. */
   #decide(request: MeteredRequest, counters: Map<string, AccountCounter>): CommitOutcome {
     const { accountId } = request;
     const month = utcMonth(request.atMs);
@@ -156,7 +157,9 @@ export class SqliteWriter {
     }
   }
 
-  /** Inserts the row unless its commitment is there already, which only a broken generator causes. */
+  /**
+   * Inserts the row. Returns false if its commitment exists already, which only a broken generator causes.
+   */
   #insertRow({ accountId, apiKeyId, key }: MeteredRequest): boolean {
     if (!key) return true;
     const { row } = key;
@@ -222,7 +225,10 @@ export class SqliteWriter {
     }
   }
 
-  /** By the whole commitment, which is about to be written anyway: rows that share its fingerprint hide nothing here. */
+  /**
+   * Compares the whole commitment, which is about to be written anyway, so rows that share its fingerprint
+   * hide nothing.
+   */
   #isRepeated({ fingerprint, digest, version }: Commitment): boolean {
     const row = this.#connection.get(
       'SELECT 1 FROM ledger WHERE fingerprint = ? AND commitment = ? AND secret_version = ?',
@@ -234,7 +240,7 @@ export class SqliteWriter {
   }
 }
 
-/** A request for a key that no client made. */
+/** Returns a request for a key that no client asked for. */
 function probeRequest(atMs: number): MeteredRequest {
   const digest = randomBytes(32);
   const accountId = `probe-${digest.toString('hex')}`;
