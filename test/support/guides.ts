@@ -125,13 +125,13 @@ export class Reader {
   }
 }
 
-/** The name in "Save this as `name`:", if that is the line above the block. */
+/** The name in "Save this as `name`:", if the paragraph above the block ends with it. */
 function fileName({ text }: Page, { line }: CodeBlock): string | undefined {
   const above = text
     .split('\n')
     .slice(0, line - 2)
-    .findLast((words) => words.trim() !== '');
-  return /[Ss]ave this as `([^`]+)`.*:$/.exec(above ?? '')?.[1];
+    .join('\n');
+  return /[Ss]ave\s+this\s+as\s+`([^`]+)`:\s*$/.exec(above)?.[1];
 }
 
 function mask(text: string): string {
