@@ -117,8 +117,11 @@ describe('phm assess --html, the page', () => {
     const page = await pageOf(write('zero.bin', new Uint8Array(200)), '--test', 'frequency');
     assert.match(page, /✗<\/span>0 of 1 tests passed, 1 FAILED<\/h2>/);
     assert.match(page, /<p>FAILED: frequency\.<\/p>/);
-    assert.match(page, /S_n = −1,600; its largest distance from 0 is 1,600, that is 40\.00 √n/);
-    assert.match(page, /Above the picture \(▲\): 40\.0 √n at k = 0\. k = 0 is the share of ones\./);
+    assert.match(page, /S_n = −1,600; its largest distance from 0 is 1,600, or 40\.00 √n/);
+    assert.match(
+      page,
+      /Above the picture \(▲\): 40\.0 √n at k = 0\. k = 0 reflects the share of ones\./,
+    );
   });
 
   it('shows every row of a judged source, the one outside of the verdict marked', async () => {
@@ -198,7 +201,10 @@ describe('phm assess --html, interrupted', () => {
     const page = readFileSync(path, 'utf8');
     assertWellFormed(page);
     assert.match(page, /3 sequences of 1,000 bits, exact constants; <strong[^>]*>ended early/);
-    assert.match(page, /<strong>Ended early:<\/strong> this page covers .* before, 3 sequences\./);
+    assert.match(
+      page,
+      /<strong>Ended early:<\/strong> this page covers only what was finished: 3 sequences\./,
+    );
   });
 
   it('leaves an older page alone when nothing was finished', async () => {

@@ -210,7 +210,7 @@ describe('phm assess, second level', () => {
       stdout,
       /^( *\d+ ){10} *0\.000000 \* +\d+\/60 \* {2}cumulative_sums forward {2}FAILED$/m,
     );
-    assert.match(stdout, /^\* 3 of 3 rows outside of their ±3σ interval/m);
+    assert.match(stdout, /^\* 3 of 3 rows outside their ±3σ interval/m);
     assert.match(stdout, /^ {2}Interval: 0\.9514643 to 1\.0000000, 58 to 60 of 60\.$/m);
     assert.match(stdout, /^Second level: FAILED, 3 of 3 rows failed\.$/m);
     assert.match(stdout, /^ {2}frequency: \d+\/60 passed, p = [0-9.]+e-\d+; uniformity p = /m);

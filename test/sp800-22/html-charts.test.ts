@@ -123,7 +123,7 @@ describe('encodePng', () => {
     const [, base64] = /src="data:image\/png;base64,([^"]*)"/.exec(text) ?? [];
     const lines = inflateSync(chunksOf(Buffer.from(base64, 'base64')).get('IDAT') as Buffer);
     assert.deepEqual([...lines.subarray(1, 5)], [...bytes.subarray(0, 4)]);
-    assert.match(text, /The first 992 bits of sequence 1, 32 a row/);
+    assert.match(text, /The first 992 bits of sequence 1, 32 per row/);
   });
 });
 

@@ -1,4 +1,4 @@
-/** The reports of `phm assess`: the summary in its JSON, and the text for people. */
+/** The reports of `phm assess`: the JSON summary and the text report. */
 import {
   ALPHA,
   type AssessedTest,
@@ -59,9 +59,9 @@ export const NO_CERTIFICATE: readonly string[] = [
   'sequence that passes may still be predictable.',
 ];
 
-export const TEST_RULE: string = `A test passes when its smallest p-value, corrected for their number, is at least ${ALPHA}.`;
+export const TEST_RULE: string = `A test passes if its smallest p-value, corrected for their number, is at least ${ALPHA}.`;
 
-/** The report on one sequence as a table for people, ending in a line end. */
+/** The text report on one sequence, with a final line end. */
 export function formatSequenceText(report: SuiteReport): string {
   const { bits, constants, tests, tests_passed, total_tests } = toAssessReport(report);
   const rows = tests.map((test) => [test.name, smallestText(test), resultText(test)]);
@@ -76,7 +76,7 @@ export function formatSequenceText(report: SuiteReport): string {
   ]);
 }
 
-/** The report on several sequences of `bits` bits, ending in a line end. */
+/** The text report on several sequences of `bits` bits, with a final line end. */
 export function formatSummaryText(
   bits: number,
   constants: Constants,
@@ -96,7 +96,7 @@ export function formatSummaryText(
   ]);
 }
 
-/** `sequences`: how many, ending in "of "; nothing for one alone. */
+/** Returns the first line of a report. `sequences` is their number with a final "of ", or empty for a single one. */
 export function heading(bits: number, constants: Constants, sequences = ''): string {
   return `SP 800-22 Rev. 1a: ${sequences}${grouped(bits)} bits, ${constants} constants`;
 }
@@ -108,8 +108,8 @@ function joinLines(lines: readonly string[]): string {
 const RULE = '-'.repeat(86);
 
 /**
- * The table of the NIST program's finalAnalysisReport; its asterisks are the standard's limits. Tests
- * that never applied are left out.
+ * The table of the NIST program's finalAnalysisReport. Asterisks mark the standard's limits. Tests that
+ * never applied are left out.
  */
 function finalAnalysis({ rows }: SecondLevelVerdict): string[] {
   return [
@@ -137,7 +137,7 @@ export function rowName({ test, label }: RowCounts): string {
   return label === '' ? test : `${test} ${label}`;
 }
 
-/** Below this the p-values of a sound source are not uniform enough to be told so by many of them. */
+/** Below this length the p-values of a sound source are not uniform enough for a test with many of them. */
 const LATTICE_BITS = 1_000_000;
 
 function verdictLines(secondLevel: SecondLevel, bits: number): string[] {
@@ -156,37 +156,37 @@ function verdictLines(secondLevel: SecondLevel, bits: number): string[] {
   ];
 }
 
-/** How a row fails, and what to bear in mind when one does. */
+/** Explains when a row fails, and warns about short sequences. */
 export function verdictNotes(secondLevel: SecondLevelVerdict, bits: number): string[] {
   const { checks, checkAlpha, familyAlpha } = secondLevel;
   return [
-    `A row fails with a probability below ${checkAlpha.toExponential(2)}: ${familyAlpha * 100} % shared by ${checks} checks, so that`,
-    `at most ${familyAlpha * 100} % of sources with exact p-values fail.`,
+    `A row fails if a probability is below ${checkAlpha.toExponential(2)}: ${familyAlpha * 100} % divided by ${checks} checks.`,
+    `So at most ${familyAlpha * 100} % of sound sources with exact p-values fail.`,
     ...(bits < LATTICE_BITS ? LATTICE_NOTE : []),
   ];
 }
 
 const LATTICE_NOTE = [
-  `Note: below ${grouped(LATTICE_BITS)} bits p-values take few values, in dft above all, and a sound source`,
-  'may fail for that alone; use longer sequences, and fewer.',
+  `Note: below ${grouped(LATTICE_BITS)} bits p-values take few values, above all in dft, and a sound source`,
+  'can fail for that reason alone. Use longer and fewer sequences.',
 ];
 
-/** What the limits of the standard say, row by row and uncorrected. */
+/** Counts the rows outside the standard's limits for one row, uncorrected. */
 export function standardTexts(secondLevel: SecondLevelVerdict): string[] {
   const { rowsJudged, rowsOutsideInterval, expectedOutsideInterval, rowsNotUniform } = secondLevel;
   const expected = expectedOutsideInterval.toFixed(2);
   return [
-    `${rowsOutsideInterval} of ${rowsJudged} rows outside of their ±3σ interval (§4.2.1); ${expected} are to be expected.`,
+    `${rowsOutsideInterval} of ${rowsJudged} rows outside their ±3σ interval (§4.2.1); ${expected} expected.`,
     `${rowsNotUniform} of ${rowsJudged} rows with P-value_T below ${UNIFORMITY_ALPHA} (§4.2.2).`,
   ];
 }
 
-/** Once for each number of sequences. */
+/** Returns one text for each number of sequences. */
 function intervalTexts({ rows }: SecondLevelVerdict): string[] {
   return [...new Set(rows.filter((row) => row.judged).map(intervalText))];
 }
 
-/** The interval of a row, and the counts within it. */
+/** Returns the interval of a row, and the counts of passes within it. */
 export function intervalText({ interval: [low, high], sequences }: JudgedRow): string {
   const [fewest, most] = [Math.ceil(low * sequences), Math.floor(high * sequences)];
   return `Interval: ${low.toFixed(7)} to ${high.toFixed(7)}, ${fewest} to ${most} of ${sequences}.`;
@@ -198,7 +198,7 @@ export function failureText(row: SecondLevelRow): string {
   return `  ${rowName(row)}: ${passes}; uniformity p = ${row.uniformityP.toExponential(2)}`;
 }
 
-/** The smallest p-value, and of how many. */
+/** Returns the smallest p-value and the number of p-values. */
 function smallestText({ applicable, p_values, statistics }: AssessedTest): string {
   if (!applicable) return '-';
   if (statistics.prerequisite_met === false) return '0 (share of ones is off)';

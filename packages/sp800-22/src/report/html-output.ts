@@ -1,4 +1,4 @@
-/** The report as a web page: gathers what the page shows, and writes it at the end of the run. */
+/** The report as a web page: gathers its content during the run and writes it at the end. */
 import {
   type ApplicableOutcome,
   type Constants,
@@ -16,29 +16,29 @@ import type { Smallest } from './html/tests-table.ts';
 import { walkEnvelope, walkFigure } from './html/walk.ts';
 import type { AssessOutput, AssessSummary } from './summary.ts';
 
-/** There are no more without a second level, unless its tests did not apply to enough of them. */
+/** Sequences whose p-values are plotted. From one more on, the second level usually takes the plot's place. */
 const PLOTTED_SEQUENCES = SECOND_LEVEL_MINIMUM_SEQUENCES - 1;
 
-/** What the page says of its input, and of the program that writes it. */
+/** The input and the program that the page names. */
 export type PageHead = Pick<PageContent, 'input' | 'program'> & { readonly constants: Constants };
 
 export class HtmlOutput implements AssessOutput {
   readonly #write: (page: string) => void;
   readonly #head: PageHead;
   readonly #smallest = new Map<TestName, Smallest>();
-  /** The p-values of the first sequences; of the others nothing is kept but the smallest. */
+  /** The p-values of the first sequences; of the others only the smallest is kept. */
   readonly #pValues = new Map<TestName, (readonly number[])[]>();
   #first: SuiteReport | undefined;
   #plotted = 0;
   #pictures: Markup = NOTHING;
 
-  /** `write` gets the page once, when the run ends. */
+  /** Calls `write` with the page once, when the run ends. */
   constructor(head: PageHead, write: (page: string) => void) {
     this.#head = head;
     this.#write = write;
   }
 
-  /** Draws the first sequence. Nothing of it is kept but what the page shows. */
+  /** Draws the first sequence. Keeps only what the page shows. */
   draw(bytes: Uint8Array, bits: number): void {
     const spectrum = measureSpectrum(bytes, bits, this.#head.constants);
     this.#pictures = markup`${rasterFigure(bytes, bits)}${walkFigure(walkEnvelope(bytes, bits))}${spectrumFigure(spectrum, bits)}`;

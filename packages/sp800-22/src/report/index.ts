@@ -1,6 +1,6 @@
 /**
- * Reports of the suite as JSON, CSV, text and a web page. In: one `SuiteReport` a sequence, in order. Out: text, as it
- * is made. Nothing here opens a file.
+ * Reports of the suite as JSON, CSV, text and a web page. In: one `SuiteReport` per sequence, in order. Out: text, as
+ * soon as it is complete. This folder opens no file.
  */
 
 export { HtmlOutput, type PageHead } from './html-output.ts';

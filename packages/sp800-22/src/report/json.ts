@@ -1,6 +1,6 @@
 /**
- * A suite report as plain JSON, complete enough to be filed: what each test was set to, which p-value
- * is which, and what was counted. The one shape for the command line and the service.
+ * A suite report as plain JSON, complete enough to file: the parameters of each test, a label for each
+ * p-value, and the counts. The command line and the service use this one shape.
  */
 import {
   type Constants,
@@ -17,19 +17,19 @@ import type { SuiteReport, TestName, TestOutcome } from '../suite.ts';
 import { RANK_M, rankProbabilities } from '../tests/rank.ts';
 
 /**
- * One test in the report. A test that does not apply has a reason, nothing in its lists and records,
- * and null for `corrected_p` and `passed`.
+ * One test in the report. A test that does not apply has a reason, empty lists and records, and null for
+ * `corrected_p` and `passed`.
  */
 export interface AssessedTest {
   readonly name: TestName;
   readonly applicable: boolean;
   readonly reason?: string;
-  /** What the test was set to, in the standard's symbols; `pi` are its class probabilities. */
+  /** Parameters in the standard's symbols; `pi` are the class probabilities. */
   readonly parameters: Statistics;
-  /** What each p-value is about, as many as there are; empty text where a test has one. */
+  /** One label per p-value; empty if the test has one p-value. */
   readonly labels: readonly string[];
   readonly p_values: readonly number[];
-  /** The smallest p-value, corrected for their number: at least `alpha` when the test passed. */
+  /** The smallest p-value, corrected for their number: at least `alpha` if the test passed. */
   readonly corrected_p: number | null;
   readonly statistics: Statistics;
   readonly passed: boolean | null;
@@ -45,7 +45,7 @@ export interface AssessReport {
   readonly total_tests: number;
 }
 
-/** `labels` name the p-values of a report that has others than the suite's own. */
+/** Returns the report as JSON. `labels` replace the suite's own names of the p-values. */
 export function toAssessReport(
   report: SuiteReport,
   labels: Readonly<Record<TestName, readonly string[]>> = P_VALUE_LABELS,
@@ -88,7 +88,7 @@ function toAssessedTest(
 
 type ReadParameters = (statistics: Statistics, constants: Constants) => Statistics;
 
-/** Tests with parameters: those among their statistics, and the constants they were compared with. */
+/** Parameters of a test: those among its statistics, and the constants of the comparison. */
 const PARAMETERS: Partial<Record<TestName, ReadParameters>> = {
   block_frequency: ({ M, N }) => ({ M, N }),
   longest_run: ({ M, N }, constants) => {

@@ -1,4 +1,4 @@
-/** Where the reports go: JSON, CSV or text. Each writes as it goes and keeps one report at most. */
+/** Outputs of the reports: JSON, CSV or text. Each writes as it goes and keeps at most one report. */
 import { ALPHA, P_VALUE_LABELS, type SuiteReport } from '../index.ts';
 import { formatSequenceText, formatSummaryText, toJsonSummary } from './format.ts';
 import { toAssessReport } from './json.ts';
@@ -14,12 +14,12 @@ export function makeOutput(kind: OutputKind, write: Write): AssessOutput {
 }
 
 /**
- * One sequence: its report. More: `{"bits", "constants", "sequences": […], "summary"}`, on one line,
- * each report as soon as it is there. One sequence of a run that ended early counts as more.
+ * Writes one report, or `{"bits", "constants", "sequences": […], "summary"}` on one line if there are several
+ * sequences or the run ended early. Each report is written as soon as it is complete.
  */
 class JsonOutput implements AssessOutput {
   readonly #write: Write;
-  /** The first report, kept until it is known whether there are more. */
+  /** The first report, kept until the second one or the end. */
   #first: SuiteReport | undefined;
   #separator = '';
 
@@ -60,7 +60,7 @@ class JsonOutput implements AssessOutput {
   }
 }
 
-/** One line for each p-value of each sequence; sequences and p-values count from 1. */
+/** Writes one line per p-value and sequence; both count from 1. */
 class CsvOutput implements AssessOutput {
   readonly #write: Write;
   #sequence = 0;
@@ -84,11 +84,11 @@ class CsvOutput implements AssessOutput {
   }
 
   end(): void {
-    // Every line has been written.
+    // `add` has written every line.
   }
 }
 
-/** A table at the end: of the sequence when there is one, of the source when there are more. */
+/** Writes a table at the end: on the sequence if there is one, else on the source. */
 class TextOutput implements AssessOutput {
   readonly #write: Write;
   #first: SuiteReport | undefined;

@@ -1,4 +1,4 @@
-/** The summary of a run over many sequences, and where its reports go. */
+/** The summary of a run over many sequences, and the interface of its outputs. */
 import {
   judgeSecondLevel,
   PValueTally,
@@ -8,7 +8,7 @@ import {
   type TestName,
 } from '../index.ts';
 
-/** What a run came to. */
+/** The result of a run. */
 export interface AssessSummary {
   readonly sequences: number;
   /** False when the run ended early: by Ctrl-C or by an error. */
@@ -24,13 +24,13 @@ export interface TestCounts {
   readonly passed: number;
 }
 
-/** Where reports go, in the order of the sequences. `end` comes last, unless there are none. */
+/** Receives reports in the order of the sequences. `end` comes last, and only after at least one `add`. */
 export interface AssessOutput {
   add(report: SuiteReport): void;
   end(summary: AssessSummary): void;
 }
 
-/** Counts that grow with the tests, not with the sequences. */
+/** Counts of a run. Their size grows with the tests, not with the sequences. */
 export class RunCounts {
   readonly #tally: PValueTally;
   readonly #tests: ReadonlyMap<TestName, { applicable: number; passed: number }>;

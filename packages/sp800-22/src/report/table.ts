@@ -1,16 +1,16 @@
-/** Numbers and columns for people. */
+/** Numbers and columns of the text reports. */
 
-/** 1000000 as 1,000,000. */
+/** Writes 1000000 as 1,000,000. */
 export function grouped(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** "1 sequence", "2,000 sequences". */
+/** Returns "1 sequence", "2,000 sequences". */
 export function countText(sequences: number): string {
   return `${grouped(sequences)} sequence${sequences === 1 ? '' : 's'}`;
 }
 
-/** Rows of equal length as lines, each column as wide as its widest cell. */
+/** Returns rows of equal length as lines, each column as wide as its widest cell. */
 export function alignColumns(rows: readonly string[][]): string[] {
   const widths = rows[0].map((_, column) => Math.max(...rows.map((row) => row[column].length)));
   return rows.map((row) =>

@@ -1,10 +1,10 @@
-/** What the charts share: scales, ticks, marks and legends. Units are those of the SVG's viewBox. */
+/** Shared parts of the charts: scales, ticks, marks and legends. Units are those of the SVG's viewBox. */
 import { grouped } from '../table.ts';
 import { type Content, type Markup, markup, NOTHING } from './markup.ts';
 
 export type Scale = (value: number) => number;
 
-/** Maps the domain to the range, linearly. */
+/** Returns a linear scale from the domain to the range. */
 export function linearScale(
   [low, high]: readonly [number, number],
   [start, end]: readonly [number, number],
@@ -13,26 +13,26 @@ export function linearScale(
   return (value) => start + (value - low) * factor;
 }
 
-/** To a tenth of a unit: finer is not seen, and makes the page heavy. */
+/** Rounds to a tenth of a unit: finer steps are invisible and make the page heavy. */
 export function px(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Multiples of 1, 2 or 5 times a power of ten within [low, high], `most` of them at most. */
+/** Returns at most `most` multiples of 1, 2 or 5 times a power of ten within [low, high]. */
 export function niceTicks(low: number, high: number, most: number): number[] {
   const magnitude = 10 ** Math.floor(Math.log10((high - low) / most));
   const steps = [1, 2, 5, 10, 20].map((factor) => factor * magnitude);
   const countOf = (step: number): number => Math.floor(high / step) - Math.ceil(low / step) + 1;
   const step = steps.find((one) => countOf(one) <= most) ?? high - low;
   const first = Math.ceil(low / step);
-  // Rounded, as 3 · 0.1 is not 0.3; 0 + x, as there is no −0.
+  // Rounded because 3 · 0.1 is not 0.3; 0 + x turns −0 into 0.
   return Array.from(
     { length: countOf(step) },
     (_, i) => 0 + Number(((first + i) * step).toPrecision(12)),
   );
 }
 
-/** 200,000 and 20 M, and a minus sign as wide as a digit. */
+/** Writes 200,000 and 20 M, with a minus sign as wide as a digit. */
 export function shortNumber(value: number): string {
   const text = Math.abs(value) >= 1e6 ? `${value / 1e6} M` : grouped(value);
   return text.replace('-', '−');
@@ -40,12 +40,12 @@ export function shortNumber(value: number): string {
 
 export type Point = readonly [x: number, y: number];
 
-/** A line through the points. */
+/** Returns the path of a line through the points. */
 export function linePath(points: readonly Point[]): string {
   return points.map(([x, y], i) => `${i === 0 ? 'M' : 'L'}${px(x)} ${px(y)}`).join('');
 }
 
-/** How a point is drawn: by its form, and by its colour as well. */
+/** The form of a point, which also has a colour of its own. */
 export type MarkKind = 'dot' | 'ring' | 'cross';
 
 const MARK_PATHS: Readonly<Record<MarkKind, string>> = {
@@ -54,7 +54,7 @@ const MARK_PATHS: Readonly<Record<MarkKind, string>> = {
   cross: 'm-3.5-3.5l7 7m0-7l-7 7',
 };
 
-/** All points of one kind as one path. */
+/** Draws all points of one kind as one path. */
 export function marks(kind: MarkKind, points: readonly Point[]): Markup {
   const path = points.map(([x, y]) => `M${px(x)} ${px(y)}${MARK_PATHS[kind]}`).join('');
   return markup`<path class="${kind}" d="${path}"/>`;
@@ -68,10 +68,10 @@ export interface LegendItem {
 
 const LEGEND_SAMPLE = 24;
 
-/** Width of a character on average. */
+/** Average width of a character. */
 const CHARACTER = 7.2;
 
-/** A line of samples and words. */
+/** Draws a line of samples and labels. */
 export function legend(items: readonly LegendItem[], left: number, y: number): Markup[] {
   let x = left;
   return items.map(({ sample, text }) => {
@@ -91,7 +91,7 @@ function legendSample(sample: LegendItem['sample'], x: number, y: number): Marku
   return markup`<path class="${sample}" d="M${x} ${y}h18"/>`;
 }
 
-/** A drawing that readers without eyes for it hear as `label`. */
+/** Returns a drawing; screen readers read `label`. */
 export function drawing(
   width: number,
   height: number,
@@ -102,7 +102,7 @@ export function drawing(
   return markup`<svg class="${className}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${label}"><title>${label}</title>${content}</svg>`;
 }
 
-/** A drawing over the words that explain it. */
+/** Returns a drawing with the caption below it. */
 export function figure(picture: Markup, caption: Content, heading: Content = NOTHING): Markup {
   return markup`<figure>${heading}<div class="scroll">${picture}</div>
 <figcaption>${caption}</figcaption></figure>

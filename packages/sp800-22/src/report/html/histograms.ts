@@ -1,4 +1,4 @@
-/** Every row of the second level: histogram of its p-values, P-value_T, proportion, verdict. */
+/** The section with every row of the second level: histogram of its p-values, P-value_T, proportion, verdict. */
 import {
   type SecondLevelRow,
   type SecondLevelVerdict,
@@ -11,7 +11,7 @@ import { grouped } from '../table.ts';
 import { drawing, px } from './chart.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
 
-/** Tests with no more rows share a heading. */
+/** Tests with at most this many rows share a heading. */
 const FEW_ROWS = 2;
 
 export function histogramsSection({ rows, rowsJudged }: SecondLevelVerdict): Markup {
@@ -20,7 +20,7 @@ export function histogramsSection({ rows, rowsJudged }: SecondLevelVerdict): Mar
   const few = groups.filter((group) => group.rows.length <= FEW_ROWS).flatMap(({ rows }) => rows);
   const many = groups.filter((group) => group.rows.length > FEW_ROWS);
   return markup`<section id="rows"><h2>All ${grouped(rowsJudged)} rows</h2>
-<p>Each picture counts the p-values of one row in ten classes from 0 to 1; the line is the count to be expected of each. P-value_T (§4.2.2) says how uniform they are, and should be at least ${UNIFORMITY_ALPHA}. Below it: the sequences that passed. <b class="outside">*</b> marks what is outside of the standard's limit for one row, <span class="passed">✓</span> and <b class="failed">✗ FAILED</b> are the verdict on the row.</p>
+<p>Each picture counts the p-values of one row in ten classes from 0 to 1; the line marks the expected count. P-value_T (§4.2.2) measures their uniformity and should be at least ${UNIFORMITY_ALPHA}. Below it is the number of sequences that passed. <b class="outside">*</b> marks a figure outside the standard's limit for one row; <span class="passed">✓</span> and <b class="failed">✗ FAILED</b> are the verdict on the row.</p>
 ${few.length > 0 ? rowGroup('Tests of one or two p-values', few, (row) => `${row.test} ${row.label}`) : NOTHING}
 ${many.map((group) => rowGroup(group.test, group.rows, ({ label }) => label))}
 </section>
@@ -46,7 +46,7 @@ function rowCard(row: SecondLevelRow, name: string): Markup {
 `;
 }
 
-/** A long name may be broken behind an underscore. */
+/** Allows a line break after each underscore of a long name. */
 function breakable(name: string): Markup[] {
   return name.split(/(?<=_)/).map((part, i) => markup`${i === 0 ? '' : WORD_BREAK}${part}`);
 }
@@ -64,13 +64,13 @@ function figures(row: SecondLevelRow): Markup {
   const proportion = `${grouped(row.passes)} of ${grouped(row.sequences)}`;
   if (!row.judged) return markup`<span>${proportion}</span>`;
   const star = (within: boolean) =>
-    within ? NOTHING : markup` <b class="outside" title="outside of the limit for one row">*</b>`;
+    within ? NOTHING : markup` <b class="outside" title="outside the limit for one row">*</b>`;
   return markup`<span>P_T ${row.uniformityP.toFixed(6)}${star(row.uniform)}</span><span>${proportion}${star(row.inInterval)}</span>`;
 }
 
 const [WIDTH, HEIGHT, BAR] = [100, 30, 10];
 
-/** The expected count is at half height, lower where some class has more than twice as many. */
+/** Draws the histogram. The expected count is at half height, or lower if a class has more than twice as many. */
 export function histogram({ histogram: counts, sequences }: SecondLevelRow): Markup {
   const expected = sequences / counts.length;
   const unit = HEIGHT / Math.max(2 * expected, ...counts);

@@ -1,9 +1,9 @@
 /**
- * HTML and SVG as text. What is put into a template is escaped unless it is markup itself, so that no
- * name of a file becomes a tag or leaves its attribute.
+ * HTML and SVG as text. A template escapes its contents unless they are markup, so a file name can neither
+ * become a tag nor leave its attribute.
  */
 
-/** Text that is markup: made by `markup` alone. */
+/** Text that is markup. Only `markup` creates it. */
 export class Markup {
   readonly text: string;
 
@@ -34,7 +34,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Control characters, which names of files may hold, have no place in a page. */
+/** Escapes text, and replaces the control characters that file names may contain. */
 function escapeText(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character]).replace(/\p{Cc}/gu, '\ufffd');
 }

@@ -1,4 +1,4 @@
-/** Every p-value as a point, test by test, on a logarithmic scale: alarms are small ones. */
+/** Every p-value as a point, test by test, on a logarithmic scale, because small ones raise an alarm. */
 import { ALPHA, type TestName } from '../../index.ts';
 import { grouped } from '../table.ts';
 import {
@@ -27,19 +27,19 @@ import {
   stripsHeight,
 } from './strips.ts';
 
-/** The p-values of one test, sequence by sequence; of those only to which it applied. */
+/** The p-values of one test, for each sequence to which it applied. */
 export interface TestPValues {
   readonly name: TestName;
   readonly sequences: readonly (readonly number[])[];
 }
 
-/** The scale begins at the smallest p-value where it can, and shows the limits of all tests. */
+/** Bounds of the scale's start: the smallest p-value if possible, and low enough for the limits of all tests. */
 const [LEAST_START, MOST_START] = [1e-12, 5e-5];
 
-/** Left of the scale, for p-values that are smaller. */
+/** Width of the area left of the scale, for smaller p-values. */
 const BELOW_WIDTH = 52;
 
-/** `which`: the sequences that the points are of, in words. */
+/** Draws the figure. `which` names the sequences, such as "the first 54 sequences". */
 export function pValueFigure(tests: readonly TestPValues[], which: string): Markup {
   const shown = tests.filter((test) => test.sequences.length > 0);
   if (shown.length === 0) return NOTHING;
@@ -62,7 +62,7 @@ export function pValueFigure(tests: readonly TestPValues[], which: string): Mark
   ];
   return figure(
     drawing(STRIPS_WIDTH, stripsHeight(layout), label, picture, 'chart wide'),
-    markup`The p-values of ${which}, each a point. Of a sound source one in a hundred is left of α = ${ALPHA}, nine in ten are right of 0.1: ${grouped(small)} of these ${grouped(all.length)} are below α. A test with many p-values fails below a limit of its own, 1 − (1 − α)^(1/m) for m p-values.`,
+    markup`Each point is a p-value of ${which}. For a sound source, one in a hundred is left of α = ${ALPHA} and nine in ten are right of 0.1. Here ${grouped(small)} of ${grouped(all.length)} are below α. A test with m p-values fails if one is below its limit, 1 − (1 − α)^(1/m).`,
   );
 }
 
@@ -79,14 +79,14 @@ function scaleStart(pValues: readonly number[]): number {
   return Math.max(LEAST_START, Math.min(MOST_START, 10 ** Math.floor(Math.log10(smallest))));
 }
 
-/** p-values below the scale, 0 among them, are put beside it. */
+/** Returns the scale. It puts p-values below `start`, including 0, beside it. */
 function logScale(start: number, below: boolean): Scale {
   const left = STRIPS_LEFT + 6 + (below ? BELOW_WIDTH : 0);
   const scale = linearScale([Math.log10(start), 0], [left, STRIPS_RIGHT - 6]);
   return (p) => (p < start ? STRIPS_LEFT + BELOW_WIDTH / 2 : scale(Math.log10(p)));
 }
 
-/** From 1 down to `start`. */
+/** Returns the powers of ten from 1 down to `start`. */
 function powersOfTen(start: number): number[] {
   const count = 1 + Math.floor(-Math.log10(start));
   return Array.from({ length: count }, (_, i) => 10 ** -i);
@@ -101,7 +101,7 @@ function belowText({ bottom }: Strips): Markup {
   return markup`<text class="middle" x="${STRIPS_LEFT + BELOW_WIDTH / 2}" y="${bottom + 19}">less</text>`;
 }
 
-/** 1 − (1 − p)^m is ALPHA at this p (see `testLevelP`). */
+/** Returns the p at which 1 − (1 − p)^m is `ALPHA` (see `testLevelP`). */
 export function testLimit(m: number): number {
   return -Math.expm1(Math.log1p(-ALPHA) / m);
 }

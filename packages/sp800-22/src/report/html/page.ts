@@ -1,4 +1,4 @@
-/** The page of `phm assess --html`: one file that asks for nothing else and runs no script. */
+/** The page of `phm assess --html`: one file that loads nothing and runs no script. */
 import type { SuiteReport, TestName } from '../../index.ts';
 import { heading } from '../format.ts';
 import type { AssessSummary } from '../summary.ts';
@@ -12,7 +12,7 @@ import { type Smallest, testsTable } from './tests-table.ts';
 import { verdictSection } from './verdict-section.ts';
 
 export interface PageContent {
-  /** What the input is called. */
+  /** Name of the input. */
   readonly input: string;
   /** The program that writes the page, and its version. */
   readonly program: string;
@@ -20,17 +20,17 @@ export interface PageContent {
   /** The report on the first sequence. */
   readonly first: SuiteReport;
   readonly smallest: ReadonlyMap<TestName, Smallest>;
-  /** The p-values of the first sequences, and how many sequences that are. */
+  /** The p-values of the first `plotted` sequences. */
   readonly pValues: readonly TestPValues[];
   readonly plotted: number;
   /** Figures of the first sequence. */
   readonly pictures: Markup;
 }
 
-/** Nothing is loaded, run or sent: the page is its text, its styles and pictures within it. */
+/** Forbids the page to load, run or send anything: its text, styles and pictures are all in it. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
-/** The page as text. It has no date, so that the same input gives the same page. */
+/** Returns the page as text. It has no date, so the same input gives the same page. */
 export function formatPage(content: PageContent): string {
   const { input, summary, first, smallest, pictures } = content;
   const sole = summary.sequences === 1 && summary.complete ? first : undefined;
@@ -53,7 +53,7 @@ ${verdictSection(summary, first, sole)}
 ${testsTable(summary, smallest, sole)}
 ${sourceSection(content)}
 <section id="pictures"><h2>Sequence 1 in pictures</h2>
-<p>Pictures show what people see at a glance; the verdict does not rest on them. They hold bits of the input, and are as secret as it is.</p>
+<p>The pictures show structure that the eye sees at a glance; the verdict does not rest on them. They contain bits of the input and are as secret as the input.</p>
 <div class="pictures">
 ${pictures}</div>
 </section>
@@ -95,6 +95,6 @@ ${plot}</section>`;
 
 function footer({ program }: PageContent): Markup {
   return markup`<footer>
-<p>NIST <a href="https://doi.org/10.6028/NIST.SP.800-22r1a" rel="noreferrer">SP 800-22 Rev. 1a</a>, “A Statistical Test Suite for Random and Pseudorandom Number Generators for Cryptographic Applications”. Written by ${program}. Without a date: the same input gives the same page.</p>
+<p>NIST <a href="https://doi.org/10.6028/NIST.SP.800-22r1a" rel="noreferrer">SP 800-22 Rev. 1a</a>, “A Statistical Test Suite for Random and Pseudorandom Number Generators for Cryptographic Applications”. Written by ${program}. It has no date, so the same input gives the same page.</p>
 </footer>`;
 }

@@ -1,4 +1,4 @@
-/** PNG (ISO/IEC 15948) of two colours, one bit a pixel: zeros are transparent, ones have the colour. */
+/** PNG (ISO/IEC 15948) with one bit per pixel: zeros are transparent, ones have the colour. */
 import { crc32, deflateSync } from 'node:zlib';
 
 export interface Bitmap {
@@ -13,7 +13,7 @@ export type Rgb = readonly [red: number, green: number, blue: number];
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
 
-/** Throws `RangeError` unless the pixels are those of `width` and `height`. */
+/** Returns the file. Throws `RangeError` unless `pixels` has `width` × `height` bits in whole bytes. */
 export function encodePng({ width, height, pixels }: Bitmap, colour: Rgb): Buffer {
   const rowBytes = width / 8;
   if (!Number.isInteger(rowBytes) || pixels.length !== rowBytes * height) {
@@ -24,7 +24,7 @@ export function encodePng({ width, height, pixels }: Bitmap, colour: Rgb): Buffe
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);
-  // One bit a pixel, colour type 3: an index into the palette.
+  // One bit per pixel, colour type 3: an index into the palette.
   header.set([1, 3], 8);
   return Buffer.concat([
     Buffer.from(SIGNATURE),
@@ -36,7 +36,7 @@ export function encodePng({ width, height, pixels }: Bitmap, colour: Rgb): Buffe
   ]);
 }
 
-/** Each row behind a byte that says: no filter. */
+/** Puts a byte that means "no filter" before each row. */
 function scanlines(pixels: Uint8Array, rowBytes: number): Buffer {
   const height = pixels.length / rowBytes;
   const lines = Buffer.alloc(pixels.length + height);

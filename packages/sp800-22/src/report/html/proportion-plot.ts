@@ -30,7 +30,7 @@ import {
   stripsHeight,
 } from './strips.ts';
 
-/** Rows outside that are named beside their mark; more would cover each other. */
+/** At most this many rows outside their interval get a name beside the mark; more would overlap. */
 const NAMED_ROWS = 12;
 
 const NAME_HEIGHT = 11;
@@ -44,7 +44,7 @@ export function proportionFigure(secondLevel: SecondLevelVerdict): Markup {
   const domain = [least - 0.05 * (1 - least), 1 + 0.02 * (1 - least)] as const;
   const x = linearScale(domain, [STRIPS_LEFT, STRIPS_RIGHT]);
   const { rowsJudged, rowsOutsideInterval, checkAlpha } = secondLevel;
-  const label = `Proportions of ${rowsJudged} rows: ${rowsOutsideInterval} are outside of their interval`;
+  const label = `Proportions of ${rowsJudged} rows: ${rowsOutsideInterval} are outside their interval`;
   const picture = [
     stripGrounds(layout),
     bands(rows, layout, x),
@@ -57,7 +57,7 @@ export function proportionFigure(secondLevel: SecondLevelVerdict): Markup {
   ];
   return figure(
     drawing(STRIPS_WIDTH, stripsHeight(layout), label, picture, 'chart wide'),
-    markup`Each of the ${grouped(rowsJudged)} rows is a point. The band is the interval of §4.2.1, p̂ ± 3 √(p̂ (1 − p̂) / m) with p̂ = ${1 - ALPHA} and m the sequences to which the test applied. It is a limit for one row: ${rowsOutsideInterval} of ${grouped(rowsJudged)} are outside, and ${secondLevel.expectedOutsideInterval.toFixed(2)} are to be expected of a sound source.`,
+    markup`Each point is one of ${grouped(rowsJudged)} rows. The band is the interval of §4.2.1, p̂ ± 3 √(p̂ (1 − p̂) / m), where p̂ = ${1 - ALPHA} and m is the number of sequences to which the test applied. It is a limit for one row: ${rowsOutsideInterval} of ${grouped(rowsJudged)} rows are outside, and ${secondLevel.expectedOutsideInterval.toFixed(2)} are expected for a sound source.`,
   );
 }
 
@@ -94,7 +94,7 @@ function rowMarks(
   return (['dot', 'ring', 'cross'] as const).map((kind) => marks(kind, sets.get(kind)));
 }
 
-/** Towards the middle of the picture, where there is room, and no two lines in one place. */
+/** Writes names towards the middle of the picture, where there is room, and no two on one line. */
 function names(rows: readonly JudgedRow[], layout: Strips, x: Scale): Markup[] {
   const middle = (STRIPS_LEFT + STRIPS_RIGHT) / 2;
   let free = 0;

@@ -1,13 +1,13 @@
-/** The first bits of a sequence as a picture, one pixel a bit. */
+/** The first bits of a sequence as a picture, one pixel per bit. */
 import { grouped } from '../table.ts';
 import { figure } from './chart.ts';
 import { type Markup, markup } from './markup.ts';
 import { encodePng, type Rgb } from './png.ts';
 
-/** More would make the page heavy, as random bits do not shrink. */
+/** Largest size in pixels. Random bits cannot be compressed, so more would make the page heavy. */
 const [MAX_WIDTH, MAX_HEIGHT] = [256, 384];
 
-/** Seen on white and on black. */
+/** Visible on white and on black. */
 const ONES: Rgb = [0x2f, 0x7f, 0xc9];
 
 export interface RasterSize {
@@ -15,7 +15,7 @@ export interface RasterSize {
   readonly height: number;
 }
 
-/** About a square, its width a power of two from 8 up. Bits of an unfinished row are left out. */
+/** Returns about a square, its width a power of two from 8 up. Bits of an incomplete row are left out. */
 export function rasterSize(bits: number): RasterSize {
   const width = Math.min(MAX_WIDTH, Math.max(8, 2 ** Math.round(Math.log2(bits) / 2)));
   return { width, height: Math.min(MAX_HEIGHT, Math.floor(bits / width)) };
@@ -28,7 +28,7 @@ export function rasterFigure(bytes: Uint8Array, bits: number): Markup {
   const shown = grouped(width * height);
   return figure(
     markup`<img class="raster" width="${width}" height="${height}" alt="The first ${shown} bits as pixels" src="data:image/png;base64,${png.toString('base64')}">`,
-    markup`The first ${shown} bits of sequence 1, ${width} a row, from left to right and from top to bottom. Coloured: 1. Stripes, blocks and other textures are structure; random bits look like noise, and so does much that is predictable.`,
+    markup`The first ${shown} bits of sequence 1, ${width} per row, from left to right and from top to bottom. Coloured pixels are 1. Stripes, blocks and other textures are structure. Random bits look like noise, but so do many predictable ones.`,
     markup`<h3>Bits</h3>`,
   );
 }

@@ -16,10 +16,10 @@ import {
 } from './chart.ts';
 import { type Content, type Markup, markup } from './markup.ts';
 
-/** A longer sequence is transformed up to here: half a second and 100 MB at most. */
+/** Longest transform, in bits: half a second and 100 MB at most. Of a longer sequence only the start is used. */
 export const SPECTRUM_MAX_BITS = 2 ** 20;
 
-/** Up to so many values each is a point; more are put together in columns. */
+/** Up to this many values are drawn as points; more are grouped in columns. */
 const MAX_POINTS = 2000;
 const MAX_COLUMNS = 192;
 const COLUMN_VALUES = 20;
@@ -27,10 +27,10 @@ const COLUMN_VALUES = 20;
 /** Peaks named in the caption. */
 const NAMED_PEAKS = 3;
 
-/** The picture ends here: above is a value of one sound sequence of 2^20 bits in 100,000. */
+/** Upper edge of the picture, in √n: one sound sequence of 2^20 bits in 100,000 has a value above. */
 const TOP_SIZE = 5;
 
-/** |S_k| / √n at the frequency of k periods in n bits. */
+/** A value of |S_k| / √n, at the frequency of k periods in n bits. */
 export interface Peak {
   readonly k: number;
   readonly size: number;
@@ -40,7 +40,7 @@ export interface SpectrumColumn {
   readonly least: number;
   readonly quarter: number;
   readonly threeQuarters: number;
-  /** 95 % of the values are below it: T's counterpart in this column. */
+  /** 95 % of the values are below this: the column's counterpart of T. */
   readonly most95: number;
   readonly most: number;
 }
@@ -51,14 +51,14 @@ export interface Spectrum {
   readonly bits: number;
   /** §2.6.4 (4): T / √n. */
   readonly threshold: number;
-  /** §2.6.4 (6): the values below T; and (5): how many are to be expected, 0.95 n/2. */
+  /** §2.6.4 (6): the number of values below T; and (5): its expected value, 0.95 n/2. */
   readonly N_1: number;
   readonly N_0: number;
-  /** Every value, when there are few. */
+  /** Every value, if there are few. */
   readonly sizes: readonly number[];
-  /** Their columns, when there are many. */
+  /** The columns, if there are many values. */
   readonly columns: readonly SpectrumColumn[];
-  /** Those above the picture, largest first, some of them; and how many there are. */
+  /** The largest values above the picture, largest first, and the number of all such values. */
   readonly peaks: readonly Peak[];
   readonly peakCount: number;
 }
@@ -86,7 +86,7 @@ export function measureSpectrum(
   };
 }
 
-/** §2.6.4 (1) to (3): |S_k| / √n, S = DFT(X), of the first n/2 bins. */
+/** §2.6.4 (1) to (3): returns |S_k| / √n, S = DFT(X), for the first n/2 bins. Leaves no copy of the bits. */
 function spectrumSizes(bytes: Uint8Array, n: number): Float64Array {
   const unpacked = unpackBits(bytes, n);
   const re = Float64Array.from(unpacked, (bit) => 2 * bit - 1);
@@ -99,7 +99,7 @@ function spectrumSizes(bytes: Uint8Array, n: number): Float64Array {
   return sizes;
 }
 
-/** Largest first. */
+/** Returns the peaks above `limit`, largest first. */
 function peaksAbove(limit: number, sizes: Float64Array): Peak[] {
   const peaks: Peak[] = [];
   for (const [k, size] of sizes.entries()) if (size > limit) peaks.push({ k, size });
@@ -126,7 +126,7 @@ function toColumns(sizes: Float64Array): SpectrumColumn[] {
 const [WIDTH, HEIGHT] = [480, 290];
 const [LEFT, RIGHT, TOP, BOTTOM] = [72, 456, 34, 250];
 
-/** `sequenceBits`: those of the whole sequence. */
+/** Draws the figure. `sequenceBits` is the length of the whole sequence. */
 export function spectrumFigure(spectrum: Spectrum, sequenceBits: number): Markup {
   const { bits, threshold, N_1, N_0, columns } = spectrum;
   const x = linearScale([0, bits / 2], [LEFT, RIGHT]);
@@ -199,7 +199,7 @@ function pointMarks({ sizes, threshold }: Spectrum, x: Scale, y: Scale): Markup[
   ];
 }
 
-/** A triangle at the upper edge for each peak named. */
+/** Draws a triangle at the upper edge for each named peak. */
 function clippedPath({ peaks }: Spectrum, x: Scale): string {
   return peaks.map(({ k }) => `M${px(x(k))} ${TOP}l-5 9h10z`).join('');
 }
@@ -209,14 +209,14 @@ function caption({ bits, N_1, N_0, peaks, peakCount }: Spectrum, sequenceBits: n
     bits < sequenceBits ? `the first ${grouped(bits)} bits of sequence 1` : 'sequence 1';
   const sentences = [
     `|S_k| of ${which}, 0 and 1 read as −1 and 1.`,
-    `95 % of the values should be below T = √(n ln 20): N_1 = ${grouped(N_1)} are, N_0 = ${grouped(N_0)} are to be expected (§2.6).`,
-    'A peak is a period of n/k bits.',
+    `95 % of the values should be below T = √(n ln 20): N_1 = ${grouped(N_1)} are, N_0 = ${grouped(N_0)} are expected (§2.6).`,
+    'A peak at k means a period of n/k bits.',
   ];
-  if (bits < sequenceBits) sentences.push('The test itself looks at the whole sequence.');
+  if (bits < sequenceBits) sentences.push('The test itself uses the whole sequence.');
   if (peaks.length === 0) return sentences.join(' ');
   const named = peaks.map(({ k, size }) => `${size.toFixed(1)} √n at k = ${grouped(k)}`).join(', ');
   const more = peakCount > peaks.length ? `, the largest of ${grouped(peakCount)}` : '';
   sentences.push(`Above the picture (▲): ${named}${more}.`);
-  if (peaks.some(({ k }) => k === 0)) sentences.push('k = 0 is the share of ones.');
+  if (peaks.some(({ k }) => k === 0)) sentences.push('k = 0 reflects the share of ones.');
   return sentences.join(' ');
 }

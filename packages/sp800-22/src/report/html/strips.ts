@@ -1,4 +1,4 @@
-/** Charts of one strip for each test, its rows within the strip from top to bottom. */
+/** Charts with one strip per test, its rows from top to bottom within the strip. */
 import { P_VALUE_LABELS, type TestName } from '../../index.ts';
 import { type Point, px, type Scale } from './chart.ts';
 import { type Markup, markup } from './markup.ts';
@@ -10,7 +10,7 @@ export const STRIPS_TOP = 34;
 
 const GAP = 6;
 
-/** Height of a strip: room for its name, and for each row enough to tell it from the next. */
+/** Height of a strip: room for its name, and enough per row to distinguish neighbours. */
 const MIN_HEIGHT = 20;
 const ROW_HEIGHT = 1.4;
 
@@ -39,12 +39,12 @@ export function layOutStrips(tests: readonly TestName[]): Strips {
   return { strips, bottom: top - GAP };
 }
 
-/** Where row `index` (from 0) lies; `within` is the place inside it, from 0 to 1. */
+/** Returns the y of row `index` (from 0); `within` is the position inside the row, from 0 to 1. */
 export function rowY({ top, height, rows }: Strip, index: number, within = 0.5): number {
   return top + (height * (index + within)) / rows;
 }
 
-/** The names, and a light ground for each strip. */
+/** Draws the name and a light background of each strip. */
 export function stripGrounds({ strips }: Strips): Markup[] {
   return strips.map(
     ({ test, top, height }) =>
@@ -52,7 +52,7 @@ export function stripGrounds({ strips }: Strips): Markup[] {
   );
 }
 
-/** Vertical lines with their words below. */
+/** Draws vertical lines with their labels below. */
 export function stripAxis(
   { bottom }: Strips,
   ticks: readonly number[],
@@ -69,12 +69,12 @@ export function axisTitle({ bottom }: Strips, title: string): Markup {
   return markup`<text class="middle" x="${(STRIPS_LEFT + STRIPS_RIGHT) / 2}" y="${bottom + 37}">${title}</text>`;
 }
 
-/** Height of a drawing with axis and title. */
+/** Returns the height of a drawing with axis and title. */
 export function stripsHeight({ bottom }: Strips): number {
   return bottom + 44;
 }
 
-/** Points by the kind of their mark. */
+/** Points, grouped by the kind of their mark. */
 export class PointSets<Kind extends string> {
   readonly #sets = new Map<Kind, Point[]>();
 

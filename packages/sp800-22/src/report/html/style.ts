@@ -1,6 +1,6 @@
 /**
- * The styles of the page. Blue and orange are told apart by all readers, and no meaning is theirs
- * alone: forms, signs and words carry it too.
+ * The styles of the page. Colour-blind readers can distinguish blue and orange, and colour is never the only
+ * carrier of meaning: shapes, signs and words carry it too.
  */
 import { Markup } from './markup.ts';
 

@@ -1,11 +1,11 @@
-/** The table of the tests: what each looks for, and how the sequences did. */
+/** The table of the tests: what each detects, and the results of the sequences. */
 import type { ApplicableOutcome, SuiteReport, TestName } from '../../index.ts';
 import { pValueText } from '../format.ts';
 import type { AssessSummary, TestCounts } from '../summary.ts';
 import { grouped } from '../table.ts';
 import { type Content, type Markup, markup } from './markup.ts';
 
-/** Section of SP 800-22 Rev. 1a, and what makes the test fail. */
+/** Section of SP 800-22 Rev. 1a, and the defect that the test detects. */
 export const DETECTS: Readonly<Record<TestName, readonly [section: string, what: string]>> = {
   frequency: ['2.1', 'too many ones or zeros'],
   block_frequency: ['2.2', 'the same within blocks'],
@@ -24,13 +24,13 @@ export const DETECTS: Readonly<Record<TestName, readonly [section: string, what:
   linear_complexity: ['2.10', 'short feedback registers'],
 };
 
-/** The smallest p-value of a test over all sequences, and of how many it is the smallest. */
+/** The smallest p-value of a test over all sequences, and the number of its p-values. */
 export interface Smallest {
   readonly p: number;
   readonly count: number;
 }
 
-/** `sole`: the report when there is one sequence alone, whose tests have verdicts and reasons. */
+/** Returns the table. `sole` is the report if there is a single sequence; the table then shows verdicts and reasons. */
 export function testsTable(
   { tests }: AssessSummary,
   smallest: ReadonlyMap<TestName, Smallest>,

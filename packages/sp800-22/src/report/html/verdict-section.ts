@@ -1,4 +1,4 @@
-/** What the run came to, in words and counts, and what that does not prove. */
+/** The verdict of the run in words and counts, and what it does not prove. */
 import type { SuiteReport } from '../../index.ts';
 import { failureText, NO_CERTIFICATE, standardTexts, TEST_RULE, verdictNotes } from '../format.ts';
 import type { AssessSummary } from '../summary.ts';
@@ -12,13 +12,13 @@ interface Verdict {
   readonly sentences: readonly Content[];
 }
 
-/** A number that is looked for first, and what it counts. */
+/** A key figure of the page, and what it counts. */
 interface Figure {
   readonly value: string;
   readonly what: string;
 }
 
-/** `first`: the report on the first sequence; `sole`: the same when there is no other. */
+/** Returns the section. `first` is the report on the first sequence; `sole` is the same if there is no other. */
 export function verdictSection(
   summary: AssessSummary,
   first: SuiteReport,
@@ -28,7 +28,7 @@ export function verdictSection(
   const { state, title, figures, sentences } = verdict;
   const early = summary.complete
     ? NOTHING
-    : markup`<p><strong>Ended early:</strong> this page covers what was finished before, ${countText(summary.sequences)}.</p>`;
+    : markup`<p><strong>Ended early:</strong> this page covers only what was finished: ${countText(summary.sequences)}.</p>`;
   return markup`<section id="verdict" class="verdict ${state}">
 <h2><span class="sign" aria-hidden="true">${SIGNS[state]}</span>${title}</h2>
 ${early}
@@ -38,7 +38,7 @@ ${sentences.map((sentence) => markup`<p>${sentence}</p>`)}
 <section class="limits"><h2>What this does not prove</h2>
 <ul>
 <li><b>Not unpredictability.</b> The output of a generator whose seed is known passes, and so does any block cipher in counter mode under a key that an attacker knows. These tests find gross defects.</li>
-<li><b>Not entropy.</b> No amount of it follows from anything on this page.</li>
+<li><b>Not entropy.</b> Nothing on this page shows how much entropy the input has.</li>
 <li><b>Not a certificate.</b> ${NO_CERTIFICATE.join(' ')} In April 2022 NIST <a href="https://csrc.nist.gov/news/2022/decision-to-revise-nist-sp-800-22-rev-1a" rel="noreferrer">decided to revise SP 800-22</a>, in particular to reject its use for assessing cryptographic random number generators.</li>
 </ul>
 </section>`;
@@ -46,7 +46,7 @@ ${sentences.map((sentence) => markup`<p>${sentence}</p>`)}
 
 const SIGNS: Readonly<Record<Verdict['state'], string>> = { passed: '✓', failed: '✗', open: '–' };
 
-const ONE_SAYS_LITTLE = markup`With all 15 tests about one sound sequence in eight fails one or more by chance. One sequence says little about its source: the standard judges that by many (§4.2), and so does <code>--sequences</code>.`;
+const ONE_SAYS_LITTLE = markup`About one sound sequence in eight fails one or more of the 15 tests by chance. One sequence says little about its source: the standard judges a source by many (§4.2), as <code>--sequences</code> does.`;
 
 function verdictOnSequence({ tests, testsPassed, totalTests, bits }: SuiteReport): Verdict {
   const failed = tests.filter((test) => test.applicable && !test.passed).map(({ name }) => name);
@@ -83,7 +83,7 @@ function verdictOnSource(summary: AssessSummary, bits: number): Verdict {
     title: `Second level ${passed ? 'passed' : 'FAILED'}: ${grouped(rowsFailed)} of ${grouped(rowsJudged)} rows failed`,
     figures: [
       ...size,
-      { value: `${secondLevel.rowsOutsideInterval}`, what: 'rows outside of ±3σ' },
+      { value: `${secondLevel.rowsOutsideInterval}`, what: 'rows outside ±3σ' },
       { value: secondLevel.expectedOutsideInterval.toFixed(2), what: 'expected outside' },
       { value: `${secondLevel.rowsNotUniform}`, what: 'rows not uniform' },
     ],
@@ -96,7 +96,7 @@ function verdictOnSource(summary: AssessSummary, bits: number): Verdict {
   };
 }
 
-/** Failed rows told in words; all of them are marked below. */
+/** Most failed rows that the text lists; the section below marks all of them. */
 const TOLD_FAILURES = 5;
 
 function failures(texts: readonly string[]): string[] {
@@ -105,7 +105,7 @@ function failures(texts: readonly string[]): string[] {
   return more > 0 ? [...told, `${grouped(more)} more rows FAILED; all are marked below.`] : told;
 }
 
-/** Too few sequences to judge their source: the tests of all of them, counted. */
+/** Returns the verdict for too few sequences to judge their source: a count of all their tests. */
 function verdictOnTests(
   { tests }: AssessSummary,
   size: readonly Figure[],
@@ -120,7 +120,7 @@ function verdictOnTests(
     sentences: [
       `Second level (SP 800-22 §4.2): not judged, ${reason}.`,
       TEST_RULE,
-      'Of a sound source about one single test in a hundred fails.',
+      'For a sound source, about one single test in a hundred fails.',
     ],
   };
 }

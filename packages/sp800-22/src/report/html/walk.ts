@@ -14,13 +14,13 @@ import {
 } from './chart.ts';
 import { type Markup, markup } from './markup.ts';
 
-/** About one for each unit of the picture's width. */
+/** About one column per unit of the picture's width. */
 const COLUMNS = 400;
 
-/** Where the walk was, in columns of equal width: all that a picture can show of it. */
+/** The extremes of the walk in columns of equal width: as much as a picture can show. */
 export interface WalkEnvelope {
   readonly bits: number;
-  /** Smallest and largest S_k of each column, the step into it included. */
+  /** Smallest and largest S_k of each column, including the step into it. */
   readonly low: readonly number[];
   readonly high: readonly number[];
   /** S_n. */
@@ -77,7 +77,7 @@ export function walkFigure(envelope: WalkEnvelope): Markup {
   ];
   return figure(
     drawing(WIDTH, HEIGHT, label, picture),
-    markup`Sequence 1 as a walk: one up for each 1, one down for each 0. At a given step k the walk of a sound sequence is within ±2√k in 95 % of cases, within ±3√k in 99.7 %; drifting out of it now and then is no fault. This one ends at S_n = ${grouped(last).replace('-', '−')}; its largest distance from 0 is ${grouped(furthest)}, that is ${(furthest / Math.sqrt(bits)).toFixed(2)} √n.`,
+    markup`Sequence 1 as a walk: one step up for each 1, one down for each 0. At a given step k, the walk of a sound sequence is within ±2√k in 95 % of cases and within ±3√k in 99.7 %; leaving these limits now and then is no defect. This one ends at S_n = ${grouped(last).replace('-', '−')}; its largest distance from 0 is ${grouped(furthest)}, or ${(furthest / Math.sqrt(bits)).toFixed(2)} √n.`,
     markup`<h3>Random walk</h3>`,
   );
 }
@@ -98,7 +98,7 @@ function axes(bits: number, limit: number, x: Scale, y: Scale): Markup[] {
   ];
 }
 
-/** Along the tops of the columns, and back along their bottoms. */
+/** Returns a path along the tops of the columns and back along their bottoms. */
 function envelopePath({ bits, low, high }: WalkEnvelope, x: Scale, y: Scale): string {
   const at = (column: number): number => x(((column + 0.5) * bits) / high.length);
   const tops = high.map((S, column): Point => [at(column), y(S)]);
@@ -108,11 +108,11 @@ function envelopePath({ bits, low, high }: WalkEnvelope, x: Scale, y: Scale): st
 
 const CURVE_POINTS = 40;
 
-/** ±factor · √k. */
+/** Draws the curves ±factor · √k. */
 function rootCurves(factor: number, kind: string, bits: number, x: Scale, y: Scale): Markup {
   const curve = (sign: number): string =>
     linePath(
-      // Close together at the start, where the curve is steep.
+      // The points are close together at the start, where the curve is steep.
       Array.from({ length: CURVE_POINTS + 1 }, (_, i): Point => {
         const k = bits * (i / CURVE_POINTS) ** 2;
         return [x(k), y(sign * factor * Math.sqrt(k))];
