@@ -1,4 +1,4 @@
-/** The part of autocannon that the benchmark uses; the package brings no types. */
+/** Types of the part of autocannon that the benchmarks use; the package has none. */
 declare module 'autocannon' {
   import type { EventEmitter } from 'node:events';
 

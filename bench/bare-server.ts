@@ -1,6 +1,6 @@
 /**
- * The yardstick of `bench/http.ts`: one Fastify route that parses a JSON body and answers with an
- * object like that of a plain generate. No key, no ledger, no authentication, no log.
+ * The yardstick of `bench/http.ts`: one Fastify route that parses a JSON body and returns an object like
+ * the answer of a plain generate. It has no key, no ledger, no authentication and no log.
  */
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';

@@ -1,13 +1,14 @@
 /**
- * Resident memory of the real server by connections, and under clients that make it hold as much as they can.
+ * Measures the resident memory of the real server by number of connections, and under clients that make it hold as
+ * much as they can.
  *
  *   node bench/connections.ts [--seconds N] [--workers N] [--limit MiB] [--data-dir D] [--save]
  *
- * First a server without its bound, with more and more idle connections, over HTTP and over TLS. Then one with the
- * default bound for each trick of `test/support/hostile.ts`: a client keeps 8,000 connections open, and makes those again
- * that are closed, for some seconds, while other clients ask for plain keys and keys with evidence. With `--limit`, the server runs in a
- * control group with that much memory, which counts the kernel's socket buffers too and ends a process that takes more.
- * Memory depends little on what else the machine does; how many connections were made in the time does.
+ * The first server has no bound and gets more and more idle connections, over HTTP and TLS. Then a server with the
+ * default bound meets each trick of `test/support/hostile.ts`: for some seconds a client keeps 8,000 connections open and
+ * replaces closed ones, while other clients request plain keys and keys with evidence. With `--limit`, the server runs in
+ * a control group with that much memory, which also counts the kernel's socket buffers and ends a process that exceeds
+ * it. Memory depends little on the load of the machine; the number of connections made does.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { Agent as PlainAgent, request as plainRequest } from 'node:http';
@@ -58,7 +59,8 @@ async function startServer(secure: boolean, more: Record<string, string> = {}): 
     ...more,
   };
   const group = limitBytes === null ? null : MemoryGroup.make(limitBytes);
-  if (limitBytes !== null && !group) throw new Error('no control group can be made here');
+  if (limitBytes !== null && !group)
+    throw new Error('cannot create a control group on this machine');
   const begin = () => Server.start(folder, env);
   return { server: await (group ? group.start(begin) : begin()), group };
 }
@@ -68,7 +70,7 @@ async function stop({ server, group }: Running): Promise<void> {
   await group?.remove();
 }
 
-/** MiB of `VmRSS` now or of `VmHWM`, the most so far. */
+/** Returns MiB of `VmRSS` (now) or `VmHWM` (the maximum so far). */
 function resident({ pid }: Server, field: 'VmRSS' | 'VmHWM'): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Math.round(Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(status)?.[1]) / 1024);
@@ -89,7 +91,7 @@ async function byCount(secure: boolean): Promise<string> {
   return `${(secure ? 'TLS' : 'HTTP').padEnd(6)}${cells.join('')}`;
 }
 
-/** Asks for plain keys and keys with evidence in turn, until told to end; counts answers by status. */
+/** Requests plain keys and keys with evidence alternately until stopped; counts answers by status. */
 class Honest {
   readonly statuses: Map<string, number> = new Map();
   #ended = false;

@@ -1,13 +1,13 @@
-/** Processor time by thread, from /proc (Linux): what a request costs, and where. */
+/** Processor time by thread, from /proc (Linux): the cost of a request, and where it arises. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Microseconds of one clock tick; Linux reports 100 a second to programs everywhere. */
+/** Microseconds per clock tick: Linux reports 100 ticks per second to programs. */
 const TICK_US = 10_000;
 
-/** Microseconds by name of thread; threads of one name are one entry. */
+/** Microseconds by thread name; threads with the same name share an entry. */
 export type CpuTimes = ReadonlyMap<string, number>;
 
-/** Processor time so far of every thread of a process. */
+/** Returns the processor time so far of each thread of a process. */
 export function threadTimes(pid: number): CpuTimes {
   const times = new Map<string, number>();
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
@@ -17,7 +17,7 @@ export function threadTimes(pid: number): CpuTimes {
   return times;
 }
 
-/** Processor time so far of a process that serves connections by children, such as PostgreSQL. */
+/** Returns the processor time so far of a process with one child per connection, such as PostgreSQL. */
 export function familyTime(parentPid: number): number {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -36,7 +36,7 @@ function readStat(path: string): { name: string; parentPid: number; cpuUs: numbe
   try {
     text = readFileSync(path, 'utf8');
   } catch {
-    // The thread has ended since the directory was read.
+    // The thread ended after the directory was read.
     return undefined;
   }
   const end = text.lastIndexOf(')');

@@ -1,13 +1,13 @@
 /**
- * The generation path without HTTP and ledger: keys for each mix of entropy sources, what parts of it
- * cost, and the DRBG as a stream.
+ * Measures the generation path without HTTP and ledger: keys for each mix of entropy sources, the cost of its
+ * parts, and the DRBG as a stream.
  *
  *   node bench/drbg.ts [--runs N] [--keys N] [--save]
  *
- * One thread makes the keys; pin it with taskset -c 1. Mixes take turns, and figures are medians of N
- * runs of so many keys each. Pools are refilled between runs from bytes that are there already, so that
- * what is measured is the taking of a draw; how many draws the timing noise of this machine gives is
- * measured apart, in its own thread, as in the server.
+ * One thread generates the keys; pin it with taskset -c 1. Mixes take turns, and figures are medians of N runs
+ * of `--keys` keys. Between runs pools are refilled with existing bytes, so that only taking a draw is
+ * measured. The draws that this machine's timing noise delivers are measured separately, in its own thread, as in
+ * the server.
  */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -75,13 +75,13 @@ function makeKeys(generator: Generator, order: KeyOrder, keys: number): void {
   }
 }
 
-/** Something to be timed, and what to put in order before each run, untimed. */
+/** Work to time, and untimed preparation before each run. */
 interface Work {
   readonly run: () => void;
   readonly prepare?: () => void;
 }
 
-/** Microseconds a call of each work: medians over runs in which the works take turns. */
+/** Returns microseconds per call of each work: medians over runs in which the works take turns. */
 function time(works: readonly Work[], calls: number, runs: number): number[] {
   const microseconds: number[][] = works.map(() => []);
   for (let round = -WARM_UP_RUNS; round < runs; round++) {
@@ -96,7 +96,7 @@ function time(works: readonly Work[], calls: number, runs: number): number[] {
   return microseconds.map(median);
 }
 
-/** The making of `keys` keys with one mix of sources, each in a generator of its own. */
+/** Returns work that generates `keys` keys with one mix of sources, in a separate generator. */
 function keyWork({ source, mix }: Mix, securityLevel: SecurityLevel, keys: number): Work {
   const names = [source, ...mix];
   const full = names.filter(isBackground).map((name) => new FullPool(name));
@@ -134,7 +134,7 @@ function mixLines(keys: number, runs: number): string[] {
   ];
 }
 
-/** What a key of 256 bits from `os` is made of, and the streams. */
+/** Times the parts of a 256-bit key from `os`, and the streams. */
 function partLines(keys: number, runs: number): string[] {
   const os = openSource('os');
   const drbg = CtrDrbg.instantiate({ entropyInput: randomBytes(48), nonce: randomBytes(16) });
@@ -176,7 +176,7 @@ function partLines(keys: number, runs: number): string[] {
   ];
 }
 
-/** Draws a second of the timing noise of this machine, while they are taken as they come. */
+/** Measures the draws per second of this machine's timing noise, taken as they come. */
 async function jitterLine(): Promise<string> {
   const settings = {
     jitterCredit: true,

@@ -1,11 +1,11 @@
 /**
- * Requests a second of the real server, beside a bare Fastify route that returns the same JSON.
+ * Measures requests per second of the real server, compared with a bare Fastify route that returns the same JSON.
  *
  *   node bench/http.ts [--seconds N] [--connections N] [--rounds N] [--data-dir D] [--save]
  *
- * Both run in processes of their own and are driven in turns, round after round, so that a change of
- * the machine's mood meets both. Answers are checked before anything is timed. Only 2xx answers count;
- * any other is reported, and so is a server whose own counter does not agree with ours.
+ * Both run in separate processes and take turns, round after round, so that a disturbance of the machine affects
+ * both. Answers are checked before timing. Only 2xx answers count. The report names other answers, and a server
+ * whose own counter differs.
  */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
@@ -36,11 +36,11 @@ const EVIDENCE_CONNECTIONS = 8;
 
 const SETTLE_MS = 300;
 
-/** One thing to drive. */
+/** One case to measure. */
 interface Case extends Load {
   readonly name: string;
   readonly target: Target;
-  /** Answers are counted by the server too. */
+  /** True if the server also counts the answers. */
   readonly metered: boolean;
 }
 
@@ -61,14 +61,14 @@ function makeCases(server: Target, bare: Target, key: string, connections: numbe
   ];
 }
 
-/** Waits until what the last round left under way is done: it would weigh on the next one. */
+/** Waits until the server has finished the requests of the last round, which would slow the next one. */
 async function settle(server: Target): Promise<void> {
   // The queue of the suite workers is first in, first out, and its jobs are the long ones.
   await post(server, '/api/v2/generate', WITH_EVIDENCE);
   await setTimeout(SETTLE_MS);
 }
 
-/** One round, held against the server's own counter where there is one. */
+/** Runs one round and compares it with the server's own counter, if any. */
 async function measure(one: Case, server: Target, seconds: number): Promise<Round> {
   if (!one.metered) return drive(one.target, one, seconds);
   const before = await usage(server);
@@ -76,7 +76,7 @@ async function measure(one: Case, server: Target, seconds: number): Promise<Roun
   const counted = (await usage(server)) - before;
   await settle(server);
   const answered = round.latenciesMs.length;
-  // Requests that were under way at the end are counted by the server and not by us.
+  // The server counts requests in progress at the end, and we do not.
   const agrees = counted >= answered && counted <= answered + one.connections;
   const problem = `we count ${answered} answers, the server counts ${counted} requests`;
   return agrees ? round : { ...round, problems: [...round.problems, problem] };
@@ -117,7 +117,7 @@ function heading({ seconds, rounds }: LoadOptions, folder: string): string {
   return [
     machine(),
     `${rounds} rounds of ${seconds} s, in turns`,
-    `server: default settings but for rate limits (off) and demo keys (off); its log goes to a file`,
+    `server: default settings except rate limits (off) and demo keys (off); its log goes to a file`,
     `disk sync of 4 KiB beside the database: ${diskSync(folder)}`,
     `The load generator shares the ${cores} cores with what it drives` +
       (cores < 4 ? ': with so few, all rates are lower than a server alone would reach.' : '.'),

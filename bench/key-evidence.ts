@@ -1,10 +1,10 @@
 /**
- * What a key with evidence costs, as a suite worker makes it, beside the suite alone on a sample that is there
- * already, and beside the tests of the modulation.
+ * Measures the cost of a key with evidence in a suite worker, compared with the suite alone on an existing sample and
+ * with the tests of the modulation.
  *
  *   node bench/key-evidence.ts [--runs N] [--save]
  *
- * Medians of N runs (at least 150) that take turns, after the engine has compiled everything for good.
+ * Figures are medians of N runs (at least 150) that take turns, after the engine has optimised everything.
  */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';

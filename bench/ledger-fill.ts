@@ -1,42 +1,42 @@
-/** Ledgers full of rows that look like those of real commits, for `bench/ledger.ts`. */
+/** Ledgers filled with rows like those of real commits, for `bench/ledger.ts`. */
 import { createHash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import { type LedgerStore, openSqliteStore } from '../src/ledger/index.ts';
 import { migratePostgres, openPostgresStore } from '../src/ledger/postgres/store.ts';
 
-/** As long as real ones: they are in every row. */
+/** IDs as long as real ones, because every row has them. */
 export const ACCOUNT: string = `acct_${'b'.repeat(32)}`;
 export const API_KEY: string = `key_${'b'.repeat(32)}`;
 
 const QUOTAS = { enterprise: null };
 const DAY_MS = 86_400_000;
 
-/** Rows lie evenly over so many days before now, and so in six or seven partitions. */
+/** Rows are spread evenly over this many days before now, so they fill six or seven partitions. */
 const DAYS = 180;
 
-/** Rows that are inserted in one transaction. */
+/** Rows per transaction. */
 const CHUNK = 50_000;
 
-/** Sums: a year by hour for several accounts, by minute for the account that is asked for. */
+/** Sums: a year by hour for several accounts, and by minute for the account that is queried. */
 const HOURS = 8_760;
 const OTHER_ACCOUNTS = 9;
 
-/** A ledger that can be filled from nothing, several times. */
+/** A ledger that can be emptied and filled repeatedly. */
 export interface FilledLedger {
-  /** Leaves the ledger with exactly so many rows, and the sums of a year. */
+  /** Fills the ledger with exactly this number of rows and the sums of a year. */
   fill(rows: number): Promise<void>;
-  /** Bytes of the rows and of the index by commitment, and of the one by key id where that is apart. */
+  /** Bytes of the rows and of the index by commitment, and of the index by key ID if it is separate. */
   bytes(): Promise<{ table: number; indexes: number }>;
   open(): Promise<LedgerStore>;
 }
 
-/** The commitment of the row with this number: as good as random, and known again later. */
+/** Returns the commitment of the row with this number: it looks random and can be computed again. */
 export function commitmentOf(number: number): Buffer {
   return createHash('sha256').update(`phm-bench ${number}`).digest();
 }
 
-/** A UUIDv7 of this time, random otherwise. */
+/** Returns a UUIDv7 of this time with random other bits. */
 export function keyIdAt(atMs: number, random: Buffer): Buffer {
   const keyId = Buffer.alloc(16);
   keyId.writeUIntBE(atMs, 0, 6);
@@ -74,7 +74,7 @@ export class SqliteLedger implements FilledLedger {
     await addAccount(store);
     await store.close();
     const database = new DatabaseSync(this.#path);
-    // What is on disk at the end is the same; the way there need not survive anything.
+    // The final file is the same; the filling need not survive a crash.
     database.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -1000000');
     this.#fillRows(database, rows);
     this.#fillSums(database);
@@ -137,7 +137,7 @@ export class PostgresLedger implements FilledLedger {
     this.#client = client;
   }
 
-  /** Makes the schema. Throws when there is one: the ledger is emptied again and again. */
+  /** Creates the schema. Throws if there is one, because the ledger is emptied repeatedly. */
   static async create(url: string): Promise<PostgresLedger> {
     const { from } = await migratePostgres(url);
     if (from !== 0) throw new Error('--database-url names a database that is not empty');

@@ -1,13 +1,13 @@
 /**
- * What the ledger costs as it grows: commits, lookups, metrics and bytes at several numbers of rows.
+ * Measures the cost of the ledger as it grows: commits, look-ups, metrics and bytes at several numbers of rows.
  *
  *   node bench/ledger.ts [--rows 10000,100000,1000000] [--stores sqlite,postgres] [--rounds N]
  *     [--data-dir D] [--database-url postgres://…] [--set name=value]… [--save]
  *
- * Each number of rows is a ledger of its own, filled row by row in time order over six months, with random
- * commitments: the state that real commits leave. Answers are checked before anything is timed. The
- * batch sizes take turns, round after round. Without --database-url PostgreSQL is a cluster in the folder
- * for temporary files; a database that is given must be empty, and is left full.
+ * Each number of rows has its own ledger, filled row by row in time order over six months with random
+ * commitments, as real commits leave it. Answers are checked before timing. Batch sizes take turns, round
+ * after round. Without --database-url, PostgreSQL is a cluster in the folder for temporary files. A database
+ * that you name must be empty, and is left full.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ const HOUR_MS = 3_600_000;
 const YEAR_HOURS = 8_760;
 const BATCHES = [10, 100, 1_000];
 
-/** Commits of each batch size in one round. */
+/** Number of commits per round, by batch size. */
 const COMMITS: Readonly<Record<number, number>> = { 10: 50, 100: 20, 1000: 5 };
 const LOOKUPS = 500;
 const METRICS = 20;
@@ -45,12 +45,12 @@ interface Options {
   readonly rounds: number;
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
-  /** Of the PostgreSQL that is started here, as `name=value`. */
+  /** Settings of the PostgreSQL that the benchmark starts, as `name=value`. */
   readonly settings: readonly string[];
   readonly save: boolean;
 }
 
-/** Times of one ledger, in microseconds. */
+/** Times of one ledger in microseconds. */
 interface Times {
   readonly perKey: ReadonlyMap<number, number[]>;
   readonly found: number[];
@@ -93,7 +93,7 @@ function storeName(text: string): StoreName {
 }
 
 function check(holds: boolean, claim: string): void {
-  if (!holds) throw new Error(`the ledger is not as it should be, nothing was timed: ${claim}`);
+  if (!holds) throw new Error(`a check of the ledger failed, nothing was timed: ${claim}`);
 }
 
 const query = (digest: Buffer) => ({
@@ -102,10 +102,10 @@ const query = (digest: Buffer) => ({
   fingerprint: digest.readBigInt64BE(0),
 });
 
-/** The number of a row that is there, any with the same chance. */
+/** Returns the number of an existing row, each equally likely. */
 const anyOf = (rows: number) => Math.floor(Math.random() * rows);
 
-/** Numbers of keys that are not in the ledger yet: each is used once. */
+/** Numbers of keys that are not yet in the ledger; each is used once. */
 let unused = 1e12;
 const nextUnused = () => unused++;
 
@@ -149,7 +149,7 @@ function request(digest: Buffer): MeteredRequest {
   };
 }
 
-/** Microseconds of each of `count` calls. */
+/** Returns the microseconds of each of `count` calls. */
 async function time(count: number, call: () => Promise<unknown>): Promise<number[]> {
   const times: number[] = [];
   for (let i = 0; i < count; i++) {
@@ -236,7 +236,7 @@ async function measureLedger(
   }
 }
 
-/** What the largest ledger of a store costs, of what the smallest does. */
+/** Returns a line with the costs of a store's largest ledger relative to its smallest. */
 function growth(name: StoreName, results: readonly Result[]): string {
   const [first, last] = [results[0], results.at(-1)];
   if (!first || !last || first === last) return '';
@@ -282,7 +282,7 @@ async function run(options: Options, folder: string): Promise<string> {
     HEADING,
     ...lines,
     'Microseconds. found, missing: one lookup by commitment; metrics: the sums of 8,760 hours. All medians but p99.',
-    'Commits add rows: with few rows to begin with, the ledger grows several times over meanwhile.',
+    'Commits add rows, so a ledger with few rows grows to several times its size during the run.',
     ...ratios.filter((line) => line !== ''),
   ].join('\n')}\n`;
 }

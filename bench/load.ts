@@ -1,4 +1,4 @@
-/** What the benchmarks over HTTP share: servers to drive, the driving, and checks of what they answer. */
+/** Shared parts of the benchmarks over HTTP: servers, load, and checks of the answers. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -17,33 +17,33 @@ export const WITH_EVIDENCE: string = JSON.stringify({
   enable_nist_validation: true,
 });
 
-/** Spread of the rounds, (max − min) / median, above which a figure is not to be trusted. */
+/** Spread of the rounds, (max − min) / median, above which a figure is not trustworthy. */
 export const NOISE_LIMIT = 0.1;
 
 const CHECKED_KEYS = 20;
 const WARM_UP_MS = 1_000;
 
-/** A process that serves, and what is needed to talk to it. */
+/** A server process and the headers of its requests. */
 export interface Target {
   readonly address: string;
   readonly pid: number;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What is asked of a target. */
+/** Requests to send to a target. */
 export interface Load {
   readonly path: string;
   readonly body: string;
   readonly connections: number;
 }
 
-/** What came of some seconds of load. */
+/** Results of some seconds of load. */
 export interface Round {
   /** 2xx answers. */
   readonly perSecond: number;
   /** Ascending. */
   readonly latenciesMs: Float64Array;
-  /** What makes the round worthless; no text, no problem. */
+  /** Reasons why the round is worthless; empty if there are none. */
   readonly problems: readonly string[];
 }
 
@@ -53,13 +53,13 @@ export type Environment = Readonly<Record<string, string>>;
 
 const children: ChildProcess[] = [];
 
-/** The number of a command-line flag. */
+/** Returns the number of a command-line option. Throws `RangeError` if it is not one from 1. */
 export function positive(flag: string, text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new RangeError(`${flag} takes a whole number from 1`);
   return Number(text);
 }
 
-/** Starts a program that writes one JSON line with its address. Its stderr goes to a file. */
+/** Starts a program that writes one JSON line with its address. Its standard error goes to a file. */
 async function start(
   args: string[],
   env: Environment,
@@ -86,7 +86,7 @@ export async function stopAll(): Promise<void> {
   }
 }
 
-/** Ctrl-C ends what was started, too. */
+/** Ends the started processes on Ctrl-C as well. */
 export function endOnSignal(folder: string): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
@@ -97,7 +97,7 @@ export function endOnSignal(folder: string): void {
   }
 }
 
-/** The environment of a server on its own folder, without quota, rate limit and demo keys. */
+/** Returns the environment of a server with its own folder, without rate limits and demo keys. The accounts have no quota. */
 export function serverEnvironment(folder: string, extra: Environment = {}): Environment {
   return {
     PATH: process.env.PATH ?? '',
@@ -109,7 +109,7 @@ export function serverEnvironment(folder: string, extra: Environment = {}): Envi
   };
 }
 
-/** Runs a command of `phm` and parses its answer. */
+/** Runs a `phm` command and returns its parsed output. */
 export function phm(env: Environment, ...args: string[]): Record<string, string> {
   const text = execFileSync(process.execPath, [MAIN, ...args, '--json'], { env, encoding: 'utf8' });
   return JSON.parse(text);
@@ -132,12 +132,12 @@ export async function startServer(
   return { ...(await start([MAIN, 'serve', '--json'], env, log)), headers };
 }
 
-/** The yardstick: a Fastify route that answers with an object like that of a plain generate. */
+/** Starts the yardstick: a Fastify route that returns an object like the answer of a plain generate. */
 export async function startBare(headers: Target['headers'], log: string): Promise<Target> {
   return { ...(await start([BARE], { PATH: process.env.PATH ?? '' }, log)), headers };
 }
 
-/** Posts one request and returns the parsed answer; throws when it is not a 200. */
+/** Posts one request and returns the parsed answer. Throws if the status is not 200. */
 export async function post(
   { address, headers }: Target,
   path: string,
@@ -153,7 +153,7 @@ export function check(holds: boolean, claim: string): void {
   if (!holds) throw new Error(`the answers are wrong, nothing was timed: ${claim}`);
 }
 
-/** Holds answers of every kind against what they should be; returns a key to validate. */
+/** Checks answers of every kind; returns a key to validate. */
 export async function verify(server: Target, bare: Target): Promise<string> {
   const keys = new Set<string>();
   let plain: Record<string, unknown> = {};
@@ -179,7 +179,7 @@ export async function verify(server: Target, bare: Target): Promise<string> {
   return String(tested.key);
 }
 
-/** Drives a target for some seconds with all it takes. What is not a 2xx is a problem, not a request. */
+/** Loads a target for some seconds as fast as it answers. Answers other than 2xx are problems and do not count. */
 export async function drive(target: Target, load: Load, seconds: number): Promise<Round> {
   const latencies: number[] = [];
   const result = await new Promise<LoadResult>((done, fail) => {
@@ -207,9 +207,9 @@ export async function drive(target: Target, load: Load, seconds: number): Promis
 }
 
 /**
- * Sends requests evenly over some seconds, whether or not those before were answered, as users do. The
- * latency of each counts from when it was due, so that a stall is seen by all that it delayed. A first
- * second, in which connections are made and code is compiled, does not count.
+ * Sends requests at even intervals over some seconds without waiting for earlier answers, as users do. The latency
+ * of each counts from its due time, so that a stall shows in every request that it delays. The first second, in which
+ * connections are made and code is compiled, does not count.
  */
 export async function drivePaced(
   target: Target,
@@ -272,7 +272,7 @@ function problemsOf({ non2xx, errors, timeouts, statusCodeStats }: LoadResult): 
   return problems;
 }
 
-/** What the server itself has counted for the account. */
+/** Returns the server's own count of the account's requests. */
 export async function usage({ address, headers }: Target): Promise<number> {
   const response = await fetch(`${address}/api/v2/metrics?hours=24`, { headers });
   const { metrics } = (await response.json()) as { metrics: { usage: { total_usage: number } } };

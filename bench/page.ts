@@ -1,10 +1,10 @@
 /**
- * The dashboard: what it weighs on the wire, and when its first content is painted on a slow processor.
+ * Measures the dashboard: bytes on the wire, and the first contentful paint on a slow processor.
  *
  *   node bench/page.ts [--runs N] [--throttle N] [--save]
  *
- * Each run is a browser context of its own, so that nothing is cached. The server is the real one, over
- * loopback: the figures are those of the page, not of a network. All on the same cores.
+ * Each run has its own browser context, so that nothing is cached. The real server runs over loopback, so the
+ * figures describe the page and not a network. Server and browser share the cores.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,20 +21,20 @@ interface Part {
   readonly bytes: number;
 }
 
-/** The bodies that a page has loaded of itself, compressed as they were sent. */
+/** Records the bodies that a page loads from its server, compressed as sent. */
 function watchParts(page: Page): Part[] {
   const parts: Part[] = [];
   page.on('requestfinished', async (request) => {
     const { pathname: path } = new URL(request.url());
     if (path.startsWith('/api/') || path === '/health') return;
     const { responseBodySize: bytes } = await request.sizes();
-    // What is asked for again and has not changed has no body.
+    // A repeated request for an unchanged file has no body.
     if (bytes > 0) parts.push({ path, bytes });
   });
   return parts;
 }
 
-/** Milliseconds from the start of the navigation to the first content, with the processor slowed down. */
+/** Returns the milliseconds from the start of the navigation to the first content, on a slowed processor. */
 async function firstPaint(browser: Browser, address: string, throttle: number): Promise<number> {
   const context = await browser.newContext();
   try {

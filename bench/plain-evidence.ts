@@ -1,10 +1,10 @@
 /**
- * What evidence on the generator of plain keys costs, as a share of the work for the keys between two samples.
+ * Measures the cost of evidence on the generator of plain keys, as a share of the work for the keys between two samples.
  *
  *   node bench/plain-evidence.ts [--runs N] [--save]
  *
- * Medians of processor time over N rounds. Each round times plain keys and all parts of a sample in turn, on one thread.
- * The ledger is left out: a key that is committed costs more, and the share is smaller.
+ * Figures are medians of processor time over N rounds. Each round times plain keys and all parts of a sample in turn, on
+ * one thread. The ledger is not measured: a committed key costs more, and the share is then smaller.
  */
 import { randomBytes } from 'node:crypto';
 import { parseArgs } from 'node:util';
@@ -21,7 +21,7 @@ import { machine, median, saveResult } from './results.ts';
 
 const WARM_UP_ROUNDS = 5;
 
-/** Repetitions a round: each part takes some milliseconds, because the clock of processor time is coarse. */
+/** Repetitions per round: each part takes some milliseconds, because the clock of processor time is coarse. */
 const KEYS = 500;
 const SAMPLES = 20;
 const CROSSINGS = 200;
@@ -34,7 +34,7 @@ interface Round {
   readonly suiteUs: number;
 }
 
-/** Processor time of this thread a repetition. Other programs on the machine disturb it less than wall time. */
+/** Returns this thread's processor time per repetition. Other programs disturb it less than wall time. */
 function timeUs(repetitions: number, work: () => void): number {
   const before = process.threadCpuUsage();
   for (let i = 0; i < repetitions; i++) work();
@@ -48,7 +48,7 @@ function takeSample(generator: Generator): Uint8Array<ArrayBuffer> {
   return sample;
 }
 
-/** A plain key, and the parts of a sample as its threads do them. */
+/** Work on a plain key, and on the parts of a sample as the threads do them. */
 function timeRound(generator: Generator, makeKey: () => void): Round {
   let sample = takeSample(generator);
   let verdict = gate(runPackedSuite(sample));
@@ -82,7 +82,7 @@ function run(runs: number): string {
   const rounds = Array.from({ length: runs }, () => timeRound(generator, makeKey));
   const of = (part: keyof Round) => median(rounds.map((one) => one[part]));
   const [keyUs, sampleUs, suiteUs] = [of('keyUs'), of('sampleUs'), of('suiteUs')];
-  // From the key worker to the main thread, and on to a suite worker; the verdict goes back.
+  // From the key worker through the main thread to a suite worker, and the verdict back.
   const crossingsUs = 2 * of('crossingUs');
   const share = (sampleUs + crossingsUs + suiteUs) / (EVIDENCE_INTERVAL * keyUs);
   return `${[

@@ -1,4 +1,4 @@
-/** What all benchmarks share: medians, the machine they ran on, and a file for each run that is kept. */
+/** Shared parts of all benchmarks: medians, a description of the machine, and a file for each saved run. */
 import {
   closeSync,
   fsyncSync,
@@ -22,7 +22,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Time, versions and processor, as the head of a result. */
+/** Returns time, versions and processor, the head of a result. */
 export function machine(): string {
   return [
     `${new Date().toISOString()}  Node ${process.version}, V8 ${process.versions.v8}  ${process.platform} ${process.arch}`,
@@ -30,7 +30,7 @@ export function machine(): string {
   ].join('\n');
 }
 
-/** What one small write with its sync costs in a folder, median of 50, and a warning where it costs nothing. */
+/** Returns the cost of one small synced write in a folder, median of 50, and a warning if it costs nothing. */
 export function diskSync(folder: string): string {
   const path = join(folder, 'sync-probe');
   const file = openSync(path, 'w');
@@ -48,7 +48,7 @@ export function diskSync(folder: string): string {
   return `${median(times).toFixed(3)} ms${isMemory ? warning : ''}`;
 }
 
-/** Writes a run, with the command that repeats it, to `bench/results/`. */
+/** Saves a run, with the command that repeats it, in `bench/results/`. */
 export function saveResult(name: string, text: string): void {
   mkdirSync(RESULTS, { recursive: true });
   const stamp = new Date().toISOString().slice(0, 16).replace(':', '');

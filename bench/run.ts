@@ -1,4 +1,4 @@
-/** What a benchmark over HTTP is told, and its life from there to its result. */
+/** Options of a benchmark over HTTP, and its run from there to the result. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { endOnSignal, positive, stopAll } from './load.ts';
 import { saveResult } from './results.ts';
 
 export interface LoadOptions {
-  /** Of one round. */
+  /** Seconds per round. */
   readonly seconds: number;
   readonly connections: number;
   readonly rounds: number;
@@ -15,13 +15,13 @@ export interface LoadOptions {
   readonly save: boolean;
 }
 
-/** What was found, and whether it can be believed. */
+/** Result of a benchmark; `sound` is false if a figure is not trustworthy. */
 export interface Finding {
   readonly text: string;
   readonly sound: boolean;
 }
 
-/** Reads the command line; `defaults` are those that differ between benchmarks. */
+/** Reads the command line; `defaults` holds those that differ between benchmarks. */
 export function readLoadOptions(defaults: { connections: string; rounds: string }): LoadOptions {
   const { values } = parseArgs({
     options: {
@@ -41,7 +41,7 @@ export function readLoadOptions(defaults: { connections: string; rounds: string 
   };
 }
 
-/** Gives `work` a folder, shows and keeps what it found, and leaves nothing running. */
+/** Runs `work` in a new folder, prints and saves its result, and ends every process. */
 export async function runBenchmark(
   name: string,
   options: LoadOptions,

@@ -1,13 +1,13 @@
 /**
- * Keys a second with a durable row: SQLite, and PostgreSQL with one, two and three servers on it,
- * beside the bare Fastify route and beside `pgbench` with one insert a transaction on the same database
- * server. Then latency at half of the measured rate, alone and beside keys with evidence.
+ * Measures keys per second with a durable row: SQLite, and PostgreSQL with one, two and three servers, compared
+ * with the bare Fastify route and with `pgbench` (one insert per transaction) on the same database server. It then
+ * measures latency at half of the rate, alone and together with keys with evidence.
  *
  *   node bench/scale.ts [--seconds N] [--connections N] [--rounds N] [--data-dir D] [--save]
  *
- * All of it shares the cores of one machine, the load generator included, and is driven in turns, round
- * after round. Answers are checked before anything is timed. The processor time a request costs is
- * given by thread, as it says more on a busy machine than rates do. Linux only.
+ * All cases and the load generator share the cores of one machine and take turns, round after round. Answers are
+ * checked before timing. The report gives the processor time per request by thread, which says more on a busy
+ * machine than rates do. Linux only.
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ const WARM_UP_SECONDS = 2;
 /** The test cluster admits 60 connections; three servers take four each. */
 const PGBENCH_CLIENTS = 32;
 
-/** Connections that ask for keys with evidence beside the plain ones: enough to keep a suite worker busy. */
+/** Connections that request keys with evidence besides plain keys: enough to keep a suite worker busy. */
 const EVIDENCE_CONNECTIONS = 4;
 
 /** A row as wide as the ledger's, with its two indexes. */
@@ -60,11 +60,11 @@ INSERT INTO pgbench_row VALUES (gen_random_uuid(), (random() * 9e18)::bigint,
   sha256(random()::text::bytea), 'acct_0123456789abcdef', 'key_0123456789abcdef', 1795260850201, 1234);
 `;
 
-/** Some servers that share the load. */
+/** Servers that share the load. */
 interface Case {
   readonly name: string;
   readonly targets: readonly Target[];
-  /** Who else works for it. */
+  /** The database that works for them, if it is PostgreSQL. */
   readonly database?: Database;
 }
 
@@ -73,12 +73,12 @@ interface Database {
   readonly postmasterPid: number;
 }
 
-/** A round with what it cost: microseconds of processor time a request, by thread. */
+/** A round with its cost: microseconds of processor time per request, by thread. */
 interface CostedRound extends Round {
   readonly costUs: ReadonlyMap<string, number>;
 }
 
-/** The latencies of a case at half of its rate, as a line. */
+/** Latencies of a case at half of its rate, as a line. */
 interface Half {
   readonly line: string;
   readonly problems: readonly string[];
@@ -98,7 +98,7 @@ async function openDatabase(): Promise<Database> {
   }
 }
 
-/** Servers over one PostgreSQL, and the headers of as many accounts. */
+/** Starts servers on one PostgreSQL, and returns the headers of as many accounts. */
 async function startReplicas(
   folder: string,
   { cluster }: Database,
@@ -119,7 +119,7 @@ async function startReplicas(
   return { servers, accounts };
 }
 
-/** Drives all servers of a case at once, each with its share of the connections. */
+/** Loads all servers of a case at once, each with its share of the connections. */
 async function driveAll(one: Case, connections: number, seconds: number): Promise<CostedRound> {
   const share = one.targets.length;
   const load = { path: PATH, body: PLAIN, connections: Math.ceil(connections / share) };
@@ -137,7 +137,7 @@ async function driveAll(one: Case, connections: number, seconds: number): Promis
   };
 }
 
-/** Processor time so far of everything that works for a case, and of the load generator. */
+/** Returns the processor time so far of everything that works for a case, and of the load generator. */
 function costs({ targets, database }: Case): Map<string, number> {
   const sums = new Map<string, number>();
   for (const { pid } of targets) {
@@ -157,7 +157,7 @@ const COLUMNS_OF_THREADS: ReadonlyMap<string, string> = new Map([
 ]);
 const COST_COLUMNS = ['main', 'keys', 'other threads', 'PostgreSQL', 'load generator'];
 
-/** One round of a case, held against the servers' own counter. */
+/** Runs one round of a case and compares it with the servers' own counter. */
 async function measure(one: Case, { connections, seconds }: LoadOptions): Promise<CostedRound> {
   const [first] = one.targets;
   if (one.name === BARE_NAME) return driveAll(one, connections, seconds);
@@ -172,13 +172,13 @@ async function measure(one: Case, { connections, seconds }: LoadOptions): Promis
   const round = await driveAll(one, connections, seconds);
   const counted = (await count()) - before;
   const answered = round.latenciesMs.length;
-  // Requests that were under way at the end are counted by the server and not by us.
+  // The server counts requests in progress at the end, and we do not.
   const agrees = counted >= answered && counted <= answered + connections + one.targets.length;
   const problem = `we count ${answered} answers, ${first.address} counts ${counted} requests`;
   return agrees ? round : { ...round, problems: [...round.problems, problem] };
 }
 
-/** Transactions a second of `pgbench`, or undefined where it is not installed. */
+/** Returns the transactions per second of `pgbench`, or undefined if it is not installed. */
 function pgbench({ cluster }: Database, { seconds }: LoadOptions, folder: string) {
   const bin = findInstalled(['pgbench']);
   if (bin === null) return undefined;
@@ -225,8 +225,8 @@ function summarise(one: Case, rounds: readonly CostedRound[], bare: readonly Rou
 }
 
 /**
- * Latency at half of the measured rate, alone and beside keys with evidence, in turns with the bare route at
- * the same rate: what that shows is the machine's and the load generator's own.
+ * Measures latency at half of the rate, alone and together with keys with evidence, in turns with the bare route at
+ * the same rate. The bare route shows the share of the machine and of the load generator.
  */
 async function halfLoad(
   one: Case,
@@ -366,7 +366,7 @@ await runBenchmark('scale', options, async (folder) => {
   try {
     return await run(options, folder, database);
   } finally {
-    // Before the database goes, those that use it.
+    // End the servers before their database.
     await stopAll();
     await database.cluster.remove();
   }
