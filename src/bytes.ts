@@ -1,11 +1,11 @@
 /**
  * Byte buffers that may hold secrets.
  *
- * `Buffer.from`, `Buffer.concat` and `Buffer.allocUnsafe` hand out slices of a shared 8 KiB slab, so
- * what is written there cannot be wiped or transferred alone. Everything here allocates its own.
+ * `Buffer.from`, `Buffer.concat` and `Buffer.allocUnsafe` return slices of a shared 8 KiB slab, whose contents cannot
+ * be wiped or transferred separately. The functions here allocate separate memory.
  */
 
-/** Joins parts into one freshly allocated buffer of its own memory. */
+/** Joins parts into one buffer with separate memory. */
 export function concatBytes(...parts: readonly Uint8Array[]): Buffer {
   const joined = Buffer.alloc(parts.reduce((sum, part) => sum + part.length, 0));
   let offset = 0;
@@ -16,14 +16,14 @@ export function concatBytes(...parts: readonly Uint8Array[]): Buffer {
   return joined;
 }
 
-/** `value` as an unsigned big-endian 32-bit word. */
+/** Encodes `value` as an unsigned big-endian 32-bit word. */
 export function u32be(value: number): Buffer {
   const bytes = Buffer.alloc(4);
   bytes.writeUInt32BE(value);
   return bytes;
 }
 
-/** Decodes lowercase or uppercase hexadecimal into memory of its own. Throws `TypeError` on anything else. */
+/** Decodes hexadecimal digits of either case into separate memory. Throws `TypeError` on other input. */
 export function hexToBytes(hex: string): Buffer {
   if (hex.length % 2 !== 0 || !/^[0-9a-fA-F]*$/.test(hex)) {
     throw new TypeError(
@@ -50,7 +50,7 @@ export function assertLength(name: string, bytes: Uint8Array, length: number): v
   }
 }
 
-/** The number of one bits in `bytes`. */
+/** Returns the number of one bits in `bytes`. */
 export function countOnes(bytes: Uint8Array): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const wholeWordsBytes = bytes.length - (bytes.length % 4);
@@ -60,7 +60,7 @@ export function countOnes(bytes: Uint8Array): number {
   return ones;
 }
 
-/** The number of one bits in the low 32 bits of `word`, without a table indexed by secrets. */
+/** Returns the number of one bits in the low 32 bits of `word`. It uses no table, whose index would be secret. */
 export function popcount32(word: number): number {
   let pairs = word - ((word >>> 1) & 0x5555_5555);
   pairs = (pairs & 0x3333_3333) + ((pairs >>> 2) & 0x3333_3333);

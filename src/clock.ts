@@ -1,4 +1,4 @@
-/** Time, injected wherever a rule depends on it so that tests can set it. */
+/** Source of time. Rules that depend on time get it injected, so that tests can set it. */
 export interface Clock {
   /** Milliseconds since the Unix epoch, UTC. */
   nowMs(): number;
@@ -12,12 +12,12 @@ export const DAY_MS = 24 * HOUR_MS;
 
 export const systemClock: Clock = { nowMs: () => Date.now() };
 
-/** Milliseconds on the machine's monotonic clock: the same zero in every thread of this machine. */
+/** Returns milliseconds of the machine's monotonic clock, which has the same zero in all threads and processes. */
 export function monotonicMs(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** A moment on two clocks. */
+/** One moment on the monotonic and the wall clock. */
 export interface Instant {
   readonly monotonicMs: number;
   readonly wallMs: number;
@@ -28,25 +28,25 @@ export function instantNow(clock: Clock): Instant {
 }
 
 /**
- * Time gone by, by the clock that shows more: the monotonic one stands still while the machine is suspended, the
- * wall clock may be set back.
+ * Returns the elapsed milliseconds on the clock that shows more: the monotonic clock stops while the machine is
+ * suspended, and the wall clock may be set back.
  */
 export function elapsedMs(since: Instant, now: Instant): number {
   return Math.max(now.monotonicMs - since.monotonicMs, now.wallMs - since.wallMs);
 }
 
-/** Months since year 0, UTC: the number that names a calendar month. */
+/** Returns the number of a calendar month: months since year 0, UTC. */
 export function utcMonth(epochMs: number): number {
   const date = new Date(epochMs);
   return date.getUTCFullYear() * 12 + date.getUTCMonth();
 }
 
-/** When a month begins. */
+/** Returns the start of a month in milliseconds since the Unix epoch. */
 export function utcMonthStart(month: number): number {
   return Date.UTC(Math.floor(month / 12), month % 12);
 }
 
-/** ISO 8601 with an explicit UTC offset, e.g. `2026-01-31T12:00:00.000+00:00`. */
+/** Formats a time as ISO 8601 with an explicit UTC offset, e.g. `2026-01-31T12:00:00.000+00:00`. */
 export function formatTimestamp(epochMs: number): string {
   return `${new Date(epochMs).toISOString().slice(0, -1)}+00:00`;
 }

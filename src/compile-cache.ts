@@ -1,10 +1,10 @@
-/** Where Node keeps compiled code (`main.ts`), for the threads and processes that this one starts. */
+/** Passes the folder of compiled code (`main.ts`) to the threads and processes that this process starts. */
 import { getCompileCacheDir } from 'node:module';
 import { dirname } from 'node:path';
 
-/** The folder as it was given: Node makes one below it for each version of its own and each user. */
+/** A folder below the given one: Node creates one for each Node version and user. */
 const folder = getCompileCacheDir();
 
-/** All that they see of the environment: what they need of the configuration they are given. */
+/** The whole environment of these threads and processes. They get their configuration as data. */
 export const COMPILE_CACHE_ENVIRONMENT: Readonly<Record<string, string>> =
   folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };

@@ -1,4 +1,4 @@
-/** How this program was started, so that the commands it names work as they are printed. */
+/** Finds out how this program was started, so that commands in its messages work as printed. */
 import { relative } from 'node:path';
 import { quote } from './shell-word.ts';
 
@@ -10,16 +10,16 @@ export interface Started {
   readonly launcher: string;
 }
 
-/** What `bin/phm` sets to the name it was called by. */
+/** Set by `bin/phm` to the name by which it was called. */
 const CALLED_AS = '_PHM';
 
-/** The variables that name a store and hold no secret, the deciding one first. */
+/** Variables that name a store and hold no secret, in order of precedence. */
 const STORE_VARIABLES = ['PHM_DATABASE_URL_FILE', 'PHM_DATA_DIR'] as const;
 
 /** Commands that call a running service; all others work on a store. */
 const CLIENT_COMMANDS = ['generate', 'validate', 'metrics'];
 
-/** The words that start this program again from the directory in which its user is. */
+/** Returns the words that start this program again from the user's directory. */
 export function findLauncher(
   env: Environment,
   [node = '', script = '']: readonly string[],
@@ -34,17 +34,17 @@ export function findLauncher(
     : 'npm run -s phm --';
 }
 
-/** A whole command line for this program that works on the store that this one works on. */
+/** Returns a complete command line for this program, on the store that this process uses. */
 export function commandLine({ env, launcher }: Started, command: string): string {
   const name = STORE_VARIABLES.find((variable) => env[variable]);
   const elsewhere = CLIENT_COMMANDS.includes(command.split(' ', 1)[0] ?? '');
-  // An address in the environment decides. It may hold a password, so it is not repeated.
+  // PHM_DATABASE_URL takes precedence. It may hold a password, so it is not repeated.
   const setting =
     name && !elsewhere && !env.PHM_DATABASE_URL ? `${name}=${quote(env[name] ?? '')} ` : '';
   return `${setting}${launcher} ${command}`;
 }
 
-/** Messages end lines with commands, as in `run: phm …`; they are shown as this user starts them. */
+/** Rewrites commands at the end of lines, as in `run: phm …`, to the form in which this user starts them. */
 export function asStarted(message: string, context: Started): string {
   return message.replace(/(?<=: )phm ([a-z]+)(?=[a-zA-Z -]*$)/gm, (_, command: string) =>
     commandLine(context, command),

@@ -1,25 +1,25 @@
 /**
- * The program: one command line. It is the only reader of the process environment. The server is
- * loaded with the one command that starts it; the others answer in a third of the time without it.
+ * The program: one command line. It is the only reader of the process environment. It loads the server only for the
+ * command that starts it; without it, the other commands take a third of the time.
  */
 import { fstatSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { stackFrames } from './errors.ts';
 
-// Before any file: Node runs what it finds in its folder of compiled code, whoever may have put it there.
+// Before any file is written: Node runs whatever is in its folder of compiled code, so no other user may write there.
 process.umask(0o077);
-// Else each start strips the types of every module and compiles it again. Before anything else is loaded;
-// NODE_COMPILE_CACHE goes first, and where the folder cannot be written there is less of it or none.
+// Without the cache, each start strips the types of every module and compiles it again. Enabled before anything else is
+// loaded. NODE_COMPILE_CACHE takes precedence. If the folder is not writable, the cache is incomplete or missing.
 enableCompileCache(fileURLToPath(new URL('../build/compile-cache', import.meta.url)));
 
 /**
- * A broken invariant: what is in memory cannot be trusted. Names the error, not its message, unless that
- * is Node's own about a module that an installation lacks.
+ * Exits with code 1 after a broken invariant, because memory cannot be trusted. Prints the error's name and not its
+ * message, except Node's own message about a missing module.
  */
 function endAtOnce(error: Error): void {
   if ('code' in error && error.code === 'ERR_MODULE_NOT_FOUND') {
-    process.stderr.write(`phm: ${error.message}; the installation is not complete: run "npm ci"\n`);
+    process.stderr.write(`phm: ${error.message}; the installation is incomplete: run "npm ci"\n`);
     process.exit(1);
   }
   process.stderr.write(
@@ -28,18 +28,18 @@ function endAtOnce(error: Error): void {
   process.exit(1);
 }
 
-/** Resolves when the bytes are written, so that they may be wiped. */
+/** Writes bytes to standard output. Resolves when they may be wiped. */
 function writeOut(bytes: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     process.stdout.write(bytes, (error) => (error ? reject(error) : resolve()));
   });
 }
 
-/** Whether standard output and standard error are one terminal, pipe or file. */
+/** Reports whether standard output and standard error are the same terminal, pipe or file. */
 function outputIsShared(): boolean {
   try {
     const [out, err] = [fstatSync(1), fstatSync(2)];
-    // Windows numbers no pipes.
+    // On Windows pipes have no numbers.
     return out.ino !== 0 && out.ino === err.ino && out.dev === err.dev;
   } catch {
     return false;
@@ -47,8 +47,8 @@ function outputIsShared(): boolean {
 }
 
 process.on('uncaughtException', endAtOnce);
-// Words that cannot be written are lost and harm nothing; data that cannot fails the command. A reader that has seen
-// enough, such as head, closes the pipe: the command then ends as SIGPIPE would end it.
+// Lost messages do no harm, but lost data fails the command. If a reader such as head closes the pipe, the command exits
+// with 141, as after SIGPIPE.
 process.stderr.on('error', () => {});
 process.stdout.on('error', ({ code: reason }: NodeJS.ErrnoException) => {
   process.once('exit', (code) => {

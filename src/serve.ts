@@ -1,10 +1,10 @@
 /**
- * The server, wired by hand, in order:
+ * Wires the server by hand, in this order:
  *
- *   configuration → database → master secret → workers → HTTP → banner → until told to end
+ *   configuration → database → master secret → workers → HTTP → banner → shutdown on a signal
  *
- * While the database is away HTTP comes first, unready: `StartingService` stands in for the workers.
- * `serve/` has a file for each step, and for what the log says while the server runs.
+ * While the database is unavailable, HTTP starts first and is unready: `StartingService` stands in for the workers.
+ * `serve/` has a file for each step, and for the log lines of a running server.
  */
 import type { Config } from './config/index.ts';
 import { isBuilt } from './http/pages/built-pages.ts';
@@ -21,15 +21,15 @@ import { Supervisor } from './serve/supervisor.ts';
 import { startMaintenance } from './serve/upkeep.ts';
 import type { KeyService } from './service/index.ts';
 
-/** Starts the server and resolves with the exit code once it has ended. */
+/** Runs the server. Resolves with the exit code after shutdown. */
 export async function serve(config: Config, options: ServeOptions): Promise<number> {
   const parts = await openParts(config, options);
   const { logger, metrics, starting } = parts;
   const supervisor = new Supervisor(options.env, (reason) =>
-    logger.error({ reason }, 'systemd cannot be told how the server is'),
+    logger.error({ reason }, 'systemd-notify failed'),
   );
   const listening = new LazyListeners(parts, supervisor);
-  // Before the start, which may wait for the database; and a signal may come as soon as the banner is read.
+  // Before startup, which may wait for the database. A signal may arrive as soon as the banner appears.
   const ended = endSignal();
   const started = await Promise.race([startOnDatabase(parts, listening), ended]).catch(
     async (error) => {
@@ -57,7 +57,7 @@ interface Started {
   readonly check: StartCheck | null;
 }
 
-/** Checks the database and starts the key service on it. While the database is away the listeners open, and it tries again. */
+/** Checks the database and starts the key service. While the database is unavailable, opens the listeners and retries. */
 function startOnDatabase(parts: ServerParts, listening: LazyListeners): Promise<Started> {
   const { config, logger } = parts;
   let check: StartCheck | null = null;

@@ -1,6 +1,6 @@
-/** Words of a command line that is shown to be pasted. */
+/** Quotes words for shell commands that users paste. */
 
-/** Quotes a word for a shell if it has to be quoted. */
+/** Quotes a word for a shell if it needs quotes. */
 export function quote(word: string): string {
   return /^[\w./:@%+=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -3,8 +3,8 @@ import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { COMPILE_CACHE_ENVIRONMENT } from './compile-cache.ts';
 
 /**
- * Starts a thread, which sees nothing of the environment. `name` is the thread's in the operating system's lists. No
- * module of a thread may await at its top: V8 aborts the process when it ends a thread while such a module does.
+ * Starts a thread that does not see the environment. `name` appears in the operating system's list of threads. No
+ * module of a thread may use top-level await: V8 aborts the process if the thread is terminated during it.
  */
 export function startThread(
   url: URL,
@@ -14,12 +14,12 @@ export function startThread(
 }
 
 /**
- * Asks a thread with the message `close` to end after what it has begun, and terminates it after `limitMs`. Resolves when
- * it has ended, for whatever reason.
+ * Sends `close`, so that the thread ends after its current work, and terminates it after `limitMs`. Resolves when the
+ * thread has ended, for any reason.
  */
 export async function endThread(worker: Worker, limitMs?: number): Promise<void> {
   if (hasEnded(worker)) return;
-  // Not `once` of node:events, which rejects when the thread fails meanwhile.
+  // Not `once` of node:events, which would reject if the thread fails.
   const exit = new Promise((resolve) => worker.once('exit', resolve));
   worker.postMessage('close');
   const timer =
@@ -28,7 +28,7 @@ export async function endThread(worker: Worker, limitMs?: number): Promise<void>
   clearTimeout(timer);
 }
 
-/** Node takes the id away when a thread ends. */
+/** Reports whether a thread has ended: Node then sets its ID to -1. */
 export function hasEnded({ threadId }: Worker): boolean {
   return threadId === -1;
 }

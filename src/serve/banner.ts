@@ -1,4 +1,4 @@
-/** What the server says when it listens: the first page of the documentation. */
+/** The banner of a server that listens: where it is and how to try it. */
 import { styleText } from 'node:util';
 import { PROJECT_VERSION } from '../version.ts';
 
@@ -6,25 +6,25 @@ export interface Announcement {
   /** Address of the service, with its base path. */
   readonly address: string;
   readonly json: boolean;
-  /** Whether the dashboard is there to be looked at. */
+  /** True if the dashboard is built. */
   readonly dashboard: boolean;
   /** The data directory, or the database in PostgreSQL. */
   readonly data: string;
-  /** Whether the listener refuses clients without post-quantum key exchange. */
+  /** True if the listener refuses clients without post-quantum key exchange. */
   readonly requiresHybrid: boolean;
-  /** The page for Prometheus, or null. */
+  /** URL of the page for Prometheus, or null. */
   readonly metricsAddress: string | null;
-  /** A demo API key that this server admits, or null. */
+  /** A demo API key that this server accepts, or null. */
   readonly demoApiKey: string | null;
-  /** Whether demo keys have ended because an operator has issued API keys. */
+  /** True if demo keys have ended because an operator issued an API key. */
   readonly demoKeysEnded: boolean;
-  /** A whole command line for these words, as this server was started. */
+  /** Returns a complete command line for these words, in the form in which this server was started. */
   readonly commandLine: (words: string) => string;
-  /** Whether stderr is a terminal that shows colours. */
+  /** True if stderr is a terminal that shows colours. */
   readonly color: boolean;
 }
 
-/** Writes the banner to stderr; with `json`, one line of data to stdout as well. */
+/** Writes the banner to stderr and, with `json`, one line of data to stdout. */
 export function announce(announcement: Announcement): void {
   process.stderr.write(bannerText(announcement));
   if (announcement.json) {
@@ -40,7 +40,7 @@ export function announce(announcement: Announcement): void {
 }
 
 /**
- * The banner: at most 80 columns and 24 lines with a short address. Its curl line works when pasted.
+ * Returns the banner: at most 80 columns and 24 lines for a short address. Its curl command works when pasted.
  */
 export function bannerText(announcement: Announcement): string {
   const { address, dashboard, data, requiresHybrid, metricsAddress, demoApiKey, color } =
@@ -56,7 +56,7 @@ export function bannerText(announcement: Announcement): string {
     ...(demoApiKey ? [['Demo API key', demoApiKey]] : []),
   ].map(([name = '', value = '']) => `  ${name.padEnd(15)}${paint('cyan', value, color)}\n`);
   const about = aboutKeys(announcement);
-  // Before 3.5 OpenSSL has no hybrid groups.
+  // OpenSSL before 3.5 has no hybrid groups.
   const how = requiresHybrid ? '; curl needs OpenSSL 3.5 or newer' : ', from another terminal';
   return `
 ${bold(`PHM key service ${PROJECT_VERSION}`)}
@@ -74,7 +74,7 @@ ${rows.join('')}${about}
 `;
 }
 
-/** Where an API key for the curl line comes from. */
+/** Returns the lines that say where an API key for the curl command comes from. */
 function aboutKeys({ demoApiKey, demoKeysEnded, commandLine, color }: Announcement): string {
   if (demoApiKey) {
     const text = 'public, on the Research plan; ends when you issue an API key';
@@ -84,7 +84,7 @@ function aboutKeys({ demoApiKey, demoKeysEnded, commandLine, color }: Announceme
     return '\n  Demo keys have ended: use an API key that was issued here.\n';
   }
   return (
-    '\n  Make an account and an API key first:\n\n' +
+    '\n  Create an account and an API key first:\n\n' +
     `    ${commandLine('account create --name "My team" --plan research')}\n` +
     `    ${commandLine('key issue --account <account_id>')}\n`
   );

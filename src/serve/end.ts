@@ -1,4 +1,4 @@
-/** The end of a server: by a signal, after the requests under way are answered. */
+/** Shuts a server down on a signal, after the requests in progress are answered. */
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { KeyService } from '../service/index.ts';
@@ -6,16 +6,16 @@ import type { Listeners } from './listeners.ts';
 import type { ServerParts } from './parts.ts';
 import type { Supervisor } from './supervisor.ts';
 
-/** How long requests under way may take to finish once the listener has closed. */
+/** Time for requests in progress after the listener has closed. */
 const DRAIN_LIMIT_MS = 30_000;
 
-/** How long the last log lines may take at the end. */
+/** Time for the last log lines at shutdown. */
 const LOG_FLUSH_MS = 1_000;
 
-/** How long the last traces may take at the end. */
+/** Time for the last traces at shutdown. */
 const TRACES_FLUSH_MS = 2_000;
 
-/** What runs in a server that has started. */
+/** The running parts of a server. */
 export interface RunningServer {
   readonly service: KeyService;
   readonly listeners: Listeners;
@@ -24,7 +24,7 @@ export interface RunningServer {
   readonly integrity: { stop(): void } | null;
 }
 
-/** Resolves with the first signal that asks for the end; a second one ends at once. */
+/** Resolves with the first SIGTERM or SIGINT. A second one exits at once with code 1. */
 export function endSignal(): Promise<NodeJS.Signals> {
   return new Promise((resolve) => {
     let ending = false;
@@ -38,18 +38,18 @@ export function endSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/** Ends a server that was told to before it had started: it has released nothing, and nothing is under way. */
+/** Exits with code 0 after a signal before startup was complete. No key was released, and no request is in progress. */
 export async function endStart(
   signal: NodeJS.Signals,
   { logger, log }: ServerParts,
 ): Promise<never> {
-  logger.info({ signal }, 'ended before the start was complete');
+  logger.info({ signal }, 'shut down before startup was complete');
   await log.flush(LOG_FLUSH_MS);
-  // An attempt at the database, or the start of a worker, may be under way.
+  // An attempt to reach the database, or the start of a worker, may be in progress.
   process.exit(0);
 }
 
-/** Ends a running server, and resolves with the exit code. */
+/** Shuts a running server down. Resolves with the exit code. */
 export async function endServer(
   signal: NodeJS.Signals,
   { config, logger, log, lifecycle }: ServerParts,
@@ -70,12 +70,12 @@ export async function endServer(
   if (!tracesOut) logger.warn({ reason: 'no answer in time' }, 'traces cannot be exported');
   logger.info('ended');
   await log.flush(LOG_FLUSH_MS);
-  // An export that still waits for its collector would hold up the end.
+  // An export that still waits for its collector would delay the exit.
   if (!tracesOut) process.exit(0);
   return 0;
 }
 
-/** Gives notice, closes the listener, answers what is under way, ends the workers. */
+/** Waits for `noticeMs`, closes the listener, finishes the requests in progress and ends the workers. */
 async function drain(
   app: FastifyInstance,
   service: KeyService,
@@ -85,6 +85,6 @@ async function drain(
   setTimeout(() => process.exit(1), noticeMs + DRAIN_LIMIT_MS).unref();
   await new Promise((resolve) => setTimeout(resolve, noticeMs));
   await app.close();
-  logger.info({ sources: service.sourceStatuses() }, 'every request is answered');
+  logger.info({ sources: service.sourceStatuses() }, 'all requests are answered');
   await service.close();
 }

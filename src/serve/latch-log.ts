@@ -1,13 +1,13 @@
-/** What the log says when key generation has stopped, and which keys are in doubt; and when the suite does not answer. */
+/** Log lines about a latch, the keys in doubt after it, and a suite that does not answer. */
 import type { Logger } from 'pino';
 import { formatTimestamp } from '../clock.ts';
 import type { Defect, LatchCause } from '../keys/index.ts';
 import type { ReleasedKeys } from '../service/index.ts';
 
-/** Key ids named in one line: about 5 kB. */
+/** Key IDs in one line, about 5 kB. */
 const KEY_IDS_A_LINE = 100;
 
-/** These show a defect that no sample has shown. So no sample vouches for a key. */
+/** Causes that no sample has shown. So no sample vouches for a key. */
 const UNSEEN_BY_SAMPLES: ReadonlySet<LatchCause> = new Set([
   'self_test',
   'key_test',
@@ -23,8 +23,8 @@ export function logLatch(logger: Logger, defect: Defect, { keys, sinceMs }: Rele
 }
 
 /**
- * Names every key, in lines of bounded size. There is one line at least, so that an empty list is a statement.
- * `lastGoodMs` is when the last sample was drawn that vouches for keys; null if there was none.
+ * Logs the ID of every key, in lines of bounded size. Writes at least one line, so that an empty list is explicit.
+ * `lastGoodMs` is the time of the last sample that vouches for keys; null if there was none.
  */
 export function logUnvouchedKeys(
   logger: Logger,
@@ -42,7 +42,7 @@ export function logUnvouchedKeys(
   }
 }
 
-/** `isLate`: a sample of the generator of plain keys has been out for too long; else its verdict has come after all. */
+/** Logs that the verdict on a sample of the generator of plain keys is late or, with `isLate` false, that it arrived. */
 export function logSuite(logger: Logger, isLate: boolean): void {
   if (isLate)
     logger.error('the suite does not answer: the generator of plain keys cannot be judged');

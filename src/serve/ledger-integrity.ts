@@ -1,4 +1,4 @@
-/** The checks of the embedded database as a server makes them: at its start, then once a day. */
+/** Checks the embedded database at startup and once a day. */
 import type { Logger } from 'pino';
 import {
   type CheckReport,
@@ -10,7 +10,7 @@ import {
 import type { KeyService } from '../service/index.ts';
 import type { ServiceMetrics } from '../telemetry/index.ts';
 
-/** Checks the embedded database before it is used; null with PostgreSQL. Throws `SetupError` when it is damaged. */
+/** Checks the embedded database before its first use; null with PostgreSQL. Throws `SetupError` if it is damaged. */
 export async function checkDatabase(location: StoreLocation): Promise<StartCheck | null> {
   return location.kind === 'sqlite' ? checkAtStart(location.path) : null;
 }
@@ -23,13 +23,13 @@ interface WatchOptions {
   readonly service: KeyService;
 }
 
-/** Logs the check of the start, checks the embedded database once a day, and ends its use when it is damaged. Null with PostgreSQL. */
+/** Logs the startup check, checks the embedded database once a day, and ends its use if it is damaged. Null with PostgreSQL. */
 export function watchIntegrity(options: WatchOptions): IntegrityWatch | null {
   const { location, start, logger, metrics, service } = options;
   if (location.kind !== 'sqlite') return null;
   const { report = null, pending = null } = start ?? {};
   if (report) logReport(logger, report);
-  if (pending) logger.warn('the database is still being checked: the start goes on');
+  if (pending) logger.warn('the database is still being checked: startup continues');
   return new IntegrityWatch({
     path: location.path,
     pending,

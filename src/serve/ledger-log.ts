@@ -1,11 +1,11 @@
-/** What the log says of the ledger and of the master secret that belongs to it, when something changes. */
+/** Logs changes of the ledger, of its clock and of the master secret. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from 'pino';
 import { formatTimestamp } from '../clock.ts';
 import { type ClockReading, isUrgent } from '../ledger/index.ts';
 import type { LedgerStatus, RetiredVersion } from '../service/index.ts';
 
-/** Logs that the clock is in doubt, or that it is not any more. */
+/** Logs that the clock is in doubt, or that the doubt has ended. */
 export function logClock(
   logger: Logger,
   reading: ClockReading,
@@ -17,7 +17,7 @@ export function logClock(
   else logger[level]({ skewSeconds: skewMs / 1000, reason: doubt }, 'the clock is in doubt');
 }
 
-/** Logs what is different from before. */
+/** Logs the differences between two states. */
 export function logLedger(logger: Logger, status: LedgerStatus, before: LedgerStatus): void {
   if (!isDeepStrictEqual(status.retired, before.retired)) logRetired(logger, status, before);
   const { failure, lackedVersions } = status;
@@ -30,8 +30,8 @@ export function logLedger(logger: Logger, status: LedgerStatus, before: LedgerSt
   } else if (lackedVersions.length > 0) {
     logger.error(
       { lackedVersions },
-      'another server makes keys under a version of the master secret that this one lacks: ' +
-        'give it the whole secret and restart it',
+      'another server generates keys under a version of the master secret that this server lacks: ' +
+        'install the whole secret and restart this server',
     );
   } else {
     logger.info('the ledger can be used again');
@@ -39,8 +39,8 @@ export function logLedger(logger: Logger, status: LedgerStatus, before: LedgerSt
 }
 
 /**
- * Logs retirements that changed. It warns of those that were taken back or let more rows count: an attacker who
- * writes to the database can do that.
+ * Logs changed retirements. Warns about those that were taken back or let more rows count, because an attacker with
+ * write access to the database can do that.
  */
 function logRetired(logger: Logger, { retired }: LedgerStatus, before: LedgerStatus): void {
   const reinstated = before.retired
@@ -57,7 +57,7 @@ function logRetired(logger: Logger, { retired }: LedgerStatus, before: LedgerSta
   }
 }
 
-/** Whether more rows count than before. */
+/** Reports whether more rows count than before. */
 function isLooser({ compromisedMs }: RetiredVersion, earlier: RetiredVersion): boolean {
   return (compromisedMs ?? Infinity) > (earlier.compromisedMs ?? Infinity);
 }
@@ -75,8 +75,8 @@ function logRetirement(logger: Logger, { version, compromisedMs, current }: Reti
   if (current) {
     logger.error(
       details,
-      'the version of the master secret that this server makes keys under is retired: it makes none ' +
-        'until it is restarted with another one',
+      'the current version of the master secret is retired: this server generates no keys ' +
+        'until it is restarted with another version',
     );
   } else {
     logger.info(details, 'a version of the master secret is retired');

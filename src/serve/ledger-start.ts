@@ -1,4 +1,4 @@
-/** The ledger before the workers open it: its schema, its clock, its master secret, its demo accounts. */
+/** Prepares the ledger before the workers open it: schema, clock, master secret, demo accounts. */
 import { apiKeyHint, DEMO_ACCOUNTS, hashApiKey, MONTHLY_QUOTAS } from '../accounts/index.ts';
 import { systemClock } from '../clock.ts';
 import {
@@ -21,7 +21,7 @@ export interface ReadyLedger {
   readonly secret: MasterSecret;
 }
 
-/** Makes the ledger ready for a key service. Throws `SetupError` when it or the master secret cannot be used. */
+/** Prepares the ledger for a key service. Throws `SetupError` if the ledger or the master secret is unusable. */
 export async function prepareLedger(parts: ServerParts): Promise<ReadyLedger> {
   const { config, logger } = parts;
   const location = storeLocation(config);
@@ -45,8 +45,9 @@ export async function prepareLedger(parts: ServerParts): Promise<ReadyLedger> {
 }
 
 /**
- * Holds the clock against the ledger before anything rests on it. With PostgreSQL a wrong one ends the start: this server
- * would have other months and other times than those beside it. With SQLite it may be right, and nothing is lost meanwhile.
+ * Compares the clock with the ledger before anything depends on it. With PostgreSQL a wrong clock fails the start,
+ * because this server's months and times would differ from those of other servers. With SQLite the clock may be right,
+ * and a doubt loses nothing.
  */
 async function readClock(
   store: LedgerStore,
@@ -58,7 +59,7 @@ async function readClock(
   return reading;
 }
 
-/** A database that has a secret already must get that one: none is made in its place. */
+/** Reads the master secret. Creates one only if the database has none registered. */
 async function openMasterSecret(
   store: LedgerStore,
   { config, logger }: ServerParts,
@@ -73,7 +74,7 @@ async function openMasterSecret(
   return secret;
 }
 
-/** Notes whether demo keys have ended, and which one there is if they have not. */
+/** Notes whether demo keys have ended and, if not, which one is active. */
 async function openDemoAccounts(
   store: LedgerStore,
   { demoPolicy, lifecycle }: ServerParts,
@@ -83,7 +84,7 @@ async function openDemoAccounts(
   lifecycle.demoApiKey = hasDemoKeys ? await addDemoAccounts(store) : null;
 }
 
-/** Adds what is missing and returns a demo key that is active; one that was revoked stays revoked. */
+/** Adds missing demo accounts and keys, and returns an active demo key. A revoked key stays revoked. */
 async function addDemoAccounts(store: LedgerStore): Promise<string | null> {
   const createdMs = Date.now();
   let active: string | null = null;

@@ -1,4 +1,4 @@
-/** What a server listens with: HTTP, and the page for Prometheus. */
+/** The listeners of a server: HTTP, and the page for Prometheus. */
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
@@ -14,20 +14,20 @@ import { MetricsServer, openTracing, type ServiceMetrics } from '../telemetry/in
 import type { ServerParts } from './parts.ts';
 import type { Supervisor } from './supervisor.ts';
 
-/** What `npm run build` makes of dashboard/. */
+/** Output of `npm run build` for dashboard/. */
 export const DASHBOARD_FOLDER: string = fileURLToPath(
   new URL('../../build/dashboard', import.meta.url),
 );
 
 export interface Listeners {
   readonly app: FastifyInstance;
-  /** With the base path. */
+  /** Includes the base path. */
   readonly address: string;
   readonly metricsServer: MetricsServer | null;
   readonly tracing: Awaited<ReturnType<typeof openTracing>>;
 }
 
-/** The listeners, opened once: when the key service has started, or when its start has to wait. */
+/** Opens the listeners once: when the key service has started, or when startup must wait. */
 export class LazyListeners {
   readonly #parts: ServerParts;
   readonly #supervisor: Supervisor;
@@ -43,7 +43,7 @@ export class LazyListeners {
     return this.#listeners;
   }
 
-  /** Ends what listens, when the start has failed. */
+  /** Closes open listeners after a failed start. */
   async close(): Promise<void> {
     const listeners = await this.#listeners?.catch(() => undefined);
     await Promise.all([listeners?.app.close(), listeners?.metricsServer?.close()]);
@@ -57,7 +57,7 @@ export class LazyListeners {
   }
 }
 
-/** Listens. Throws `SetupError` when an address cannot be had; nothing listens then. */
+/** Opens all listeners. If an address cannot be used, closes them and throws `SetupError`. */
 async function openListeners(parts: ServerParts): Promise<Listeners> {
   const { config, options, logger, log, metrics, lifecycle, starting } = parts;
   const tracing = await openTracing(options.env, logger);
@@ -100,7 +100,7 @@ async function openListeners(parts: ServerParts): Promise<Listeners> {
   return { app, address, metricsServer, tracing };
 }
 
-/** The bound on connections: the configured one, or what the limit of open files leaves of it. */
+/** Returns the limit of connections: the configured one, or fewer if the limit of open files is too low. */
 function boundConnections({ maxConnections }: Config, logger: Logger): Connections {
   const openFiles = openFilesLimit();
   const max = connectionsWithin(openFiles, maxConnections, RESERVE);
@@ -114,7 +114,7 @@ function boundConnections({ maxConnections }: Config, logger: Logger): Connectio
   });
 }
 
-/** Listens for Prometheus, if it is configured. */
+/** Opens the listener for Prometheus if it is configured. */
 async function listenForMetrics(
   metrics: ServiceMetrics | null,
   config: Config,
@@ -126,10 +126,10 @@ async function listenForMetrics(
   return MetricsServer.start(metrics, { ...config.metrics, onFailure });
 }
 
-/** Listens, and says what to change when the address cannot be had. */
+/** Opens the HTTP listener. If the address cannot be used, the error says what to change. */
 async function listen(app: FastifyInstance, config: Config): Promise<string> {
   try {
-    // A name of two addresses, of which a server takes one.
+    // `localhost` has two addresses, and a server listens on one.
     const host = config.host === 'localhost' ? '127.0.0.1' : config.host;
     await app.listen({ host, port: config.port });
   } catch (cause) {

@@ -1,4 +1,4 @@
-/** The log of a server: where it goes, and in which form. */
+/** Opens the log of a server. */
 import { type Logger, pino } from 'pino';
 import type { Config } from '../config/index.ts';
 import { asStarted, type Started } from '../launcher.ts';
@@ -7,9 +7,9 @@ import { LogWriter } from '../telemetry/log-writer.ts';
 
 export interface ServerLog {
   readonly logger: Logger;
-  /** What the logger writes to. */
+  /** Destination of the logger. */
   readonly log: LogWriter;
-  /** Whether stderr is a terminal that shows colours. */
+  /** True if stderr is a terminal that shows colours. */
   readonly color: boolean;
 }
 
@@ -21,7 +21,7 @@ export function openLog(config: Config, started: Started): ServerLog {
   return { logger, log, color };
 }
 
-/** Reasons may end with a command; it is logged so that it works on this server's store as it is pasted. */
+/** Rewrites a command at the end of a reason, so that it works on this server's store when pasted. */
 function withCommands(fields: object, started: Started): Record<string, unknown> {
   const { reason } = fields as { reason?: unknown };
   return typeof reason === 'string'
@@ -29,13 +29,13 @@ function withCommands(fields: object, started: Started): Record<string, unknown>
     : { ...fields };
 }
 
-/** How log lines are written: as they come, or for people on a terminal. */
+/** Returns the formatter of log lines; undefined for JSON. */
 function lineFormat({ logFormat }: Config, color: boolean): ((line: string) => string) | undefined {
   if (logFormat === 'json' || (logFormat === 'auto' && !process.stderr.isTTY)) return undefined;
   return prettyLines({ color });
 }
 
-/** Whether stderr is a terminal whose user wants colours. */
+/** Reports whether stderr is a terminal whose user wants colours. */
 function showsColors({ NO_COLOR, TERM }: Started['env']): boolean {
   return Boolean(process.stderr.isTTY) && !NO_COLOR && TERM !== 'dumb';
 }

@@ -1,4 +1,4 @@
-/** What a server is made of before it starts: none of it needs the database. */
+/** Parts of a server that exist before startup and need no database. */
 import { type DemoKeysPolicy, demoKeysPolicy } from '../accounts/index.ts';
 import { type Config, isLoopback } from '../config/index.ts';
 import { isSourceName } from '../entropy/index.ts';
@@ -8,20 +8,20 @@ import { openMetrics, type ServiceMetrics } from '../telemetry/index.ts';
 import { openLog, type ServerLog } from './log.ts';
 
 export interface ServeOptions {
-  /** Write one line with the address to stdout. */
+  /** Writes one line with the address to stdout. */
   readonly json: boolean;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The words that start this program, for the commands that the banner names. */
+  /** Words that start this program, for commands in the banner. */
   readonly launcher: string;
-  /** Told of a broken invariant; it MUST end the process. */
+  /** Called on a broken invariant. It MUST end the process. */
   readonly onFatal: (error: Error) => void;
 }
 
-/** What changes while a server runs. */
+/** State that changes while a server runs. */
 export interface Lifecycle {
   draining: boolean;
   demoKeysEnded: boolean;
-  /** An active demo API key; null: none, or none yet. */
+  /** An active demo API key; null if there is none, or none yet. */
   demoApiKey: string | null;
 }
 
@@ -32,11 +32,11 @@ export interface ServerParts extends ServerLog {
   readonly demoPolicy: DemoKeysPolicy;
   readonly metrics: ServiceMetrics | null;
   readonly lifecycle: Lifecycle;
-  /** What HTTP calls: it refuses requests until the key service has started, and hands them on from then. */
+  /** The service that HTTP calls. It refuses requests until the key service has started, and then forwards them. */
   readonly starting: StartingService;
 }
 
-/** Throws `SetupError` when the certificate cannot be used. */
+/** Opens the parts. Throws `SetupError` if the certificate is unusable. */
 export async function openParts(config: Config, options: ServeOptions): Promise<ServerParts> {
   const serverLog = openLog(config, options);
   const demoPolicy = demoKeysPolicy(config.demoKeys, {
@@ -57,7 +57,7 @@ export async function openParts(config: Config, options: ServeOptions): Promise<
   };
 }
 
-/** The metrics, where there is a listener for them. */
+/** Opens metrics if a listener for them is configured. */
 async function countFor(config: Config): Promise<ServiceMetrics | null> {
   if (!config.metrics) return null;
   const sources = [...config.entropySources, ...config.entropyMix].filter(isSourceName);

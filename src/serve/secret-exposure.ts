@@ -1,4 +1,4 @@
-/** Who else can read the file of the master secret, or replace it. */
+/** Finds other users who can read or replace the file of the master secret. */
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { MasterSecretOrigin } from '../config/index.ts';
@@ -11,8 +11,8 @@ const OTHERS_WRITE = 0o002;
 const STICKY = 0o1000;
 
 /**
- * Warnings for the log, none if only the owner can read and replace the file. A file that the operator names may be
- * readable by its group: Kubernetes mounts secrets so. Windows keeps rights in another form, and has none here.
+ * Returns warnings for the log; none if only the owner can read and replace the file. If the operator named the file,
+ * its group may read it, because Kubernetes mounts secrets this way. Windows has other permissions, which are not checked.
  */
 export function secretExposures(origin: MasterSecretOrigin): string[] {
   if (origin.kind === 'environment' || process.platform === 'win32') return [];
@@ -22,13 +22,13 @@ export function secretExposures(origin: MasterSecretOrigin): string[] {
   if (mode === undefined || directory === undefined) return [];
   const readers = whoOf(mode, origin.kind === 'managed' ? GROUP_READS : 0, OTHERS_READ);
   const writers = whoOf(mode, GROUP_WRITES, OTHERS_WRITE);
-  // In a directory with this bit, only owners replace files.
+  // In a directory with this bit, only the owner of a file can replace it.
   const movers = directory & STICKY ? null : whoOf(directory, 0, OTHERS_WRITE);
   return [
     ...(readers
       ? [
-          `${readers} can read the master secret ${path} (mode ${octal(mode)}), and make proofs for keys that were ` +
-            `never made here. Run chmod 600 ${quote(path)}, and rotate the secret if anyone may have read it`,
+          `${readers} can read the master secret ${path} (mode ${octal(mode)}) and forge proofs for keys that this ` +
+            `service never generated. Run chmod 600 ${quote(path)}, and rotate the secret if anyone may have read it`,
         ]
       : []),
     ...(writers
@@ -38,8 +38,8 @@ export function secretExposures(origin: MasterSecretOrigin): string[] {
       : []),
     ...(movers
       ? [
-          `${movers} can replace files in ${dirname(path)} (mode ${octal(directory)}), the master secret among ` +
-            `them: run chmod 700 ${quote(dirname(path))}`,
+          `${movers} can replace files in ${dirname(path)} (mode ${octal(directory)}), including the master ` +
+            `secret: run chmod 700 ${quote(dirname(path))}`,
         ]
       : []),
   ];

@@ -1,4 +1,4 @@
-/** Starts the key service on a ledger that is ready, and has the log say what it tells. */
+/** Starts the key service on a prepared ledger, and logs its events. */
 import { wipe } from '../bytes.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/index.ts';
@@ -16,7 +16,7 @@ import { logClock, logLedger } from './ledger-log.ts';
 import { prepareLedger } from './ledger-start.ts';
 import type { ServerParts } from './parts.ts';
 
-/** Throws `SetupError`, or what the database rejects with when it is away. */
+/** Throws `SetupError`, or the error of an unavailable database. */
 export async function startService(parts: ServerParts): Promise<KeyService> {
   const { config, options, logger, metrics } = parts;
   const { clock, secret } = await prepareLedger(parts);
@@ -73,7 +73,7 @@ function enabledSources(config: Config): ServiceSources {
   return { names, default: byDefault, mix, settings: config.sourceSettings };
 }
 
-/** Says on whose word sources are credited. The system source's credit is the same for everyone. */
+/** Logs the assessment behind each source's credit. The credit of `os` is the same on every server and is not logged. */
 function logCredits({ logger }: ServerParts, { names, mix, settings }: ServiceSources): void {
   for (const source of new Set([...names, ...mix])) {
     const creditBits = sourceCreditBits(source, settings);

@@ -1,4 +1,4 @@
-/** A server's start while its database is away: it tries again, and says so, until it may not wait any longer. */
+/** Repeats a server's startup while its database is unavailable, up to a time limit, and logs that it waits. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { monotonicMs } from '../clock.ts';
@@ -10,18 +10,18 @@ const PAUSE_MS = 1_000;
 const LOG_EVERY_MS = 15_000;
 
 export interface StartWaitOptions {
-  /** How long to wait; 0: the first failure ends the start. */
+  /** How long to wait. With 0 the first failure ends startup. */
   readonly limitMs: number;
   readonly logger: Logger;
   /** Called once, before the first pause. */
   readonly onWaiting: () => Promise<unknown>;
-  /** Milliseconds between two attempts; left out: a second. */
+  /** Milliseconds between two attempts. Default 1,000. */
   readonly pauseMs?: number;
 }
 
 /**
- * Repeats `attempt` until it succeeds. Rejects with what it rejected with when that does not pass by itself, and when the
- * time is over; an attempt under way is not cut short.
+ * Repeats `attempt` until it succeeds. Rejects with its error if the error cannot pass by itself, or if the time is
+ * over. Never interrupts an attempt in progress.
  */
 export async function whenDatabaseAnswers<T>(
   attempt: () => Promise<T>,
@@ -34,7 +34,7 @@ export async function whenDatabaseAnswers<T>(
       const result = await attempt();
       if (loggedMs !== null) {
         const waitedSeconds = secondsOf(monotonicMs() - startMs);
-        logger.info({ waitedSeconds }, 'the database answers: the start goes on');
+        logger.info({ waitedSeconds }, 'the database answers: startup continues');
       }
       return result;
     } catch (error) {
@@ -42,12 +42,15 @@ export async function whenDatabaseAnswers<T>(
       const leftMs = startMs + limitMs - nowMs;
       if (!mayPass(error) || limitMs === 0) throw error;
       if (leftMs <= 0) {
-        logger.error({ reason: reasonOf(error) }, 'the start has waited too long for the database');
+        logger.error({ reason: reasonOf(error) }, 'startup waited too long for the database');
         throw error;
       }
       if (loggedMs === null || nowMs - loggedMs >= LOG_EVERY_MS) {
         const waitsSeconds = secondsOf(leftMs);
-        logger.warn({ reason: reasonOf(error), waitsSeconds }, 'the start waits for the database');
+        logger.warn(
+          { reason: reasonOf(error), waitsSeconds },
+          'startup is waiting for the database',
+        );
         if (loggedMs === null) await onWaiting();
         loggedMs = nowMs;
       }
@@ -60,7 +63,7 @@ function secondsOf(ms: number): number {
   return Math.round(ms / 1000);
 }
 
-/** What the set-up or the database says; neither holds a password. */
+/** Returns the message of the setup or the database. Neither holds a password. */
 function reasonOf(error: unknown): string {
   const told = error instanceof AppError ? error.cause : error;
   return told instanceof Error ? told.message : 'unknown';

@@ -1,14 +1,14 @@
 /**
- * What systemd is told (sd_notify(3)): that the server listens, that it ends, and every now and then that it is alive.
- * The program `systemd-notify` sends it, because Node has no datagram sockets of the file system. Without NOTIFY_SOCKET
- * nothing is sent.
+ * Reports to systemd (sd_notify(3)) that the server listens, that it stops, and at intervals that it is alive. The
+ * program `systemd-notify` sends the messages, because Node has no Unix datagram sockets. Without NOTIFY_SOCKET nothing
+ * is sent.
  */
 import { execFile } from 'node:child_process';
 
-/** A message that takes longer is lost. */
+/** A message that takes longer is dropped. */
 const SEND_LIMIT_MS = 10_000;
 
-/** Of the time that systemd waits for a beat: one may be lost. */
+/** Beats within the time that systemd waits for one, so that one may be lost. */
 const BEATS_PER_LIMIT = 3;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -19,15 +19,15 @@ export class Supervisor {
   #timer: NodeJS.Timeout | null = null;
   #isAsking = false;
 
-  /** `onFailure` is told why a message could not be sent. */
+  /** `onFailure` gets the reason if a message cannot be sent. */
   constructor(env: Environment, onFailure: (reason: string) => void) {
     this.#env = env;
     this.#onFailure = onFailure;
   }
 
   /**
-   * Says that the server listens. From then on systemd expects beats, if it expects any: each is sent when the main
-   * thread's timer has come and `answers` has resolved after that. `answers` must not reject.
+   * Reports that the server listens, and starts the beats if systemd expects them. Each beat is sent after the main
+   * thread's timer has fired and `answers` has then resolved. `answers` must not reject.
    */
   ready(status: string, answers: () => Promise<void>): void {
     this.#send('READY=1', `STATUS=${status}`);
@@ -37,12 +37,12 @@ export class Supervisor {
     this.#timer = setInterval(beat, limitMs / BEATS_PER_LIMIT).unref();
   }
 
-  /** Says that the server ends. Beats go on, because the notice and the last requests may take minutes. */
+  /** Reports that the server stops. Beats continue, because the drain and the last requests may take minutes. */
   stopping(): void {
     this.#send('STOPPING=1', 'STATUS=draining');
   }
 
-  /** Ends the beats. */
+  /** Stops the beats. */
   close(): void {
     if (this.#timer) clearInterval(this.#timer);
   }
@@ -66,7 +66,7 @@ export class Supervisor {
   }
 }
 
-/** How long systemd waits for a beat of this process; null if it expects none. */
+/** Returns how long systemd waits for a beat of this process; null if it expects none. */
 function watchdogLimitMs({
   NOTIFY_SOCKET,
   WATCHDOG_USEC,

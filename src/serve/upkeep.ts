@@ -1,15 +1,15 @@
-/** What a running server does for its ledger beside requests. */
+/** Starts the upkeep of the ledger in a running server. */
 import { Maintenance, removedSome, storeLocation } from '../ledger/index.ts';
 import type { ServerParts } from './parts.ts';
 
-/** Has old rows removed, and whatever else a day needs; the log says what was done. */
+/** Removes old rows and does the other daily work, and logs the result. */
 export function startMaintenance({ config, logger, metrics }: ServerParts): Maintenance {
   return new Maintenance({
     store: storeLocation(config),
     retentionDays: config.retentionDays,
     onPruned: (report) => {
       if (removedSome(report)) logger.info(report, 'old rows were removed from the ledger');
-      else logger.warn(report, 'no old row was removed from the ledger, although some are left');
+      else logger.warn(report, 'no old rows were removed from the ledger, although some remain');
     },
     onFailure: (reason) => {
       metrics?.upkeepFailed();

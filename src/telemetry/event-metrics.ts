@@ -1,10 +1,10 @@
 /**
- * The metrics of events: what is counted and timed as it happens. To add one, define it here and count it in
- * `ServiceMetrics`. What a server *is* at a scrape is in `scrape-metrics.ts`.
+ * Metrics of events, counted and timed as they happen. To add one, define it here and count it in `ServiceMetrics`.
+ * Metrics of state are in `scrape-metrics.ts`.
  */
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-/** Seconds: from a plain key without company to the longest a request may take. */
+/** Seconds, from a single plain key on an idle server to the longest time a request may take. */
 const REQUEST_BUCKETS = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
@@ -31,50 +31,50 @@ export function defineEventMetrics(registry: Registry) {
     problems: new Counter({
       registers,
       name: 'phm_problems_total',
-      help: 'Answers that were a problem, by its code',
+      help: 'Problem answers, by code',
       labelNames: ['code'],
     }),
     keys: new Counter({
       registers,
       name: 'phm_keys_generated_total',
-      help: 'Keys that were recorded and released',
+      help: 'Keys recorded and released',
       labelNames: ['security_level', 'source', 'modulation', 'validated'],
     }),
     validations: new Counter({
       registers,
       name: 'phm_validations_total',
-      help: 'Keys that were validated, by the verdict',
+      help: 'Validated keys, by verdict',
       labelNames: ['verdict'],
     }),
     streams: new Counter({
       registers,
       name: 'phm_streams_judged_total',
-      help: 'Streams that the statistical suite judged',
+      help: 'Streams judged by the statistical suite',
       labelNames: ['result'],
     }),
     refusals: new Counter({
       registers,
       name: 'phm_queue_refusals_total',
-      help: 'Requests that were answered "overloaded" because a queue, or their account\'s share of it, was full',
+      help: 'Requests answered "overloaded" because a queue, or the share of one account or address, was full',
       labelNames: ['queue'],
     }),
     waits: new Histogram({
       registers,
       name: 'phm_queue_wait_seconds',
-      help: 'Time that work stood in a queue before a worker got it',
+      help: 'Time that work waited in a queue before a worker started it',
       labelNames: ['queue'],
       buckets: WAIT_BUCKETS,
     }),
     batches: new Histogram({
       registers,
       name: 'phm_batch_tasks',
-      help: 'Tasks that went to the key worker together',
+      help: 'Tasks sent to the key worker together',
       buckets: BATCH_BUCKETS,
     }),
     commits: new Histogram({
       registers,
       name: 'phm_commit_duration_seconds',
-      help: 'Time of a transaction of the ledger, as the key worker measures it',
+      help: 'Duration of a ledger transaction, measured in the key worker',
       labelNames: ['result'],
       buckets: COMMIT_BUCKETS,
     }),
@@ -87,13 +87,13 @@ export function defineEventMetrics(registry: Registry) {
     plainEvidence: new Counter({
       registers,
       name: 'phm_plain_generator_judgements_total',
-      help: 'Samples of the generator of plain keys that the whole suite judged',
+      help: 'Samples of the generator of plain keys judged by the whole suite',
       labelNames: ['result'],
     }),
     sourceEvents: new Counter({
       registers,
       name: 'phm_entropy_source_events_total',
-      help: 'What happened to sources that are read in the background',
+      help: 'Changes of state of sources that are read in the background',
       labelNames: ['source', 'kind'],
     }),
     upkeepFailures: new Counter({
@@ -104,23 +104,23 @@ export function defineEventMetrics(registry: Registry) {
     damageFound: new Counter({
       registers,
       name: 'phm_ledger_damage_found_total',
-      help: 'Checks of a running server that found its SQLite database damaged',
+      help: 'Checks by the running server that found its SQLite database damaged',
     }),
     addressRefusals: new Counter({
       registers,
       name: 'phm_address_refusals_total',
-      help: 'Requests without a valid API key that were answered 429 because of their address',
+      help: 'Requests without a valid API key answered 429 because of their address',
     }),
     handshakeFailures: new Counter({
       registers,
       name: 'phm_tls_handshake_failures_total',
-      help: 'TLS handshakes that failed, by the reason',
+      help: 'Failed TLS handshakes, by reason',
       labelNames: ['reason'],
     }),
     logLinesLeftOut: new Counter({
       registers,
       name: 'phm_log_lines_left_out_total',
-      help: 'Log lines of requests without a valid API key, and of failed handshakes, that were counted instead of written',
+      help: 'Log lines counted instead of written: of requests without a valid API key, and of failed handshakes',
     }),
   };
 }

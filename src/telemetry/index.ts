@@ -1,7 +1,6 @@
 /**
- * What operators see of a running server from outside: metrics for Prometheus, on a listener of their
- * own, and traces for OpenTelemetry. The service neither waits for them nor fails with them. The
- * libraries of either are loaded when an operator asks for it.
+ * Metrics for Prometheus, on a separate listener, and traces for OpenTelemetry. The service neither waits for them
+ * nor fails with them. Their libraries are loaded only if an operator turns them on.
  */
 import type { MetricsOptions, ServiceMetrics } from './service-metrics.ts';
 
@@ -12,7 +11,7 @@ export type { HandshakeFailure, MetricsOptions, ServiceMetrics } from './service
 export { parseTraceparent } from './traceparent.ts';
 export { openTracing } from './tracing.ts';
 
-/** Begins to count. */
+/** Loads the metrics library and starts counting. */
 export async function openMetrics(options: MetricsOptions): Promise<ServiceMetrics> {
   const { ServiceMetrics } = await import('./service-metrics.ts');
   return new ServiceMetrics(options);

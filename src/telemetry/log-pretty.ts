@@ -1,6 +1,6 @@
 /**
- * Log lines for people: one line of JSON in, one line for a terminal out. Values come from outside, so
- * nothing that could move a cursor, change a colour or turn the direction of writing gets through.
+ * Renders a JSON log line for a terminal. Values may come from clients, so every character that could move the
+ * cursor, change a colour or reverse the writing direction is escaped.
  */
 
 export interface PrettyOptions {
@@ -18,11 +18,11 @@ const LEVELS: Readonly<Record<number, { readonly name: string; readonly color: n
 
 const DIM = 90;
 
-/** Controls (C0, DEL, C1), line separators, marks of direction, and halves of characters. */
+/** Control characters (C0, DEL, C1), line separators, direction marks and lone surrogates. */
 const UNSAFE =
   /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/gu;
 
-/** A formatter for `LogWriter`. What is not a line of ours passes with its controls escaped. */
+/** Returns a formatter for `LogWriter`. It only escapes lines that are not JSON objects. */
 export function prettyLines({ color }: PrettyOptions): (line: string) => string {
   const paint = (code: number, text: string) => (color ? `\x1b[${code}m${text}\x1b[0m` : text);
   return (line) => {
@@ -50,7 +50,7 @@ function parse(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Words without spaces stand as they are, everything else as JSON. */
+/** Returns words without spaces unchanged, and everything else as JSON. */
 function show(value: unknown): string {
   if (typeof value === 'string' && /^[^\s"=]+$/.test(value)) return safe(value);
   return safe(JSON.stringify(value));

@@ -1,16 +1,16 @@
 /**
- * Writes log lines to a file descriptor without ever holding up the service: lines that cannot be
- * written (disk full, reader gone) are dropped, and so are lines beyond a bound while a slow reader
- * keeps the descriptor busy. What was dropped is said as soon as writing works again.
+ * Writes log lines to a file descriptor without blocking the service. It drops lines that cannot be written (disk
+ * full, reader gone), and lines beyond a limit while a slow reader keeps the descriptor busy. When writing works
+ * again, it logs how many were dropped.
  */
 import { write } from 'node:fs';
 
 const MAX_WAITING_BYTES = 2 ** 20;
 
-/** Pause before a descriptor that was not ready is tried again. */
+/** Pause before a retry on a descriptor that was not ready. */
 const RETRY_MS = 50;
 
-/** How long lines gather after a write: under load a write for each request would cost as much as it. */
+/** How long lines gather after a write. Under load, one write for each request would cost as much as the request. */
 const GATHER_MS = 20;
 
 export class LogWriter {
@@ -18,19 +18,19 @@ export class LogWriter {
   readonly #format: (line: string) => string;
   #waiting = '';
   #busy = false;
-  /** Lines that were dropped and not told yet, and all that were. */
+  /** Dropped lines that are not reported yet. `#lost` counts all of them. */
   #dropped = 0;
   #lost = 0;
   #gathering: NodeJS.Timeout | undefined;
   #onIdle: (() => void) | undefined;
 
-  /** `format` renders each line for its reader; without it they stay as they are. */
+  /** `format` renders each line for its reader. By default lines stay unchanged. */
   constructor(descriptor: number, format = (line: string) => line) {
     this.#descriptor = descriptor;
     this.#format = format;
   }
 
-  /** Takes one line of JSON, with its line end. */
+  /** Queues one line of JSON, which ends with a newline. */
   write(json: string): void {
     const line = this.#format(json);
     if (this.#waiting.length + line.length > MAX_WAITING_BYTES) this.#drop();
@@ -38,12 +38,12 @@ export class LogWriter {
     this.#pump();
   }
 
-  /** Lines lost since the start; a failed write counts as one. */
+  /** Lines lost since startup; a failed write counts as one. */
   get lost(): number {
     return this.#lost;
   }
 
-  /** Resolves when all lines are out, or after `limitMs`. */
+  /** Resolves when all lines are written, or after `limitMs`. */
   flush(limitMs: number): Promise<void> {
     this.#endGathering();
     if (!this.#busy) return Promise.resolve();
@@ -56,7 +56,7 @@ export class LogWriter {
     });
   }
 
-  /** Writes what waits, unless a write is under way or was a moment ago. */
+  /** Writes the waiting lines, unless a write is in progress or has just ended. */
   #pump(): void {
     if (this.#busy || this.#gathering) return;
     if (this.#waiting === '') {

@@ -1,4 +1,4 @@
-/** The methods that metrics and traces name. Any word may stand where a request has its method, so the others share one label. */
+/** Methods that metrics and traces name. A request may send any word as its method, so all others share one label. */
 export const METHODS: readonly string[] = [
   'GET',
   'HEAD',

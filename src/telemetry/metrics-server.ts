@@ -1,4 +1,4 @@
-/** The listener for Prometheus, apart from that of the service: one page, read only, bounded. */
+/** The listener for Prometheus, separate from the service: one read-only page with bounded cost. */
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { monotonicMs } from '../clock.ts';
 import { authorityOf, listenError } from '../listening.ts';
 
-/** What the page is made of. */
+/** Source of the page. */
 export interface MetricsPage {
   readonly contentType: string;
   expose(): Promise<string>;
@@ -15,30 +15,30 @@ export interface MetricsPage {
 export interface MetricsServerOptions {
   readonly host: string;
   readonly port: number;
-  /** Told, for the log, of a page that could not be made. Service and listener go on. */
+  /** Called, for the log, when a page could not be produced. Service and listener continue. */
   readonly onFailure: (error: Error) => void;
-  /** Milliseconds after which a connection on which nothing moves is given up. Default 30,000. */
+  /** Milliseconds after which an idle connection is closed. Default 30,000. */
   readonly idleMs?: number;
 }
 
-/** Scrapers at a time: more than a pair of Prometheus servers and a person need. */
+/** Concurrent connections: more than a pair of Prometheus servers and a person need. */
 const MAX_CONNECTIONS = 16;
 
-/** Milliseconds a scraper has for its request. */
+/** Milliseconds in which a scraper must send its request. */
 const REQUEST_TIMEOUT_MS = 5_000;
 const CHECK_EVERY_MS = 1_000;
-/** Longer than a page may have to wait for its turn. */
+/** Longer than a page can be delayed by `PacedPage`. */
 const IDLE_MS = 30_000;
 const MAX_HEADER_BYTES = 8 * 1024;
 
-/** Pause after a page, in times of what it took: the main thread makes pages, and it serves keys. */
+/** Pause after a page, as a multiple of its duration: the main thread produces pages and also serves keys. */
 const PAUSE = 9;
 
 const PLAIN_TEXT = 'text/plain; charset=utf-8';
 
 export class MetricsServer {
   readonly #server: Server;
-  /** Where it listens: `http://host:port/metrics`. */
+  /** URL of the page: `http://host:port/metrics`. */
   readonly address: string;
 
   private constructor(server: Server, address: string) {
@@ -46,7 +46,7 @@ export class MetricsServer {
     this.address = address;
   }
 
-  /** Listens. Throws `SetupError` when the address cannot be had. */
+  /** Starts listening. Throws `SetupError` if the address cannot be used. */
   static async start(page: MetricsPage, options: MetricsServerOptions): Promise<MetricsServer> {
     const { host, port, onFailure, idleMs = IDLE_MS } = options;
     const paced = new PacedPage(page);
@@ -65,7 +65,7 @@ export class MetricsServer {
       },
     );
     server.maxConnections = MAX_CONNECTIONS;
-    // Whoever asks and does not read must not keep the place of one who does.
+    // A scraper that does not read its answer must not keep the place of another.
     server.timeout = idleMs;
     try {
       server.listen(port, host);
@@ -84,7 +84,7 @@ export class MetricsServer {
     return new MetricsServer(server, `http://${authority}/metrics`);
   }
 
-  /** Ends it at once: a scrape that is cut off is repeated by its scraper. */
+  /** Closes at once: a scraper repeats a scrape that is cut off. */
   async close(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
@@ -93,7 +93,7 @@ export class MetricsServer {
   }
 }
 
-/** Whoever asks while a page is awaited gets that one, and the next one is made when its time has come. */
+/** Shares one page among requests that wait at the same time, and pauses before it produces the next one. */
 class PacedPage implements MetricsPage {
   readonly #page: MetricsPage;
   #awaited: Promise<string> | null = null;
@@ -132,7 +132,7 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   if (url.split('?', 1)[0] !== '/metrics') {
-    send(response, 404, PLAIN_TEXT, 'There is only /metrics here, for Prometheus.\n');
+    send(response, 404, PLAIN_TEXT, 'This listener serves only /metrics, for Prometheus.\n');
   } else if (method !== 'GET' && method !== 'HEAD') {
     response.setHeader('allow', 'GET, HEAD');
     send(response, 405, PLAIN_TEXT, 'Use GET or HEAD.\n');
@@ -141,7 +141,7 @@ async function answer(
   }
 }
 
-/** Node leaves the body out of answers to HEAD. */
+/** Sends an answer. Node omits the body for HEAD. */
 function send(response: ServerResponse, status: number, contentType: string, body: string): void {
   response.writeHead(status, {
     'content-type': contentType,

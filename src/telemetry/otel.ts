@@ -1,4 +1,4 @@
-/** Traces with OpenTelemetry's SDK. Loaded only when they are on: `tracing.ts` is the door. */
+/** Traces with OpenTelemetry's SDK. `tracing.ts` loads this module only if traces are on. */
 import type { IncomingMessage } from 'node:http';
 import {
   type Context,
@@ -39,10 +39,10 @@ import type { ExportListener, RequestEnd, RequestTrace, Tracing } from './reques
 import { parseTraceparent } from './traceparent.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 
-/** The service's name where no variable gives another. */
+/** Service name unless a variable sets another. */
 const SERVICE_NAME = 'phm-key-service';
 
-/** `error.type` of a request whose client did not wait for the answer. */
+/** `error.type` of a request whose client left before the answer. */
 const CLIENT_LEFT = 'client_left';
 
 export class OtelTracing implements Tracing {
@@ -121,13 +121,13 @@ class SpanTrace implements RequestTrace {
     const span = this.#span;
     if (route !== undefined) {
       span.setAttribute('http.route', route);
-      // The raw path of an unknown address may hold anything; those of ours have no variable part.
+      // The raw path of an unknown route may hold anything. Known routes without parameters equal their path.
       if (!/[:*]/.test(route)) span.setAttribute('url.path', route);
       span.updateName(`${this.#name} ${route}`);
     }
     if (status !== undefined) span.setAttribute('http.response.status_code', status);
     if (problem !== undefined) span.setAttribute('phm.problem', problem);
-    // By the semantic conventions an answer 4xx is no error of the server.
+    // By the semantic conventions, a 4xx answer is not a server error.
     if (status === undefined || status >= 500) {
       span.setAttribute('error.type', problem ?? status?.toString() ?? CLIENT_LEFT);
       span.setStatus({ code: SpanStatusCode.ERROR });
@@ -136,7 +136,7 @@ class SpanTrace implements RequestTrace {
   }
 }
 
-/** The span that the caller names as the parent; what is malformed is passed over. */
+/** Returns the context of the parent span that the caller names. Ignores malformed headers. */
 function callerContext({ headers }: IncomingMessage): Context {
   const parent = parseTraceparent(headers.traceparent);
   if (!parent) return ROOT_CONTEXT;
@@ -152,8 +152,8 @@ function callerContext({ headers }: IncomingMessage): Context {
 }
 
 /**
- * OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME before what is known without them. Servers of one name
- * are told apart by a random `service.instance.id`.
+ * Returns the resource: OTEL_RESOURCE_ATTRIBUTES and OTEL_SERVICE_NAME override the defaults. A random
+ * `service.instance.id` distinguishes servers with the same name.
  */
 function readResource(): Resource {
   return defaultResource()
@@ -174,13 +174,13 @@ function openSampler({ sampler, ratio }: TracingSettings): Sampler {
   return sampler === name ? root : new ParentBasedSampler({ root });
 }
 
-/** The settings that are given: the SDK would take `undefined` for one. */
+/** Drops undefined settings, because the SDK would use `undefined` as a value. */
 function given<T extends object>(settings: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(settings).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** Tells once that exports fail, and once that they work again. */
+/** Reports once when exports fail, and once when they work again. */
 class WatchedExporter implements SpanExporter {
   readonly #inner: SpanExporter;
   readonly #onExport: ExportListener;
@@ -211,7 +211,7 @@ class WatchedExporter implements SpanExporter {
   }
 }
 
-/** The kind of failure, not its message: that can hold an address with credentials, or an answer. */
+/** Names the kind of failure. The message could hold an address with credentials, or an answer. */
 export function nameFailure(error: Error | undefined): string {
   const code = error && 'code' in error ? String(error.code) : '';
   return /^[A-Z0-9_]{1,64}$/.test(code) ? code : (error?.name ?? 'no reason given');

@@ -1,4 +1,4 @@
-/** The metrics of state: what a server is at a scrape. Queues, generators, sources, the ledger. */
+/** Metrics of state, read at each scrape: queues, generators, sources, the ledger. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 import { SECOND_MS } from '../clock.ts';
 import { SOURCE_STATES, type SourceStatus } from '../entropy/index.ts';
@@ -6,13 +6,13 @@ import { LATCH_TESTS } from '../keys/index.ts';
 import { type ClockReading, isUrgent } from '../ledger/index.ts';
 import type { Readiness, ServiceLoad } from '../service/index.ts';
 
-/** What a server tells of itself. Each is called at every scrape. */
+/** Readers of the server's state. Each is called at every scrape. */
 export interface ServerState {
   readonly load: () => ServiceLoad;
   readonly readiness: () => Readiness;
   /** Null before the first reading. */
   readonly clock: () => ClockReading | null;
-  /** Days that ledger rows are kept; null: for ever. */
+  /** Days that ledger rows are kept; null for ever. */
   readonly retentionDays: number | null;
   readonly isDraining: () => boolean;
   readonly connections: () => ConnectionCounts;
@@ -20,7 +20,7 @@ export interface ServerState {
   readonly lostLogLines: () => number;
 }
 
-/** The connections of the listener. The counts since the start only grow. */
+/** Connections of the listener. `answered`, `dropped` and `displaced` count since startup. */
 export interface ConnectionCounts {
   readonly max: number;
   readonly active: number;
@@ -31,7 +31,7 @@ export interface ConnectionCounts {
   readonly displaced: number;
 }
 
-/** One number, or one a set of labels. */
+/** One value of a metric, with its labels. */
 type Sample = readonly [labels: Record<string, string>, value: number];
 
 interface Definition {
@@ -44,11 +44,11 @@ interface Definition {
 
 const one = (value: number | boolean): readonly Sample[] => [[{}, Number(value)]];
 
-/** No series where there is nothing to say. */
+/** Returns no series while the value is unknown. */
 const optional = <T>(known: T | null, valueIn: (known: T) => number | boolean) =>
   known === null ? [] : one(valueIn(known));
 
-/** Registers them. A counter's value is that of the service: it only grows. */
+/** Registers the metrics. The service keeps the values of counters, which only grow. */
 export function addScrapeMetrics(registry: Registry, state: ServerState): void {
   for (const { type, name, help, labelNames = [], read } of definitions(state)) {
     const common = { registers: [registry], name, help, labelNames: [...labelNames] };
@@ -56,7 +56,7 @@ export function addScrapeMetrics(registry: Registry, state: ServerState): void {
       new Gauge({
         ...common,
         collect() {
-          // Without labels a gauge begins at 0.
+          // A gauge without labels starts at 0, which would look like a value.
           this.remove({});
           for (const [labels, value] of read()) this.set(labels, value);
         },
@@ -85,43 +85,43 @@ function definitions(state: ServerState): Definition[] {
     {
       type: 'gauge',
       name: 'phm_draining',
-      help: '1 once the server has been told to end',
+      help: '1 while the server is shutting down',
       read: () => one(isDraining()),
     },
     {
       type: 'gauge',
       name: 'phm_ledger_up',
-      help: '1 while the ledger can be read and committed to',
+      help: '1 while the ledger can be read and written',
       read: () => one(readiness().ledger),
     },
     {
       type: 'gauge',
       name: 'phm_clock_skew_seconds',
-      help: "How far this machine's clock is ahead of the database's, or with SQLite of the newest row while it is in doubt",
+      help: "Seconds by which this machine's clock is ahead of the database's, or while in doubt with SQLite, of the newest row",
       read: () => optional(clock(), ({ skewMs }) => skewMs / SECOND_MS),
     },
     {
       type: 'gauge',
       name: 'phm_clock_believed',
-      help: "0 while this machine's clock is in doubt, unless it may be only ahead of an old newest row that is never pruned",
+      help: "0 while this machine's clock is in doubt. With SQLite and no retention, 1 if it is only ahead of the newest row",
       read: () => optional(clock(), (reading) => !isUrgent(reading, state.retentionDays)),
     },
     {
       type: 'gauge',
       name: 'phm_master_secret_complete',
-      help: '0 when another server makes keys under a version of the master secret that is missing',
+      help: '0 if another server generates keys under a version of the master secret that is missing here',
       read: () => one(readiness().secret !== 'incomplete'),
     },
     {
       type: 'gauge',
       name: 'phm_master_secret_retired',
-      help: '1 while the version of the master secret that keys would be made under is retired',
+      help: '1 while the current version of the master secret is retired',
       read: () => one(readiness().secret === 'retired'),
     },
     {
       type: 'gauge',
       name: 'phm_entropy_ready',
-      help: '1 while the sources that are needed deliver and the generators are in service',
+      help: '1 while the required sources deliver and the generators are in service',
       read: () => one(readiness().entropy),
     },
     ...connectionMetrics(connections),
@@ -152,13 +152,13 @@ function connectionMetrics(counts: () => ConnectionCounts): Definition[] {
     {
       type: 'gauge',
       name: 'phm_http_connections_max',
-      help: 'Places for connections: PHM_MAX_CONNECTIONS, or what the limit of open files leaves of it',
+      help: 'Places for connections: PHM_MAX_CONNECTIONS, or fewer if the limit of open files is too low',
       read: () => one(counts().max),
     },
     {
       type: 'counter',
       name: 'phm_http_connections_refused_total',
-      help: 'Connections without a place that were answered 503, or dropped before their first request',
+      help: 'Connections without a place: answered with 503, or dropped before their first request',
       labelNames: ['how'],
       read: () => {
         const { answered, dropped } = counts();
@@ -168,7 +168,7 @@ function connectionMetrics(counts: () => ConnectionCounts): Definition[] {
     {
       type: 'counter',
       name: 'phm_http_connections_displaced_total',
-      help: 'Idle connections that were closed to give their place to another one',
+      help: 'Idle connections closed to give their place to another one',
       read: () => one(counts().displaced),
     },
   ];
@@ -179,14 +179,14 @@ function loadMetrics(load: () => ServiceLoad): Definition[] {
     {
       type: 'gauge',
       name: 'phm_queue_waiting',
-      help: 'Work that stands in a queue',
+      help: 'Work waiting in a queue',
       labelNames: ['queue'],
       read: () => load().queues.map(({ name, waiting }) => [{ queue: name }, waiting]),
     },
     {
       type: 'gauge',
       name: 'phm_queue_capacity',
-      help: 'Work that a queue takes before requests are answered "overloaded"',
+      help: 'Work that a queue accepts before requests are answered "overloaded"',
       labelNames: ['queue'],
       read: () => load().queues.map(({ name, capacity }) => [{ queue: name }, capacity]),
     },
@@ -205,7 +205,7 @@ function loadMetrics(load: () => ServiceLoad): Definition[] {
   ];
 }
 
-/** The latch ends all generators of the process at once, and says which test found the defect. */
+/** The latch stops all generators of the process at once and names the test that found the defect. */
 function latchMetrics(
   load: ServerState['load'],
   readiness: ServerState['readiness'],
@@ -214,7 +214,7 @@ function latchMetrics(
     {
       type: 'gauge',
       name: 'phm_generator_latched',
-      help: '1 for the test that ended key generation in this process, 0 for the others',
+      help: '1 for the test that stopped key generation in this process, 0 for the others',
       labelNames: ['cause', 'test'],
       read: () => {
         const { latched } = readiness();
@@ -229,7 +229,7 @@ function latchMetrics(
     {
       type: 'counter',
       name: 'phm_generator_latches_total',
-      help: 'Generators that have ended for good: none, or all',
+      help: 'Latched generators: none or all',
       read: () => one(readiness().latched ? load().generators : 0),
     },
   ];
@@ -249,7 +249,7 @@ function sourceMetrics(sources: () => readonly SourceStatus[]): Definition[] {
     {
       type: 'gauge',
       name: 'phm_entropy_source_state',
-      help: '1 for the state that a source is in, 0 for the others',
+      help: '1 for the current state of a source, 0 for the others',
       labelNames: ['source', 'state'],
       read: () =>
         sources().flatMap((source) =>
@@ -268,21 +268,21 @@ function sourceMetrics(sources: () => readonly SourceStatus[]): Definition[] {
     {
       type: 'counter',
       name: 'phm_entropy_source_failures_total',
-      help: 'Reads and health tests of a source that failed',
+      help: 'Failed reads and health tests of a source',
       labelNames: ['source'],
       read: () => sources().map(({ name, failures }) => [{ source: name }, failures]),
     },
     {
       type: 'gauge',
       name: 'phm_entropy_pool_draws',
-      help: 'Draws that wait in the pool of a source',
+      help: 'Draws waiting in the pool of a source',
       labelNames: ['source'],
       read: () => pools().map(({ source, waiting }) => [{ source }, waiting]),
     },
     {
       type: 'gauge',
       name: 'phm_entropy_pool_capacity',
-      help: 'Draws that the pool of a source holds when it is full',
+      help: 'Draws in the full pool of a source',
       labelNames: ['source'],
       read: () => pools().map(({ source, capacity }) => [{ source }, capacity]),
     },

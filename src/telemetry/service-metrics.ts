@@ -1,9 +1,9 @@
 /**
- * The metrics of one server, for Prometheus. Events are counted as they happen. State (queues,
- * sources, the ledger) is read at each scrape.
+ * Prometheus metrics of one server. Events are counted as they happen; state (queues, sources, the ledger) is read
+ * at each scrape.
  *
- * Labels come from tables of the code alone: never an account, an API key, a key id, an address or
- * anything else of a client. Series that a table names exist from the start, at zero.
+ * Label values come only from tables in the code, never from clients: no account, API key, key ID or address. All
+ * series named by a table exist from startup, at zero.
  */
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { SECOND_MS } from '../clock.ts';
@@ -26,7 +26,7 @@ import { addScrapeMetrics, type ServerState } from './scrape-metrics.ts';
 
 const STATUS_CLASSES = ['2xx', '4xx', '5xx'];
 
-/** Why TLS handshakes fail. */
+/** Reasons of failed TLS handshakes. */
 const HANDSHAKE_FAILURES = [
   'no_shared_group',
   'no_shared_cipher',
@@ -38,14 +38,14 @@ const HANDSHAKE_FAILURES = [
 ] as const;
 export type HandshakeFailure = (typeof HANDSHAKE_FAILURES)[number];
 
-/** The library's own metrics that break the naming rules: gauges that end in `_total`. */
+/** Metrics of the library that break the naming rules: gauges that end in `_total`. */
 const MISNAMED = [
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',
 ];
 
-/** A request that was answered. `route` is a route's template; undefined when there is none. */
+/** An answered request. `route` is the route's template, undefined for an unknown route. */
 export interface AnsweredRequest {
   readonly method: string;
   readonly route: string | undefined;
@@ -80,17 +80,17 @@ export class ServiceMetrics implements KeyObserver {
     return this.#registry.contentType;
   }
 
-  /** Every metric, in Prometheus' text format. */
+  /** Returns all metrics in Prometheus' text format. */
   expose(): Promise<string> {
     return this.#registry.metrics();
   }
 
-  /** Adds what is read at a scrape. To be called once, when the service runs. */
+  /** Adds the metrics of state. Call it once, when the service runs. */
   watch(state: ServerState): void {
     addScrapeMetrics(this.#registry, state);
   }
 
-  /** Has a route's series exist before its first request. */
+  /** Creates the series of a route before its first request. */
   routeAdded(method: string, route: string): void {
     for (const status of STATUS_CLASSES) this.#events.requests.zero({ method, route, status });
   }
@@ -130,7 +130,7 @@ export class ServiceMetrics implements KeyObserver {
     this.#events.upkeepFailures.inc();
   }
 
-  /** A check has found the database damaged. */
+  /** Counts a check that found the database damaged. */
   damageFound(): void {
     this.#events.damageFound.inc();
   }
@@ -174,13 +174,13 @@ export class ServiceMetrics implements KeyObserver {
     this.#events.plainEvidence.inc({ result: passed ? 'passed' : 'failed' });
   }
 
-  /** A constant whose labels tell something. */
+  /** Adds a constant 1 whose labels hold the information. */
   #addInfo(name: string, help: string, labels: Record<string, string>): void {
     const labelNames = Object.keys(labels);
     new Gauge({ registers: [this.#registry], name, help, labelNames }).set(labels, 1);
   }
 
-  /** A rate from the first event on needs the series before it. */
+  /** Creates series at zero, so that `rate()` sees their first event. */
   #startAtZero(sources: readonly SourceName[]): void {
     for (const code of Object.keys(ERRORS)) this.#events.problems.inc({ code }, 0);
     for (const reason of HANDSHAKE_FAILURES) this.#events.handshakeFailures.inc({ reason }, 0);

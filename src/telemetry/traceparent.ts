@@ -1,4 +1,4 @@
-/** W3C Trace Context: the header by which a caller says which trace a request belongs to. */
+/** W3C Trace Context: the header that names the trace of a request. */
 
 export interface TraceParent {
   /** 32 hexadecimal digits. */
@@ -8,11 +8,11 @@ export interface TraceParent {
   readonly flags: number;
 }
 
-/** Version, trace, parent, flags, and what a version after 00 may add. */
+/** Version, trace, parent, flags, and the fields that versions after 00 may add. */
 const TRACEPARENT =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-[!-~]{0,200})?$/;
 
-/** Reads the header; undefined when it is missing, malformed or given twice. */
+/** Reads the header. Returns undefined if it is missing, malformed or repeated. */
 export function parseTraceparent(header: string | string[] | undefined): TraceParent | undefined {
   const match = typeof header === 'string' ? TRACEPARENT.exec(header) : null;
   if (!match) return undefined;

@@ -1,24 +1,24 @@
-/** OpenTelemetry's own variables, as far as its SDK does not read them by itself. */
+/** Reads those of OpenTelemetry's variables that its SDK does not read itself. */
 import { readFileSync } from 'node:fs';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What the SDK does not read from the environment by itself. */
+/** Settings that the SDK does not read from the environment. */
 export interface TracingSettings {
   readonly protocol: (typeof PROTOCOLS)[number];
   readonly sampler: (typeof SAMPLERS)[number];
-  /** Share of traces that a ratio sampler takes, 0…1. */
+  /** Share of traces that a ratio sampler keeps, 0…1. */
   readonly ratio: number;
-  /** Whether a caller's `traceparent` is the parent of the server span. */
+  /** True if a caller's `traceparent` becomes the parent of the server span. */
   readonly honoursCaller: boolean;
-  /** Undefined: the SDK's own. */
+  /** Undefined values use the SDK's defaults. */
   readonly batch: Readonly<Record<keyof typeof BATCH_VARIABLES, number | undefined>>;
 }
 
 export interface TracingResult {
-  /** Null: no traces. */
+  /** Null if traces are off. */
   readonly settings: TracingSettings | null;
-  /** Values that cannot be used, by their variable. They may hold anything and are not quoted. */
+  /** Unusable variables. Their values may hold anything and are not quoted. */
   readonly warnings: readonly string[];
 }
 
@@ -39,12 +39,12 @@ const BATCH_VARIABLES = {
   maxExportBatchSize: 'OTEL_BSP_MAX_EXPORT_BATCH_SIZE',
 } as const;
 
-/** What names a PEM file; the SDK passes over one that it cannot read. */
+/** Variables that name a PEM file. The SDK ignores a file that it cannot read. */
 const FILES = ['CERTIFICATE', 'CLIENT_KEY', 'CLIENT_CERTIFICATE'];
 
 const ENDPOINTS = ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'];
 
-/** Reads the variables and tries the files. What cannot be used is a warning: traces MUST NOT keep a server from starting. */
+/** Reads the variables and tries the files. Unusable values are warnings: traces MUST NOT prevent a start. */
 export function readTracing(env: Environment): TracingResult {
   const warnings: string[] = [];
   const text = (name: string) => env[name]?.trim() ?? '';
@@ -53,18 +53,16 @@ export function readTracing(env: Environment): TracingResult {
   if (text('OTEL_SDK_DISABLED').toLowerCase() === 'true') return { settings: null, warnings };
   if (exporter === 'none' || (exporter === '' && !endpoint)) return { settings: null, warnings };
   if (exporter !== '' && exporter !== 'otlp') {
-    warnings.push('OTEL_TRACES_EXPORTER: use otlp or none; there are no traces');
+    warnings.push('OTEL_TRACES_EXPORTER: use otlp or none; traces are off');
     return { settings: null, warnings };
   }
   if (endpoint && !/^https?:$/.test(URL.parse(text(endpoint))?.protocol ?? '')) {
-    warnings.push(`${endpoint} is no http:// or https:// address; there are no traces`);
+    warnings.push(`${endpoint} is not an http:// or https:// address; traces are off`);
     return { settings: null, warnings };
   }
   const protocol = readProtocol(text);
   if (!protocol) {
-    warnings.push(
-      `OTEL_EXPORTER_OTLP_PROTOCOL: use ${PROTOCOLS.join(' or ')}; there are no traces`,
-    );
+    warnings.push(`OTEL_EXPORTER_OTLP_PROTOCOL: use ${PROTOCOLS.join(' or ')}; traces are off`);
     return { settings: null, warnings };
   }
   warnOfFiles(text, warnings);
@@ -89,18 +87,18 @@ function readSampler(text: Text, warnings: string[]): Pick<TracingSettings, 'sam
   const named = text('OTEL_TRACES_SAMPLER').toLowerCase();
   const sampler = named === '' ? SAMPLERS[0] : SAMPLERS.find((one) => one === named);
   if (!sampler) {
-    warnings.push(`OTEL_TRACES_SAMPLER: use one of ${SAMPLERS.join(', ')}; the first one is taken`);
+    warnings.push(`OTEL_TRACES_SAMPLER: use one of ${SAMPLERS.join(', ')}; the first one is used`);
   }
   const argument = text('OTEL_TRACES_SAMPLER_ARG');
   const given = argument === '' ? 1 : Number(argument);
   const usable = given >= 0 && given <= 1;
   if (!usable && sampler?.endsWith('ratio')) {
-    warnings.push('OTEL_TRACES_SAMPLER_ARG: use a number from 0 to 1; 1 is taken');
+    warnings.push('OTEL_TRACES_SAMPLER_ARG: use a number from 0 to 1; 1 is used');
   }
   return { sampler: sampler ?? SAMPLERS[0], ratio: usable ? given : 1 };
 }
 
-/** The variable for traces goes before the one for all signals, as with the SDK. */
+/** Warns about unreadable files. As in the SDK, the variable for traces precedes the one for all signals. */
 function warnOfFiles(text: Text, warnings: string[]): void {
   for (const file of FILES) {
     const names = [`OTEL_EXPORTER_OTLP_TRACES_${file}`, `OTEL_EXPORTER_OTLP_${file}`];
@@ -125,7 +123,7 @@ function readBatch(text: Text, warnings: string[]): TracingSettings['batch'] {
     const given = text(name);
     if (given === '' || /^[1-9]\d{0,8}$/.test(given))
       return given === '' ? undefined : Number(given);
-    warnings.push(`${name}: use a whole number above 0; the default is taken`);
+    warnings.push(`${name}: use a whole number above 0; the default is used`);
     return undefined;
   };
   return {

@@ -1,24 +1,24 @@
 /**
- * Traces by OpenTelemetry's own variables. They are on when an exporter or an endpoint is named; only
- * then are its packages loaded (`otel.ts`), which read endpoint, headers, timeouts and resource
+ * Traces, configured by OpenTelemetry's own variables. They are on if a variable names an exporter or an endpoint.
+ * Only then OpenTelemetry's packages are loaded (`otel.ts`). They read endpoint, headers, timeouts and resource
  * attributes from the environment themselves.
  */
 import type { Tracing } from './request-trace.ts';
 import { type Environment, readTracing } from './tracing-settings.ts';
 
-/** The log, as far as it is used here. */
+/** The part of the logger that this module uses. */
 export interface TracingLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
 }
 
 /**
- * Begins traces where the environment asks for them; null where it does not, or where the SDK cannot
- * use what it finds there, which the log then says.
+ * Starts tracing if the environment asks for it. Returns null if it does not, or, with a line in the log, if the SDK
+ * cannot use the settings.
  */
 export async function openTracing(env: Environment, log: TracingLog): Promise<Tracing | null> {
   const { settings, warnings } = readTracing(env);
-  for (const reason of warnings) log.warn({ reason }, 'traces: a variable cannot be used');
+  for (const reason of warnings) log.warn({ reason }, 'traces: a variable is unusable');
   if (!settings) return null;
   try {
     const { OtelTracing } = await import('./otel.ts');

@@ -61,6 +61,6 @@ describe('the log of retirements', () => {
     const [back, current] = logged(status(retirement(2, null, true)), status(retirement(1, null)));
     assert.deepEqual(back, [WARN, [1], 'versions of the master secret are no longer retired']);
     assert.equal(current[0], ERROR);
-    assert.match(current[2], /this server makes keys under is retired/);
+    assert.match(current[2], /the current version of the master secret is retired/);
   });
 });

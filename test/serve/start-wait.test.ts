@@ -32,8 +32,8 @@ describe('the start of a server', () => {
     const { result, attempts, waits, log } = await start([AWAY, AWAY], 60_000);
     assert.deepEqual({ result, attempts, waits }, { result: 'started', attempts: 3, waits: 1 });
     assert.deepEqual(log, [
-      ['the start waits for the database', 'the database is away'],
-      ['the database answers: the start goes on', undefined],
+      ['startup is waiting for the database', 'the database is away'],
+      ['the database answers: startup continues', undefined],
     ]);
   });
 
@@ -51,7 +51,7 @@ describe('the start of a server', () => {
     assert.equal(result, AWAY);
     assert.equal(waits, 1);
     assert.deepEqual(log.at(-1), [
-      'the start has waited too long for the database',
+      'startup waited too long for the database',
       'the database is away',
     ]);
   });

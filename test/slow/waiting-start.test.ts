@@ -29,8 +29,8 @@ import {
   Server,
 } from '../support/server.ts';
 
-const WAITS = 'the start waits for the database';
-const GOES_ON = 'the database answers: the start goes on';
+const WAITS = 'startup is waiting for the database';
+const GOES_ON = 'the database answers: startup continues';
 
 /** A server whose start may not be complete. */
 class StartingServer {
@@ -249,7 +249,7 @@ describe('a server that is started before PostgreSQL', { skip: noPostgres }, () 
     const server = await start({ ...env, PHM_START_WAIT_SECONDS: '3' });
     await assertWaits(server, /ECONNREFUSED/, apiKey);
     assert.equal(await server.code(), 1);
-    assert.match(server.log, /the start has waited too long for the database/);
+    assert.match(server.log, /startup waited too long for the database/);
     assert.match(server.log, /^phm: cannot use the database .*ECONNREFUSED/m);
     await restart();
   });
@@ -260,7 +260,7 @@ describe('a server that is started before PostgreSQL', { skip: noPostgres }, () 
     for (const [i, server] of waiting.entries()) {
       await server.logged('Server listening');
       assert.equal(await server.end(i === 0 ? 'SIGTERM' : 'SIGINT'), 0, server.log);
-      assert.match(server.log, /ended before the start was complete/);
+      assert.match(server.log, /shut down before startup was complete/);
     }
     await restart();
   });
