@@ -1,8 +1,8 @@
 /**
- * The two AES-256 passes the generator is made of, both through `node:crypto`.
+ * The two AES-256 modes of the generator, both from `node:crypto`.
  *
- * The outputs are secret: the caller MUST wipe them. The cipher contexts belong to OpenSSL, which
- * clears the key schedule when `final` frees the context.
+ * The outputs are secret: the caller MUST wipe them. OpenSSL owns the cipher contexts and clears
+ * the key schedule when `final` frees the context.
  */
 import { createCipheriv } from 'node:crypto';
 
@@ -11,7 +11,7 @@ export const KEY_BYTES = 32;
 
 const ZERO_IV: Buffer = Buffer.alloc(BLOCK_BYTES);
 
-/** E(counter) ‖ E(counter + 1) ‖ … XORed onto `data`; the counter wraps modulo 2^128. */
+/** Returns `data` XOR E(counter) ‖ E(counter + 1) ‖ … The counter wraps modulo 2^128. */
 export function ctrEncrypt(key: Uint8Array, counter: Uint8Array, data: Uint8Array): Buffer {
   const cipher = createCipheriv('aes-256-ctr', key, counter);
   const output = cipher.update(data);
@@ -19,7 +19,7 @@ export function ctrEncrypt(key: Uint8Array, counter: Uint8Array, data: Uint8Arra
   return output;
 }
 
-/** CBC without padding; `data` MUST be whole blocks. */
+/** Encrypts by CBC without padding. `data` MUST be whole blocks. */
 export function cbcEncrypt(key: Uint8Array, data: Uint8Array, iv: Uint8Array = ZERO_IV): Buffer {
   const cipher = createCipheriv('aes-256-cbc', key, iv).setAutoPadding(false);
   const output = cipher.update(data);
@@ -27,7 +27,7 @@ export function cbcEncrypt(key: Uint8Array, data: Uint8Array, iv: Uint8Array = Z
   return output;
 }
 
-/** `target` = (`value` + 1) mod 2^128, both big-endian blocks. */
+/** Sets `target` to (`value` + 1) mod 2^128, both big-endian blocks. */
 export function incrementInto(target: Uint8Array, value: Uint8Array): void {
   let carry = 1;
   for (let i = BLOCK_BYTES - 1; i >= 0; i--) {

@@ -38,7 +38,10 @@ export function blockCipherDf(...parts: readonly Uint8Array[]): Buffer {
   return output;
 }
 
-/** One block for the IV, then S = L ‖ N ‖ input ‖ 0x80 ‖ zeros to a whole block (steps 2 to 5). */
+/**
+ * Returns one block for the IV, then S = L ‖ N ‖ input ‖ 0x80 ‖ zeros to a whole block (steps 2 to
+ * 5).
+ */
 function formatInput(parts: readonly Uint8Array[]): Buffer {
   const inputLength = parts.reduce((sum, part) => sum + part.length, 0);
   const sLength = Math.ceil((8 + inputLength + 1) / BLOCK_BYTES) * BLOCK_BYTES;

@@ -4,7 +4,7 @@
  * https://doi.org/10.6028/NIST.SP.800-90Ar1
  *
  * `Key`, `V` and `provided_data` are the standard's names. The counter field is the whole block
- * (ctr_len = blocklen). Prediction resistance is the caller's: reseed, then generate (§9.3.1, 7).
+ * (ctr_len = blocklen). For prediction resistance the caller reseeds, then generates (§9.3.1, 7).
  */
 import { wipe } from '../bytes.ts';
 import { BLOCK_BYTES, ctrEncrypt, incrementInto, KEY_BYTES } from './_aes.ts';
@@ -16,31 +16,31 @@ export const SECURITY_STRENGTH_BITS = 256;
 export const MAX_REQUEST_BITS: number = 2 ** 19;
 /** SP 800-90A Rev. 1 Table 3: at most 2^48 requests between reseeds. */
 export const RESEED_INTERVAL: number = 2 ** 48;
-/** Table 3 allows 2^35 bits for each input; this implementation takes at most 64 KiB. */
+/** Table 3 allows 2^35 bits for each input. This implementation accepts at most 64 KiB. */
 export const MAX_INPUT_BYTES = 65_536;
 
 // Table 3: min_length of the entropy input is the security strength.
 const MIN_ENTROPY_BYTES = SECURITY_STRENGTH_BITS / 8;
-// §8.6.7: a nonce of at least half the security strength.
+// §8.6.7: the nonce has at least half the security strength.
 const MIN_NONCE_BYTES = SECURITY_STRENGTH_BITS / 16;
 const MAX_REQUEST_BYTES = MAX_REQUEST_BITS / 8;
 
 const EMPTY: Buffer = Buffer.alloc(0);
-// The plaintext of every counter-mode pass. Nothing writes to it.
+// Plaintext of every counter-mode pass. Nothing writes to it.
 const ZEROS: Buffer = Buffer.alloc(MAX_REQUEST_BYTES + SEED_LENGTH_BYTES);
 
-/** What `CtrDrbg.instantiate` takes. */
+/** Input of `CtrDrbg.instantiate`. */
 export interface InstantiateInput {
   /** At least 32 bytes carrying at least 256 bits of entropy. */
   entropyInput: Uint8Array;
-  /** At least 16 bytes, never used with another instantiation. */
+  /** At least 16 bytes that no other instantiation uses. */
   nonce: Uint8Array;
   personalization?: Uint8Array;
-  /** Requests between reseeds, 1…2^48 (the default). */
+  /** Requests between reseeds, 1…2^48. The default is 2^48. */
   reseedInterval?: number;
 }
 
-/** One generator instance. It copies nothing out: the caller wipes what it passed in and got. */
+/** One generator instance. It keeps no reference to inputs or outputs: the caller wipes both. */
 export class CtrDrbg {
   readonly #key: Buffer = Buffer.alloc(KEY_BYTES);
   readonly #v: Buffer = Buffer.alloc(BLOCK_BYTES);
@@ -54,8 +54,8 @@ export class CtrDrbg {
   }
 
   /**
-   * §10.2.1.3.2. Throws `TypeError` for an input that is not bytes, `RangeError` for one that is
-   * too short or too long.
+   * Instantiates (§10.2.1.3.2). Throws `TypeError` if an input is not bytes, and `RangeError` if it
+   * is too short or too long.
    */
   static instantiate(input: InstantiateInput): CtrDrbg {
     const { entropyInput, nonce, personalization = EMPTY } = input;
@@ -70,7 +70,10 @@ export class CtrDrbg {
     return drbg;
   }
 
-  /** §10.2.1.4.2. `entropyInput` is at least 32 fresh bytes. Throws as `instantiate` does. */
+  /**
+   * Reseeds (§10.2.1.4.2) from at least 32 fresh bytes of `entropyInput`. Throws like
+   * `instantiate`.
+   */
   reseed(entropyInput: Uint8Array, additionalInput: Uint8Array = EMPTY): void {
     this.#assertUsable();
     assertBytes('entropyInput', entropyInput, MIN_ENTROPY_BYTES);
@@ -79,9 +82,9 @@ export class CtrDrbg {
   }
 
   /**
-   * §10.2.1.5.2. Returns 1…65,536 pseudorandom bytes in memory of their own, which the caller owns
-   * and MUST wipe. Throws `RangeError` for a longer request and `Error` when the reseed interval is
-   * used up or the generator destroyed; nothing is generated then.
+   * Generates 1…65,536 pseudorandom bytes (§10.2.1.5.2) in new memory, which the caller owns and
+   * MUST wipe. Throws `RangeError` on a longer request, and `Error` if the reseed interval is used
+   * up or the generator destroyed. It then generates nothing.
    */
   generate(lengthBytes: number, additionalInput: Uint8Array = EMPTY): Buffer {
     this.#assertUsable();
@@ -103,7 +106,7 @@ export class CtrDrbg {
     return output;
   }
 
-  /** §9.4: overwrites Key and V. Every later reseed and generate throws. */
+  /** Overwrites Key and V (§9.4). Every later reseed and generate throws. */
   destroy(): void {
     wipe(this.#key, this.#v, this.#counter);
     this.#destroyed = true;
@@ -113,7 +116,7 @@ export class CtrDrbg {
     return this.#destroyed;
   }
 
-  /** Requests since the last (re)seeding, plus one, as the standard counts. */
+  /** Requests since the last (re)seeding, plus one, as counted by the standard. */
   get reseedCounter(): number {
     return this.#reseedCounter;
   }
@@ -134,8 +137,8 @@ export class CtrDrbg {
   }
 
   /**
-   * Steps 3 to 7 in one counter-mode pass: the three blocks after the output are the keystream that
-   * the closing CTR_DRBG_Update would compute, as both use the same Key and a running V.
+   * Steps 3 to 7 in one counter-mode pass. The three blocks after the output are the keystream of
+   * the closing CTR_DRBG_Update, because both use the same Key and a running V.
    */
   #generateAndUpdate(lengthBytes: number, providedData: Uint8Array | null): Buffer {
     const outputBlocksBytes = Math.ceil(lengthBytes / BLOCK_BYTES) * BLOCK_BYTES;

@@ -1,13 +1,13 @@
 /**
- * A known answer of the generator, and how it is worked out: as NIST's DRBG Validation System (DRBGVS) does.
+ * Computes a known answer of the generator as NIST's DRBG Validation System (DRBGVS) does.
  *
- * A vector instantiates, reseeds if it says so, generates twice and compares the second output. With
- * prediction resistance each generate is a reseed with fresh entropy and the additional input, then a
- * generate without (SP 800-90A Rev. 1 §9.3.1, step 7).
+ * A vector instantiates, reseeds if it contains a reseed, generates twice and compares the second
+ * output. With prediction resistance each generate is a reseed with fresh entropy and the
+ * additional input, then a generate without it (SP 800-90A Rev. 1 §9.3.1, step 7).
  */
 import { CtrDrbg } from './ctr-drbg.ts';
 
-/** The two calls of generate. */
+/** Inputs of the two generate calls. */
 type Pair = readonly [Uint8Array, Uint8Array];
 
 export interface KnownAnswer {
@@ -16,12 +16,12 @@ export interface KnownAnswer {
   readonly personalization: Uint8Array;
   readonly reseed?: { readonly entropyInput: Uint8Array; readonly additionalInput: Uint8Array };
   readonly additionalInput: Pair;
-  /** The entropy of each call; only with prediction resistance. */
+  /** Entropy input of each call; only with prediction resistance. */
   readonly freshEntropy?: Pair;
   readonly returnedBits: Uint8Array;
 }
 
-/** What the generator returns to a vector. Throws `RangeError` on a length that it does not take. */
+/** Returns the generator's output for a vector. Throws `RangeError` on an invalid length. */
 export function answerOf(vector: KnownAnswer): Buffer {
   const { reseed, additionalInput, freshEntropy, returnedBits } = vector;
   const drbg = CtrDrbg.instantiate(vector);

@@ -1,12 +1,13 @@
 /**
  * Health tests of NIST SP 800-90A Rev. 1 §11.3: known answers for instantiate, generate and reseed
- * (§11.3.2 to §11.3.4). The standard asks for no test of errors and destruction; they are here too.
+ * (§11.3.2 to §11.3.4). Tests of errors and destruction, which the standard does not require, are
+ * also here.
  */
 import { hexToBytes } from '../bytes.ts';
 import { CtrDrbg, MAX_REQUEST_BITS } from './ctr-drbg.ts';
 import { answerOf, type KnownAnswer } from './known-answer.ts';
 
-/** Runs every health test. A failed one is a row with `passed: false`; nothing is thrown. */
+/** Runs every health test. A failure is a row with `passed: false`; the function does not throw. */
 export function drbgSelfTest(): { name: string; passed: boolean }[] {
   return CHECKS.map(([name, check]) => ({ name, passed: succeeds(check) }));
 }
@@ -76,8 +77,8 @@ function throws(run: () => unknown): boolean {
   return false;
 }
 
-// NIST CAVP, CAVS 14.3, CTR_DRBG.rsp: the first vector of the fourth `AES-256 use df` group, which
-// has a personalization string and additional input, of each of the three files.
+// NIST CAVP, CAVS 14.3, CTR_DRBG.rsp: from each of the three files, the first vector of the fourth
+// `AES-256 use df` group, which has a personalization string and additional input.
 const NO_RESEED: KnownAnswer = {
   entropyInput: hexToBytes('87b56e964eba227154724bb9484b812d3e2c0c43b3d17f6098d9526e16e6d0ef'),
   nonce: hexToBytes('9bea6a7ff2358df142e6c23e2157fb83'),

@@ -1,4 +1,4 @@
-/** A background source as the main thread holds it: its thread, its pool and its end. */
+/** A background source as seen by the main thread: its thread and its pool. */
 import type { Worker } from 'node:worker_threads';
 import type { SourceSettings } from '../config/index.ts';
 import { endThread, hasEnded, startThread } from '../worker-thread.ts';
@@ -8,19 +8,22 @@ import { allocatePool, type Pool, PooledSource, PoolFiller } from './pool.ts';
 import { backgroundRow } from './registry.ts';
 import type { BackgroundName, SourceStatus } from './source.ts';
 
-/** A submission to a service that does not answer may take longer; its job is then not cancelled. */
+/**
+ * A longer submission to a service that does not answer is not awaited; its job is then not
+ * cancelled.
+ */
 const CLOSE_LIMIT_MS = 10_000;
 
 export class BackgroundSource {
-  /** For the threads that take draws. */
+  /** The pool that the key and suite workers take draws from. */
   readonly pool: Pool;
   readonly #worker: Worker;
   readonly #view: PooledSource;
   #closing = false;
 
   /**
-   * Starts the source's thread. `onEvent` is told what an operator should know, for the log. Throws
-   * `SetupError` when a credential cannot be read.
+   * Starts the source's thread. `onEvent` receives events for the log. Throws `SetupError` if a
+   * credential cannot be read.
    */
   constructor(
     name: BackgroundName,
@@ -40,7 +43,8 @@ export class BackgroundSource {
     const workerData: NoiseWorkerData = { settings: prepare(settings), memory };
     this.#worker = startThread(new URL('./noise-worker.ts', import.meta.url), { workerData });
     this.#worker.on('message', onEvent);
-    // A thread that dies costs its source, not the process: nothing it made was used unasked.
+    // If the thread dies, only its source fails, not the process: every draw in its pool has passed
+    // the tests.
     let cause = '';
     this.#worker.on('error', (error) => {
       cause = ` by an unexpected ${error instanceof Error ? error.name : typeof error}`;
@@ -56,12 +60,12 @@ export class BackgroundSource {
     return this.#view.status();
   }
 
-  /** Ends the thread, by force when it takes too long; what is left in the pool is wiped. */
+  /** Ends the thread, by force after `CLOSE_LIMIT_MS`, and wipes the pool. */
   async close(): Promise<void> {
     this.#closing = true;
     if (hasEnded(this.#worker)) return;
     await endThread(this.#worker, CLOSE_LIMIT_MS);
-    // The thread has ended: there is no other filler.
+    // The thread has ended, so there is no other filler.
     new PoolFiller(this.pool.memory).end('closed');
   }
 }

@@ -1,4 +1,4 @@
-/** Credentials of remote sources: from the environment, or from a file read at start. */
+/** Credentials of remote sources: from the environment, or from a file that is read at startup. */
 import { readFileSync } from 'node:fs';
 import type { Credential } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
@@ -6,8 +6,9 @@ import { SetupError } from '../errors.ts';
 const MAX_LENGTH = 4_096;
 
 /**
- * The text of a credential; `variable` names it in messages. Throws `SetupError` when its file cannot be read or when it is not one
- * line of printable ASCII; the message names the file and never quotes the text.
+ * Returns the text of a credential; `variable` names it in messages. Throws `SetupError` if its
+ * file cannot be read, or if it is not one line of printable ASCII. The message names the file and
+ * never quotes the text.
  */
 export function readCredential(variable: string, credential: Credential): string {
   const text = 'text' in credential ? credential.text : readText(variable, credential.file);

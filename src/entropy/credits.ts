@@ -1,24 +1,24 @@
 /**
- * Which credits may be added.
+ * The rule for adding the credits of several sources.
  *
- * Min-entropies add up for independent draws alone (SP 800-90C §2.6). Each source's row in
- * `registry.ts` says whether there is an argument that it is separate from the machine's own noise;
- * docs/random-bit-generation.md has the arguments. Without one, the larger credit counts and the other
- * one nothing.
+ * Min-entropies add up only for independent draws (SP 800-90C §2.6). The row of a source in
+ * `registry.ts` says whether there is an argument that its noise is separate from the machine's
+ * own; docs/random-bit-generation.md has the arguments. Without an argument only the larger credit
+ * counts.
  */
 import type { Draw, SourceName } from './source.ts';
 
-/** Credits of the draws in one seed, in bits, by what they may be added to. */
+/** Credits of the draws in one seed, in bits, grouped by what they may be added to. */
 export interface SeedCredit {
-  /** The system source's. It is computational: it counts once for a key, not once for a reseed. */
+  /** Credit of `os`. It is computational, so it counts once for a key, not once for a reseed. */
   readonly osBits: number;
-  /** The largest of the sources that share noise with the system source. */
+  /** Largest credit of the sources that share noise with `os`. */
   readonly sharedBits: number;
-  /** The sum of the sources that are separate, from the machine and from each other. */
+  /** Sum of the credits of sources that are separate from the machine and from each other. */
   readonly separateBits: number;
 }
 
-/** What of a draw its credit depends on. */
+/** The fields of a draw that its credit depends on. */
 export interface CreditedDraw extends Pick<Draw, 'creditBits' | 'isSeparate'> {
   readonly name: SourceName;
 }
@@ -29,7 +29,7 @@ export interface KeyPart {
   readonly credit: SeedCredit;
 }
 
-/** The credit of one seed from the credits of its draws. */
+/** Returns the credit of one seed from the credits of its draws. */
 export function creditOfSeed(draws: readonly CreditedDraw[]): SeedCredit {
   const bitsOf = (isCounted: (draw: CreditedDraw) => boolean) =>
     draws.filter(isCounted).map(({ creditBits }) => creditBits);
@@ -41,8 +41,8 @@ export function creditOfSeed(draws: readonly CreditedDraw[]): SeedCredit {
 }
 
 /**
- * The credit of a key: the separate sources' and, for the whole key, either the system source's or
- * that of the sources which share its noise, whichever gives more.
+ * Returns the credit of a key in bits: the separate sources plus, for the whole key, the larger of
+ * `os` and the sources that share its noise.
  */
 export function creditOfKey(parts: readonly KeyPart[]): number {
   return Math.max(withSystem(parts), withShared(parts));

@@ -1,8 +1,9 @@
 /**
- * A source under watch: what all sources share once somebody can read bytes from them.
+ * The common part of sources that each generator reads directly: failures, the continuous test,
+ * status.
  *
- * A read that fails is counted and thrown, and the next draw tries again. A draw that fails the
- * continuous test latches the source: every later draw throws, until the process is restarted.
+ * A failed read is counted and thrown, and the next draw tries again. A draw that fails the
+ * continuous test latches the source: every later draw throws until the process is restarted.
  */
 import { wipe } from '../bytes.ts';
 import { AppError } from '../errors.ts';
@@ -16,16 +17,16 @@ import type {
   SourceStatus,
 } from './source.ts';
 
-/** One draw fills the seed of the generator: seedlen = 384 bits. */
+/** Length of one draw in bytes. It fills the seed of the generator: seedlen = 384 bits. */
 export const DRAW_BYTES = 48;
 
-/** What one source adds to the common behaviour. */
+/** The part of a source that is its own. */
 export interface SourceReader {
   readonly name: DirectName;
   readonly kind: SourceKind;
-  /** Min-entropy claimed for 48 bytes. */
+  /** Min-entropy claimed for 48 bytes, in bits. */
   readonly creditBitsPerDraw: number;
-  /** Fills `target` whole with fresh output, or throws. */
+  /** Fills all of `target` with fresh output, or throws. */
   readonly read: (target: Buffer) => void;
   readonly release: () => void;
 }
@@ -41,7 +42,7 @@ export class MonitoredSource implements EntropySource {
   #draws = 0;
   #failures = 0;
 
-  /** Reads one draw to compare the next with. It never throws; `status` tells what went wrong. */
+  /** Reads one draw for comparison with the next. It never throws; `status` reports failures. */
   constructor(reader: SourceReader) {
     this.name = reader.name;
     this.kind = reader.kind;
@@ -60,7 +61,7 @@ export class MonitoredSource implements EntropySource {
     const bytes = this.#readTested();
     this.#draws += 1;
     const { creditBitsPerDraw: creditBits } = this.#reader;
-    // Read on this machine, as it runs.
+    // The source reads this machine while it runs.
     return { bytes, creditBits, isSeparate: false, jobId: null };
   }
 
@@ -78,13 +79,13 @@ export class MonitoredSource implements EntropySource {
     };
   }
 
-  /** Draws once and drops it, unless the source is healthy or has ended. */
+  /** Draws once and drops the bytes, unless the source is healthy, latched or closed. */
   probe(): void {
     if (this.#problem() === null || this.#closed || this.#test.failure !== null) return;
     try {
       wipe(this.draw().bytes);
     } catch (error) {
-      // `status` tells what went wrong.
+      // `status` reports the failure.
       if (!(error instanceof AppError)) throw error;
     }
   }

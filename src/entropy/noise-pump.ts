@@ -1,13 +1,14 @@
 /**
  * Pumps a noise source into its pool: raw samples → health tests → conditioning → draws.
  *
- * Nothing reaches the pool before the start-up tests (SP 800-90B §4.3), nor from a batch in which a
- * health test failed. Three things can happen to a source:
- * - it does not deliver: tried again after a back-off, for ever, with start-up tests when it is back;
- * - a health test fails at the intermittent level: its samples are dropped and the start-up tests run
- *   again; three times within 100 batches count as permanent;
- * - a health test fails at the permanent level, or the samples of a draw come twice: it latches and
- *   the pool is emptied, until the process is restarted.
+ * Nothing reaches the pool before the startup tests pass (SP 800-90B §4.3), and nothing from a
+ * batch that failed a health test. A source can fail in three ways:
+ * - It does not deliver. The pump retries without limit, with back-off, and runs the startup tests
+ *   when the source is back.
+ * - A health test fails at the intermittent level. The pump drops the samples and runs the startup
+ *   tests again; three such failures within 100 batches count as permanent.
+ * - A health test fails at the permanent level, or the samples of a draw repeat. The source latches
+ *   until the process is restarted, and the pool is emptied.
  */
 
 import { randomInt } from 'node:crypto';
@@ -23,20 +24,20 @@ import type { SourceState } from './source.ts';
 
 export const SOURCE_EVENTS = ['delivering', 'failing', 'intermittent', 'latched'] as const;
 
-/** What an operator is told. It MUST NOT hold samples or credentials. */
+/** An event for the operator's log. It MUST NOT hold samples or credentials. */
 export interface SourceEvent {
   readonly kind: (typeof SOURCE_EVENTS)[number];
   readonly detail: string;
 }
 
-/** What is told of a source that has ended for good, and what an operator can do. */
+/** Returns the event of a source that has latched, with what an operator can do. */
 export function latchedEvent(reason: string): SourceEvent {
-  return { kind: 'latched', detail: `${reason}; it gives nothing more until a restart` };
+  return { kind: 'latched', detail: `${reason}; it delivers nothing more until a restart` };
 }
 
 /**
- * Honest sources meet three intermittent failures in 100 batches with a chance below 10^-8, batches
- * of 32,768 samples included.
+ * For an honest source the probability of three intermittent failures in 100 batches is below
+ * 10^-8, even with batches of 32,768 samples.
  */
 const INTERMITTENT_LIMIT = 3;
 const INTERMITTENT_WINDOW_BATCHES = 100;
@@ -44,13 +45,15 @@ const INTERMITTENT_WINDOW_BATCHES = 100;
 const FIRST_BACK_OFF_MS = 250;
 const LAST_BACK_OFF_MS = MINUTE_MS;
 
-/** Longest wait for a taker, so that a closed pump is noticed whatever happens. */
+/** Longest wait for a taker, so that the pump always notices that it was closed. */
 const IDLE_MS = 1_000;
 
-/** A job may be hours in a queue: whoever finds the pool empty meanwhile is told that nothing comes. */
+/**
+ * A job may queue for hours. After this time a caller who finds the pool empty gets 503 at once.
+ */
 const LATE_MS = 10_000;
 
-/** A part of this is added to each wait at random, so that servers do not ask in step. */
+/** A random part of this is added to each wait, so that servers do not retry in step. */
 const SPREAD_MS = 250;
 
 export class NoisePump {
@@ -62,10 +65,10 @@ export class NoisePump {
   readonly #ending = new AbortController();
   #started = false;
   #batches = 0;
-  /** Numbers of the batches that failed at the intermittent level and are not forgotten yet. */
+  /** Numbers of the batches that failed at the intermittent level, within the window. */
   #intermittent: readonly number[] = [];
   #failuresInRow = 0;
-  /** Before the first delivery there is nothing in the pool that could be given out meanwhile. */
+  /** Before the first delivery the pool is empty, so a failure leaves the state at `starting`. */
   #stateOfFailure: SourceState = 'starting';
   #stopped: Promise<void> | null = null;
 
@@ -76,7 +79,7 @@ export class NoisePump {
     this.#tests = new NoiseTests(reader);
   }
 
-  /** Begins pumping; a second call changes nothing. */
+  /** Begins pumping. A second call has no effect. */
   start(): void {
     this.#stopped ??= this.#run();
   }
@@ -94,7 +97,10 @@ export class NoisePump {
     return this.#ending.signal.aborted;
   }
 
-  /** Fills the pool, then waits until half of it is taken. Ends when closed or latched. */
+  /**
+   * Fills the pool, then waits until half of it is taken. Returns when the pump is closed or
+   * latched.
+   */
   async #run(): Promise<void> {
     try {
       while (!this.#ended) {
@@ -104,7 +110,8 @@ export class NoisePump {
         }
       }
     } catch (error) {
-      // Not a failure that a reader may have: what it holds cannot be trusted.
+      // A reader may fail only with `NoiseFailure`. After any other error its samples cannot be
+      // trusted.
       this.#latch(error instanceof Latch ? error.message : `an unexpected ${nameOf(error)}`);
     }
   }
@@ -121,7 +128,7 @@ export class NoisePump {
     }
   }
 
-  /** One batch, or before the start-up tests as many as these need. */
+  /** Reads one batch, or, before the startup tests, as many as they need. */
   async #gather(): Promise<NoiseBatch[]> {
     const wanted = this.#started ? 1 : START_UP_SAMPLES;
     const batches: NoiseBatch[] = [];
@@ -139,7 +146,10 @@ export class NoisePump {
     }
   }
 
-  /** After `LATE_MS` the source is as good as what waits in its pool, and goes on being waited for. */
+  /**
+   * After `LATE_MS` the state becomes `failing`, so that only waiting draws are served. The read
+   * continues.
+   */
   async #readInTime(): Promise<NoiseBatch> {
     const late = setTimeout(() => {
       if (this.#started) this.#filler.setState('failing', LATE_MS / 1000);
@@ -160,7 +170,7 @@ export class NoisePump {
     }
   }
 
-  /** Health tests of all samples before any is used. Throws `Latch` on a permanent failure. */
+  /** Tests all samples before any is used. Throws `Latch` on a permanent failure. */
   #passes(batches: readonly NoiseBatch[]): boolean {
     for (const { samples } of batches) {
       this.#batches += 1;
@@ -202,7 +212,7 @@ export class NoisePump {
     this.#filler.setState('delivering');
   }
 
-  /** Conditions whole draws; what is left of a batch is dropped. */
+  /** Conditions whole draws and drops the rest of a batch. */
   async #pool({ samples, jobId }: NoiseBatch): Promise<void> {
     const material = this.#reader.extract?.(samples) ?? samples;
     try {
@@ -210,7 +220,7 @@ export class NoisePump {
       const { bytesPerDraw } = this.#reader;
       for (let end = bytesPerDraw; end <= material.length && !this.#ended; end += bytesPerDraw) {
         await this.#poolDraw(material.subarray(end - bytesPerDraw, end), jobId);
-        // Not before: who reads "delivering" may take a draw at once.
+        // Only after the first draw: a thread that reads `delivering` may take one at once.
         this.#noteDelivery();
       }
     } finally {
@@ -218,7 +228,7 @@ export class NoisePump {
     }
   }
 
-  /** Waits while the pool is full. */
+  /** Conditions and puts one draw; waits while the pool is full. */
   async #poolDraw(samples: Uint8Array, jobId: string | null): Promise<void> {
     if (this.#repeats.sees(samples)) throw new Latch('it delivered the samples of a draw twice');
     const draw = condition(samples);
@@ -229,7 +239,7 @@ export class NoisePump {
     }
   }
 
-  /** Shorter samples could also come twice by chance. */
+  /** Throws `NoiseFailure` on samples shorter than a draw, which could also repeat by chance. */
   #assertDraw(bytes: Uint8Array): void {
     if (bytes.length < this.#reader.bytesPerDraw) {
       throw new NoiseFailure('a batch did not fill one draw');
@@ -240,13 +250,13 @@ export class NoisePump {
     const backOffMs = Math.min(FIRST_BACK_OFF_MS * 2 ** this.#failuresInRow, LAST_BACK_OFF_MS);
     const waitMs = Math.max(backOffMs, failure.retryAfterMs ?? 0);
     this.#failuresInRow += 1;
-    // What comes back may be another device: §4.3 asks for start-up tests after each start.
+    // The source may come back as another device: §4.3 asks for startup tests after each start.
     this.#startAnew();
     this.#filler.countFailure();
     this.#filler.setState(this.#stateOfFailure, Math.ceil(waitMs / 1000));
     this.#onEvent({ kind: 'failing', detail: failure.message });
     const { signal } = this.#ending;
-    // Told to end, it resolves at once.
+    // The wait resolves at once when the pump closes.
     await sleep(waitMs + randomInt(SPREAD_MS), undefined, { signal }).catch(() => {});
   }
 
@@ -256,7 +266,7 @@ export class NoisePump {
   }
 }
 
-/** Ends a source for good. */
+/** Thrown when a source fails permanently. */
 class Latch extends Error {}
 
 function describe({ test, sample }: Exclude<NoiseVerdict, { level: 'passed' }>): string {

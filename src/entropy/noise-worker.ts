@@ -1,6 +1,6 @@
 /**
- * The thread of one background source: reads noise and fills the pool, so that neither a slow
- * source nor a busy one holds up the making of keys.
+ * The thread of one background source. It reads noise and fills the pool, so that neither a slow
+ * nor a busy source delays the generation of keys.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { NoisePump, type SourceEvent } from './noise-pump.ts';
@@ -15,12 +15,12 @@ export interface NoiseWorkerData {
 
 async function main({ settings, memory }: NoiseWorkerData): Promise<void> {
   const port = parentPort;
-  if (!port) throw new Error('a noise worker runs as a worker thread only');
+  if (!port) throw new Error('a noise worker runs only as a worker thread');
   const reader = await openReader(settings);
   const pump = new NoisePump(reader, new PoolFiller(memory), (event) =>
     port.postMessage(event satisfies SourceEvent),
   );
-  // The only message is the one that asks for the end.
+  // The only message is the request to end.
   port.once('message', async () => {
     await pump.close();
     port.close();

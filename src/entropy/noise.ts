@@ -1,15 +1,18 @@
 /**
- * What a background source is made of: a reader of raw samples.
+ * The interface of a background source: a reader of raw samples.
  *
- * A reader only fetches. Health tests, conditioning, pooling, retries with back-off and the latch
- * are the same for all of them and stand around it (`noise-pump.ts`).
+ * A reader only fetches. `noise-pump.ts` adds health tests, conditioning, pooling, retries with
+ * back-off and the latch, which are the same for all readers.
  */
 
-/** Raw samples in the order in which the health tests are to see them, one symbol a byte. */
+/** Raw samples in the order of the health tests, one symbol a byte. */
 export interface NoiseBatch {
   /** Symbols below 2^bitsPerSample, at least one. The receiver owns them and MUST wipe them. */
   readonly samples: Uint8Array;
-  /** The hardware job they come from: 1 to 64 characters of `[A-Za-z0-9_-]`; null for other sources. */
+  /**
+   * The hardware job that gave the samples: 1 to 64 characters of `[A-Za-z0-9_-]`. Null for other
+   * sources.
+   */
   readonly jobId: string | null;
 }
 
@@ -17,34 +20,37 @@ export interface NoiseReader {
   /** Bits per symbol, 1…8. */
   readonly bitsPerSample: number;
   /**
-   * Min-entropy in bits a sample, 0 < H ≤ bitsPerSample: what the cutoffs of the health tests are
-   * computed from (SP 800-90B §4.4). It is no credit: that is decided where the source is opened.
+   * Claimed min-entropy in bits a sample, 0 < H ≤ bitsPerSample. The cutoffs of the health tests
+   * follow from it (SP 800-90B §4.4). It is no credit; the row of the source decides that.
    */
   readonly minEntropyPerSample: number;
-  /** Bytes of tested (and, with `extract`, extracted) samples that are conditioned into one draw. */
+  /**
+   * Bytes of tested samples that are conditioned into one draw; with `extract`, of extracted
+   * samples.
+   */
   readonly bytesPerDraw: number;
   /**
-   * One batch of fresh samples. Rejects with `NoiseFailure` when the source cannot deliver. It MUST
-   * settle soon after `signal` aborts, and calls never overlap.
+   * Reads one batch of fresh samples. Rejects with `NoiseFailure` if the source cannot deliver. It
+   * MUST settle soon after `signal` aborts. Calls never overlap.
    */
   read(signal: AbortSignal): Promise<NoiseBatch>;
   /**
-   * A test of the source's own (SP 800-90B §4.5): what is wrong with a batch that passed the others,
-   * or null. It counts as an intermittent failure.
+   * The developer-defined test of a source (SP 800-90B §4.5). Returns the fault of a batch that
+   * passed the other tests, or null. A fault counts as an intermittent failure.
    */
   test?(samples: Uint8Array): string | null;
-  /** An extractor between health tests and conditioning, in memory of its own. */
+  /** Extracts bits between health tests and conditioning. Returns new memory. */
   extract?(samples: Uint8Array): Uint8Array;
-  /** Releases what is held; cancels a job under way. */
+  /** Releases resources and cancels a job in progress. */
   close(): Promise<void>;
 }
 
 /**
- * A source that did not deliver, for a reason that may pass. `message` is shown to operators: it
- * MUST NOT hold credentials, samples or what a remote server wrote.
+ * The source did not deliver, for a reason that may pass. Operators see `message`: it MUST NOT hold
+ * credentials, samples or text of a remote server.
  */
 export class NoiseFailure extends Error {
-  /** How long the source asked to be left alone, if it did: an hour at most. */
+  /** The wait that the source asked for, in milliseconds, at most an hour; null if it did not. */
   readonly retryAfterMs: number | null;
 
   constructor(message: string, { retryAfterMs = null, cause }: NoiseFailureOptions = {}) {

@@ -1,10 +1,10 @@
 /**
- * A bounded pool of draws in shared memory: one thread fills it, several take from it.
+ * A bounded pool of draws in shared memory. One thread fills it, several take from it.
  *
- * Each draw is given out once: a taker moves `HEAD` by compare-and-exchange before it reads, and
- * overwrites the slot with zeros before the filler may use it again. Nothing is ever written
- * elsewhere. Layout: `HEADER_WORDS` 32-bit words, then the slots, each a state word, the length of
- * the job id, the draw and the job id.
+ * Each draw is taken once: a taker advances `HEAD` by compare-and-exchange before it reads, and
+ * overwrites the slot with zeros before the filler may reuse it. Nothing is ever written elsewhere.
+ * Layout: `HEADER_WORDS` 32-bit words, then the slots. A slot is a state word, the length of the
+ * job ID, the draw and the job ID.
  */
 import { wipe } from '../bytes.ts';
 import { AppError } from '../errors.ts';
@@ -19,28 +19,28 @@ import {
   type SourceStatus,
 } from './source.ts';
 
-/** Longest job id that a slot can hold, in ASCII characters. */
+/** Longest job ID that a slot can hold, in ASCII characters. */
 export const MAX_JOB_ID_LENGTH = 64;
 
 const PROBLEMS: Readonly<Record<SourceState, string | null>> = {
-  starting: 'the start-up tests have not ended yet',
+  starting: 'the startup tests are still running',
   delivering: null,
-  failing: 'nothing comes from it at present',
-  latched: 'it failed for good',
+  failing: 'it delivers nothing at present',
+  latched: 'it failed permanently',
   closed: 'the source is closed',
 };
 
-/** What any thread needs to take draws from a pool. It may be posted to workers. */
+/** All that a thread needs to take draws from a pool. It may be posted to workers. */
 export interface Pool {
   readonly name: SourceName;
   readonly kind: SourceKind;
   readonly creditBitsPerDraw: number;
-  /** As of each `Draw`. */
+  /** See `Draw.isSeparate`. */
   readonly isSeparate: boolean;
   readonly memory: SharedArrayBuffer;
 }
 
-// Words of the header. HEAD and TAIL count draws taken and put, modulo 2^32.
+// Words of the header. HEAD and TAIL count the draws taken and put, modulo 2^32.
 const HEAD = 0;
 const TAIL = 1;
 const STATE = 2;
@@ -48,16 +48,16 @@ const RETRY_AFTER_SECONDS = 3;
 const FAILURES = 4;
 const HEADER_WORDS = 8;
 
-/** Seconds after which a client may ask a latched source again: an operator must restart it first. */
+/** `Retry-After` of a latched source, in seconds. An operator must restart the process first. */
 const LATCHED_RETRY_SECONDS = 60;
 
 const SLOT_BYTES = 8 + POOLED_DRAW_BYTES + MAX_JOB_ID_LENGTH;
 
-// The first word of a slot.
+// Values of the first word of a slot.
 const EMPTY = 0;
 const FULL = 1;
 
-/** Memory for a pool of `draws` draws. Throws `RangeError` unless that is a power of two. */
+/** Allocates a pool of `draws` draws. Throws `RangeError` unless that is a power of two. */
 export function allocatePool(draws: number): SharedArrayBuffer {
   if (!Number.isInteger(draws) || draws < 2 || (draws & (draws - 1)) !== 0) {
     throw new RangeError(`"draws" expected a power of two, got ${draws}`);
@@ -65,7 +65,7 @@ export function allocatePool(draws: number): SharedArrayBuffer {
   return new SharedArrayBuffer(HEADER_WORDS * 4 + draws * SLOT_BYTES);
 }
 
-/** The shared words and slots, as both sides see them. */
+/** The shared words and slots, as the filler and the takers see them. */
 class PoolMemory {
   readonly header: Int32Array;
   readonly slots: number;
@@ -77,18 +77,21 @@ class PoolMemory {
     this.slots = (memory.byteLength - HEADER_WORDS * 4) / SLOT_BYTES;
   }
 
-  /** Draws may be put and taken between the two loads, which would make fewer than none of them. */
+  /**
+   * Draws in the pool. Other threads may put and take between the two loads, so the difference can
+   * be negative.
+   */
   get waiting(): number {
     const tail = Atomics.load(this.header, TAIL);
     return Math.max(0, (tail - Atomics.load(this.header, HEAD)) | 0);
   }
 
   get state(): SourceState {
-    // The word in shared memory is the index in the list.
+    // The word in shared memory is the index in the list of states.
     return SOURCE_STATES[Atomics.load(this.header, STATE)];
   }
 
-  /** State word and length of the job id of the slot of draw number `index`. */
+  /** State word and job ID length in the slot of draw number `index`. */
   words(index: number): Int32Array {
     return new Int32Array(this.#memory, this.#offset(index), 2);
   }
@@ -98,7 +101,7 @@ class PoolMemory {
     return new Uint8Array(this.#memory, this.#offset(index) + 8, length);
   }
 
-  /** Takes the oldest draw, or null when there is none. The caller owns the bytes. */
+  /** Takes the oldest draw, or returns null if the pool is empty. The caller owns the bytes. */
   take(): { bytes: Buffer; jobId: string | null } | null {
     for (;;) {
       const head = Atomics.load(this.header, HEAD);
@@ -123,7 +126,7 @@ class PoolMemory {
   }
 }
 
-/** The filling side. There MUST be one filler a pool. */
+/** The filling side. A pool MUST have only one filler. */
 export class PoolFiller {
   readonly #memory: PoolMemory;
 
@@ -135,14 +138,13 @@ export class PoolFiller {
     return this.#memory.slots;
   }
 
-  /** Draws that wait to be taken. */
   get waiting(): number {
     return this.#memory.waiting;
   }
 
   /**
-   * Copies a draw into the pool; false when it is full. Throws `RangeError` on a draw of another
-   * length or a job id that is not 1 to 64 ASCII characters.
+   * Copies a draw into the pool. Returns false if the pool is full. Throws `RangeError` on a draw
+   * of another length, or on a job ID that is not 1 to 64 ASCII characters.
    */
   put(draw: Uint8Array, jobId: string | null): boolean {
     if (draw.length !== POOLED_DRAW_BYTES) {
@@ -154,7 +156,7 @@ export class PoolFiller {
     const { header } = this.#memory;
     const tail = Atomics.load(header, TAIL);
     const words = this.#memory.words(tail);
-    // A taker that has moved HEAD may still be reading its slot.
+    // A taker that has advanced HEAD may still be reading the slot.
     if (Atomics.load(words, 0) !== EMPTY) return false;
     const slot = this.#memory.bytes(tail);
     slot.set(draw);
@@ -165,7 +167,7 @@ export class PoolFiller {
     return true;
   }
 
-  /** What takers are told. `retryAfterSeconds` is for those who find the pool empty. */
+  /** Sets the state that takers see. `retryAfterSeconds` is for callers who find the pool empty. */
   setState(state: SourceState, retryAfterSeconds = 1): void {
     const { header } = this.#memory;
     Atomics.store(header, RETRY_AFTER_SECONDS, retryAfterSeconds);
@@ -183,9 +185,9 @@ export class PoolFiller {
     await Atomics.waitAsync(header, HEAD, seen, timeoutMs).value;
   }
 
-  /** Ends the pool: nothing is given out any more, and what waits is wiped. */
+  /** Ends the pool: later takers get nothing, and waiting draws are wiped. */
   end(state: 'latched' | 'closed'): void {
-    // The state first: a taker looks at it after taking.
+    // Set the state first, because a taker checks it after taking.
     if (state === 'latched') {
       this.countFailure();
       this.setState(state, LATCHED_RETRY_SECONDS);
@@ -195,7 +197,7 @@ export class PoolFiller {
     this.drain();
   }
 
-  /** Takes every waiting draw away and wipes it. */
+  /** Takes and wipes every waiting draw. */
   drain(): void {
     for (let draw = this.#memory.take(); draw !== null; draw = this.#memory.take()) {
       wipe(draw.bytes);
@@ -203,7 +205,7 @@ export class PoolFiller {
   }
 }
 
-/** The taking side, as a source among the others. */
+/** The taking side: a pool as an entropy source. */
 export class PooledSource implements EntropySource {
   readonly name: SourceName;
   readonly kind: SourceKind;
@@ -220,13 +222,18 @@ export class PooledSource implements EntropySource {
     this.#memory = new PoolMemory(memory);
   }
 
-  /** An empty pool is `AppError('entropy_unavailable')` with the seconds to wait. */
+  /**
+   * Takes a draw. Throws `AppError('entropy_unavailable')` with the seconds to wait if the pool is
+   * empty.
+   */
   draw(): Draw {
-    // The first draw is put before the source is said to deliver: until then it is left where it is.
+    // The filler puts the first draw before it sets `delivering`. Until then the draw stays in the
+    // pool.
     const isReady = !this.#closed && this.#memory.state !== 'starting';
     const taken = isReady ? this.#memory.take() : null;
-    // Looked at after taking: whoever latches a source sets the state first and then drains. And once:
-    // a source that begins to deliver between two looks would be neither.
+    // The state is read after taking, because a filler that latches sets the state first and then
+    // drains. It is read only once: between two reads the source could begin to deliver and match
+    // neither case.
     const { state } = this.#memory;
     const isGood = state === 'delivering' || state === 'failing';
     if (taken !== null && isGood) {
@@ -236,7 +243,7 @@ export class PooledSource implements EntropySource {
     throw this.#unavailable();
   }
 
-  /** Healthy while draws wait or come. */
+  /** A source is healthy while it delivers, or while draws wait in the pool. */
   status(): SourceStatus {
     const { header, state, waiting, slots } = this.#memory;
     const healthy = state === 'delivering' || (state === 'failing' && waiting > 0);
@@ -253,7 +260,7 @@ export class PooledSource implements EntropySource {
     };
   }
 
-  /** A pool refills by itself. */
+  /** Does nothing: a pool refills by itself. */
   probe(): void {}
 
   close(): void {

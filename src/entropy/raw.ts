@@ -9,8 +9,9 @@ import { backgroundRow, isBackground, openSource, type ReaderSettings } from './
 import type { DirectName, SourceName } from './source.ts';
 
 /**
- * Opens what the health tests of a source see. Rejects with `SetupError` on a credential that cannot
- * be read, `RangeError` on settings that cannot be used, `TypeError` on a source that is not set up.
+ * Opens the samples that the health tests of a source see. Rejects with `SetupError` if a
+ * credential cannot be read, with `RangeError` on invalid settings, and with `TypeError` if the
+ * source is not set up.
  */
 export async function openRawReader(
   name: SourceName,
@@ -19,7 +20,10 @@ export async function openRawReader(
   return openPrepared(prepareRawReader(name, settings));
 }
 
-/** What opens one source, and holds nothing of the others: it may be handed to another process. */
+/**
+ * The task of opening one source. It contains nothing about the others, so it may be passed to
+ * another process.
+ */
 export type RawReaderTask = ReaderSettings | { readonly name: DirectName };
 
 export function prepareRawReader(name: SourceName, settings: SourceSettings): RawReaderTask {
@@ -34,14 +38,17 @@ function isDirectTask(task: RawReaderTask): task is { readonly name: DirectName 
   return !isBackground(task.name);
 }
 
-/** Whether samples come before any conditioning. The others look perfect whatever is behind them. */
+/**
+ * True if samples come before any conditioning. The output of other sources looks perfect whatever
+ * its origin.
+ */
 export function givesRawNoise(name: SourceName): boolean {
   return isBackground(name);
 }
 
 /**
- * `count` samples, in memory of their own; the caller MUST wipe them. Rejects as the reader does, and
- * when `signal` aborts.
+ * Returns `count` samples in new memory, which the caller MUST wipe. Rejects as the reader does,
+ * and when `signal` aborts.
  */
 export async function collectSamples(
   reader: NoiseReader,
@@ -68,10 +75,10 @@ export async function collectSamples(
   }
 }
 
-/** The output of a source that is read at the moment of the draw, in the form of a reader. */
+/** A directly read source in the form of a reader. */
 class DirectReader implements NoiseReader {
   readonly bitsPerSample = 8;
-  /** Half of what a sound generator gives: the tests here are for gross faults. */
+  /** Half the entropy of a sound generator: these tests look for gross faults. */
   readonly minEntropyPerSample = 4;
   readonly bytesPerDraw = DRAW_BYTES;
   readonly #source: ReturnType<typeof openSource>;
@@ -81,7 +88,7 @@ class DirectReader implements NoiseReader {
   }
 
   async read(): Promise<NoiseBatch> {
-    // A long collection must leave room for signals.
+    // Let signals be handled during a long collection.
     await nextTurn();
     return { samples: this.#source.draw().bytes, jobId: null };
   }

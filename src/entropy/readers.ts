@@ -1,11 +1,12 @@
 /**
- * The readers of background sources. Each is loaded when it is opened: what checks the answers of remote
- * services is larger than all the rest of this stage, and most threads and commands open none of them.
+ * The readers of background sources. Each module is loaded when its source is opened: the
+ * validation of remote answers is larger than the rest of this stage, and most threads and commands
+ * open no such source.
  */
 import type { NoiseReader } from './noise.ts';
 import type { ReaderSettings } from './registry.ts';
 
-/** Rejects with `RangeError` on settings that cannot be used. */
+/** Opens a reader. Rejects with `RangeError` on invalid settings. */
 export async function openReader(settings: ReaderSettings): Promise<NoiseReader> {
   switch (settings.name) {
     case 'jitter':

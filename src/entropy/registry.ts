@@ -1,4 +1,7 @@
-/** The table of entropy sources: one row adds a source; one that is read in the background is opened in `readers.ts`. */
+/**
+ * The table of entropy sources. One row adds a source; a background source also needs its case in
+ * `readers.ts`.
+ */
 import type { SourceSettings } from '../config/index.ts';
 import { POOLED_CREDIT_BITS } from './conditioning.ts';
 import { readCredential } from './credential.ts';
@@ -22,9 +25,9 @@ import { openQuantumSimulator } from './sources/quantum-simulator.ts';
 
 interface CommonRow {
   readonly kind: SourceKind;
-  /** The min-entropy claimed, and what the claim rests on, in words for an operator. */
+  /** Returns the claimed min-entropy and the basis of the claim, in one line for an operator. */
   readonly assessment: (settings: SourceSettings) => string;
-  /** Min-entropy credited to a draw, in bits. */
+  /** Returns the min-entropy credited to a draw, in bits. */
   readonly creditBits: (settings: SourceSettings) => number;
 }
 
@@ -33,17 +36,20 @@ interface DirectRow extends CommonRow {
 }
 
 interface BackgroundRow extends CommonRow {
-  /** Whether its noise arises apart from the machine's own, so that its credit may be added. */
+  /** True if its noise arises apart from the machine's own, so that its credit may be added. */
   readonly isSeparate: (settings: SourceSettings) => boolean;
-  /** Draws that the pool holds: a power of two. */
+  /** Capacity of the pool in draws, a power of two. */
   readonly poolDraws: number;
-  /** Asking it takes the network, and perhaps money. */
+  /** True if reading the source uses the network, and perhaps costs money. */
   readonly isRemote: boolean;
-  /** What the source's thread needs to open it. Throws `SetupError` on an unreadable credential. */
+  /**
+   * Returns the settings that the source's thread needs. Throws `SetupError` if a credential cannot
+   * be read.
+   */
   readonly prepare: (settings: SourceSettings) => ReaderSettings;
 }
 
-/** What one source's thread is told: nothing of the other sources. */
+/** The settings of one source, for its thread. They contain nothing about other sources. */
 export type ReaderSettings =
   | { readonly name: 'jitter' }
   | { readonly name: 'device'; readonly path: string; readonly minEntropyPerByte: number }
@@ -65,15 +71,15 @@ const DIRECT: Readonly<Record<DirectName, DirectRow>> = {
   },
 };
 
-/** Claimed by providers, who know the bits; an operator may decide to trust them. */
+/** The provider makes the claim and knows the bits. The operator decides whether to trust it. */
 const remoteAssessment = ({ remoteCredit }: SourceSettings) =>
   remoteCredit
-    ? "the provider's word, which the operator takes by PHM_REMOTE_CREDIT=on"
+    ? "the provider's word, accepted by the operator (PHM_REMOTE_CREDIT=on)"
     : 'not credited: the provider knows the bits';
 
 const remoteCredit = (settings: SourceSettings) => (settings.remoteCredit ? POOLED_CREDIT_BITS : 0);
 
-/** What the rows of providers of quantum bits share. */
+/** The common fields of the remote rows. */
 const REMOTE = {
   kind: 'quantum-hardware',
   assessment: remoteAssessment,
@@ -88,10 +94,10 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
     kind: 'noise',
     assessment: ({ jitterCredit }) =>
       jitterCredit
-        ? "1/8 bit a sample, on the operator's word by PHM_JITTER_CREDIT=on"
-        : 'not credited: no assessment of this machine; PHM_JITTER_CREDIT=on says there is one',
+        ? "1/8 bit a sample, on the operator's word (PHM_JITTER_CREDIT=on)"
+        : 'not credited: no assessment of this machine (PHM_JITTER_CREDIT=on claims one)',
     creditBits: ({ jitterCredit }) => (jitterCredit ? POOLED_CREDIT_BITS : 0),
-    // The interrupts and cache misses that delay its walk are what the kernel times for its own pool.
+    // The kernel times the same interrupts and cache misses for its own pool.
     isSeparate: () => false,
     poolDraws: 256,
     isRemote: false,
@@ -102,15 +108,15 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
     assessment: ({ device }) => {
       if (!device) return 'claimed by PHM_DEVICE_MIN_ENTROPY';
       if (isKernelGenerator(device.path))
-        return "not credited: it is the kernel's generator, as os";
-      const claim = `${device.minEntropyPerByte} bits a byte, on the operator's word by PHM_DEVICE_MIN_ENTROPY`;
+        return "not credited: this is the kernel's generator, like os";
+      const claim = `${device.minEntropyPerByte} bits a byte, on the operator's word (PHM_DEVICE_MIN_ENTROPY)`;
       return feedsKernel(device.path)
         ? `${claim}; not added to os: the kernel may feed itself from the same chip`
         : claim;
     },
     creditBits: ({ device }) =>
       device && !isKernelGenerator(device.path) ? POOLED_CREDIT_BITS : 0,
-    // Part of the operator's claim, but where it is seen to be wrong.
+    // This is part of the operator's claim, except where the path contradicts it.
     isSeparate: ({ device }) => device !== null && !feedsKernel(device.path),
     poolDraws: 256,
     isRemote: false,
@@ -152,22 +158,22 @@ export function sourceKind(name: SourceName): SourceKind {
   return SOURCES[name].kind;
 }
 
-/** How the claim for a source came about, in one line for an operator. */
+/** Returns the basis of a source's claim, in one line for an operator. */
 export function sourceAssessment(name: SourceName, settings: SourceSettings): string {
   return SOURCES[name].assessment(settings);
 }
 
-/** Min-entropy credited to each draw of a source, in bits. */
+/** Returns the min-entropy credited to each draw of a source, in bits. */
 export function sourceCreditBits(name: SourceName, settings: SourceSettings): number {
   return SOURCES[name].creditBits(settings);
 }
 
-/** Whether asking the source takes the network, and perhaps money. */
+/** True if reading the source uses the network, and perhaps costs money. */
 export function isRemote(name: SourceName): boolean {
   return isBackground(name) && BACKGROUND[name].isRemote;
 }
 
-/** Opens a source. It does not throw: one that cannot be read says so in `status` and `draw`. */
+/** Opens a source. It does not throw: `status` and `draw` report a source that cannot be read. */
 export function openSource(name: DirectName): EntropySource {
   return DIRECT[name].open();
 }
@@ -176,8 +182,9 @@ export function backgroundRow(name: BackgroundName): BackgroundRow {
   return BACKGROUND[name];
 }
 
-/** The configuration refuses an enabled source without its settings. */
+/** The configuration has already refused an enabled source without settings. */
 function required<T>(settings: T | null): T {
-  if (settings === null) throw new TypeError('"settings" expected those of an enabled source');
+  if (settings === null)
+    throw new TypeError('"settings" expected the settings of an enabled source');
   return settings;
 }

@@ -1,9 +1,9 @@
 /**
- * The first samples of a source after a restart, for the restart tests of NIST SP 800-90B §3.1.4: the
- * source is opened in a process of its own, which ends with it.
+ * The first samples of a source after a restart, for the restart tests of NIST SP 800-90B §3.1.4.
+ * Each restart is a process that opens the source, reads and exits.
  *
- * As a program this file is that process: it reads its task from standard input, as settings may hold
- * credentials, and writes the samples to standard output.
+ * This file is also the program of that process. It reads its task from standard input, because
+ * settings may hold credentials, and writes the samples to standard output.
  */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeSync } from 'node:fs';
@@ -19,12 +19,12 @@ interface Task {
   readonly count: number;
 }
 
-/** A process that fails says why in a line; more than this is not taken over. */
+/** Longest reason taken from the standard error of a failed process, in characters. */
 const MAX_REASON_LENGTH = 300;
 
 /**
- * Rejects with `NoiseFailure` when the process does not deliver `count` samples; it ends when `signal`
- * aborts. The caller MUST wipe them.
+ * Returns the first `count` samples. Rejects with `NoiseFailure` if the process does not deliver
+ * them. The process ends when `signal` aborts. The caller MUST wipe the samples.
  */
 export function samplesAfterRestart(
   name: SourceName,
@@ -48,7 +48,7 @@ export function samplesAfterRestart(
         );
       },
     );
-    // A process that ends before it has read is told of by its exit.
+    // If the process exits before it has read its task, its exit reports the failure.
     child.stdin?.on('error', () => {});
     const task: Task = { source: prepareRawReader(name, settings), count };
     child.stdin?.end(JSON.stringify(task));

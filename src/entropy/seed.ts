@@ -1,11 +1,11 @@
 /**
- * Seed material: the outputs of all sources, told apart by length prefixes.
+ * Seed material: the outputs of all sources, separated by length prefixes.
  *
- * Encoding, for the system source first and then each further source in the order given:
- * u32be(length of name) ‖ name in ASCII ‖ u32be(length of output) ‖ output. It is injective, so no
- * source can imitate another's bytes by the length of its own. The derivation function of stage 2
- * conditions the whole; a hostile source cannot take away what the system source brings unless it
- * sees those bytes first.
+ * Encoding, for `os` first and then each further source in the given order: u32be(length of name) ‖
+ * name in ASCII ‖ u32be(length of output) ‖ output. The encoding is injective, so no source can
+ * imitate another's bytes by the length of its output. The derivation function of stage 2
+ * conditions the whole. A hostile source cannot remove what `os` contributes, unless it sees those
+ * bytes first.
  */
 import { wipe } from '../bytes.ts';
 import { AppError } from '../errors.ts';
@@ -13,7 +13,7 @@ import { creditOfSeed, type SeedCredit } from './credits.ts';
 import type { Draw, EntropySource, SourceName } from './source.ts';
 
 export interface SeedMaterial {
-  /** For the generator's entropy input. The receiver owns it and MUST wipe it. */
+  /** Entropy input of the generator. The receiver owns it and MUST wipe it. */
   readonly bytes: Buffer;
   readonly credit: SeedCredit;
   /** The first hardware job among the draws, if any. */
@@ -26,10 +26,10 @@ interface NamedDraw extends Draw {
 }
 
 /**
- * Draws once from `os`, once from each of `required`, and from those of `optional` that have
- * something to give: the others bring no bytes and no credit. Throws `TypeError` when `os` is not
- * the system source, and `AppError('entropy_unavailable')` when a required source has nothing to
- * give: nothing drawn is kept then.
+ * Draws once from `os`, once from each of `required`, and once from each of `optional` that has a
+ * draw. The other optional sources add no bytes and no credit. Throws `TypeError` if `os` is not
+ * the system source, and `AppError('entropy_unavailable')` if a required source has no draw. All
+ * draws are wiped.
  */
 export function gatherSeed(
   os: EntropySource,

@@ -1,10 +1,12 @@
-/** M(t) by WebAssembly (src/modulation/kernel/modulation.ts), which has 64-bit integers. */
+/**
+ * Computes M(t) in WebAssembly (src/modulation/kernel/modulation.ts), which has 64-bit integers.
+ */
 import { compileKernels } from '#sp800-22/wasm';
 import { KERNEL_DIGEST } from './kernel-digest.ts';
 
 const MODULE = new URL('../../build/kernels/modulation.wasm', import.meta.url);
 
-/** θ_p for the eight primes in ascending order, big-endian 64-bit words. */
+/** Length of the phases: θ_p for the eight primes in ascending order, big-endian 64-bit words. */
 export const PHASES_BYTES = 64;
 
 interface KernelExports {
@@ -17,9 +19,9 @@ interface KernelExports {
 }
 
 export class ModulationKernel {
-  /** All of it, for tests to look at. */
+  /** The whole memory of the module, for tests. */
   readonly memory: WebAssembly.Memory;
-  /** The most words that `makeMask` makes at once. */
+  /** Largest number of words for one call of `makeMask`. */
   readonly maskWords: number;
   readonly #exports: KernelExports;
   readonly #phases: Uint8Array;
@@ -35,7 +37,10 @@ export class ModulationKernel {
     this.#mask = new Int32Array(memory.buffer, MASK.value, 2 * this.maskWords);
   }
 
-  /** M(t) for `count` words from `firstWord` on: the halves, high first. Good until the next call. */
+  /**
+   * Returns M(t) for `count` words from `firstWord` on, as halves with the high one first. The
+   * array is valid until the next call.
+   */
   makeMask(phases: Uint8Array, firstWord: number, count: number): Int32Array {
     this.#phases.set(phases);
     this.#exports.fillMask(firstWord, count);
@@ -48,7 +53,7 @@ export class ModulationKernel {
   }
 }
 
-/** Of this thread, made when first asked for. */
+/** The kernel of this thread, created on first use. */
 let ofThisThread: ModulationKernel | undefined;
 
 export function modulationKernel(): ModulationKernel {

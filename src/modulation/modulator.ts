@@ -1,11 +1,11 @@
 /**
  * Prime Harmonic Modulation, version 1: docs/prime-harmonic-modulation.md.
  *
- * The symbols are the document's: θ_p phases, ω_p frequencies, H_p(t) harmonics, M(t) the
- * modulation word, C(t) the carrier and K(t) the key word at index t. M(t) is made by WebAssembly;
- * carrier and key words stay here. A 64-bit word is a pair of 32-bit halves, `hi` and `lo`, because
- * BigInt arithmetic is slow and allocates. The halves are signed integers, since the engine holds
- * unsigned ones above 2^31 as doubles.
+ * The symbols are those of the document: phases θ_p, frequencies ω_p, harmonics H_p(t), the
+ * modulation word M(t), the carrier C(t) and the key word K(t) at index t. WebAssembly computes
+ * M(t); carrier and key words stay here. A 64-bit word is a pair of 32-bit halves, `hi` and `lo`,
+ * because BigInt arithmetic is slow and allocates. The halves are signed, because the engine holds
+ * unsigned integers above 2^31 as doubles.
  */
 import { assertLength, wipe } from '../bytes.ts';
 import { type ModulationKernel, modulationKernel, PHASES_BYTES } from './kernel.ts';
@@ -20,8 +20,8 @@ const WORD_BYTES = 8;
 const MAX_WORDS: number = 2 ** 32;
 
 /**
- * How K(t) is made of C(t) and M(t), each for many t: `words` holds the halves of C, high
- * first, and becomes those of K; `mask` holds those of M.
+ * Functions that turn C(t) into K(t) for many t, by type. `words` holds the halves of C, high
+ * first, and receives those of K; `mask` holds those of M.
  */
 const COMBINE: Readonly<Record<ModulationType, (words: Int32Array, mask: Int32Array) => void>> = {
   phase: exclusiveOr,
@@ -30,13 +30,16 @@ const COMBINE: Readonly<Record<ModulationType, (words: Int32Array, mask: Int32Ar
   none: () => {},
 };
 
-/** One set of phases, good for one stream. */
+/** Modulates one stream with one set of phases. */
 export class Modulator {
   readonly #type: ModulationType;
   readonly #phases: Buffer = Buffer.alloc(PHASES_BYTES);
   #destroyed = false;
 
-  /** Copies `phases`, 64 bytes; the caller wipes its own. Throws `TypeError` for anything else. */
+  /**
+   * Copies `phases`, 64 bytes; the caller wipes the original. Throws `TypeError` on any other type
+   * or length.
+   */
   constructor(type: ModulationType, phases: Uint8Array) {
     if (!MODULATION_TYPES.includes(type)) {
       throw new TypeError(`"type" expected one of ${MODULATION_TYPES.join(', ')}, got ${type}`);
@@ -47,7 +50,7 @@ export class Modulator {
   }
 
   /**
-   * K(t) for the carrier's words, whose first has index `firstWord`, in memory of its own. Throws
+   * Returns K(t) for the words of the carrier, from index `firstWord` on, in new memory. Throws
    * `RangeError` unless the carrier is whole words with indices below 2^32.
    */
   modulate(carrier: Uint8Array, firstWord: number): Buffer {
@@ -56,7 +59,8 @@ export class Modulator {
     const kernel = modulationKernel();
     const modulated = Buffer.alloc(carrier.length);
     modulated.set(carrier);
-    // Words are big-endian in bytes. The halves are this machine's, which is little-endian.
+    // Bytes of words are big-endian. The halves have the byte order of this machine, which is
+    // little-endian.
     modulated.swap32();
     const words = new Int32Array(modulated.buffer, modulated.byteOffset, carrier.length / 4);
     if (this.#type !== 'none') this.#combine(kernel, words, firstWord);
@@ -70,7 +74,7 @@ export class Modulator {
     this.#destroyed = true;
   }
 
-  /** Makes K of C in place, as many words at a time as the kernel makes of M. */
+  /** Replaces C by K in place, in pieces of at most `maskWords` words. */
   #combine(kernel: ModulationKernel, words: Int32Array, firstWord: number): void {
     const halvesAtOnce = 2 * kernel.maskWords;
     try {
@@ -102,11 +106,11 @@ function addModulo(words: Int32Array, mask: Int32Array): void {
 function rotateLeft(words: Int32Array, mask: Int32Array): void {
   for (let i = 0; i < words.length; i += 2) {
     const distance = mask[i + 1] & 63;
-    // A rotation by 32 swaps the halves; what is left is below 32.
+    // A rotation by 32 swaps the halves. The remaining distance is below 32.
     const hi = distance < 32 ? words[i] : words[i + 1];
     const lo = distance < 32 ? words[i + 1] : words[i];
     const shift = distance & 31;
-    // `>>> 1 >>> (31 − shift)` is `>>> (32 − shift)` with a right answer at shift = 0.
+    // `>>> 1 >>> (31 − shift)` is `>>> (32 − shift)` that is also correct for shift = 0.
     words[i] = (hi << shift) | ((lo >>> 1) >>> (31 - shift));
     words[i + 1] = (lo << shift) | ((hi >>> 1) >>> (31 - shift));
   }

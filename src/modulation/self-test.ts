@@ -15,8 +15,8 @@ const CHECKS: readonly (readonly [name: string, check: () => boolean])[] = [
 export const MODULATION_SELF_TESTS: readonly string[] = CHECKS.map(([name]) => name);
 
 /**
- * Runs every health test. A failed one is a row with `passed: false`. Throws `KernelsError` when the kernels have not
- * been built: then nothing was tested.
+ * Runs every health test. A failure is a row with `passed: false`. Throws `KernelsError` if the
+ * kernels are not built, because then nothing was tested.
  */
 export function modulationSelfTest(): { name: string; passed: boolean }[] {
   return CHECKS.map(([name, check]) => ({ name, passed: succeeds(check) }));
@@ -48,7 +48,7 @@ function refusesAfterDestruction(): boolean {
   return false;
 }
 
-// test/vectors/modulation/prime-harmonic-modulation.json, the vectors in which t crosses 2^31.
+// The vectors of test/vectors/modulation/prime-harmonic-modulation.json in which t crosses 2^31.
 const PHASES =
   '924bc68ab48ed3298486f4dfa3ff576a4fd7d5815b31e41c072b72dc9db92679e3051608783cab39ded66133a549156fb5bfcb39585ffc1ba375b47d5bd08a41';
 const FIRST_WORD = 2_147_483_646;

@@ -143,12 +143,12 @@ describe('a background source', { concurrency: true, timeout: 30_000 }, () => {
     const source = new BackgroundSource('device', settings, (event) => events.push(event));
     await until(() => events.length > 0);
     const detail =
-      'its thread ended by an unexpected RangeError; it gives nothing more until a restart';
+      'its thread ended by an unexpected RangeError; it delivers nothing more until a restart';
     assert.deepEqual(events, [{ kind: 'latched', detail }]);
     assert.equal(source.status().failures, 1);
     assert.ok(slotBytes(source).every((byte) => byte === 0));
     assert.equal(source.status().healthy, false);
-    assert.match(source.status().detail ?? '', /for good/);
+    assert.match(source.status().detail ?? '', /permanently/);
     await source.close();
   });
 

@@ -117,10 +117,7 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
     const isRoot = process.geteuid?.() === 0;
     if (isRoot) process.seteuid?.(65_534);
     try {
-      assert.match(
-        await failureOf(open(t, { path }), path),
-        /^may not be read by this user\. Give/,
-      );
+      assert.match(await failureOf(open(t, { path }), path), /^cannot be read by this user\. Give/);
     } finally {
       if (isRoot) process.seteuid?.(0);
     }

@@ -194,7 +194,7 @@ describe('the token of the ibm-quantum reader', () => {
     const fake = await FakeIbm.start(t);
     const access_token = `${TOKEN_PREFIX}\r\nx: y`;
     fake.service.plan('token', { body: { access_token, expires_in: 3600 } });
-    await assertFails(fake.open(t).read(never), /in a form that is not known/, SECRETS);
+    await assertFails(fake.open(t).read(never), /in an unknown form/, SECRETS);
   });
 });
 
@@ -214,14 +214,14 @@ const FAILURES: readonly Failure[] = [
     name: 'IAM is down',
     route: 'token',
     answers: [{ status: 503, body: 'note of the server' }],
-    message: /^IBM Cloud IAM is not in service \(503\)/,
+    message: /^IBM Cloud IAM is out of service \(503\)/,
     cancels: false,
   },
   {
     name: 'the instance is used up',
     route: 'create',
     answers: [{ status: 409, body: { errors: ['note of the server'] } }],
-    message: /usage limit of the instance is reached/,
+    message: /the instance has reached its usage limit/,
     cancels: false,
   },
   {
@@ -256,21 +256,21 @@ const FAILURES: readonly Failure[] = [
     name: 'the id of a job could leave its path',
     route: 'create',
     answers: [{ body: { id: '../usage' } }],
-    message: /answered the new job in a form that is not known/,
+    message: /answered the new job in an unknown form/,
     cancels: false,
   },
   {
     name: 'the state is of another protocol',
     route: 'state',
     answers: [{ body: { status: 'note of the server' } }],
-    message: /answered the state of a job in a form that is not known/,
+    message: /answered the state of a job in an unknown form/,
     cancels: true,
   },
   {
     name: 'three polls in a row meet 500',
     route: 'state',
     answers: thrice({ status: 500 }),
-    message: /not in service \(500\)/,
+    message: /out of service \(500\)/,
     cancels: true,
   },
   {
@@ -291,7 +291,7 @@ const FAILURES: readonly Failure[] = [
     name: 'the results have too few shots',
     route: 'results',
     answers: [{ body: sampleResult(Array(255).fill('0x1')) }],
-    message: /answered the results of a job in a form that is not known/,
+    message: /answered the results of a job in an unknown form/,
     cancels: false,
   },
   {
@@ -344,7 +344,7 @@ describe('the ibm-quantum reader fails, saying what to do and no secret, when', 
     fake.service.plan('create', { status: 429, headers: { 'retry-after': '120' }, body });
     const error = await assertFails(
       fake.open(t).read(never),
-      /takes no more requests for now \(429\)/,
+      /accepts no more requests for now \(429\)/,
       SECRETS,
     );
     assert.equal(error.retryAfterMs, 120_000);

@@ -92,7 +92,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     const { source, reader } = pump((i) => (i < 3 ? goodSamples(i, 256) : 'wait'));
     await until(() => reader.reads === 4);
     assert.throws(() => source.draw(), AppError);
-    assert.match(source.status().detail ?? '', /start-up/);
+    assert.match(source.status().detail ?? '', /startup tests/);
   });
 
   it('uses no sample of a source that is stuck from the start', async () => {
@@ -101,7 +101,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.equal(events[0].kind, 'latched');
     assert.match(events[0].detail, /repetition count test failed/);
     assert.throws(() => source.draw(), AppError);
-    assert.match(source.status().detail ?? '', /for good/);
+    assert.match(source.status().detail ?? '', /permanently/);
     assert.equal(reader.reads, 1);
   });
 

@@ -81,7 +81,7 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     const source = new PooledSource(pool);
     assert.throws(() => source.draw(), unavailable(/"jitter": its pool is empty/, 1));
     filler.setState('failing', 30);
-    assert.throws(() => source.draw(), unavailable(/nothing comes from it at present/, 30));
+    assert.throws(() => source.draw(), unavailable(/it delivers nothing at present/, 30));
   });
 
   it('gives out what is there while the source fails to deliver', () => {
@@ -99,7 +99,7 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     filler.setState('starting');
     filler.put(numbered(1), 'job-a');
     const source = new PooledSource(pool);
-    assert.throws(() => source.draw(), unavailable(/start-up/, 1));
+    assert.throws(() => source.draw(), unavailable(/startup tests/, 1));
     assert.equal(source.status().healthy, false);
     filler.setState('delivering');
     assert.deepEqual(source.draw().bytes, numbered(1));
@@ -136,7 +136,7 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
       filler.put(numbered(0xaa), null);
       filler.setState(state);
       const source = new PooledSource(pool);
-      assert.throws(() => source.draw(), unavailable(/for good|closed/, 1), state);
+      assert.throws(() => source.draw(), unavailable(/permanently|closed/, 1), state);
       assert.equal(source.status().healthy, false);
       assert.ok(!slotBytes(pool).includes(0xaa), 'the draw was wiped');
     }

@@ -51,7 +51,7 @@ describe('every profile of the qrng reader', () => {
       const fake = await FakeQrng.start(t, profile);
       const reader = fake.open(t);
       fake.service.plan('entropy', { status: 503 });
-      await assertFails(reader.read(never), /not in service \(503\)/, SECRETS);
+      await assertFails(reader.read(never), /out of service \(503\)/, SECRETS);
       assert.equal((await reader.read(never)).samples.length, BATCH[profile]);
     });
 
@@ -81,7 +81,7 @@ interface Failure {
   readonly message: RegExp;
 }
 
-const UNKNOWN_FORM = /in a form that is not known: check PHM_QRNG_URL and PHM_QRNG_PROFILE/;
+const UNKNOWN_FORM = /in an unknown form: check PHM_QRNG_URL and PHM_QRNG_PROFILE/;
 
 const FAILURES: readonly Failure[] = [
   {
@@ -99,7 +99,7 @@ const FAILURES: readonly Failure[] = [
     answer: { status: 422 },
     message: /rejected the request \(422\)/,
   },
-  { name: 'the service is down', answer: { status: 500 }, message: /not in service \(500\)/ },
+  { name: 'the service is down', answer: { status: 500 }, message: /out of service \(500\)/ },
   {
     name: 'the connection is cut',
     answer: 'cut',
@@ -197,7 +197,7 @@ describe('the QRNG Open API', () => {
     const fake = await FakeQrng.start(t, 'open-api');
     fake.service.plan('health', { status: 500 });
     const reader = fake.open(t);
-    await assertFails(reader.read(never), /not in service \(500\)/, SECRETS);
+    await assertFails(reader.read(never), /out of service \(500\)/, SECRETS);
     assert.equal(fake.service.count('capabilities') + fake.service.count('entropy'), 0);
     await reader.read(never);
     await reader.read(never);
@@ -269,7 +269,11 @@ describe('the QRNG Open API', () => {
     for (const capabilities of [{}, { max_block_size: 0, max_block_count: 1 }]) {
       const fake = await FakeQrng.start(t, 'open-api');
       fake.capabilities = capabilities;
-      await assertFails(fake.open(t).read(never), /answered its capabilities in a form/, SECRETS);
+      await assertFails(
+        fake.open(t).read(never),
+        /answered its capabilities in an unknown form/,
+        SECRETS,
+      );
     }
   });
 

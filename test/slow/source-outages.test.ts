@@ -60,7 +60,7 @@ interface QrngOutage {
   readonly retryAfter?: string;
 }
 
-const UNKNOWN_FORM = /in a form that is not known/;
+const UNKNOWN_FORM = /in an unknown form/;
 const NOTE = { message: 'note of the server' };
 
 const QRNG_OUTAGES: readonly QrngOutage[] = [
@@ -86,7 +86,7 @@ const QRNG_OUTAGES: readonly QrngOutage[] = [
   {
     name: 'the service is down',
     fault: { status: 500, body: NOTE },
-    detail: /not in service \(500\)/,
+    detail: /out of service \(500\)/,
   },
   { name: 'the service is gone', fault: 'gone', detail: /could not be reached/ },
 ];

@@ -1,23 +1,25 @@
 /**
- * The repeated draw test: the samples behind two draws MUST NOT be the same.
+ * The repeated draw test: the samples of two draws MUST NOT be equal.
  *
- * It is the continuous test of FIPS 140-2 §4.9.2 with a longer memory. It sees what the tests of
- * SP 800-90B §4.4 cannot: a cache or a replay that gives perfect bits again. The samples of an honest
- * draw hold at least 256 bits of min-entropy, so a false alarm has a chance below 2^-200 in a lifetime.
+ * It is the continuous test of FIPS 140-2 §4.9.2 with a longer memory. It detects what the tests of
+ * SP 800-90B §4.4 cannot: a cache or a replay that delivers perfect bits again. The samples of an
+ * honest draw hold at least 256 bits of min-entropy, so the probability of a false alarm in a
+ * lifetime is below 2^-200.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 
-/** Draws remembered. */
+/** Number of draws remembered. */
 export const REMEMBERED_DRAWS = 16_384;
 
 export class RepeatedDrawTest {
-  // Keyed, since the plain digest of the samples is the draw itself (`conditioning.ts`), and strings
-  // cannot be wiped: who reads them learns nothing of draws that were taken.
+  // The digests are keyed, because the plain digest of the samples is the draw itself
+  // (`conditioning.ts`), and strings cannot be wiped. A reader of these strings learns nothing
+  // about draws that were taken.
   readonly #key = randomBytes(32);
-  // A Set gives back its members oldest first.
+  // A Set iterates over its members oldest first.
   readonly #digests = new Set<string>();
 
-  /** Whether `samples` are those of one of the last 16,384 draws; they are remembered from now on. */
+  /** Returns true if `samples` are those of one of the last 16,384 draws, and remembers them. */
   sees(samples: Uint8Array): boolean {
     const digest = createHmac('sha256', this.#key).update(samples).digest('base64');
     if (this.#digests.has(digest)) return true;
@@ -29,7 +31,7 @@ export class RepeatedDrawTest {
     return false;
   }
 
-  /** What is remembered, for a test of what it gives away. */
+  /** The remembered digests, for a test that they reveal nothing. */
   get remembered(): ReadonlySet<string> {
     return this.#digests;
   }

@@ -1,10 +1,10 @@
 /**
- * One request over HTTPS, one JSON value back, everything bounded: time, size, waiting asked for.
+ * One HTTPS request with a JSON answer, bounded in time, size and back-off.
  *
- * The bytes received are wiped. The strings that `JSON.parse` makes of them cannot be.
+ * The received bytes are wiped. The strings that `JSON.parse` makes of them cannot be.
  *
- * All that goes wrong is a `RequestFailure` whose message says what to do. It has no cause: what
- * `fetch` and `JSON.parse` throw can quote a header, an address or what the server wrote.
+ * Every failure is a `RequestFailure` whose message says what to do. It has no cause, because
+ * errors of `fetch` and `JSON.parse` can quote a header, an address or text of the server.
  */
 
 import { concatBytes, wipe } from '../../bytes.ts';
@@ -12,19 +12,19 @@ import { HOUR_MS } from '../../clock.ts';
 import { isServiceUrl } from '../../config/index.ts';
 import { NoiseFailure } from '../noise.ts';
 
-/** Longest wait a server can impose by Retry-After. */
+/** Longest wait that a server can impose by Retry-After. */
 const MAX_RETRY_AFTER_MS = HOUR_MS;
 
-// Far above any answer of these protocols that is not samples: a status, a token, capabilities.
+// Far above any answer of these protocols without samples: a status, a token, capabilities.
 const DEFAULT_MAX_BYTES = 65_536;
 
-/** Who is asked, in the words of messages. */
+/** The service that a request goes to, in the words of messages. */
 export interface Service {
-  /** Such as `IBM Quantum`. */
+  /** For example `IBM Quantum`. */
   readonly name: string;
-  /** Where the credentials come from, such as `PHM_IBM_API_KEY`. Never the credentials. */
+  /** The variables that hold the credentials, such as `PHM_IBM_API_KEY`. Never the credentials. */
   readonly credentials: string;
-  /** Where the address comes from, such as `PHM_IBM_URL`. */
+  /** The variable that holds the address, such as `PHM_IBM_URL`. */
   readonly address: string;
 }
 
@@ -35,15 +35,15 @@ export interface JsonRequest {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** For the whole exchange, the body included. */
+  /** Timeout of the whole exchange, including the body. */
   readonly timeoutMs: number;
   readonly maxBytes?: number;
   readonly signal: AbortSignal;
 }
 
-/** A request that brought no usable answer. */
+/** A request that got no usable answer. */
 export class RequestFailure extends NoiseFailure {
-  /** The status of the answer; null when there was none, or none that could be read. */
+  /** Status of the answer; null if there was no answer or it was unreadable. */
   readonly status: number | null;
 
   constructor(message: string, status: number | null = null, retryAfterMs: number | null = null) {
@@ -52,15 +52,16 @@ export class RequestFailure extends NoiseFailure {
     this.status = status;
   }
 
-  /** Whether the same request may succeed later: no answer, too many requests, or 5xx. */
+  /** True if the same request may succeed later: no answer, too many requests, or 5xx. */
   get mayPass(): boolean {
     return this.status === null || this.status === 429 || this.status >= 500;
   }
 }
 
 /**
- * The address of a service, without a slash at its end. Throws `RangeError`, which does not quote it,
- * unless it is https:, or http: to this machine, and has no credentials, query or fragment.
+ * Returns the address of a service without a trailing slash. Throws `RangeError`, which does not
+ * quote the address, unless it is https:, or http: to this machine, and has no credentials, query
+ * or fragment.
  */
 export function serviceUrl(name: string, text: string): string {
   if (!isServiceUrl(text)) {
@@ -71,7 +72,7 @@ export function serviceUrl(name: string, text: string): string {
   return new URL(text).href.replace(/\/+$/, '');
 }
 
-/** Throws `TypeError`, which does not quote the value, unless it can stand in a header as it is. */
+/** Throws `TypeError`, which does not quote the value, unless it is a valid header value. */
 export function assertHeaderValue(name: string, value: string): void {
   if (!isHeaderValue(value)) {
     throw new TypeError(`"${name}" expected 1 to 8192 visible ASCII characters without spaces`);
@@ -82,7 +83,10 @@ export function isHeaderValue(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]{1,8192}$/.test(value);
 }
 
-/** Sends a request and parses the answer; an empty one is null. Rejects with `RequestFailure` alone. */
+/**
+ * Sends a request and returns the parsed answer, or null if it is empty. Rejects only with
+ * `RequestFailure`.
+ */
 export async function requestJson(request: JsonRequest): Promise<unknown> {
   const timeout = AbortSignal.timeout(request.timeoutMs);
   const stop = AbortSignal.any([request.signal, timeout]);
@@ -102,10 +106,10 @@ export async function requestJson(request: JsonRequest): Promise<unknown> {
   }
 }
 
-/** The failure of an answer that is JSON, but not of this protocol. */
+/** Returns the failure for a JSON answer that does not follow the protocol. */
 export function unknownForm({ name, address }: Service, what: string): RequestFailure {
   const advice = `check ${address}, and that the service speaks this protocol`;
-  return new RequestFailure(`${name} answered ${what} in a form that is not known: ${advice}`, 200);
+  return new RequestFailure(`${name} answered ${what} in an unknown form: ${advice}`, 200);
 }
 
 async function readJson(request: JsonRequest, response: Response): Promise<unknown> {
@@ -126,7 +130,7 @@ async function readJson(request: JsonRequest, response: Response): Promise<unkno
   }
 }
 
-/** The whole body, or null if it is longer than `maxBytes`; then the rest is not read. */
+/** Returns the whole body, or null if it is longer than `maxBytes`. The rest is then not read. */
 async function readBody(response: Response, maxBytes: number): Promise<Buffer | null> {
   const chunks: Uint8Array[] = [];
   let length = 0;
@@ -158,13 +162,16 @@ function refusalMessage({ name, credentials, address }: Service, status: number)
     return `${name} refused the credentials (${status}): check ${credentials}`;
   }
   if (status === 429) {
-    return `${name} takes no more requests for now (429): wait, or ask the provider for more`;
+    return `${name} accepts no more requests for now (429): wait, or ask the provider for more`;
   }
-  if (status >= 500) return `${name} is not in service (${status}): wait, or ask the provider`;
+  if (status >= 500) return `${name} is out of service (${status}): wait, or ask the provider`;
   return `${name} rejected the request (${status}): check ${address} and the settings of this source`;
 }
 
-/** Milliseconds to wait by a Retry-After field (RFC 9110 §10.2.3), at most an hour; null if unusable. */
+/**
+ * Returns the wait that a Retry-After field asks for (RFC 9110 §10.2.3), in milliseconds, at most
+ * an hour; null if the field is unusable.
+ */
 export function parseRetryAfter(field: string | null, nowMs: number): number | null {
   if (field === null) return null;
   const isSeconds = /^\d{1,9}$/.test(field);
@@ -191,7 +198,9 @@ function transportFailure(
   );
 }
 
-/** The system's error code, if there is one: the rest of such an error may quote anything. */
+/**
+ * Returns the system's error code if there is one. The rest of such an error may quote anything.
+ */
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   if (cause instanceof Error && cause.message === 'unexpected redirect') return ' (it redirects)';

@@ -1,4 +1,6 @@
-/** What one protocol of quantum random number generators over HTTP is: a row of `qrng.ts`. */
+/**
+ * The interface of a protocol for quantum random number generators over HTTP: a row of `qrng.ts`.
+ */
 import type { JsonRequest, Service } from './_json-request.ts';
 
 export const QRNG_SERVICE: Service = {
@@ -14,15 +16,15 @@ export type Ask = (
   details: Pick<JsonRequest, 'signal'> & { readonly json?: unknown; readonly maxBytes?: number },
 ) => Promise<unknown>;
 
-/** Fetches fresh bytes, in memory of their own. Calls do not overlap. */
+/** Fetches fresh bytes into new memory. Calls do not overlap. */
 export type FetchBlock = (signal: AbortSignal) => Promise<Uint8Array>;
 
 export interface QrngProfile {
-  /** The provider's address, if there is only one. */
+  /** The provider's address; null if there is no single one. */
   readonly url: string | null;
-  /** Whether the provider answers nobody without an API key. */
+  /** True if the provider refuses requests without an API key. */
   readonly needsApiKey: boolean;
-  /** The header that carries the API key. */
+  /** Returns the header that carries the API key. */
   readonly credentials: (apiKey: string) => Readonly<Record<string, string>>;
   readonly open: (ask: Ask) => FetchBlock;
 }
@@ -30,7 +32,7 @@ export interface QrngProfile {
 // A number with its name and punctuation, such as {"decimal": "255"}, is far below 64 bytes.
 const MAX_BYTES_PER_NUMBER = 64;
 
-/** Room for an answer of `count` numbers. */
+/** Returns the size limit for an answer of `count` numbers, in bytes. */
 export function maxBytesOf(count: number): number {
   return 4_096 + count * MAX_BYTES_PER_NUMBER;
 }

@@ -1,9 +1,10 @@
 /**
- * The prime-phase circuit: on qubit i, `h`, then `p(π/p_i)` with the i-th prime, then measurement.
+ * The prime-phase circuit: on qubit i, `h`, then `p(π/p_i)` with the i-th prime, then a
+ * measurement.
  *
- * One table of gates serves the simulator and quantum hardware. The phase gate turns the state about
- * the axis that is measured, so it does not change the probabilities: each bit is an even coin by `h`
- * alone.
+ * One table of gates serves the simulator and quantum hardware. The phase gate rotates the state
+ * about the measured axis, so it does not change the probabilities: `h` alone makes each bit an
+ * even coin.
  */
 
 /** The primes of the phases, qubit 0 first. */
@@ -20,17 +21,17 @@ export const PRIME_PHASE_GATES: readonly (readonly CircuitGate[])[] = CIRCUIT_PR
 );
 
 /**
- * The same gates, up to a global phase, in those that IBM's processors have: since 2024 the service
+ * The same gates, up to a global phase, as native gates of IBM's processors: since 2024 the service
  * refuses others (ISA circuits). h is rz(π/2)·sx·rz(π/2), and p(θ) is rz(θ).
  */
 export const NATIVE_GATES: readonly (readonly CircuitGate[])[] = PRIME_PHASE_GATES.map((gates) =>
   gates.flatMap(toNative),
 );
 
-/** The circuit in OpenQASM 3; one shot is the eight bits `c`, `c[0]` the least significant. */
+/** The circuit in OpenQASM 3. One shot is the eight bits `c`, with `c[0]` the least significant. */
 export const PRIME_PHASE_CIRCUIT: string = toOpenQasm(PRIME_PHASE_GATES);
 
-/** The circuit in OpenQASM 3 and native gates: what hardware is sent. */
+/** The circuit in OpenQASM 3 with native gates, as sent to hardware. */
 export const NATIVE_CIRCUIT: string = toOpenQasm(NATIVE_GATES);
 
 function toNative(gate: CircuitGate): readonly CircuitGate[] {

@@ -1,9 +1,9 @@
 /**
- * A character device or FIFO that delivers raw noise: `/dev/hwrng`, a card's device, or a program
- * that writes what it measures.
+ * A character device or FIFO that delivers raw noise: `/dev/hwrng`, a card, or a program that
+ * writes its measurements.
  *
- * It is opened without blocking and polled. A read that blocks in the thread pool cannot be
- * cancelled, and the process could not end before the device delivers.
+ * The device is opened in non-blocking mode and polled. A read that blocks in the thread pool
+ * cannot be cancelled, so the process could not exit before the device delivers.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -14,8 +14,8 @@ import { CONDITIONED_INPUT_BITS } from '../conditioning.ts';
 import { type NoiseBatch, NoiseFailure, type NoiseReader } from '../noise.ts';
 
 /**
- * Below it the cutoff of the adaptive proportion test would be the whole window, which an honest
- * source meets with a probability far above 2^-60.
+ * Below this claim the cutoff of the adaptive proportion test would be the whole window. An honest
+ * source reaches that with a probability far above 2^-60.
  */
 const LEAST_ENTROPY_PER_BYTE = 1 / 8;
 
@@ -24,17 +24,17 @@ const POLL_MS = 5;
 
 export interface DeviceOptions {
   readonly path: string;
-  /** Min-entropy in bits a byte, 1/8…8: the claim of the device's assessment. */
+  /** Min-entropy in bits a byte, 1/8…8, from the assessment of the device. */
   readonly minEntropyPerByte: number;
-  /** How long one batch may take. */
+  /** Timeout of one batch. */
   readonly timeoutMs?: number;
-  /** For recorded noise. A file gives the same bytes after every restart, so it is no source. */
+  /** Allows recorded noise. A file repeats its bytes after every restart, so it is not a source. */
   readonly allowRegularFile?: boolean;
 }
 
 /**
- * Opens the source. What is wrong with the device is said by `read`, which opens it anew after each
- * failure. Throws `RangeError` on an entropy or a time-out that cannot be.
+ * Opens the source. `read` reports problems of the device and opens it anew after each failure.
+ * Throws `RangeError` on an invalid entropy or timeout.
  */
 export function openDevice(options: DeviceOptions): NoiseReader {
   return new DeviceReader(options);
@@ -84,7 +84,7 @@ class DeviceReader implements NoiseReader {
 
   async #opened(): Promise<FileHandle> {
     if (!this.#closed) this.#handle ??= await this.#open();
-    // It may have been closed in the meantime.
+    // `close` may have been called while the device was being opened.
     if (this.#closed) await this.#release();
     if (this.#handle === null) throw new NoiseFailure('The device source is closed.');
     return this.#handle;
@@ -125,7 +125,10 @@ class DeviceReader implements NoiseReader {
     }
   }
 
-  /** Reads what is there into `samples` from `offset` on; 0 when nothing is there yet. */
+  /**
+   * Reads available bytes into `samples` from `offset` on. Returns their number, 0 if there are
+   * none yet.
+   */
   async #readSome(handle: FileHandle, samples: Uint8Array, offset: number): Promise<number> {
     try {
       const { bytesRead } = await handle.read(samples, offset, samples.length - offset, null);
@@ -135,7 +138,7 @@ class DeviceReader implements NoiseReader {
       await this.#release();
       throw this.#failure(`could not be read (${errorCode(cause)})`, cause);
     }
-    // A file that was read to its end stays open there: it must not give its bytes twice.
+    // A file stays open at its end, because it must not deliver its bytes twice.
     if (!this.#allowRegularFile) await this.#release();
     throw this.#failure(`ended after ${offset} of ${samples.length} bytes`);
   }
@@ -143,7 +146,7 @@ class DeviceReader implements NoiseReader {
   async #release(): Promise<void> {
     const handle = this.#handle;
     this.#handle = null;
-    // The device may be gone, and with it what close could do.
+    // The device may be gone, and then the close fails too.
     await handle?.close().catch(() => {});
   }
 
@@ -155,10 +158,10 @@ class DeviceReader implements NoiseReader {
 function openingProblem(cause: unknown): string {
   switch (errorCode(cause)) {
     case 'ENOENT':
-      return 'does not exist. Set it to the path of the device, and see that its driver is loaded';
+      return 'does not exist. Set it to the path of the device, and check that its driver is loaded';
     case 'EACCES':
     case 'EPERM':
-      return 'may not be read by this user. Give the user, or a group of theirs, read permission';
+      return 'cannot be read by this user. Give the user, or one of its groups, read permission';
     default:
       return `could not be opened (${errorCode(cause)})`;
   }

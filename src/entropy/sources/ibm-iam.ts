@@ -1,5 +1,5 @@
 /**
- * The bearer token of IBM Cloud: an API key exchanged at Identity and Access Management.
+ * The bearer token of IBM Cloud, exchanged for an API key at Identity and Access Management.
  *
  * IBM Cloud API Docs, "IAM Identity Services", Create an IAM access token using an API key:
  * https://cloud.ibm.com/apidocs/iam-identity-token-api
@@ -17,7 +17,7 @@ import {
 
 const GRANT_TYPE = 'urn:ibm:params:oauth:grant-type:apikey';
 
-/** A token is replaced after this part of its life, so that none expires on the way. */
+/** Part of a token's lifetime after which it is replaced, so that it does not expire in transit. */
 const USED_LIFE = 0.8;
 
 const SERVICE: Service = {
@@ -28,7 +28,10 @@ const SERVICE: Service = {
 
 const TokenAnswer = Type.Object({
   access_token: Type.String(),
-  /** Seconds from now; `expiration` is by the server's clock, which may not be ours. */
+  /**
+   * Seconds from now. `expiration` follows the server's clock, which may differ from this
+   * machine's.
+   */
   expires_in: Type.Integer({ minimum: 0, maximum: 86_400 }),
 });
 
@@ -47,7 +50,7 @@ export class IamToken {
     this.#settings = settings;
   }
 
-  /** A token that is still good for some time. Rejects with `RequestFailure`. */
+  /** Returns a token that stays valid for some time. Rejects with `RequestFailure`. */
   async get(signal: AbortSignal): Promise<string> {
     if (this.#token === null || monotonicMs() >= this.#token.renewAtMs) {
       this.#token = await this.#exchange(signal);
@@ -55,7 +58,7 @@ export class IamToken {
     return this.#token.value;
   }
 
-  /** Forgets the token: the service refused it. */
+  /** Discards the token after the service refused it. */
   discard(): void {
     this.#token = null;
   }
@@ -80,7 +83,7 @@ export class IamToken {
   }
 }
 
-/** IAM answers 400, not 401, for an API key that it does not know (BXNIM0415E). */
+/** IAM answers 400, not 401, to an unknown API key (BXNIM0415E). */
 function explainUnknownKey(error: unknown): never {
   if (!(error instanceof RequestFailure) || error.status !== 400) throw error;
   const { name, credentials } = SERVICE;

@@ -1,8 +1,8 @@
 /**
  * One job on IBM Quantum, from submission to its shots.
  *
- * A submission on its way cannot be taken back: whoever stops waiting for it rejects at once, and
- * `cancel` waits for the job's id to cancel what may have been queued by then.
+ * A submission in transit cannot be taken back. A caller that stops waiting gets a rejection at
+ * once, and `cancel` waits for the job ID to cancel a job that was queued in the meantime.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NoiseFailure } from '../noise.ts';
@@ -11,43 +11,49 @@ import { NATIVE_CIRCUIT } from './circuit.ts';
 import type { IbmJobs } from './ibm-jobs.ts';
 
 export interface JobLimits {
-  /** For one request. */
+  /** Timeout of one request. */
   readonly requestMs: number;
   readonly firstPollMs: number;
   readonly longestPollMs: number;
   readonly cancelMs: number;
-  /** Failed requests in a row, for a reason that may pass, that give a job up. */
+  /**
+   * Number of consecutive failed requests, each for a reason that may pass, after which a job is
+   * given up.
+   */
   readonly failuresInRow: number;
 }
 
 const POLL_GROWTH = 1.5;
 
 export class IbmJob {
-  /** Resolves when the service has taken the job. */
+  /** Resolves to the job ID when the service has accepted the job. */
   readonly id: Promise<string>;
   readonly #jobs: IbmJobs;
   readonly #limits: JobLimits;
   readonly #stop: AbortSignal;
   #finished = false;
 
-  /** Submits the job. After `stop` aborts nothing is sent but `cancel`. */
+  /** Submits the job. After `stop` aborts, only `cancel` sends anything. */
   constructor(jobs: IbmJobs, limits: JobLimits, stop: AbortSignal) {
     this.#jobs = jobs;
     this.#limits = limits;
     this.#stop = stop;
     this.id = this.#submit();
-    // Whoever waits for it sees the failure; nobody may.
+    // A caller that awaits the ID gets the failure. Without one, the rejection is not unhandled.
     this.id.catch(() => {});
   }
 
-  /** The shots, or `NoiseFailure`; soon after `stop` aborts, in any case. */
+  /** Returns the shots. Rejects with `NoiseFailure`, and always soon after `stop` aborts. */
   async shots(): Promise<Uint8Array> {
     const id = await this.#unlessStopped(this.id);
     await this.#completion(id);
     return this.#patiently(() => this.#jobs.shots(id, this.#limits.requestMs, this.#stop));
   }
 
-  /** Cancels the job unless it is finished. It never rejects: a failure leaves nothing to be done. */
+  /**
+   * Cancels the job unless it is finished. It never rejects, because nothing can be done about a
+   * failure.
+   */
   async cancel(): Promise<void> {
     if (this.#finished) return;
     try {
@@ -73,12 +79,12 @@ export class IbmJob {
       this.#finished = true;
       if (state === 'completed') return;
       throw new NoiseFailure(
-        `IBM Quantum ended a job as ${state}: its page on the platform tells the reason`,
+        `IBM Quantum ended a job as ${state}: its page on the platform shows the reason`,
       );
     }
   }
 
-  /** A job may be hours in the queue: one request that fails does not give it up. */
+  /** Retries a request. A job may queue for hours, so one failed request does not give it up. */
   async #patiently<T>(ask: () => Promise<T>): Promise<T> {
     const { firstPollMs, longestPollMs, failuresInRow } = this.#limits;
     for (let failures = 1; ; failures++) {

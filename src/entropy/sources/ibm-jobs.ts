@@ -16,11 +16,14 @@ import {
 import type { IamToken } from './ibm-iam.ts';
 import { readShots } from './sampler-result.ts';
 
-// A shot is "0xff", a comma and perhaps a space: far below 16 bytes, and metadata beside them.
+// A shot is "0xff", a comma and perhaps a space: far below 16 bytes. Metadata comes on top.
 const MAX_BYTES_PER_SHOT = 16;
 const MAX_METADATA_BYTES = 65_536;
 
-/** Seconds of processor time after which the service ends a job: no defect can spend an hour. */
+/**
+ * Processor time in seconds after which the service ends a job, so that a defect cannot spend an
+ * hour.
+ */
 const MAX_QUANTUM_SECONDS = 60;
 
 const SERVICE: Service = {
@@ -34,7 +37,7 @@ const JobDetails = Type.Object({ state: Type.Object({ status: Type.String({ maxL
 
 export type JobState = 'waiting' | 'completed' | 'failed' | 'cancelled';
 
-/** By the first word of the status: one has been `Cancelled - Ran too long`. */
+/** States by the first word of the status, because `Cancelled - Ran too long` has been seen. */
 const FINAL_STATES = new Map<string, JobState>([
   ['completed', 'completed'],
   ['failed', 'failed'],
@@ -61,12 +64,12 @@ export class IbmJobs {
     this.#token = token;
   }
 
-  /** Fetches a token unless there is one. */
+  /** Fetches a token if there is none. */
   async authenticate(signal: AbortSignal): Promise<void> {
     await this.#token.get(signal);
   }
 
-  /** Submits one run of the circuit and resolves to the job's id. It cannot be stopped. */
+  /** Submits one run of the circuit and resolves to the job ID. It cannot be stopped. */
   async create(circuit: string, timeoutMs: number): Promise<string> {
     const { signal } = new AbortController();
     const { backend, shots } = this.#settings;
@@ -74,7 +77,7 @@ export class IbmJobs {
       program_id: 'sampler',
       backend,
       cost: MAX_QUANTUM_SECONDS,
-      // The parameters are not kept, and the service deletes the shots once they are read.
+      // The service does not keep the parameters, and deletes the shots once they are read.
       private: true,
       params: { version: 2, pubs: [[circuit, null, shots]] },
     });
@@ -92,7 +95,7 @@ export class IbmJobs {
     return FINAL_STATES.get(word) ?? 'waiting';
   }
 
-  /** The shots in the order of the service, qubit 0 in the least significant bit. */
+  /** Returns the shots in the order of the service, with qubit 0 in the least significant bit. */
   async shots(id: string, timeoutMs: number, signal: AbortSignal): Promise<Uint8Array> {
     const maxBytes = this.#settings.shots * MAX_BYTES_PER_SHOT + MAX_METADATA_BYTES;
     const answer = await this.#request('GET', `/jobs/${id}/results`, {
@@ -105,13 +108,13 @@ export class IbmJobs {
     return read;
   }
 
-  /** Asks the service to cancel a job; `timeoutMs` is for all that it takes. */
+  /** Asks the service to cancel a job. `timeoutMs` covers all requests. */
   async cancel(id: string, timeoutMs: number): Promise<void> {
     const signal = AbortSignal.timeout(timeoutMs);
     await this.#request('POST', `/jobs/${id}/cancel`, { timeoutMs, signal });
   }
 
-  /** A refused token is replaced once: it may have been revoked before its time. */
+  /** Replaces a refused token once, because it may have been revoked early. */
   async #request(method: 'GET' | 'POST', path: string, rest: RequestDetails): Promise<unknown> {
     const token = await this.#token.get(rest.signal);
     try {
@@ -145,12 +148,12 @@ export class IbmJobs {
   }
 }
 
-/** 409 on a new job is documented as `Usage exceeds instance limit`. */
+/** IBM documents 409 on a new job as `Usage exceeds instance limit`. */
 function explainUsageLimit(error: unknown): never {
   if (!(error instanceof RequestFailure) || error.status !== 409) throw error;
   const { name } = SERVICE;
   throw new RequestFailure(
-    `${name} takes no job (409): the usage limit of the instance is reached, raise it or wait`,
+    `${name} accepts no job (409): the instance has reached its usage limit; raise it or wait`,
     error.status,
     error.retryAfterMs,
   );

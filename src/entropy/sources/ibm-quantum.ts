@@ -1,8 +1,8 @@
 /**
  * A reader of quantum hardware: the prime-phase circuit as jobs on IBM Quantum, over REST.
  *
- * One batch is one job. A job costs the account processor time, so one that nobody waits for any
- * longer is cancelled.
+ * One batch is one job. A job costs the account processor time, so a job that is no longer awaited
+ * is cancelled.
  */
 
 import { wipe } from '../../bytes.ts';
@@ -18,12 +18,12 @@ import { extractVonNeumann } from './von-neumann.ts';
 export const IBM_QUANTUM_URL = 'https://quantum.cloud.ibm.com/api/v1';
 export const IBM_IAM_URL = 'https://iam.cloud.ibm.com/identity/token';
 
-/** The newest version in the changelog of the REST API, and the one that IBM's own client sends. */
+/** The newest version in the changelog of the REST API, which IBM's own client also sends. */
 export const IBM_API_VERSION = '2026-04-15';
 
-/** Fewest shots that make a draw for certain: half the pairs of an even coin are dropped. */
+/** Fewest shots that safely make a draw: the extractor drops half the pairs of an even coin. */
 export const MIN_SHOTS = 256;
-/** The most that the service takes for one circuit is a property of the processor; this is usual. */
+/** A usual limit. The true one is a property of the processor. */
 export const MAX_SHOTS = 100_000;
 
 export interface IbmQuantumSettings {
@@ -35,12 +35,12 @@ export interface IbmQuantumSettings {
   readonly iamUrl?: string;
   /** A date, sent as `IBM-API-Version`. */
   readonly apiVersion?: string;
-  /** Shots a job, an even number: a pair of the extractor is of one qubit. */
+  /** Shots a job, an even number, because the extractor pairs the shots of one qubit. */
   readonly shots: number;
 }
 
 export interface IbmQuantumLimits extends JobLimits {
-  /** From submission to results. Queues of processors can be hours long. */
+  /** From submission to results. Processor queues can take hours. */
   readonly jobMs: number;
 }
 
@@ -53,7 +53,9 @@ export const IBM_QUANTUM_LIMITS: IbmQuantumLimits = {
   failuresInRow: 5,
 };
 
-/** Opens the reader; nothing is sent before the first `read`. Throws `RangeError` and `TypeError`. */
+/**
+ * Opens the reader. The first `read` sends the first request. Throws `RangeError` and `TypeError`.
+ */
 export function openIbmQuantum(
   settings: IbmQuantumSettings,
   limits: IbmQuantumLimits = IBM_QUANTUM_LIMITS,
@@ -80,14 +82,15 @@ export function openIbmQuantum(
 class IbmQuantumReader implements NoiseReader {
   readonly bitsPerSample = 1;
   /**
-   * A claim for monitoring, of the raw readout of one qubit: no outcome is more probable than 0.71.
-   * Errors of readout and relaxation shift an even coin by a few per cent, to 0.9 bit or so; below
-   * half a bit the qubit is defective, and the health tests are to find it.
+   * A claim for monitoring the raw readout of one qubit: no outcome is more probable than 0.71.
+   * Errors of readout and relaxation shift an even coin by a few per cent, to about 0.9 bit. Below
+   * half a bit the qubit is defective, and the health tests must detect it.
    */
   readonly minEntropyPerSample = 0.5;
   /**
-   * 320 bits, even coins if the shots of one qubit are independent and its bias stays. A bias that
-   * drifts by δ between two shots costs some 3 δ bit of each: the 64 bits more are for that.
+   * 320 bits. They are even coins if the shots of one qubit are independent and its bias is
+   * constant. A bias that drifts by δ between two shots costs about 3 δ bit of each, so there are
+   * 64 bits more.
    */
   readonly bytesPerDraw = 40;
   readonly #jobs: IbmJobs;
@@ -111,7 +114,7 @@ class IbmQuantumReader implements NoiseReader {
     return extractVonNeumann(samples);
   }
 
-  /** Waits for cancellations under way, at most as long as their requests may take. */
+  /** Waits for cancellations in progress, at most for the timeouts of their requests. */
   async close(): Promise<void> {
     this.#closed.abort();
     await this.#reading;

@@ -1,35 +1,36 @@
 /**
- * Timing noise of the processor: how long the same amount of work takes, measured again and again.
+ * Timing noise of the processor: the time that a constant amount of work takes, measured
+ * repeatedly.
  *
  * A sample is the low 8 bits of the time, in steps of the clock, that a walk through memory took.
- * The walk's addresses depend on what it has read, and its memory is larger than a first-level
- * cache, so that caches, pipelines, interrupts and neighbours all show in its time.
+ * The addresses of the walk depend on the data read, and its memory is larger than a first-level
+ * cache. So caches, pipelines, interrupts and neighbours all affect the time.
  */
 import { setImmediate } from 'node:timers/promises';
 import { wipe } from '../../bytes.ts';
 import { type NoiseBatch, NoiseFailure, type NoiseReader } from '../noise.ts';
 
-/** 2,048 samples of 1/8 bit are 256 bits: 192 to be credited and 64 of headroom. */
+/** 2,048 samples of 1/8 bit hold 256 bits: 192 of credit and 64 of headroom. */
 const BATCH_SAMPLES = 2048;
 const MIN_ENTROPY_PER_SAMPLE = 1 / 8;
 
-/** 1 MiB: more than the first-level cache of any processor, about the size of a second-level one. */
+/** 1 MiB: more than the first-level cache of any processor, and about a second-level one. */
 const MEMORY_WORDS = 2 ** 18;
-/** Words read and written between two readings of the clock; figures in `docs/health-tests.md`. */
+/** Words read and written between two clock readings. `docs/health-tests.md` has measurements. */
 const STEPS_PER_SAMPLE = 64;
 
-/** Times taken to find the step of the clock. */
+/** Number of times measured to find the step of the clock. */
 const STEP_SAMPLES = 1024;
 
-/** Samples a predictor looks back at most. */
+/** Longest lag of a predictor, in samples. */
 const MAX_LAG = 16;
 
 export interface JitterOptions {
-  /** Nanoseconds from any zero; it MUST NOT run backwards. */
+  /** Returns nanoseconds from any zero. It MUST NOT run backwards. */
   readonly clock?: () => bigint;
 }
 
-/** Opens the source. It does not throw: what is wrong with the clock is said by `read`. */
+/** Opens the source. It does not throw; `read` reports problems of the clock. */
 export function openJitter({ clock = process.hrtime.bigint }: JitterOptions = {}): NoiseReader {
   return new JitterReader(clock);
 }
@@ -39,7 +40,7 @@ class JitterReader implements NoiseReader {
   readonly minEntropyPerSample = MIN_ENTROPY_PER_SAMPLE;
   readonly bytesPerDraw = BATCH_SAMPLES;
   readonly #walk: TimedWalk;
-  // 0 until it is known.
+  // 0 until measured.
   #stepNs = 0;
   #closed = false;
 
@@ -48,7 +49,7 @@ class JitterReader implements NoiseReader {
   }
 
   async read(signal: AbortSignal): Promise<NoiseBatch> {
-    // A batch takes its thread for a millisecond or two; others have their turn in between.
+    // A batch occupies its thread for a millisecond or two, so other tasks run between batches.
     await setImmediate(undefined, { signal });
     if (this.#closed) throw new NoiseFailure('The jitter source is closed.');
     if (this.#stepNs === 0) this.#stepNs = measureStep(this.#walk);
@@ -65,7 +66,7 @@ class JitterReader implements NoiseReader {
   }
 }
 
-/** The work, and the clock that times it. */
+/** The timed work and its clock. */
 class TimedWalk {
   readonly #clock: () => bigint;
   readonly #memory = new Uint32Array(MEMORY_WORDS);
@@ -75,7 +76,9 @@ class TimedWalk {
     this.#clock = clock;
   }
 
-  /** Fills `timesNs` with the times of as many walks, each from where the last one ended. */
+  /**
+   * Fills `timesNs` with the times of successive walks. Each continues where the last one ended.
+   */
   time(timesNs: Float64Array): void {
     let before = this.#clock();
     for (let i = 0; i < timesNs.length; i++) {
@@ -85,7 +88,7 @@ class TimedWalk {
       if (ns < 0) throw new NoiseFailure('The clock of the jitter source ran backwards.');
       before = now;
       timesNs[i] = ns;
-      // The next addresses depend on the times so far too.
+      // The next addresses also depend on the earlier times.
       this.#state ^= ns;
     }
   }
@@ -100,7 +103,7 @@ class TimedWalk {
     let state = this.#state;
     for (let step = 0; step < STEPS_PER_SAMPLE; step++) {
       const address = (state >>> 7) % MEMORY_WORDS;
-      // A multiplication by 2^32 divided by the golden ratio spreads what was read over the word.
+      // Multiplying by 2^32 divided by the golden ratio spreads the value over the word.
       state = (Math.imul(state ^ memory[address], 0x9e37_79b1) + 0x7f4a_7c15) | 0;
       state ^= state >>> 15;
       memory[address] = state;
@@ -109,7 +112,7 @@ class TimedWalk {
   }
 }
 
-/** The step of the clock in nanoseconds: all times are multiples of it. */
+/** Returns the step of the clock in nanoseconds, of which all times are multiples. */
 function measureStep(walk: TimedWalk): number {
   const timesNs = new Float64Array(STEP_SAMPLES);
   try {
@@ -142,8 +145,8 @@ function takeSamples(walk: TimedWalk, stepNs: number): Uint8Array {
 }
 
 /**
- * A test of this source's own (§4.5), beside those of §4.4, which at H = 1/8 see neither a clock
- * with a coarse step nor one that ticks in a pattern: no predictor may be right about more than half
+ * The developer-defined test of this source (§4.5). At H = 1/8 the tests of §4.4 detect neither a
+ * coarse clock nor one that ticks in a pattern. So no predictor may be right about more than half
  * of a batch, as it would be at 1 bit a sample, eight times the claim.
  */
 function findPredictor(samples: Uint8Array): string | null {

@@ -1,47 +1,49 @@
 /**
  * The operating system's generator: `/dev/urandom`, read from an open descriptor for every draw.
  *
- * A draw is fresh output of the kernel's generator. It is not fresh entropy: the kernel takes that in
- * by itself, rarely (Linux 5.18 and later: about once a minute), and all output in between comes from
- * one seed.
+ * A draw is fresh output of the kernel's generator, not fresh entropy. The kernel takes in entropy
+ * rarely (Linux 5.18 and later: about once a minute), and all output in between comes from one
+ * seed.
  *
- * `node:crypto` is OpenSSL's own generator in this process. It asks the kernel at its start and then
- * rarely, so a draw of it is not even fresh kernel output. On Windows there is no device and it stands
- * in.
+ * `node:crypto` is OpenSSL's own generator in this process. It reads the kernel at startup and
+ * rarely afterwards, so its output is not even fresh kernel output. It replaces the device on
+ * Windows, which has none.
  */
 import { randomFillSync } from 'node:crypto';
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { MonitoredSource } from '../monitored-source.ts';
 
 /**
- * Security strength, in bits, that a generator seeded from this source alone may be said to have. The
- * kernel's generator has a 256-bit key (Linux random(4): ChaCha20), and so has OpenSSL's (CTR_DRBG
- * with AES-256).
+ * Security strength, in bits, of a generator that is seeded from this source alone. The kernel's
+ * generator has a 256-bit key (Linux random(4): ChaCha20), and so has OpenSSL's (CTR_DRBG with
+ * AES-256).
  */
 export const OS_STRENGTH_BITS = 256;
 
 /**
- * Credit of one draw, in bits. However many bytes are read from the kernel they are credited the size
- * of its key: a computational credit, not a measured one. It is for what is read for this draw, so on
- * Windows, where nothing is, it is 0.
+ * Returns the credit of one draw, in bits: the size of the kernel generator's key, however many
+ * bytes are read. It is a computational credit, not a measured one. It is 0 on Windows, where a
+ * draw reads nothing from the kernel.
  */
 export function osCreditBits(platform: NodeJS.Platform = process.platform): number {
   return platform === 'win32' ? 0 : 256;
 }
 
-/** What the credit of a draw rests on, in words for an operator. */
+/** Returns the basis of the credit, in one line for an operator. */
 export function osAssessment(platform: NodeJS.Platform = process.platform): string {
   return platform === 'win32'
-    ? "not credited for a draw: Windows has no device, and OpenSSL's generator asks the kernel rarely"
+    ? "not credited for a draw: Windows has no device, and OpenSSL's generator rarely reads the kernel"
     : 'the key of the kernel generator has 256 bits: a computational credit, once for a key';
 }
 
 export interface OsDevices {
-  /** What every draw reads. */
+  /** The device that every draw reads. */
   readonly path: string;
-  /** Read once before the first draw: it blocks until the kernel's generator is initialised. */
+  /**
+   * Read once before the first draw. The read blocks until the kernel's generator is initialised.
+   */
   readonly readyPath: string;
-  /** A regular file in the device's place, as in a badly built chroot, is refused. */
+  /** Refuses a regular file in place of the device, as in a badly built chroot. */
   readonly mustBeDevice: boolean;
 }
 
@@ -53,10 +55,15 @@ const DEVICES: OsDevices = {
 
 const HARDWARE_GENERATOR = '/dev/hwrng';
 
-/** Character device 10, 183 on Linux (Documentation/admin-guide/devices.txt), as `st_rdev` has it. */
+/**
+ * Character device 10, 183 on Linux (Documentation/admin-guide/devices.txt), encoded as in
+ * `st_rdev`.
+ */
 const HARDWARE_GENERATOR_NUMBER = (10 << 8) | 183;
 
-/** Whether `path` is the kernel's generator, by whatever name: what it gives, `os` gives already. */
+/**
+ * True if `path` is the kernel's generator by any name, so that `os` already contains its output.
+ */
 export function isKernelGenerator(path: string): boolean {
   const device = deviceNumber(path);
   return (
@@ -65,14 +72,15 @@ export function isKernelGenerator(path: string): boolean {
 }
 
 /**
- * Whether `path` is the kernel's own way to the machine's hardware generator, by whatever name. Linux
- * may feed its generator from the same chip (rng-core), so that its noise is in `os` already.
+ * True if `path` is the kernel's device for the machine's hardware generator, by any name. Linux
+ * may feed its own generator from the same chip (rng-core), so that `os` already contains its
+ * noise.
  */
 export function feedsKernel(path: string): boolean {
   return path === HARDWARE_GENERATOR || deviceNumber(path) === HARDWARE_GENERATOR_NUMBER;
 }
 
-/** The number of a character device, or null where there is none that can be seen. */
+/** Returns the number of a character device, or null if there is none or it cannot be read. */
 function deviceNumber(path: string): number | null {
   try {
     const found = statSync(path);
@@ -82,7 +90,7 @@ function deviceNumber(path: string): number | null {
   }
 }
 
-/** Opens the system source. It never throws; a device that cannot be read shows in `status`. */
+/** Opens the system source. It never throws; `status` reports a device that cannot be read. */
 export function openOsSource(
   platform: NodeJS.Platform = process.platform,
   devices: OsDevices = DEVICES,

@@ -1,5 +1,5 @@
 /**
- * ANU Quantum Numbers: noise of the vacuum, measured at the Australian National University.
+ * ANU Quantum Numbers: vacuum noise measured at the Australian National University.
  *
  * "API Documentation", https://quantumnumbers.anu.edu.au/documentation
  */
@@ -8,7 +8,7 @@ import { Check } from 'typebox/value';
 import { unknownForm } from './_json-request.ts';
 import { maxBytesOf, QRNG_SERVICE, type QrngProfile } from './_qrng-profile.ts';
 
-/** The longest array of one request. */
+/** Longest array of one request. */
 const LENGTH = 1_024;
 
 const Numbers = Type.Object({

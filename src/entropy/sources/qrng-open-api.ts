@@ -1,5 +1,5 @@
 /**
- * The QRNG Open API, of Palo Alto Networks and six makers of quantum random number generators:
+ * The QRNG Open API of Palo Alto Networks and six makers of quantum random number generators:
  * https://github.com/PaloAltoNetworks/QRNG-OPENAPI
  */
 import Type, { type Static } from 'typebox';
@@ -8,15 +8,15 @@ import { NoiseFailure } from '../noise.ts';
 import { RequestFailure, unknownForm } from './_json-request.ts';
 import { type Ask, QRNG_SERVICE, type QrngProfile } from './_qrng-profile.ts';
 
-/** Bytes asked for at a time, if the source gives so many. */
+/** Bytes of one request, if the source allows it. */
 const WANTED_BYTES = 1_024;
 
-/** A source whose smallest block is larger is not for this client. */
+/** Largest request in bytes. This client does not support sources with larger minimum blocks. */
 const MAX_BLOCK_BYTES = 65_536;
 
 const Count = Type.Integer({ minimum: 1 });
 
-/** "Capabilities GET". The smallest sizes are 1 unless they are given. */
+/** "Capabilities GET". The smallest sizes are 1 if absent. */
 const Capabilities = Type.Object({
   entropy: Type.Object({
     min_block_size: Type.Optional(Count),
@@ -26,12 +26,12 @@ const Capabilities = Type.Object({
   }),
 });
 
-/** "Healthtest GET". A result is in the maker's words, such as `0.94`. */
+/** "Healthtest GET". A result is in the maker's terms, such as `0.94`. */
 const HealthTest = Type.Object({
   test_result: Type.Array(Type.Object({ test_type: Type.String(), test_result: Type.Unknown() })),
 });
 
-/** "Entropy POST": base64, one string a block. */
+/** "Entropy POST": base64, one string for each block. */
 const Entropy = Type.Object({ entropy: Type.Array(Type.String()) });
 
 interface Blocks {
@@ -50,7 +50,7 @@ export const OPEN_API: QrngProfile = {
         blocks ??= await prepare(ask, signal);
         return await fetchBlocks(ask, blocks, signal);
       } catch (error) {
-        // What answers next may be another device, or the same one after a restart.
+        // The next answer may come from another device, or from this one after a restart.
         blocks = null;
         throw error;
       }
@@ -58,7 +58,7 @@ export const OPEN_API: QrngProfile = {
   },
 };
 
-/** Asks whether the source is healthy, and how much it gives at once. */
+/** Checks the health of the source and reads its block limits. */
 async function prepare(ask: Ask, signal: AbortSignal): Promise<Blocks> {
   await checkHealth(ask, signal);
   const answer = await ask('GET', '/v1/capabilities', { signal });
@@ -66,7 +66,7 @@ async function prepare(ask: Ask, signal: AbortSignal): Promise<Blocks> {
   return planBlocks(answer.entropy);
 }
 
-/** Fewest blocks, within the limits of the source, that make up what is wanted. */
+/** Returns the fewest blocks that give `WANTED_BYTES` within the limits of the source. */
 function planBlocks(limits: Static<typeof Capabilities>['entropy']): Blocks {
   const { min_block_size = 1, max_block_size, min_block_count = 1, max_block_count } = limits;
   const size = Math.max(min_block_size, Math.min(max_block_size, WANTED_BYTES));
@@ -80,7 +80,10 @@ function planBlocks(limits: Static<typeof Capabilities>['entropy']): Blocks {
   return { size, count };
 }
 
-/** The test is optional: a source without one answers 404. */
+/**
+ * Throws `NoiseFailure` on a failed health test. The test is optional: a source without one answers
+ * 404.
+ */
 async function checkHealth(ask: Ask, signal: AbortSignal): Promise<void> {
   const answer = await ask('GET', '/v1/healthtest', { signal }).catch((error: unknown) => {
     if (error instanceof RequestFailure && error.status === 404) return { test_result: [] };
@@ -92,7 +95,7 @@ async function checkHealth(ask: Ask, signal: AbortSignal): Promise<void> {
   }
 }
 
-// Numbers have no limits in the protocol; what no maker can mean by these is a success.
+// The protocol defines no limits for numbers, but no maker can mean success by these values.
 function saysFailed(result: unknown): boolean {
   return result === false || (typeof result === 'string' && /^(fail|error|false)/i.test(result));
 }
@@ -105,7 +108,7 @@ async function fetchBlocks(
   const answer = await ask('POST', '/v1/entropy', {
     signal,
     json: { block_size: size, block_count: count },
-    // Base64 is a third longer, quotes and commas are some bytes a block.
+    // Base64 is a third longer; quotes and commas add some bytes for each block.
     maxBytes: 4_096 + count * (2 * size + 8),
   });
   const bytes = Check(Entropy, answer) ? decodeBlocks(answer.entropy, size, count) : null;
@@ -113,7 +116,9 @@ async function fetchBlocks(
   return bytes;
 }
 
-/** The blocks joined, or null unless each is exactly `size` bytes in base64 (RFC 4648 §4). */
+/**
+ * Returns the joined blocks, or null unless each is exactly `size` bytes in base64 (RFC 4648 §4).
+ */
 function decodeBlocks(blocks: readonly string[], size: number, count: number): Uint8Array | null {
   const digits = Math.ceil((size * 4) / 3);
   const form = new RegExp(`^[A-Za-z0-9+/]{${digits}}={${-digits & 3}}$`);

@@ -1,15 +1,15 @@
 /**
  * The quantum random number generator of Outshift by Cisco, https://qrng.outshift.com.
  *
- * The form of requests and answers is that of published clients; the provider's own reference could
- * not be read.
+ * Requests and answers follow published clients, because the provider's own reference was not
+ * readable.
  */
 import Type from 'typebox';
 import { Check } from 'typebox/value';
 import { type RequestFailure, unknownForm } from './_json-request.ts';
 import { maxBytesOf, QRNG_SERVICE, type QrngProfile } from './_qrng-profile.ts';
 
-/** The most blocks that one request is given. */
+/** Largest number of blocks in one request. */
 const BLOCKS = 1_000;
 
 const REQUEST = { encoding: 'raw', format: 'decimal', bits_per_block: 8, number_of_blocks: BLOCKS };

@@ -15,20 +15,24 @@ const PROFILES: Readonly<Record<QrngProfileName, QrngProfile>> = {
 
 export interface QrngSettings {
   readonly profile: QrngProfileName;
-  /** Without the protocol's paths; null for the provider's own, which `open-api` does not have. */
+  /**
+   * The address without the protocol's paths; null for the provider's own, which `open-api` lacks.
+   */
   readonly url: string | null;
-  /** Null where the service asks for none. */
+  /** Null if the service needs none. */
   readonly apiKey: string | null;
 }
 
 export interface QrngLimits {
-  /** For one request. */
+  /** Timeout of one request. */
   readonly requestMs: number;
 }
 
 export const QRNG_LIMITS: QrngLimits = { requestMs: 15_000 };
 
-/** Opens the reader; nothing is sent before the first `read`. Throws `RangeError` and `TypeError`. */
+/**
+ * Opens the reader. The first `read` sends the first request. Throws `RangeError` and `TypeError`.
+ */
 export function openQrng(settings: QrngSettings, limits: QrngLimits = QRNG_LIMITS): NoiseReader {
   const { profile: name, apiKey } = settings;
   const profile = PROFILES[name];
@@ -62,12 +66,12 @@ function asker(url: string, credentials: Readonly<Record<string, string>>, timeo
 class QrngReader implements NoiseReader {
   readonly bitsPerSample = 8;
   /**
-   * A claim for monitoring. These services deliver conditioned bytes, near 8 bits each as far as
-   * anybody outside can tell; at 6 the health tests see a stuck or repeating service within a few
-   * bytes. It says nothing of who else knows them.
+   * A claim for monitoring. These services deliver conditioned bytes, near 8 bits each as seen from
+   * outside. At 6 the health tests detect a stuck or repeating service within a few bytes. The
+   * claim does not say who else knows the bytes.
    */
   readonly minEntropyPerSample = 6;
-  /** 288 bits by that claim, more than the 256 of the generator's strength. */
+  /** 288 bits by that claim, more than the generator's strength of 256. */
   readonly bytesPerDraw = 48;
   readonly #fetchBlock: FetchBlock;
   readonly #closed = new AbortController();
@@ -82,7 +86,7 @@ class QrngReader implements NoiseReader {
     return { samples: await this.#fetchBlock(stop), jobId: null };
   }
 
-  /** Stops a request under way. */
+  /** Aborts a request in progress. */
   async close(): Promise<void> {
     this.#closed.abort();
   }

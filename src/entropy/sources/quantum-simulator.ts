@@ -1,8 +1,8 @@
 /**
  * A simulator of the prime-phase circuit (`circuit.ts`): gates as matrices, shots by the Born rule.
  *
- * The variate that decides each measurement comes from `node:crypto`, so the output is that of a
- * pseudorandom generator. It is no quantum randomness and is credited zero entropy.
+ * The variate of each measurement comes from `node:crypto`, so the output is that of a pseudorandom
+ * generator. It is not quantum randomness and is credited zero entropy.
  */
 import { randomFillSync } from 'node:crypto';
 import { wipe } from '../../bytes.ts';
@@ -12,7 +12,6 @@ import { applyGate, HADAMARD, phaseGate, probabilityOfOne, ZERO } from './qubit.
 
 const QUBITS: number = CIRCUIT_PRIMES.length;
 
-/** Opens the simulator. */
 export function openQuantumSimulator(): MonitoredSource {
   const probabilities = simulateCircuit();
   return new MonitoredSource({
@@ -24,7 +23,7 @@ export function openQuantumSimulator(): MonitoredSource {
   });
 }
 
-/** The probability of measuring 1, for each qubit. */
+/** Returns the probability of measuring 1 for each qubit. */
 export function simulateCircuit(): readonly number[] {
   return CIRCUIT_PRIMES.map((prime) => {
     const superposed = applyGate(HADAMARD, ZERO);
@@ -32,7 +31,7 @@ export function simulateCircuit(): readonly number[] {
   });
 }
 
-/** One shot of eight qubits per byte of `target`, qubit 0 in the least significant bit. */
+/** Fills `target` with one shot of eight qubits a byte, qubit 0 in the least significant bit. */
 export function sampleShots(probabilities: readonly number[], target: Uint8Array): void {
   const variates = new Uint32Array(target.length * QUBITS);
   randomFillSync(variates);

@@ -1,4 +1,4 @@
-/** One qubit: two complex amplitudes, and the gates of both forms of the circuit as 2 × 2 matrices. */
+/** One qubit: two complex amplitudes, and the gates of both circuit forms as 2 × 2 matrices. */
 
 export type Complex = readonly [re: number, im: number];
 
@@ -50,7 +50,7 @@ export const SQRT_X: Gate = [
   ],
 ];
 
-/** `rz(theta)` of OpenQASM's stdgates.inc: `p(theta)` but for a global phase of −theta/2. */
+/** `rz(theta)` of OpenQASM's stdgates.inc: `p(theta)` up to a global phase of −theta/2. */
 export function zRotation(theta: number): Gate {
   const [cos, sin] = [Math.cos(theta / 2), Math.sin(theta / 2)];
   return [
@@ -72,7 +72,7 @@ export function applyGate([row0, row1]: Gate, [zero, one]: Qubit): Qubit {
   ];
 }
 
-/** Born rule: the probability that a measurement in the Z basis gives 1. */
+/** Returns the probability that a measurement in the Z basis gives 1, by the Born rule. */
 export function probabilityOfOne([, [re, im]]: Qubit): number {
   return re * re + im * im;
 }

@@ -1,6 +1,6 @@
 /**
- * The results of the sampler primitive, version 2, for the prime-phase circuit: one shot is one
- * hexadecimal number of eight bits.
+ * Results of the sampler primitive, version 2, for the prime-phase circuit: a shot is a hexadecimal
+ * number of eight bits.
  *
  * IBM Quantum Platform, "Sampler with the REST API", section 4:
  * https://quantum.cloud.ibm.com/docs/guides/sampler-rest-api
@@ -12,7 +12,9 @@ import { CIRCUIT_PRIMES } from './circuit.ts';
 
 const QUBITS = CIRCUIT_PRIMES.length;
 
-/** `c` is the register of the circuit. The guide shows `samples` alone, so `num_bits` may be missing. */
+/**
+ * `c` is the register of the circuit. The guide shows only `samples`, so `num_bits` may be missing.
+ */
 const SamplerResult = Type.Object({
   results: Type.Tuple([
     Type.Object({
@@ -27,8 +29,8 @@ const SamplerResult = Type.Object({
 });
 
 /**
- * The shots, qubit 0 in the least significant bit; null unless `answer` is a result with exactly
- * `count` shots of eight bits.
+ * Returns the shots, qubit 0 in the least significant bit, or null unless `answer` is a result with
+ * exactly `count` shots of eight bits.
  */
 export function readShots(answer: unknown, count: number): Uint8Array | null {
   if (!Check(SamplerResult, answer)) return null;
@@ -46,8 +48,8 @@ export function readShots(answer: unknown, count: number): Uint8Array | null {
 }
 
 /**
- * One bit a byte, all shots of qubit 0 first, then those of qubit 1: a qubit that is stuck makes one
- * long run, which the repetition count test sees (SP 800-90B §4.4.1).
+ * Returns one bit a byte: all shots of qubit 0, then those of qubit 1. A stuck qubit makes one long
+ * run, which the repetition count test detects (SP 800-90B §4.4.1).
  */
 export function toQubitMajor(shots: Uint8Array): Uint8Array {
   const bits = new Uint8Array(shots.length * QUBITS);

@@ -2,15 +2,16 @@
  * Von Neumann's extractor: J. von Neumann, "Various techniques used in connection with random
  * digits", National Bureau of Standards Applied Mathematics Series 12 (1951), pp. 36–38.
  *
- * Of two tosses of one coin, 01 and 10 are equally probable whatever the bias, as long as the tosses
- * are independent and the bias stays. Equal pairs are dropped: n tosses of an even coin give n/4 bits.
+ * In two tosses of one coin, 01 and 10 are equally probable whatever the bias, as long as the
+ * tosses are independent and the bias is constant. Equal pairs are dropped: n tosses of an even
+ * coin give n/4 bits.
  */
 import { wipe } from '../../bytes.ts';
 
 /**
- * Pairs successive bits of `samples`, one bit a byte: 01 gives 0, 10 gives 1, 00 and 11 nothing. The
- * result is packed, eight bits a byte, the first one the most significant; what does not fill a byte
- * is dropped. Throws `RangeError` if a sample is no bit.
+ * Pairs successive bits of `samples`, one bit a byte: 01 gives 0, 10 gives 1, and 00 and 11 give
+ * nothing. The result is packed, eight bits a byte, most significant first; an incomplete byte is
+ * dropped. Throws `RangeError` if a sample is not a bit.
  */
 export function extractVonNeumann(samples: Uint8Array): Uint8Array {
   const room = new Uint8Array(samples.length >>> 4);

@@ -1,14 +1,14 @@
 /**
- * The modulation words of Prime Harmonic Modulation, version 1: docs/prime-harmonic-modulation.md, whose
- * symbols these are. A module of its own: phases come in and M(t) goes out, and no word of a carrier or
- * of a key is ever here.
+ * The modulation words of Prime Harmonic Modulation, version 1, with the symbols of
+ * docs/prime-harmonic-modulation.md. The module receives phases and returns M(t); it never holds a
+ * word of a carrier or of a key.
  */
 
 /** θ_p for the eight primes in ascending order, big-endian. */
 export const PHASES: usize = 0x1000;
-/** M(t), the high half of 32 bits before the low one. */
+/** M(t), the high 32-bit half before the low one. */
 export const MASK: usize = 0x2000;
-/** Words that fit there: they stay in the processor's nearest memory. */
+/** Capacity of `MASK` in words. They stay in the processor's nearest cache. */
 export const MASK_WORDS: i32 = 512;
 
 /**
@@ -24,7 +24,10 @@ const OMEGA_13: u64 = 0x9b05688c2b3e6c1f;
 const OMEGA_17: u64 = 0x1f83d9abfb41bd6b;
 const OMEGA_19: u64 = 0x5be0cd19137e2179;
 
-/** M(t) = ⊕_p H_p(t) for `count` words from t = `first` on, with H_p(t) = θ_p + t·ω_p modulo 2^64. */
+/**
+ * Writes M(t) = ⊕_p H_p(t) for `count` words from t = `first` on, with H_p(t) = θ_p + t·ω_p modulo
+ * 2^64.
+ */
 export function fillMask(first: u32, count: i32): void {
   let h2 = harmonic(0, first, OMEGA_2);
   let h3 = harmonic(1, first, OMEGA_3);
