@@ -10,7 +10,7 @@ export const ERRORS = {
   invalid_request: {
     status: 400,
     title: 'The request is not valid',
-    remedy: 'Correct the fields named in "errors", and send the request again.',
+    remedy: 'Correct the fields named in "errors" and send the request again.',
   },
   malformed_json: {
     status: 400,
@@ -20,8 +20,7 @@ export const ERRORS = {
   malformed_request: {
     status: 400,
     title: 'The request is not well-formed HTTP',
-    remedy:
-      'The request must be well-formed HTTP: check the request line, the path and the headers.',
+    remedy: 'Check the request line, the path and the headers of the request.',
   },
   missing_api_key: {
     status: 401,
@@ -32,23 +31,23 @@ export const ERRORS = {
     status: 401,
     title: 'The API key is not valid',
     remedy:
-      'Check the API key: it is mistyped, unknown or revoked. An operator can issue a new one.',
+      'Check the API key: it is mistyped, unknown or revoked. The operator can issue a new one.',
   },
   not_found: {
     status: 404,
-    title: 'There is nothing at this address',
+    title: 'There is no endpoint at this path',
     remedy:
-      'No endpoint has this address. See /docs for the endpoints, beneath the base path if the server has one.',
+      'There is no endpoint at this path. See /docs for the endpoints, below the base path if the server has one.',
   },
   method_not_allowed: {
     status: 405,
-    title: 'This address does not take this method',
-    remedy: 'Use a method that the address takes, as the Allow header names them.',
+    title: 'This path does not support this method',
+    remedy: 'Use a method that the Allow header names.',
   },
   request_timeout: {
     status: 408,
     title: 'The request did not arrive in time',
-    remedy: 'The server waited too long for the rest of the request: send it without pauses.',
+    remedy: 'The server waited too long for the rest of the request. Send it without pauses.',
   },
   payload_too_large: {
     status: 413,
@@ -63,12 +62,12 @@ export const ERRORS = {
   expectation_failed: {
     status: 417,
     title: 'The expectation in the Expect header cannot be met',
-    remedy: 'Leave the Expect header out, or send "100-continue".',
+    remedy: 'Omit the Expect header, or send "100-continue".',
   },
   headers_too_large: {
     status: 431,
     title: 'The request headers are too large',
-    remedy: 'Send a request line and headers of at most 16 KiB together.',
+    remedy: 'Keep the request line and all headers within 16 KiB together.',
   },
   rate_limited: {
     status: 429,
@@ -79,13 +78,12 @@ export const ERRORS = {
     status: 429,
     title: "The account's monthly quota is used up",
     remedy:
-      "The account has used its plan's requests of this month: wait for the next calendar month (UTC), or move to a larger plan.",
+      "The account has used its plan's requests for this month. Wait for the next calendar month (UTC), or move to a larger plan.",
   },
   internal_error: {
     status: 500,
     title: 'The service met an unexpected error',
-    remedy:
-      'The server met an unexpected error. Try again; if it persists, give the request id {request_id} to the operator.',
+    remedy: 'Try again. If the error persists, give the request ID {request_id} to the operator.',
   },
   unsupported_transfer_encoding: {
     status: 501,
@@ -95,9 +93,9 @@ export const ERRORS = {
   },
   entropy_unavailable: {
     status: 503,
-    title: 'The random bit generator cannot vouch for its output',
+    title: 'The random bit generator is not available',
     remedy:
-      'No key was released, because an entropy source or the generator is not in service. Try again in {wait}.',
+      'No key was released, because an entropy source or the generator is out of service. Try again in {wait}.',
   },
   ledger_unavailable: {
     status: 503,
@@ -133,10 +131,7 @@ export interface ErrorDetails {
   cause?: unknown;
 }
 
-/**
- * A known failure that the program handles. `message` is the public title; `cause` stays inside the
- * process.
- */
+/** A known failure that the program handles. `message` is the public detail or title; `cause` stays inside the process. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;

@@ -1,6 +1,6 @@
-/** Sets up the page of the API documentation: address, demo key, examples, colours. */
+/** Sets up the API documentation page: address, demo key, examples, colours. */
 (() => {
-  /** What the examples of the document are written with. */
+  /** Address and API key in the examples of the document. */
   const EXAMPLE_ADDRESS = 'http://127.0.0.1:8080';
   const EXAMPLE_KEY = /phmsk_demo_\w+/g;
 
@@ -8,19 +8,19 @@
   let demoKey = null;
   let language = 'curl';
 
-  /** An example as it works for whoever reads it here. */
+  /** Returns an example with this server's address and API key. */
   function personal(source) {
     return source
       .replaceAll(EXAMPLE_ADDRESS, base.replace(/\/$/, ''))
       .replace(EXAMPLE_KEY, demoKey ?? 'YOUR_API_KEY');
   }
 
-  /** Tells those who do not see the page what has happened. */
+  /** Announces a text to screen readers. */
   function say(text) {
     document.getElementById('said').textContent = text;
   }
 
-  /** Controls that the renderer leaves without a name, by selector. */
+  /** Accessible names of controls that the renderer leaves without one, by selector. */
   const NAMES = {
     '#servers': 'Server',
     '.examples-select-element': 'Example',
@@ -34,23 +34,23 @@
         control.setAttribute('aria-label', name);
       }
     }
-    // These have other words for the ear than for the eye.
+    // Their accessible names differ from their visible texts.
     for (const button of document.querySelectorAll('.modal-btn[aria-label]')) {
       button.removeAttribute('aria-label');
     }
-    // What scrolls must be reached by keyboard.
+    // Scrollable areas must be reachable by keyboard.
     for (const code of document.querySelectorAll('pre.microlight:not([tabindex])')) {
       code.tabIndex = 0;
     }
   }
 
-  /** The first place of the dialog, when what had the focus has gone from it. */
+  /** Focuses the first control of the dialog if the focused element has disappeared. */
   function keepFocus() {
     if (document.activeElement !== document.body) return;
     document.querySelector('[role="dialog"] :is(input, .close-modal)')?.focus();
   }
 
-  /** Makes the renderer's window for the API key a dialog, also for the keyboard. */
+  /** Makes the renderer's API key window a dialog that works with the keyboard. */
   function dialogPlugin() {
     return {
       wrapComponents: {
@@ -67,7 +67,7 @@
           };
           return (props) => {
             const box = React.useRef(null);
-            // Before the next key is taken: one that is pressed at once reaches the dialog.
+            // A layout effect runs before the next key press, so an immediate one reaches the dialog.
             React.useLayoutEffect(() => {
               const back = document.activeElement;
               box.current.querySelector('input, .close-modal').focus();
@@ -111,14 +111,14 @@
             const copy = async () => {
               await navigator.clipboard.writeText(source);
               setCopied(true);
-              say('The example was copied.');
+              say('Example copied.');
             };
             return h(
               'section',
               { className: 'samples', 'aria-label': 'Examples' },
               h('h4', null, 'Examples'),
               tabs,
-              // Browsers give the clipboard to pages from https: and from this machine alone.
+              // Browsers allow the clipboard only for https: pages and pages of this machine.
               navigator.clipboard &&
                 h('button', { type: 'button', onClick: copy }, copied ? 'Copied' : 'Copy'),
               h('pre', { tabIndex: 0 }, h('code', null, source)),
@@ -140,7 +140,7 @@
     };
   }
 
-  /** The demo key that this server admits in requests from here, or null. */
+  /** Returns the demo key that this server accepts from this browser, or null. */
   async function findDemoKey() {
     const answer = await fetch(base, { headers: { Accept: 'application/json' } });
     return (await answer.json()).demo_api_key;
@@ -176,7 +176,7 @@
         return request;
       },
       responseInterceptor: (answer) => {
-        if (answer.url !== documentUrl) say(`The server answered with status ${answer.status}.`);
+        if (answer.url !== documentUrl) say(`The server responded with status ${answer.status}.`);
         return answer;
       },
       syntaxHighlight: { theme: 'obsidian' },

@@ -13,24 +13,23 @@ export interface paths {
         put?: never;
         /**
          * Generate a key
-         * @description One key, cut from a stream of its own after a reseed from the operating system.
+         * @description Generates one key from its own stream, after a reseed from the operating system. The response has the same fields
+         *     for every source.
          *
-         *     - `enable_nist_validation`: the 15 tests judge the first 2^20 bits of the generator's output, before modulation. Four quick tests
-         *       judge the same bits after modulation; they look for defects of the modulation and say nothing of the generator. The key is cut
-         *       from later bits, and only if the gate over the tests of both passes.
-         *     - Read `tests_passed` of `total_tests` first. `total_tests` is 13 when the two random excursions tests do not apply to
-         *       the sample, as to more than one in three sound ones. One test falls below 0.01 by chance in about one sound sample in eight: the key is
-         *       no worse. `"include": ["nist_report"]` adds the gate's p-value, every p-value, and the stream that each is about.
-         *     - `certification_status`, `compliance_level`, `nist_score` and `nist_grade` are labels of this service that its interface
-         *       requires. They restate these results and come together, with `enable_nist_validation`. NIST certifies nothing by SP 800-22.
-         *     - `entropy_bits` is what the sources are credited with, scaled by a screen for defects; a 384-bit key is credited no more
-         *       than 256 bits by the operating system alone. 254.8 of 256 is the confidence bound of that screen and no loss of entropy. Compare
-         *       `security_strength_bits` in a policy.
-         *     - `quantum_hardware` is the word of the provider of `source`: its output is in the reseed of this key, and this service cannot see what made it.
-         *       By default it is credited 0 bits.
-         *     - `latency_ms` runs from acceptance to key and proof ready, with queues and without the network.
-         *     - `security_strength_bits` is `security_level`, or the strength of the generator, 256 bits, if that is less.
-         *     - The answer has the same fields whatever the source. The quantum simulator is credited no entropy.
+         *     - With `enable_nist_validation` the 15 tests judge the first 2^20 bits of the generator's output, before modulation. Four quick
+         *       tests judge the same bits after modulation: they look for defects of the modulation and say nothing about the generator. The key
+         *       is cut from later bits, and only if the gate over all these tests passes.
+         *     - Read `tests_passed` and `total_tests` first. `total_tests` is 13 if the two random excursions tests do not apply, as in
+         *       more than one sound sample in three. In about one sound sample in eight a test is below 0.01 by chance: the key is no worse.
+         *       `"include": ["nist_report"]` adds the gate's p-value, and every p-value with its stream.
+         *     - `certification_status`, `compliance_level`, `nist_score` and `nist_grade` are labels that the interface prescribes. They
+         *       restate these results. NIST certifies nothing by SP 800-22.
+         *     - `entropy_bits` is the entropy credited to the sources, scaled by a screen for defects. The operating system alone is credited at
+         *       most 256 bits, also for a 384-bit key. 254.8 of 256 is the confidence bound of that screen and no loss of entropy.
+         *     - `security_strength_bits` is the smaller of `security_level` and the strength of the generator, 256 bits. Compare this in a policy.
+         *     - `quantum_hardware` is the claim of the provider of `source`, whose output is in the reseed of this key. This service cannot check it
+         *       and credits it with 0 bits by default. The quantum simulator is always credited with 0 bits.
+         *     - `latency_ms` runs from acceptance of the request until key and proof are ready. It includes queues, but not the network.
          */
         post: operations["generate"];
         delete?: never;
@@ -50,15 +49,15 @@ export interface paths {
         put?: never;
         /**
          * Validate a key
-         * @description Whether this service made a key, and whether it looks like one.
+         * @description Reports whether this service generated a key.
          *
-         *     - `proof_verification` asks the ledger, or with a `hash_proof` the proof alone. A good key from elsewhere fails it.
-         *     - A version of the service's master secret may be retired, after it leaked. A proof under that version no longer decides
-         *       alone: `retired_secret` says what the ledger has of the key. Without a record from before the leak the proof is
-         *       `unconfirmed`: the key may be forged, or its record may be gone.
-         *     - `entropy_check` is six exact tests that an honest key fails with a probability below 2^-50. It finds constant or
-         *       repeating keys and says nothing about how a key was made.
-         *     - A malformed key is a verdict, 200 with `valid: false`, not an error.
+         *     - `proof_verification` checks the `hash_proof`, or without one the ledger. A good key from elsewhere fails it.
+         *     - The operator can retire a leaked version of the master secret. A proof under that version no longer decides: `retired_secret`
+         *       reports the ledger's record of the key. Without a record from before the leak the proof is `unconfirmed`: it may be forged, or
+         *       the record may have been removed.
+         *     - `entropy_check` is six exact tests, which a sound key fails with a probability below 2^-50. It finds constant or repeating
+         *       keys and says nothing about the origin of a key.
+         *     - A malformed key gets a verdict, 200 with `valid: false`, not an error.
          */
         post: operations["validate"];
         delete?: never;
@@ -76,11 +75,11 @@ export interface paths {
         };
         /**
          * Performance and usage of the caller's account
-         * @description Sums over the last `hours`; the period starts on a whole minute.
+         * @description Returns sums over the last `hours`. The period starts on a whole minute.
          *
          *     - `average_latency_ms` is the mean of the keys' `latency_ms`.
          *     - `nist_compliance_rate` is the share of judged streams that passed the gate; 1 without any.
-         *     - `error_rate` is generate calls answered 5xx over those answered 2xx or 5xx. 4xx do not count.
+         *     - `error_rate` is generate calls with a 5xx response divided by those with 2xx or 5xx. 4xx do not count.
          *     - `total_usage` is metered requests: generated keys and validations.
          */
         get: operations["metrics"];
@@ -101,12 +100,11 @@ export interface paths {
         };
         /**
          * The caller's account over time
-         * @description The same sums in steps aligned to UTC; quiet steps are there, with zeros.
+         * @description Returns the same sums in steps aligned to UTC. Quiet steps are present, with zeros.
          *
-         *     - Without `step` the answer has at most 300 steps, each as short as that allows.
-         *     - `keys_per_second` divides by the step's length, of the last step by what has passed of it.
-         *     - Percentiles come from a histogram, with a relative error that the schema states. `null` means that there was nothing to
-         *       take them from.
+         *     - Without `step` you get the shortest that gives at most 300 steps, or 1440.
+         *     - `keys_per_second` divides by the step's length, in the last step by the time that has passed.
+         *     - Percentiles come from a histogram; the schema states their relative error. `null` means that there are no data.
          */
         get: operations["metricsSeries"];
         put?: never;
@@ -126,16 +124,16 @@ export interface paths {
         };
         /**
          * The p-values of the caller's last validated keys
-         * @description The p-values of the last validated keys, as SP 800-22 §4.2 looks at many sequences.
+         * @description Returns the p-values of the last validated keys, judged together as SP 800-22 §4.2 judges many sequences.
          *
          *     - Each row is one p-value of one `stream`: 188 of the generator's output before modulation, and four after modulation, which
-         *       look for defects of the modulation and say nothing of the generator.
-         *     - A row has a histogram, says whether its p-values are spread evenly (`uniformity_p`), and whether as many passed as should
+         *       look for defects of the modulation and say nothing about the generator.
+         *     - A row shows whether its p-values are spread evenly (`histogram`, `uniformity_p`), and whether as many passed as expected
          *       (`proportion` between `proportion_min` and `proportion_max`).
-         *     - The interval is SP 800-22's, row by row: of 192 rows some lie outside by chance. `verdict` allows for all rows together: by
-         *       chance there is a `fail` anywhere in at most one look in a hundred.
-         *     - Fewer than 55 samples are not judged: `null`.
-         *     - `include=p_values` adds the raw values, `null` where a test did not apply to a sample.
+         *     - The interval is SP 800-22's for a single row: of 192 rows, some lie outside by chance. `verdict` corrects for the number of
+         *       rows: by chance at most one query in a hundred shows any `fail`.
+         *     - Below 55 samples the verdict is `null`.
+         *     - `include=p_values` adds the p-values themselves, `null` where a test did not apply to a sample.
          */
         get: operations["randomness"];
         put?: never;
@@ -154,8 +152,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The process answers
-         * @description 200 while the process answers. Restart it when this fails; nothing else is a reason.
+         * Liveness of the process
+         * @description Returns 200 while the process responds. Restart the process only if this check fails.
          */
         get: operations["livez"];
         put?: never;
@@ -174,10 +172,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * The replica can serve keys
-         * @description 200 while keys can be made and recorded: generators in service, default source delivering, ledger usable, master
-         *     secret whole, and not on the way out. `ok` means that a part works and that its own tests found no defect; it measures no
-         *     entropy. Send no traffic to a replica that answers 503.
+         * Readiness of the server
+         * @description Returns 200 while the server can generate and record keys: the generators work, the default source delivers, the
+         *     ledger is available, the master secret is complete, and the server is not shutting down. `ok` means that a part works and that
+         *     its own tests found no defect; it does not measure entropy. Send no traffic to a server that returns 503.
          */
         get: operations["readyz"];
         put?: never;
@@ -197,7 +195,7 @@ export interface paths {
         };
         /**
          * The same as /readyz
-         * @description The same answer as `/readyz`, by the name that many monitors expect.
+         * @description The same as `/readyz`, at the path that many monitoring systems expect.
          */
         get: operations["health"];
         put?: never;
@@ -239,42 +237,42 @@ export interface components {
         };
         /**
          * GenerateRequest
-         * @description null for an optional field means that it is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
+         * @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
          */
         GenerateRequest: {
             security_level: components["schemas"]["SecurityLevel"];
-            /** @description judge the generator's output before modulation by the SP 800-22 suite; default: false */
+            /** @description run the SP 800-22 suite on the generator's output before modulation; default: false */
             enable_nist_validation?: boolean | null;
-            /** @description modulation algorithm type; default: phase */
+            /** @description modulation type; changes neither strength nor entropy; default: phase */
             modulation_type?: components["schemas"]["ModulationType"] | null;
-            /** @description entropy source mixed in beside the operating system; default: os */
+            /** @description entropy source mixed in besides the operating system; default: os */
             entropy_source?: components["schemas"]["EntropySource"] | null;
-            /** @description extra fields to add to the response; nist_report needs enable_nist_validation */
+            /** @description extra fields of the response; nist_report needs enable_nist_validation */
             include?: ("hash_proof" | "nist_report")[] | null;
         };
         /**
          * GeneratedKey
-         * @description nist_validation, nist_score and nist_grade come together, with enable_nist_validation.
+         * @description With enable_nist_validation the response also has nist_validation, nist_score and nist_grade.
          */
         GeneratedKey: {
             /** @description true: the call succeeded */
             success: boolean;
             /** @description identifier of the key */
             key_id: string;
-            /** @description the key, lowercase hexadecimal; shown once and never stored */
+            /** @description the key in lowercase hexadecimal; shown once and never stored */
             key: string;
             /** @description the requested level */
             security_level: number;
-            /** @description the requested level or the generator's security strength, whichever is less */
+            /** @description the smaller of the requested level and the generator's security strength */
             security_strength_bits: number;
             /**
              * Format: double
-             * @description min-entropy credited to the key, scaled by the 99 % bound of a defect screen: 254.8 of 256 is no loss; 0 where no source is credited
+             * @description entropy credited to the key, scaled by the 99 % bound of a defect screen: 254.8 of 256 is no loss; 0 if no source is credited
              */
             entropy_bits: number;
             /**
              * Format: double
-             * @description from acceptance to key and proof ready
+             * @description from acceptance of the request until key and proof are ready
              */
             latency_ms: number;
             /**
@@ -283,24 +281,24 @@ export interface components {
              * @example 2026-01-31T12:00:00.000+00:00
              */
             timestamp: string;
-            /** @description entropy source of this key beside the operating system; os: no other */
+            /** @description entropy source of this key besides the operating system; os: no other */
             source: string;
-            /** @description whether source is quantum hardware, on its provider's word alone; credited 0 bits by default */
+            /** @description true if the provider of source says that it is quantum hardware; credited with 0 bits by default */
             quantum_hardware: boolean;
-            /** @description job of the hardware that fed the key, or null */
+            /** @description IBM Quantum job whose output is in the reseed of this key, or null */
             entropy_job_id: string | null;
             /** @description keyed proof that this service generated the key */
             hash_proof: string;
             nist_validation?: components["schemas"]["NistValidation"];
-            /** @description label of this service, required by its interface: share of the tests passed, in percent; with nist_validation */
+            /** @description label prescribed by the interface: share of the tests passed, in per cent; with nist_validation */
             nist_score?: number;
             /**
-             * @description label of this service, required by its interface: grade of nist_score; with nist_validation
+             * @description label prescribed by the interface: grade of nist_score; with nist_validation
              * @enum {string}
              */
             nist_grade?: "A" | "B" | "C" | "D" | "F";
             nist_report?: components["schemas"]["NistReport"];
-            /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
+            /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
             warnings?: components["schemas"]["Warning"][];
         };
         /** Health */
@@ -308,11 +306,11 @@ export interface components {
             /** @description true when healthy */
             success: boolean;
             /**
-             * @description state of this replica
+             * @description state of this server
              * @enum {string}
              */
             status: "ok" | "unavailable" | "draining";
-            /** @description state of entropy (ok, starting or unavailable), each entropy source, generator (ok, starting, unjudged or latched), ledger, master_secret and accepting */
+            /** @description state of each check: entropy (ok, starting or unavailable), each entropy source, generator (ok, starting, unjudged or latched), ledger, master_secret and accepting */
             checks?: {
                 [key: string]: string;
             };
@@ -326,11 +324,11 @@ export interface components {
         };
         /**
          * Latch
-         * @description present once this process makes no more keys because a generator proved defective; a restart clears it
+         * @description Present when a generator has proved defective. This process then generates no more keys until a restart.
          */
         Latch: {
             /**
-             * @description what showed the defect: a self-test, failures of the gate (two in a row, or three within 1,000 verdicts), a biased sample, an exact test that a key failed, or a repeated key
+             * @description what showed the defect: a self-test, failures of the gate (two in a row, or three within 1,000 verdicts), a biased sample, an exact test of a key, or a repeated key
              * @enum {string}
              */
             cause: "self_test" | "gate" | "screen" | "key_test" | "repeated_key";
@@ -348,7 +346,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000+00:00
              */
             timestamp: string;
-            /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
+            /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
             warnings?: components["schemas"]["Warning"][];
         };
         /** MetricsSeries */
@@ -362,7 +360,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000+00:00
              */
             timestamp: string;
-            /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
+            /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
             warnings?: components["schemas"]["Warning"][];
         };
         /**
@@ -393,7 +391,7 @@ export interface components {
              * @description FAIL below 0.000001
              */
             alpha: number;
-            /** @description tests of both streams that enter; p_value is the smallest corrected_p of them times this, at most 1 */
+            /** @description number of tests of both streams that enter; p_value is their smallest corrected_p times this number, at most 1 */
             tests: number;
             weakest: components["schemas"]["NistWeakestTest"];
             /** @enum {string} */
@@ -406,7 +404,7 @@ export interface components {
         };
         /**
          * NistReport
-         * @description Full SP 800-22 report on the generator's output before modulation: the first 2^20 bits of the stream whose later bits became this key. Its p-values are kept, the rest is not stored.
+         * @description Full SP 800-22 report on the generator's output before modulation: the first 2^20 bits of the stream that this key is cut from. The service stores only the p-values.
          */
         NistReport: {
             /**
@@ -416,7 +414,7 @@ export interface components {
              */
             bits: number;
             /**
-             * @description set of class probabilities: exact ones, or those of the NIST program
+             * @description class probabilities: exact ones, or those of the NIST program
              * @enum {string}
              */
             constants: "exact" | "nist";
@@ -425,13 +423,13 @@ export interface components {
              * @description significance level of one test: 0.01
              */
             alpha: number;
-            /** @description the suite on the carrier: the generator's output before modulation */
+            /** @description the suite on the carrier, the generator's output before modulation */
             tests: components["schemas"]["NistTest"][];
             /** @description entries of "tests" that passed */
             tests_passed: number;
             /** @description entries of "tests" that are applicable */
             total_tests: number;
-            /** @description quick tests on the modulated sample, which look for defects of the modulation and say nothing of the generator; empty with modulation_type none. They enter the gate and are not counted in tests_passed */
+            /** @description quick tests on the modulated sample, which look for defects of the modulation and say nothing about the generator; empty with modulation_type none. They enter the gate and are not counted in tests_passed */
             modulation_tests: components["schemas"]["NistTest"][];
             gate: components["schemas"]["NistGate"];
         };
@@ -473,46 +471,46 @@ export interface components {
         NistTest: {
             name: components["schemas"]["TestName"];
             stream: components["schemas"]["StreamName"];
-            /** @description false when the sample does not meet its conditions */
+            /** @description false if the sample does not meet its conditions */
             applicable: boolean;
             /** @description why the test does not apply */
             reason?: string;
-            /** @description what the test was set to, in the symbols of SP 800-22; pi: probabilities */
+            /** @description parameters of the test, in the symbols of SP 800-22; pi: probabilities */
             parameters: {
                 [key: string]: number | boolean | number[];
             };
-            /** @description what each p-value is about; empty text where a test has one */
+            /** @description name of each p-value; empty if the test has only one */
             labels: string[];
             p_values: number[];
             /** @description the smallest p-value, corrected for their number */
             corrected_p: number | null;
-            /** @description what was counted; no bits of the sample */
+            /** @description counts and statistics of the test; no bits of the sample */
             statistics: {
                 [key: string]: number | boolean | number[];
             };
-            /** @description corrected_p is at least alpha; null when not applicable */
+            /** @description true if corrected_p is at least alpha; null if not applicable */
             passed: boolean | null;
         };
         /** NistValidation */
         NistValidation: {
             /**
-             * @description label of this service, required by its interface: whether the gate passed. No key is released on FAIL
+             * @description label prescribed by the interface: PASS if the gate passed. FAIL releases no key
              * @enum {string}
              */
             certification_status: "PASS" | "FAIL";
-            /** @description tests that the generator's output before modulation passed */
+            /** @description tests passed by the generator's output before modulation */
             tests_passed: number;
             /** @description tests that applied to it */
             total_tests: number;
             /**
-             * @description label of this service, required by its interface: CERTIFICATION_READY if all tests passed, REVIEW if any fell below 0.01. NIST certifies nothing by SP 800-22
+             * @description label prescribed by the interface: CERTIFICATION_READY if all tests passed, REVIEW if any p-value is below 0.01. NIST certifies nothing by SP 800-22
              * @enum {string}
              */
             compliance_level: "CERTIFICATION_READY" | "REVIEW" | "NON_COMPLIANT";
         };
         /**
          * NistWeakestTest
-         * @description the test with the smallest corrected_p of those that enter
+         * @description the test with the smallest corrected_p among those that enter
          */
         NistWeakestTest: {
             stream: components["schemas"]["StreamName"];
@@ -524,17 +522,17 @@ export interface components {
             total_keys_generated: number;
             /**
              * Format: double
-             * @description 0 without keys
+             * @description mean of latency_ms; 0 without keys
              */
             average_latency_ms: number;
             /**
              * Format: double
-             * @description share of validated streams that passed the gate; 1 without any
+             * @description share of judged streams that passed the gate; 1 without any
              */
             nist_compliance_rate: number;
             /**
              * Format: double
-             * @description generate calls answered 5xx / (2xx + 5xx); 0 without any
+             * @description generate calls with a 5xx response / those with 2xx or 5xx; 0 without any
              */
             error_rate: number;
         };
@@ -542,15 +540,15 @@ export interface components {
         Problem: {
             /** @description false: the call failed */
             success: boolean;
-            /** @description urn:phm:error: and the code */
+            /** @description `urn:phm:error:` and the code */
             type: string;
             title: string;
             status: number;
             detail: string;
-            /** @description urn:phm:request: and the request id */
+            /** @description `urn:phm:request:` and the request ID */
             instance: string;
             code: components["schemas"]["ErrorCode"];
-            /** @description the X-Request-Id of this request */
+            /** @description X-Request-Id of this request */
             request_id: string;
             /**
              * Format: date-time
@@ -571,14 +569,14 @@ export interface components {
              * @example 2026-01-31T12:00:00.000+00:00
              */
             timestamp: string;
-            /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
+            /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
             warnings?: components["schemas"]["Warning"][];
         };
         /** RandomnessRow */
         RandomnessRow: {
             stream: components["schemas"]["StreamName"];
             test: components["schemas"]["TestName"];
-            /** @description what the p-value is about, as in nist_report; empty where a test has one */
+            /** @description name of the p-value within its test, as in nist_report; empty if the test has only one */
             label: string;
             /**
              * Format: int64
@@ -598,30 +596,30 @@ export interface components {
             proportion: number | null;
             /** @description lower end of the interval of SP 800-22 §4.2.1; null for fewer than 55 samples */
             proportion_min: number | null;
-            /** @description its upper end; null for fewer than 55 samples */
+            /** @description upper end of that interval; null for fewer than 55 samples */
             proportion_max: number | null;
-            /** @description fail: one of two exact checks has a probability below 0.01 over the number of all checks; null for fewer than 55 samples */
+            /** @description fail if uniformity_p, or the exact probability of the proportion, is below 0.01 divided by the number of all checks; null for fewer than 55 samples */
             verdict: ("pass" | "fail") | null;
-            /** @description with include=p_values: one a key, oldest first */
+            /** @description with include=p_values: one per key, oldest first */
             p_values?: (number | null)[];
         };
         /**
          * RandomnessSums
-         * @description The samples of the caller's last validated keys, after SP 800-22 §4.2. Keys of releases that tested the modulated stream by the whole suite are left out.
+         * @description The samples of the caller's last validated keys, judged together (SP 800-22 §4.2). Keys of old releases, which ran the whole suite on the modulated stream, are left out.
          */
         RandomnessSums: {
-            /** @description keys looked at */
+            /** @description keys found */
             keys: number;
-            /** @description when the oldest of them was recorded; null without keys */
+            /** @description when the oldest key was recorded; null without keys */
             first: string | null;
-            /** @description when the newest of them was recorded; null without keys */
+            /** @description when the newest key was recorded; null without keys */
             last: string | null;
             /**
              * Format: double
-             * @description of one test: 0.01
+             * @description significance level of one test: 0.01
              */
             significance_level: number;
-            /** @description one a p-value: the 188 of the suite on the carrier, then the 4 of the tests on the modulated stream */
+            /** @description one for each p-value: the 188 of the suite on the carrier, then the 4 of the tests on the modulated stream */
             rows: components["schemas"]["RandomnessRow"][];
         };
         /**
@@ -648,7 +646,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000+00:00
              */
             end: string;
-            /** @description every step from start to end, aligned to UTC, quiet ones as well */
+            /** @description every step from start to end, aligned to UTC, including quiet ones */
             points: components["schemas"]["SeriesPoint"][];
         };
         /** SeriesLatency */
@@ -658,7 +656,7 @@ export interface components {
              * @description exact
              */
             mean: number;
-            /** @description from a histogram: off by at most 9.1 %; null where not all keys are in it */
+            /** @description from a histogram: off by at most 9.1 %; null if the histogram lacks keys */
             p50: number | null;
             /** @description as p50 */
             p90: number | null;
@@ -680,7 +678,7 @@ export interface components {
             keys: number;
             /**
              * Format: double
-             * @description keys / length of the step; of the last one, what has passed of it, at least 1 s
+             * @description keys / length of the step; in the last step, the time that has passed, at least 1 s
              */
             keys_per_second: number;
             /**
@@ -688,18 +686,18 @@ export interface components {
              * @description metered requests: generated keys and validations
              */
             requests: number;
-            /** @description from acceptance to key and proof ready; null without keys */
+            /** @description from acceptance of the request until key and proof are ready; null without keys */
             latency_ms: components["schemas"]["SeriesLatency"] | null;
             /**
              * Format: int64
              * @description streams judged by the statistical suite
              */
             streams: number;
-            /** @description share of them that passed the gate; null without any */
+            /** @description share of streams that passed the gate; null without any */
             nist_compliance_rate: number | null;
             /**
              * Format: int64
-             * @description generate calls answered 5xx
+             * @description generate calls with a 5xx response
              */
             failures: number;
             /** @description failures / (keys + failures); null without calls */
@@ -712,7 +710,7 @@ export interface components {
         StepMinutes: number & (1 | 5 | 15 | 60 | 360 | 1440);
         /**
          * StreamName
-         * @description carrier: the generator's output before modulation; modulated: what the modulation makes of it, and keys are cut from
+         * @description carrier: the generator's output before modulation; modulated: its output after modulation, from which keys are cut
          * @enum {string}
          */
         StreamName: "carrier" | "modulated";
@@ -726,7 +724,7 @@ export interface components {
         UsageMetrics: {
             /**
              * Format: int64
-             * @description active API keys
+             * @description API keys that are not revoked now
              */
             api_key_count: number;
             /**
@@ -737,12 +735,12 @@ export interface components {
         };
         /**
          * ValidateRequest
-         * @description null for an optional field means that it is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
+         * @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors.
          */
         ValidateRequest: {
             /** @description the key to validate: 32, 64 or 96 lowercase hexadecimal digits */
             key: string;
-            /** @description proof from generate; without it, or with an empty one, the ledger decides */
+            /** @description proof from generate; if it is absent or empty, the ledger decides */
             hash_proof?: string | null;
         };
         /** ValidationDetails */
@@ -758,12 +756,12 @@ export interface components {
              */
             entropy_check: "passed" | "failed" | "skipped";
             /**
-             * @description the proof, or without one the ledger, vouches for the key; "unconfirmed": the key is of a retired version of the master secret, and no record vouches for it
+             * @description passed if the proof, or without one the ledger, confirms the key; "unconfirmed": the key belongs to a retired version of the master secret, and no record confirms it
              * @enum {string}
              */
             proof_verification: "passed" | "failed" | "skipped" | "unconfirmed";
             /**
-             * @description only with a key of a retired version of the master secret: what the ledger, which then decides, has of it
+             * @description only for a key of a retired version of the master secret: the record of the key in the ledger, which then decides
              * @enum {string}
              */
             retired_secret?: "record_found" | "record_too_late" | "no_record";
@@ -772,7 +770,7 @@ export interface components {
         ValidationResult: {
             /** @description true: the call succeeded */
             success: boolean;
-            /** @description overall verdict: all three checks are good */
+            /** @description overall verdict: true if all three checks are good */
             valid: boolean;
             validation_details: components["schemas"]["ValidationDetails"];
             /**
@@ -781,7 +779,7 @@ export interface components {
              * @example 2026-01-31T12:00:00.000+00:00
              */
             timestamp: string;
-            /** @description fields of the request that this service does not know and ignored: eight, then one entry that counts the others */
+            /** @description unknown fields of the request, which were ignored: at most eight, then one entry that counts the others */
             warnings?: components["schemas"]["Warning"][];
         };
         /** Warning */
@@ -799,14 +797,14 @@ export interface components {
     };
     responses: never;
     parameters: {
-        /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them. */
+        /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
         Prefer: string;
-        /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+        /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
         RequestId: string;
     };
     requestBodies: never;
     headers: {
-        /** @description Label of the request, which the log has too. */
+        /** @description Label of the request, as in the log. */
         "X-Request-Id": string;
         /**
          * @description The limits: q requests in w seconds. "rate" is the bucket of the API key, "quota" the month of the account (draft-ietf-httpapi-ratelimit-headers).
@@ -814,22 +812,22 @@ export interface components {
          */
         "RateLimit-Policy": string;
         /**
-         * @description What is left of them: r requests, and t seconds until more. `X-RateLimit-Limit`, `-Remaining` and `-Reset` repeat "rate".
+         * @description What remains of the limits: r requests, and t seconds until they are whole again. `X-RateLimit-Limit`, `-Remaining` and `-Reset` repeat "rate".
          * @example "rate";r=19;t=1, "quota";r=999;t=43200
          */
         RateLimit: string;
         /**
-         * @description `handling=strict` or `handling=lenient`, when `Prefer` of the request asks for it.
+         * @description `handling=strict` or `handling=lenient`, if `Prefer` of the request sets it.
          * @example handling=strict
          */
         "Preference-Applied": string;
         /**
-         * @description Seconds to wait before the next try.
+         * @description Seconds to wait before the next attempt.
          * @example 1
          */
         "Retry-After": number;
         /**
-         * @description Names the header that the API key goes into.
+         * @description Names the header for the API key.
          * @example ApiKey realm="phm", header="X-API-Key"
          */
         "WWW-Authenticate": string;
@@ -842,15 +840,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them. */
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description null for an optional field means that it is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
+        /** @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["GenerateRequest"];
@@ -994,7 +992,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; entropy_unavailable: The random bit generator cannot vouch for its output */
+            /** @description ledger_unavailable: The ledger cannot be used at present; overloaded: The service cannot take more work at present; entropy_unavailable: The random bit generator is not available */
             503: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -1014,15 +1012,15 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them. */
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
             cookie?: never;
         };
-        /** @description null for an optional field means that it is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
+        /** @description `null` for an optional field means that the field is left out. Unknown fields are ignored with a warning; with `Prefer: handling=strict` they are errors. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ValidateRequest"];
@@ -1185,13 +1183,13 @@ export interface operations {
     metrics: {
         parameters: {
             query?: {
-                /** @description length of the period in hours: decimal digits, given once */
+                /** @description length of the period in hours, in decimal digits; at most once */
                 hours?: number;
             };
             header?: {
-                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them. */
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -1329,15 +1327,15 @@ export interface operations {
     metricsSeries: {
         parameters: {
             query?: {
-                /** @description length of the period in hours: decimal digits, given once */
+                /** @description length of the period in hours, in decimal digits; at most once */
                 hours?: number;
                 /** @description length of a step in minutes */
                 step?: components["schemas"]["StepMinutes"];
             };
             header?: {
-                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them. */
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -1475,15 +1473,15 @@ export interface operations {
     randomness: {
         parameters: {
             query?: {
-                /** @description how many of the last validated keys: decimal digits, given once */
+                /** @description number of the last validated keys, in decimal digits; at most once */
                 keys?: number;
-                /** @description extra field of each row, given once: its p-values */
+                /** @description extra field of each row: its p-values; at most once */
                 include?: "p_values";
             };
             header?: {
-                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them. */
+                /** @description `handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them. */
                 Prefer?: components["parameters"]["Prefer"];
-                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -1622,7 +1620,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -1706,7 +1704,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;
@@ -1801,7 +1799,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one. */
+                /** @description Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one. */
                 "X-Request-Id"?: components["parameters"]["RequestId"];
             };
             path?: never;

@@ -1,6 +1,6 @@
 /**
- * What is written about requests and handshakes that no account answers for, so that a flood of them cannot fill a disk:
- * some lines a second, and now and then a line that counts those left out.
+ * Limits log lines about requests and handshakes that belong to no account, so that a flood of them cannot fill a disk.
+ * A summary line now and then counts the omitted ones.
  */
 import type { FastifyBaseLogger } from 'fastify';
 import { RateLimiter } from '../accounts/index.ts';
@@ -9,17 +9,17 @@ import type { ErrorCode } from '../errors.ts';
 import type { HandshakeFailure } from '../telemetry/index.ts';
 import type { RequestObserver } from './observe.ts';
 
-/** Lines of each class of statuses and of failed handshakes: a flood of one class does not hide the others. */
+/** Limit for each class of statuses and for failed handshakes, so that a flood of one class does not hide the others. */
 const LINES = { ratePerSecond: 10, burst: 100 };
 
-/** A line in the log counts what was left out, or turned away, in this time. */
+/** Interval of the summary lines about omitted log lines, and about refused connections. */
 export const SUMMARY_EVERY_MS = 10_000;
 
 export class AccessLog {
   readonly #logger: FastifyBaseLogger;
   readonly #observer: RequestObserver;
   readonly #lines = new RateLimiter();
-  /** Lines left out since the last summary, by status and code, or the word "probe". */
+  /** Lines omitted since the last summary, by status and code, or the word "probe". */
   readonly #leftOut = new Map<string, number>();
   #summary: NodeJS.Timeout | undefined;
 
@@ -28,13 +28,13 @@ export class AccessLog {
     this.#observer = observer;
   }
 
-  /** Whether a line may be written about a request without a valid API key; counts it if not. */
+  /** Returns true if a request without a valid API key may be logged; otherwise counts it. */
   admits(status: number, what?: ErrorCode | 'probe'): boolean {
     const statusClass = String(Math.floor(status / 100));
     return this.#take(statusClass, what === undefined ? String(status) : `${status} ${what}`);
   }
 
-  /** Whether a line may be written about a TLS handshake that failed; counts it if not. */
+  /** Returns true if a failed TLS handshake may be logged; otherwise counts it. */
   admitsHandshake(reason: HandshakeFailure): boolean {
     const name = `tls ${reason}`;
     return this.#take(name, name);
@@ -48,7 +48,7 @@ export class AccessLog {
     return false;
   }
 
-  /** Writes the count of what was left out, if anything was. */
+  /** Writes the summary, if any lines were omitted. */
   flush(): void {
     clearTimeout(this.#summary);
     this.#summary = undefined;

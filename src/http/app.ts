@@ -2,8 +2,8 @@
  * Stage 7 of 7. In: HTTP requests. Out: JSON responses, after their records are durable.
  * Standards: RFC 9110 (HTTP), RFC 9457 (problem details).
  *
- * `routes/` has a file for each endpoint, `wire/` the form of requests and answers, `openapi/` their documentation and
- * `pages/` what browsers get. What every request passes, such as authentication and limits, is beside this file.
+ * `routes/` has a file for each endpoint, `wire/` the form of requests and responses, `openapi/` their documentation,
+ * and `pages/` the pages for browsers. Steps of every request, such as authentication and limits, are beside this file.
  */
 import { randomUUID } from 'node:crypto';
 import Fastify, {
@@ -47,28 +47,28 @@ import { preferenceHeaders } from './wire/prefer.ts';
 import { sendProblem, toAppError } from './wire/problem.ts';
 import { answerRaw, handleRawEvents, parserError } from './wire/raw-errors.ts';
 
-/** What the application is built with: the context of its routes but for the parts it makes itself, and what only it needs. */
+/** Options of the application. It makes the authenticator and the observer itself. */
 export interface AppOptions extends Telemetry, Omit<RouteContext, 'authenticator' | 'observer'> {
   readonly demoKeys: DemoKeysPolicy;
-  /** A demo API key, for pages to offer where it is admitted and as long as it is valid; null: none. */
+  /** A demo API key that pages may offer while it is accepted and valid; null if there is none. */
   readonly demoApiKey: () => string | null;
-  /** True once the operator has issued an API key: with `admit-direct` demo keys end then. */
+  /** True once the operator has issued an API key. With `admit-direct`, demo keys then end. */
   readonly haveDemoKeysEnded: () => boolean;
   readonly rateLimits: boolean;
-  /** Of the listener; null: no TLS. */
+  /** Null: no TLS. */
   readonly tls: TlsOptions | null;
   /** Origins whose web pages may call the API. */
   readonly corsOrigins: readonly string[];
-  /** Proxies whose `X-Forwarded-For` is believed, for the log. */
+  /** Proxies whose `X-Forwarded-For` is trusted, for the log and for limits by address. */
   readonly trustedProxies: readonly ProxyRange[];
   readonly connections: Connections;
   readonly timeouts?: Partial<Timeouts>;
 }
 
-/** Largest request body: a generate or validate body takes a few hundred bytes. */
+/** Largest request body. A generate or validate body takes a few hundred bytes. */
 export const BODY_LIMIT_BYTES = 16 * 1024;
 
-/** A request id from outside is taken when it is short and plain, so that it can go into any log. */
+/** Request IDs accepted from clients: short and plain, so that they are safe in any log. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** Builds the application. The caller listens and closes. */
@@ -109,12 +109,12 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await registerOpenApi(app, options.basePath);
   const context: RouteContext = { ...options, authenticator, observer };
   await app.register((scope) => addRoutes(scope, context), { prefix: options.basePath });
-  // Probes come from beside the server, not through what the base path is for.
+  // Health checks come from next to the server, not through the proxy that the base path is for.
   if (options.basePath !== '') healthRoutes(app, context, { documented: false });
   return app;
 }
 
-/** All that is served beneath the base path. */
+/** Adds everything below the base path. */
 async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<void> {
   generateRoute(app, context);
   validateRoute(app, context);
@@ -127,7 +127,7 @@ async function addRoutes(app: FastifyInstance, context: RouteContext): Promise<v
   await serveDashboard(app, context);
 }
 
-/** What every request is met with before it has a route. */
+/** Parts that a request passes before it has a route. */
 interface RequestParts {
   readonly client: ClientAddress;
   readonly cors: CorsHeaders;
@@ -166,7 +166,7 @@ function createServer(
     frameworkErrors: (error, request, reply) => {
       const known = toAppError(error);
       observer.problem(known.code, request as FastifyRequest);
-      // No hook runs for an address that cannot be read.
+      // No hook runs for a path that cannot be decoded.
       reply.headers({ ...cors(request.headers.origin), ...preferenceHeaders(request.headers) });
       sendProblem(request as FastifyRequest, reply as FastifyReply, known, clock);
       const { statusCode: status } = reply;
@@ -180,9 +180,9 @@ function createServer(
 }
 
 /**
- * Answers 404, or 405 with the methods a path takes, before a body is read. The router knows wrong
- * methods as unknown routes only, so methods are gathered by path as routes are added. A preflight
- * is one of them, and is answered here: it carries no API key.
+ * Answers 404, or 405 with the methods that a path supports, before a body is read. The router treats a wrong method as an
+ * unknown route, so this hook collects the methods of each path as routes are added. A preflight arrives here too and
+ * is answered: it has no API key.
  */
 function refuseUnknownRoutes(app: FastifyInstance, cors: CorsHeaders): void {
   const methods = new Map<string, Set<string>>();
@@ -197,7 +197,7 @@ function refuseUnknownRoutes(app: FastifyInstance, cors: CorsHeaders): void {
     if (!known) throw new AppError('not_found');
     const allow = [...known].sort();
     if (isPreflight(request, cors)) return reply.code(204).headers(preflightHeaders(allow)).send();
-    const detail = `This address does not take ${request.method}.`;
+    const detail = `This path does not support ${request.method}.`;
     throw new AppError('method_not_allowed', {
       detail,
       remedy: `Use ${allow.join(' or ')}.`,
@@ -206,12 +206,12 @@ function refuseUnknownRoutes(app: FastifyInstance, cors: CorsHeaders): void {
   });
 }
 
-/** Pages, files and health checks have no fields: they ignore what they are sent, whatever handling is asked for. */
+/** Returns false for pages, files and health checks: they ignore all parameters, whatever the requested handling. */
 function hasFields({ routeOptions: { schema } }: FastifyRequest): boolean {
   return !schema?.hide && schema?.security === undefined;
 }
 
-/** Answers 503 where no connection is free, but to probes: a busy server must not be taken for a dead one. */
+/** Answers 503 if no connection is free. Health checks get their answer: a busy server must not appear dead. */
 function refuseBeyondBound(app: FastifyInstance, connections: Connections): void {
   app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
     if (!connections.isRefused(raw)) return;
@@ -233,21 +233,21 @@ function addRequestHooks(app: FastifyInstance, isDraining: () => boolean): void 
     const coding = request.headers['content-encoding'];
     if (coding !== undefined && coding.toLowerCase() !== 'identity') {
       const detail = 'The body must not be compressed.';
-      const remedy = 'Send it as it is, without Content-Encoding.';
+      const remedy = 'Send it uncompressed, without Content-Encoding.';
       throw new AppError('unsupported_media_type', { detail, remedy });
     }
   });
-  // Reached by a request that was let in: API keys are checked before.
+  // The API key has been checked by now.
   app.addHook('preParsing', async (request, reply) => {
     tellToContinue(request, reply, BODY_LIMIT_BYTES);
   });
-  // A connection that stayed open after its answer would hold up the end until it idles out.
+  // A connection that stayed open after its response would delay the shutdown until its idle timeout.
   app.addHook('onSend', async (_request, reply) => {
     if (isDraining()) reply.header('connection', 'close');
   });
 }
 
-/** Writes a line about every request with a valid API key, but for those that come too fast. */
+/** Logs every request with a valid API key that the rate limit allows, and a limited number of others. */
 function addLogHooks(
   app: FastifyInstance,
   {
@@ -276,7 +276,7 @@ function addLogHooks(
   app.addHook('onClose', async () => accessLog.flush());
 }
 
-/** The class and place of an unexpected error, never its message: that can quote the request. */
+/** Logs the class and stack of an unexpected error, never its message, which can quote the request. */
 function logUnexpected(log: FastifyBaseLogger, cause: unknown): void {
   const error = cause instanceof Error ? cause : new Error(typeof cause);
   log.error({ error: error.name, frames: stackFrames(error) }, 'unexpected error');

@@ -1,6 +1,6 @@
 /**
- * Authentication and rate limit of a request, before its body is read. What is found is kept with
- * the request: the handlers take the principal from there.
+ * Authenticates requests and applies rate limits, before the body is read. The principal is kept with the request for
+ * the handlers.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
@@ -34,18 +34,17 @@ export interface AuthenticatorOptions {
   readonly connections: Pick<Connections, 'noteKeyed'>;
 }
 
-/** Headers by which proxies say that a request was not made to this server. */
+/** Headers that proxies add to forwarded requests. */
 const PROXY_HEADER =
   /^(?:forwarded|via|x-forwarded-.*|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/;
 
-/** Requests without a valid API key that one client address may send. */
+/** Rate limit of a client address for requests without a valid API key. */
 const UNKEYED = { ratePerSecond: 10, burst: 100 };
 
-/** Client addresses whose requests without a valid API key are counted. */
+/** Most client addresses whose requests without a valid API key are counted. */
 const MAX_ADDRESSES = 50_000;
 
-/** What to do without a demo key. */
-const OWN_KEY = 'Ask an operator to issue an API key: "phm key issue".';
+const OWN_KEY = 'Ask the operator to issue an API key with "phm key issue".';
 
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
@@ -57,7 +56,7 @@ export class Authenticator {
     this.#options = options;
   }
 
-  /** The hook: throws `missing_api_key`, `invalid_api_key` or `rate_limited`. */
+  /** A hook that throws `missing_api_key`, `invalid_api_key` or `rate_limited`. */
   async check(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const address = this.#addressOf(request);
     const principal = await this.#identify(request, address).catch((error) => {
@@ -78,19 +77,19 @@ export class Authenticator {
     }
   }
 
-  /** Whether a valid API key came with a request that was checked. */
+  /** Returns true if the request had a valid API key. */
   isKeyed(request: FastifyRequest): boolean {
     return this.#principals.has(request);
   }
 
-  /** The principal of a request that passed `check`. */
+  /** Returns the principal of a request that passed `check`. */
   principal(request: FastifyRequest): Principal {
     const principal = this.#principals.get(request);
     if (!principal) throw new Error('the route was reached without authentication');
     return principal;
   }
 
-  /** Renews the quota headers when a request has moved the counter. */
+  /** Updates the quota header after a request has counted. */
   noteUsage(reply: FastifyReply, usage: Usage): void {
     const quota = quotaLimit(usage, this.#options.service.quotaNowMs());
     if (quota) mergeQuota(reply, quota.current);
@@ -101,7 +100,7 @@ export class Authenticator {
     if (given === undefined || given === '') throw missingKey(request);
     if (typeof given !== 'string' || !isWellFormedApiKey(given))
       throw new AppError('invalid_api_key');
-    // Before the look-up: where demo keys have ended, the ledger may never have had them.
+    // Before the look-up: after demo keys have ended, the ledger may not have them.
     if (isDemoApiKey(given)) this.#requireDemoAdmitted(request);
     const principal = await this.#options.service.authenticate(hashApiKey(given), address);
     if (!principal) throw new AppError('invalid_api_key');
@@ -109,15 +108,15 @@ export class Authenticator {
     return principal;
   }
 
-  /** Demo keys are public: there is nothing to hide. */
+  /** Throws `invalid_api_key` with the reason. Demo keys are public, so the reason reveals nothing. */
   #requireDemoAdmitted(request: FastifyRequest): void {
     const detail = this.#demoRefusal(request);
     if (detail !== null) throw new AppError('invalid_api_key', { detail, remedy: OWN_KEY });
   }
 
   /**
-   * A 401 becomes a 429 when its address has had too many. It is known by then that the request has no
-   * valid API key: one that has is never limited by its address.
+   * Turns a 401 into a 429 if its address has had too many. The request is known to have no valid API key: a request
+   * with one is never limited by its address.
    */
   #limitRefusals(error: unknown, address: string): unknown {
     if (!this.#options.rateLimits || !(error instanceof AppError)) return error;
@@ -126,7 +125,7 @@ export class Authenticator {
     if (allowed) return error;
     this.#options.observer.addressLimited();
     const detail =
-      'Too many requests without a valid API key came from your address. Requests with a valid key are answered.';
+      'Your address has sent too many requests without a valid API key. Requests with a valid API key are not affected.';
     return new AppError('rate_limited', { detail, retryAfterSeconds });
   }
 
@@ -135,31 +134,31 @@ export class Authenticator {
   }
 
   /**
-   * Whether demo keys are admitted in this request. A forwarded one came from beyond the proxy,
-   * whatever address the proxy has; one for another host came from a page that a browser was led to
-   * (DNS rebinding).
+   * Reports whether this request may use a demo key. A forwarded request came from beyond the proxy, whatever the
+   * proxy's address. A request for another host may come from a malicious page in a browser (DNS rebinding).
    */
   admitsDemo(request: FastifyRequest): boolean {
     return this.#demoRefusal(request) === null;
   }
 
-  /** Why demo keys are not admitted in this request; null where they are. */
+  /** Returns why this request may not use a demo key, or null if it may. */
   #demoRefusal({ hostname, headers }: FastifyRequest): string | null {
     const { demoKeys } = this.#options;
     if (demoKeys === 'admit') return null;
-    if (demoKeys !== 'admit-direct') return 'This is a demo key, and this server admits none.';
+    if (demoKeys !== 'admit-direct')
+      return 'This is a demo key, and this server accepts no demo keys.';
     if (this.#options.haveDemoKeysEnded()) {
-      return 'This is a demo key. Demo keys ended here when an operator issued the first API key of their own.';
+      return 'This is a demo key. Demo keys ended on this server when the operator issued the first API key.';
     }
     if (!isLoopback(hostname)) {
-      return 'This is a demo key. This server admits it only in requests whose Host is localhost or a loopback address.';
+      return 'This is a demo key. This server accepts it only if the Host is localhost or a loopback address.';
     }
     const header = Object.keys(headers).find((name) => PROXY_HEADER.test(name));
     if (header === undefined) return null;
-    return `This is a demo key. This server admits it only in requests that came through no proxy; this one has the header "${header.slice(0, 40)}".`;
+    return `This is a demo key. This server accepts it only in requests that no proxy forwarded; this request has the header "${header.slice(0, 40)}".`;
   }
 
-  /** The demo key to offer in the answer; null where none is admitted, or it is not valid any more. */
+  /** Returns the demo key for the response; null if this request may not use one, or it is no longer valid. */
   async demoKeyFor(request: FastifyRequest): Promise<string | null> {
     const { service } = this.#options;
     const demoApiKey = this.#options.demoApiKey();
@@ -168,7 +167,7 @@ export class Authenticator {
       const keyHash = hashApiKey(demoApiKey);
       return (await service.authenticate(keyHash, this.#addressOf(request))) ? demoApiKey : null;
     } catch (error) {
-      // Nobody could use it now either, and the addresses are worth having without it.
+      // The key would not work now, and the addresses are useful without it.
       if (error instanceof AppError) return null;
       throw error;
     }
@@ -177,19 +176,19 @@ export class Authenticator {
   #take(principal: Principal): RateDecision {
     const { plan } = principal;
     if (!isPlanName(plan)) throw new Error(`account ${principal.accountId} has an unknown plan`);
-    // Monotonic: a wall clock that is set back would shut every caller out until it catches up.
+    // Monotonic: if a wall clock were set back, no caller would get in until it catches up.
     return this.#limiter.take(principal.apiKeyId, PLANS[plan], monotonicMs());
   }
 }
 
 function missingKey({ headers }: FastifyRequest): AppError {
-  const detail = 'The Authorization header is not read here.';
+  const detail = 'This service does not read the Authorization header.';
   return new AppError('missing_api_key', headers.authorization === undefined ? {} : { detail });
 }
 
 /**
- * `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers): "rate" is the API key's
- * bucket on this replica, "quota" the account's month. `X-RateLimit-*` repeat the bucket.
+ * Writes `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers): "rate" is the API key's
+ * bucket on this server, "quota" the account's month. `X-RateLimit-*` repeats the bucket.
  */
 function writeLimitHeaders(
   reply: FastifyReply,

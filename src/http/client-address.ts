@@ -1,30 +1,29 @@
-/** The client's address: the log names it, and what is limited by address is counted by it. */
+/** The client's address, for the log and for limits by address. */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { ProxyRange } from '../config/index.ts';
 
-/** Proxies in a row that are followed; whoever is behind more is logged as the last of them. */
+/** Most proxies to follow. A client behind more is logged with the address of the last one. */
 const MAX_PROXIES = 16;
 
-/** The longest text of an IPv6 address. */
+/** Length of the longest text form of an IPv6 address. */
 const MAX_ADDRESS_LENGTH = 45;
 
-/** An entry may carry a port, IPv6 in brackets then. */
+/** An entry with a port. IPv6 is then in brackets. */
 const WITH_PORT = /^(?:\[([^\]]+)\](?::\d{1,5})?|([^:]+):\d{1,5})$/;
 
-/** An IPv4 client of a listener that takes both families. */
+/** Prefix of an IPv4 client at a dual-stack listener. */
 const MAPPED_IPV4 = /^::ffff:(?=\d+\.)/i;
 
-/** Gives the client's address of a request; undefined when the connection is gone already. */
+/** Returns the client's address of a request; undefined if the connection has closed. */
 export type ClientAddress = (
   request: Pick<IncomingMessage, 'socket' | 'headers'>,
 ) => string | undefined;
 
 /**
- * Without proxies it is the peer's. Of a trusted peer `X-Forwarded-For` is read from its end, where
- * the nearest proxy wrote: the client is the first address that is not a trusted proxy itself. What
- * stands before it, and anything that is not an address, may have been sent by the client and is
- * not believed.
+ * Returns a function that finds the client's address. Without trusted proxies it is the peer's address. If the peer is
+ * a trusted proxy, `X-Forwarded-For` is read from right to left: the client is the first address that is not a trusted
+ * proxy. The client may have sent everything to the left of it, and anything that is not an address, so both are ignored.
  */
 export function clientAddress(proxies: readonly ProxyRange[]): ClientAddress {
   const trusted = new BlockList();
@@ -48,26 +47,26 @@ export function clientAddress(proxies: readonly ProxyRange[]): ClientAddress {
   };
 }
 
-/** The address of the connection itself: of what was refused before its headers could be believed, or came before them. */
+/** The address of the connection itself, for requests that were refused before their headers could be trusted. */
 export const peerAddress: ClientAddress = clientAddress([]);
 
 /**
- * What an address is counted by: IPv4 as it is, of IPv6 the first 64 bits, since a single client commonly
- * has as many addresses as it likes within them.
+ * Returns the key that an address is counted by: an IPv4 address itself, or the first 64 bits of an IPv6 address,
+ * because a single client usually has a whole /64.
  */
 export function addressBlock(address: string | undefined): string {
   if (address === undefined || isIPv4(address)) return address ?? 'unknown';
   const [before = '', after] = address.split('::');
   const groups = before === '' ? [] : before.split(':');
   const last = after ? after.split(':') : [];
-  // Zeros are left out once at most. The dotted end that some addresses have stands for two groups.
+  // Zeros are omitted at most once. A dotted end counts as two groups.
   const length = groups.length + last.length + Number(address.includes('.'));
   const zeros = Array.from({ length: after === undefined ? 0 : 8 - length }, () => '0');
   const first = [...groups, ...zeros, ...last].slice(0, 4);
   return `${first.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/64`;
 }
 
-/** The bare address of a text that is one, perhaps with a port; undefined for any other text. */
+/** Returns the bare address in a text, which may have a port; undefined if the text is not an address. */
 function toAddress(text: string): string | undefined {
   const [, bracketed, beforePort] = WITH_PORT.exec(text) ?? [];
   const bare = bracketed ?? beforePort ?? text;

@@ -1,7 +1,6 @@
 /**
- * The bound on connections. A connection gets one of `max` places with its first request and keeps it until it closes.
- * Beyond that there is room for `RESERVE` connections without a place: there requests are read to be refused, and probes
- * to be answered.
+ * Limits connections. A connection gets one of `max` places with its first request and keeps it until it closes. Another
+ * `RESERVE` connections may be open without a place: their requests are refused, but health checks are answered.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,20 +9,20 @@ import type { ConnectionCounts } from '../telemetry/index.ts';
 import { SUMMARY_EVERY_MS } from './access-log.ts';
 import { boundPieces } from './wire/read-body.ts';
 
-/** Connections without a place that are kept open when every place is taken. */
+/** Connections without a place that stay open when every place is taken. */
 export const RESERVE = 512;
 
-/** A connection with a valid API key that has been idle for less is about to be used again: it makes no room. */
+/** Shortest idle time after which a connection with a valid API key may be closed: a recent one is about to be used again. */
 const IDLE_MS = 5_000;
 
-/** Requests that a client may send ahead of their answers. They are served one after the other. */
+/** Most pipelined requests. They are served one at a time. */
 const MAX_PIPELINED = 16;
 
 export interface ConnectionsOptions {
   readonly max: number;
   readonly reserve?: number;
   readonly idleMs?: number;
-  /** Told, now and then, what was turned away since the last time. */
+  /** Called now and then with the counts since the last call. */
   readonly onTurnedAway?: (counts: TurnedAway) => void;
 }
 
@@ -34,7 +33,7 @@ interface Connection {
   readonly address: string;
   hasPlace: boolean;
   idleSinceMs: number;
-  /** The request under way, and those that were sent ahead. */
+  /** The request in progress, and pipelined ones. */
   readonly requests: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
 }
 
@@ -42,14 +41,14 @@ export class Connections {
   readonly #max: number;
   readonly #reserve: number;
   readonly #idleMs: number;
-  /** A TLS socket is not the one that was accepted, but has its addresses. */
+  /** A TLS socket is not the accepted socket, but has the same addresses. */
   readonly #byAddress = new Map<string, Connection>();
   readonly #bySocket = new WeakMap<Socket, Connection>();
-  /** Without a place; the oldest first. */
+  /** Connections without a place; the oldest first. */
   readonly #waiting = new Set<Connection>();
-  /** With a place and without a request; the longest idle first. */
+  /** Connections with a place and without a request; the longest idle first. */
   readonly #idle = new Set<Connection>();
-  /** Those of them whose last request had no valid API key. */
+  /** Idle connections whose last request had no valid API key. */
   readonly #unkeyed = new Set<Connection>();
   readonly #refused = new WeakSet<IncomingMessage>();
   readonly #keyed = new WeakSet<IncomingMessage>();
@@ -74,10 +73,10 @@ export class Connections {
     };
   }
 
-  /** Takes in a connection that was just accepted. If there are too many, the one that has waited longest closes. */
+  /** Registers an accepted connection. If there are too many, it closes the one that has waited longest. */
   accept(socket: Socket): void {
     const address = addressOf(socket);
-    // It is closed already.
+    // Already closed.
     if (address === null) return;
     if (this.#byAddress.size >= this.#max + this.#reserve) this.#drop();
     const connection = { socket, address, hasPlace: false, idleSinceMs: 0, requests: [] };
@@ -86,7 +85,7 @@ export class Connections {
     socket.once('close', () => this.#forget(connection));
   }
 
-  /** Hands the requests of each connection on, one after the other. */
+  /** Returns a listener that passes the requests of each connection to `handle`, one at a time. */
   serve(handle: RequestListener): RequestListener {
     return (request, response) => {
       const connection = this.#connectionOf(request.socket);
@@ -102,12 +101,12 @@ export class Connections {
     };
   }
 
-  /** True of a request whose connection has no place. */
+  /** True if the connection of a request has no place. */
   isRefused(request: IncomingMessage): boolean {
     return this.#refused.has(request);
   }
 
-  /** Notes that a refused request is answered so. */
+  /** Counts a refused request. */
   noteRefusal(): void {
     this.#count('answered');
   }
@@ -138,8 +137,8 @@ export class Connections {
       return;
     }
     this.#refused.add(request);
-    // A connection that closes on unread data resets it, and the client loses the answer. One that waits to be asked
-    // for its body is not: it gets the answer instead.
+    // Closing a connection with unread data resets it, and the client loses the response. A client that waits for 100
+    // (Continue) has not sent its body, so it can have the response at once.
     if (request.headers.expect === undefined) {
       request.once('end', () => handle(request, response)).resume();
     } else {
@@ -160,7 +159,7 @@ export class Connections {
     }
   }
 
-  /** Gives a connection a place, if it has none and there is one. */
+  /** Gives a connection a place if one is free. Returns true if it has one. */
   #hasPlace(connection: Connection): boolean {
     if (connection.hasPlace) return true;
     if (this.#places >= this.#max && !this.#displace()) return false;
@@ -170,8 +169,8 @@ export class Connections {
   }
 
   /**
-   * Closes an idle connection; false if there is none to close. Those without a valid API key come first and get no time:
-   * requests cost them nothing, and would keep all places from other clients.
+   * Closes an idle connection. Returns false if there is none to close. Connections without a valid API key come first,
+   * however short they are idle: otherwise they could keep all places from other clients with requests that cost nothing.
    */
   #displace(): boolean {
     const [unkeyed] = this.#unkeyed;
@@ -182,7 +181,7 @@ export class Connections {
     return true;
   }
 
-  /** The connection that has been idle longest, if that is long enough. */
+  /** Returns the connection that has been idle longest, if it was long enough. */
   #longestIdle(): Connection | undefined {
     const [oldest] = this.#idle;
     return oldest && monotonicMs() - oldest.idleSinceMs >= this.#idleMs ? oldest : undefined;
@@ -227,7 +226,7 @@ export class Connections {
   }
 }
 
-/** What tells one open connection from another; null when it is gone already. */
+/** Returns the addresses that identify an open connection; null if it has closed. */
 function addressOf({ localAddress, remoteAddress, remotePort }: Socket): string | null {
   return remoteAddress === undefined ? null : `${localAddress} ${remoteAddress} ${remotePort}`;
 }

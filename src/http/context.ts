@@ -1,4 +1,4 @@
-/** What routes and pages get from the application: what they serve, and the parts that all requests share. */
+/** The parts of the application that routes and pages use. */
 import type { FastifyBaseLogger } from 'fastify';
 import type { Clock } from '../clock.ts';
 import type { KeyApi } from '../service/index.ts';
@@ -11,15 +11,15 @@ export interface RouteContext {
   readonly logger: FastifyBaseLogger;
   readonly authenticator: Authenticator;
   readonly observer: RequestObserver;
-  /** Source of keys whose request names none, and the sources a request may name. */
+  /** Source of keys whose request names no source, and the sources that a request may name. */
   readonly entropySource: string;
   readonly entropySources: readonly string[];
-  /** Path before all addresses, such as `/phm`; empty: the root. */
+  /** Prefix of all paths, such as `/phm`; empty for the root. */
   readonly basePath: string;
-  /** Folder of the built dashboard; without `index.html` in it the server has no dashboard. */
+  /** Folder of the built dashboard. Without `index.html` in it the server has no dashboard. */
   readonly dashboardFolder: string;
-  /** True once the process has been told to end. */
+  /** True once the process is shutting down. */
   readonly isDraining: () => boolean;
-  /** Identifies the data directory: by it the command line recognises a server that uses the same one. */
+  /** Identifies the data directory, so that the command line recognises a server that uses the same one. */
   readonly directoryId: string;
 }

@@ -1,22 +1,22 @@
-/** Cross-origin requests of web pages (Fetch standard, "CORS protocol"): off unless origins are named. */
+/** Cross-origin requests of web pages (Fetch standard, "CORS protocol"): off unless the operator names origins. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-/** What a page may read beside the body. */
+/** Response headers that a page may read. */
 const EXPOSED_HEADERS =
   'RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, Preference-Applied';
 
-/** What a page may send beside what needs no leave. */
+/** Request headers that a page may send, besides those that are always allowed. */
 const ALLOWED_HEADERS = 'X-API-Key, Content-Type, X-Request-Id, Prefer';
 
-/** How long a browser may remember the answer to a preflight. */
+/** Seconds for which a browser may cache the response to a preflight. */
 const PREFLIGHT_SECONDS = 600;
 
-/** Headers of an answer, by the request's `Origin`; none at all while no origin is allowed. */
+/** Returns the response headers for a request's `Origin`; none while no origin is allowed. */
 export type CorsHeaders = (origin: string | undefined) => Readonly<Record<string, string>>;
 
 /**
- * An allowed origin is named alone, and every answer says that it depends on `Origin`, for caches.
- * Credentials stay off: the API key is a header that the page sets, and there are no cookies.
+ * Names an allowed origin alone. Every response has `Vary: Origin`, for caches. Credentials stay off: the page sets the
+ * API key as a header, and there are no cookies.
  */
 export function corsHeaders(origins: readonly string[]): CorsHeaders {
   const others = origins.length === 0 ? {} : { vary: 'Origin' };
@@ -33,14 +33,14 @@ export function corsHeaders(origins: readonly string[]): CorsHeaders {
   return (origin) => byOrigin.get(origin ?? '') ?? others;
 }
 
-/** Marks every answer, errors included: what a page cannot read it cannot act upon. */
+/** Adds the headers to every response, also to errors, so that pages can read them. */
 export function addCorsHook(app: FastifyInstance, headersOf: CorsHeaders): void {
   app.addHook('onRequest', async ({ headers }, reply) => {
     reply.headers(headersOf(headers.origin));
   });
 }
 
-/** Whether a browser asks on behalf of an allowed page what it may send. */
+/** Reports whether a request is the preflight of an allowed page. */
 export function isPreflight({ method, headers }: FastifyRequest, headersOf: CorsHeaders): boolean {
   return (
     method === 'OPTIONS' &&
@@ -49,7 +49,7 @@ export function isPreflight({ method, headers }: FastifyRequest, headersOf: Cors
   );
 }
 
-/** The headers of a preflight's answer, for an address that takes these methods. */
+/** Returns the response headers of a preflight for a path that supports these methods. */
 export function preflightHeaders(methods: readonly string[]): Record<string, string> {
   return {
     'access-control-allow-methods': methods.join(', '),

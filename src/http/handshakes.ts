@@ -1,4 +1,4 @@
-/** TLS handshakes that fail: each is counted, and a limited number of them logged. */
+/** Counts failed TLS handshakes, and logs a limited number of them. */
 import { Server, type TLSSocket } from 'node:tls';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import type { HandshakeFailure } from '../telemetry/index.ts';
@@ -12,7 +12,7 @@ export interface HandshakeContext {
   readonly accessLog: AccessLog;
 }
 
-/** Node's codes of OpenSSL's errors, and of connections that end before their handshake does. */
+/** Reasons by Node's error codes: those of OpenSSL, and those of connections that close during the handshake. */
 const FAILURES: Readonly<Record<string, HandshakeFailure>> = {
   ERR_SSL_NO_SUITABLE_KEY_SHARE: 'no_shared_group',
   ERR_SSL_NO_SHARED_CIPHER: 'no_shared_cipher',
@@ -23,13 +23,13 @@ const FAILURES: Readonly<Record<string, HandshakeFailure>> = {
   ERR_TLS_HANDSHAKE_TIMEOUT: 'incomplete',
 };
 
-/** Counts and logs the handshakes that fail at a listener with TLS. */
+/** Counts and logs failed handshakes of a listener with TLS. */
 export function watchHandshakes({ server }: FastifyInstance, context: HandshakeContext): void {
   if (!(server instanceof Server)) return;
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket: TLSSocket) => {
     const reason = failureOf(error.code ?? '');
     context.observer.handshakeFailed(reason);
-    // Load balancers open a connection and close it to see whether the listener is there.
+    // Load balancers open and close a connection to check the listener.
     if (reason === 'incomplete' || !context.accessLog.admitsHandshake(reason)) return;
     const client = peerAddress({ socket, headers: {} });
     context.logger.info({ client, reason, code: error.code }, 'TLS handshake failed');

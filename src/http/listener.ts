@@ -1,4 +1,4 @@
-/** The server beneath the framework: HTTP/1.1, with TLS or without, its times, and its bound on connections. */
+/** The server below the framework: HTTP/1.1 with or without TLS, its timeouts and its limit on connections. */
 
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -6,17 +6,17 @@ import { MINUTE_MS } from '../clock.ts';
 import type { Connections } from './connections.ts';
 import type { TlsOptions } from './tls.ts';
 
-/** Milliseconds that a client has. */
+/** Timeouts of a client, in milliseconds. */
 export interface Timeouts {
-  /** For its TLS handshake, and for the headers of a request. */
+  /** For the TLS handshake, and for the headers of a request. */
   readonly headersMs: number;
   /** For a whole request. */
   readonly requestMs: number;
-  /** To take the next bytes of an answer. */
+  /** For reading the next bytes of a response. */
   readonly stalledMs: number;
-  /** To its next request. */
+  /** For the next request on the connection. */
   readonly keepAliveMs: number;
-  /** How often the first two are checked. */
+  /** Interval at which the first two are checked. */
   readonly checkEveryMs: number;
 }
 
@@ -28,7 +28,7 @@ const DEFAULT_TIMEOUTS: Timeouts = {
   checkEveryMs: 5_000,
 };
 
-/** Bytes of an answer that wait in this process for a client that does not read, beyond those being written. */
+/** Bytes of a response buffered for a client that does not read, besides those being written. */
 const BUFFERED_BYTES = 16 * 1024;
 
 export interface ListenerOptions {
@@ -37,7 +37,7 @@ export interface ListenerOptions {
   readonly connections: Connections;
 }
 
-/** Makes the server. The caller listens and closes. */
+/** Creates the server. The caller listens and closes. */
 export function createListener(
   handle: RequestListener,
   { tls, timeouts, connections }: ListenerOptions,
@@ -52,7 +52,7 @@ export function createListener(
     keepAliveTimeout: keepAliveMs,
     connectionsCheckingInterval: checkEveryMs,
     highWaterMark: BUFFERED_BYTES,
-    // A missing Host header is answered by a hook, with a problem body.
+    // A hook answers a missing Host header, with a problem body.
     requireHostHeader: false,
   };
   const serve = connections.serve(handle);
@@ -60,7 +60,7 @@ export function createListener(
     ? createTlsServer({ ...options, ...tls, handshakeTimeout: headersMs }, serve)
     : createServer(options, serve);
   server.timeout = stalledMs;
-  // Before Node's own listener, which may close it.
+  // Before Node's own listener, which may close the socket.
   server.prependListener('connection', (socket) => connections.accept(socket));
   return server;
 }

@@ -1,4 +1,4 @@
-/** Has requests counted, timed and traced, where an operator asked for it. */
+/** Counts, times and traces requests, if the operator has enabled metrics or traces. */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../errors.ts';
@@ -20,7 +20,7 @@ export interface ObserverOptions extends Telemetry {
   readonly basePath: string;
 }
 
-/** Folders of files whose names change with releases: each is one route to the metrics. */
+/** Folders of files whose names change with releases. The metrics count each folder as one route. */
 const FILES = ['/assets/', '/docs/'];
 
 export class RequestObserver {
@@ -36,7 +36,7 @@ export class RequestObserver {
     this.#tracing = tracing ?? null;
   }
 
-  /** Begins a request's trace, if there is one; gives what its log lines carry of it. */
+  /** Starts the trace of a request, if traces are on. Returns the fields for its log lines. */
   begin(request: IncomingMessage, requestId: string): { readonly trace_id?: string } {
     const trace = this.#tracing?.begin(request, requestId);
     if (trace) this.#traces.set(request, trace);
@@ -44,23 +44,23 @@ export class RequestObserver {
     return traceId === undefined ? {} : { trace_id: traceId };
   }
 
-  /** For the stages of a request; undefined when it is not traced. */
+  /** Returns the listener for the stages of a request; undefined if it is not traced. */
   stages({ raw }: FastifyRequest): StageListener | undefined {
     return this.#traces.get(raw)?.onStage;
   }
 
-  /** Notes that a request is answered with a problem; without one it never reached the framework. */
+  /** Counts a problem. `request` is undefined if it never reached the framework. */
   problem(code: ErrorCode, request?: FastifyRequest): void {
     this.#metrics?.problem(code);
     if (request) this.#problems.set(request.raw, code);
   }
 
-  /** The code of the problem that a request was answered with. */
+  /** Returns the code of a request's problem. */
   problemOf({ raw }: FastifyRequest): ErrorCode | undefined {
     return this.#problems.get(raw);
   }
 
-  /** Notes that a client address had too many requests without a valid API key. */
+  /** Counts a request refused because its address sent too many without a valid API key. */
   addressLimited(): void {
     this.#metrics?.addressLimited();
   }
@@ -73,12 +73,12 @@ export class RequestObserver {
     this.#metrics?.logLineLeftOut();
   }
 
-  /** Ends what was begun of a request for which no hook runs. */
+  /** Ends the trace of a request for which no hook runs. */
   unrouted(raw: IncomingMessage, status: number): void {
     this.#end(raw, undefined, status);
   }
 
-  /** Adds its hooks. Routes are known from here on. */
+  /** Adds its hooks. It sees only routes that are added later. */
   attach(app: FastifyInstance): void {
     app.addHook('onRoute', ({ method, url }) => {
       for (const one of [method].flat()) {
@@ -98,7 +98,7 @@ export class RequestObserver {
     });
   }
 
-  /** A route as the metrics name it. */
+  /** Returns the name of a route in the metrics. */
   #label(url: string | undefined): string | undefined {
     const folder = this.#folders.find((one) => url?.startsWith(one));
     return folder === undefined ? url : `${folder}*`;

@@ -1,6 +1,6 @@
 /**
- * What the listener offers with a certificate: TLS 1.3 (RFC 8446), two cipher suites of 256-bit keys, and
- * hybrid key exchange (draft-ietf-tls-ecdhe-mlkem) before elliptic curves alone.
+ * TLS options of the listener: TLS 1.3 (RFC 8446), two cipher suites with 256-bit keys, and hybrid key exchange
+ * (draft-ietf-tls-ecdhe-mlkem) preferred to elliptic curves alone.
  */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -8,10 +8,10 @@ import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import type { Config } from '../config/index.ts';
 import { SetupError } from '../errors.ts';
 
-/** The server's order. A 256-bit key must not travel under a 128-bit one: TLS_AES_128_GCM_SHA256 is left out. */
+/** In the server's order. TLS_AES_128_GCM_SHA256 is absent: a 256-bit key must not be sent under a 128-bit one. */
 const CIPHER_SUITES: readonly string[] = ['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
 
-/** An elliptic curve and ML-KEM together. The last one is for clients restricted to NIST's curves. */
+/** Elliptic curves combined with ML-KEM. The last one is for clients restricted to NIST's curves. */
 const HYBRID_GROUPS: readonly string[] = [
   'X25519MLKEM768',
   'SecP384r1MLKEM1024',
@@ -21,15 +21,15 @@ const HYBRID_GROUPS: readonly string[] = [
 /** For clients without ML-KEM. RFC 8446 §9.1 requires P-256; some policies allow P-384 alone. */
 const CLASSICAL_GROUPS: readonly string[] = ['X25519', 'P-256', 'P-384'];
 
-/** A certificate with its key, and how the listener uses them. */
+/** A certificate, its key, and the options of the listener. */
 export type TlsOptions = Pick<
   SecureContextOptions,
   'cert' | 'key' | 'minVersion' | 'ciphers' | 'ecdhCurve' | 'honorCipherOrder'
 >;
 
 /**
- * Reads the certificate and its key and tries all options together, before anything is started. Throws
- * `SetupError`, which names the variable or the missing groups.
+ * Reads the certificate and its key and checks all options, before anything starts. Throws `SetupError`, which names
+ * the variable or the missing groups.
  */
 export function loadTls({
   certFile,
@@ -51,15 +51,15 @@ export function loadTls({
 }
 
 /**
- * OpenSSL's list. The slash opens a second tuple: OpenSSL 3.5 asks a client that supports a group of the
- * first one for its share (HelloRetryRequest) rather than settle for a classical share that it sent.
+ * Returns the groups as OpenSSL's list. The slash starts a second tuple: OpenSSL 3.5 asks a client that supports a group
+ * of the first tuple for its share (HelloRetryRequest), instead of accepting a classical share that the client sent.
  */
 function groupList(requireHybrid: boolean): string {
   const hybrid = HYBRID_GROUPS.join(':');
   return requireHybrid ? hybrid : `${hybrid}/${CLASSICAL_GROUPS.join(':')}`;
 }
 
-/** Throws `SetupError` if this Node lacks a group: fewer groups must never be offered in silence. */
+/** Throws `SetupError` if this Node lacks a group: the server must not silently offer fewer groups. */
 export function requireGroups(groups: readonly string[]): void {
   const missing = groups.filter((ecdhCurve) => {
     try {
@@ -73,16 +73,16 @@ export function requireGroups(groups: readonly string[]): void {
   const { node, openssl } = process.versions;
   throw new SetupError(
     `this Node (${node}, OpenSSL ${openssl}) lacks the TLS groups ${missing.join(', ')}: start the server with ` +
-      'bin/phm or npm start, which use the Node of this project, or end TLS at a proxy',
+      'bin/phm or npm start, which use the Node of this project, or terminate TLS at a reverse proxy',
   );
 }
 
 /**
- * Throws `SetupError` unless OpenSSL takes both and the key is that of the first certificate. OpenSSL itself
- * compares them only where their types are the same; a pair of two types serves no client.
+ * Throws `SetupError` unless OpenSSL accepts both and the key belongs to the first certificate. OpenSSL itself compares
+ * them only if their types are equal; a pair of different types works for no client.
  */
 function requirePair(cert: string, key: string): void {
-  const problem = 'PHM_TLS_CERT_FILE and PHM_TLS_KEY_FILE do not make a certificate with its key';
+  const problem = 'PHM_TLS_CERT_FILE and PHM_TLS_KEY_FILE are not a certificate with its key';
   let belongTogether: boolean;
   try {
     createSecureContext({ cert, key });
@@ -90,7 +90,7 @@ function requirePair(cert: string, key: string): void {
   } catch (cause) {
     throw new SetupError(`${problem}: ${(cause as Error).message}`, { cause });
   }
-  if (!belongTogether) throw new SetupError(`${problem}: the key is that of another certificate`);
+  if (!belongTogether) throw new SetupError(`${problem}: the key belongs to another certificate`);
 }
 
 function readPem(variable: string, path: string): string {

@@ -337,8 +337,7 @@ describe('a certificate and its key', () => {
       assert.throws(
         () => load(certFile, foreign),
         (error) =>
-          error instanceof SetupError &&
-          /do not make a certificate with its key/.test(error.message),
+          error instanceof SetupError && /are not a certificate with its key/.test(error.message),
         type,
       );
     }

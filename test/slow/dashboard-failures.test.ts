@@ -242,7 +242,9 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
       await page.getByRole('button', { name: 'Refresh' }).click();
       await (await answer).finished();
     }
-    await alertOf(page).getByText('demo keys ended here when an operator issued').waitFor();
+    await alertOf(page)
+      .getByText('demo keys ended on this server when the operator issued')
+      .waitFor();
     await showView(page, 'Generate');
     await page.getByText(id).waitFor();
     await generateAnyway(page);

@@ -138,7 +138,7 @@ describe('/docs in a browser', { skip: NO_CHROMIUM }, () => {
   });
 
   it('has a name for every control, tells of the answer, and can be read in both colours', async () => {
-    await page.getByRole('status').getByText('The server answered with status 200.').waitFor();
+    await page.getByRole('status').getByText('The server responded with status 200.').waitFor();
     await page.getByRole('textbox', { name: 'Request body' }).waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });

@@ -84,7 +84,7 @@ describe('demo keys on loopback', () => {
       await server.logged('"msg":"demo keys have ended: an API key was issued"');
       const { status, body } = await server.metrics();
       assert.deepEqual([status, body.code], [401, 'invalid_api_key']);
-      assert.match(body.detail, /Demo keys ended here when an operator issued/);
+      assert.match(body.detail, /Demo keys ended on this server when the operator issued/);
       assert.equal((await server.request('/')).body.demo_api_key, null);
     }
     const again = await Server.start(dataDir);

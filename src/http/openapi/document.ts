@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document: the routes' own schemas, with texts, examples and code for people. */
+/** The OpenAPI 3.1 document: the schemas of the routes, with texts, examples and code samples. */
 import { readFileSync } from 'node:fs';
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
@@ -9,7 +9,7 @@ import { HEADER_PARAMETERS, headerParametersOf, headersOf, RESPONSE_HEADERS } fr
 import { NamedSchemas, type Schema } from './named-schemas.ts';
 import { CONDITIONS, DESCRIPTION, EXTERNAL_DOCS, OPERATION_TEXTS, TAGS } from './texts.ts';
 
-/** The folder of the documented examples, one file an operation and language. */
+/** Folder of the code samples: one file per operation and language. */
 const EXAMPLES = new URL('../../../docs/examples/', import.meta.url);
 
 const LANGUAGES = [
@@ -62,7 +62,7 @@ interface Document {
   components?: Record<string, unknown>;
 }
 
-/** Registers the collection of route schemas; MUST come before the routes. */
+/** Registers the collection of route schemas. MUST run before the routes are added. */
 export async function registerOpenApi(app: FastifyInstance, basePath: string): Promise<void> {
   await app.register(swagger, {
     openapi: {
@@ -75,14 +75,14 @@ export async function registerOpenApi(app: FastifyInstance, basePath: string): P
       },
       externalDocs: EXTERNAL_DOCS,
       tags: TAGS,
-      // Paths in the document are relative to it.
+      // Paths in the document are relative to this URL.
       servers: [{ url: basePath === '' ? '/' : basePath }],
       components: {
         securitySchemes: { apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' } },
       },
       security: [{ apiKey: [] }],
     },
-    // A constant stays one: an enumeration of one number is more than many generators take.
+    // A constant stays a constant: many generators cannot read an enumeration of one number.
     convertConstToEnum: false,
     transformObject: (made) => {
       if (!('openapiObject' in made)) throw new TypeError('expected an OpenAPI 3 document');
@@ -92,7 +92,7 @@ export async function registerOpenApi(app: FastifyInstance, basePath: string): P
   });
 }
 
-/** Serves the document; it needs no API key. Clients that read it slowly share its bytes. */
+/** Serves the document without an API key. Slow clients share its bytes. */
 export function serveOpenApi(app: FastifyInstance): void {
   let bytes: Buffer | undefined;
   app.get('/api/v2/openapi.json', { schema: { hide: true } }, async (_request, reply) => {
@@ -101,7 +101,7 @@ export function serveOpenApi(app: FastifyInstance): void {
   });
 }
 
-/** Adds to the document what the routes do not say, and names its schemas. */
+/** Adds texts, headers and examples to the document, and names its schemas. */
 function complete(document: Document): void {
   const operations = Object.values(document.paths ?? {}).flatMap((item) => Object.values(item));
   const named = new NamedSchemas();
@@ -122,7 +122,7 @@ function complete(document: Document): void {
   };
 }
 
-/** Adds to an operation what its schema does not say. */
+/** Adds texts, headers, examples and code samples to an operation. */
 function explain(operation: Operation): void {
   const { operationId = '', requestBody, responses = {}, parameters = [] } = operation;
   const texts = OPERATION_TEXTS[operationId];
@@ -142,7 +142,7 @@ function explain(operation: Operation): void {
   }
 }
 
-/** The codes that the description of a response names. */
+/** Returns the codes that the description of a response names. */
 function codesOf(status: string, description: string): ErrorCode[] {
   const codes = Object.keys(ERRORS) as ErrorCode[];
   return codes.filter(
@@ -160,7 +160,7 @@ function nameSchemas(operation: Operation, named: NamedSchemas): void {
   const { parameters = [], requestBody, responses = {} } = operation;
   for (const parameter of parameters) {
     const { schema, description } = parameter;
-    // The description has been moved out of the schema, which is the same elsewhere.
+    // The plugin moves the description out of the schema. With it, the schema equals its other uses.
     if (schema?.title) parameter.schema = named.replace({ ...schema, description });
     else if (schema) parameter.schema = named.replace(schema);
   }
@@ -174,7 +174,7 @@ function addExamples(media: { examples?: unknown } | undefined, examples: unknow
   if (media && examples) media.examples = examples;
 }
 
-/** One problem of each of these codes. */
+/** Returns one problem for each code. */
 function errorExamples(documented: readonly ErrorCode[]): Record<string, unknown> {
   const occurrence = {
     requestId: '0f8fad5b-d9cb-469f-a165-70867728950e',
@@ -188,7 +188,7 @@ function errorExamples(documented: readonly ErrorCode[]): Record<string, unknown
   );
 }
 
-/** The example programs of an operation, as their files have them. */
+/** Returns the code samples of an operation. */
 function codeSamples(operationId: string): CodeSample[] {
   return LANGUAGES.map(({ lang, label, suffix }) => {
     const file = new URL(suffix.replace('$', operationId), EXAMPLES);

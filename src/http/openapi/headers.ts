@@ -1,15 +1,15 @@
-/** Headers in the OpenAPI document: which ones a request can carry, and which ones an answer has. */
+/** Headers of requests and responses in the OpenAPI document. */
 
 const text = { type: 'string' };
 
-/** Of requests; every one can be left out. */
+/** Request headers; all are optional. */
 export const HEADER_PARAMETERS = {
   Prefer: {
     name: 'Prefer',
     in: 'header',
     required: false,
     description:
-      '`handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are accepted, and `warnings` names them.',
+      '`handling=strict` (RFC 7240) refuses unknown fields of the body and the query with 400 `invalid_request`. Without it they are ignored, and `warnings` names them.',
     schema: text,
   },
   RequestId: {
@@ -17,16 +17,16 @@ export const HEADER_PARAMETERS = {
     in: 'header',
     required: false,
     description:
-      'Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The answer and the log repeat it. Without one, or with any other, the service makes one.',
+      'Label of this request: 1 to 128 letters, digits, ".", "_" or "-". The response and the log repeat it. The service replaces a missing or unusable one.',
     schema: text,
   },
 };
 
-/** Of answers, by name. A header that is not required comes when there is something to say. */
+/** Response headers, by name. A header that is not required may be absent. */
 export const RESPONSE_HEADERS = {
   'X-Request-Id': {
     required: true,
-    description: 'Label of the request, which the log has too.',
+    description: 'Label of the request, as in the log.',
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
   },
   'RateLimit-Policy': {
@@ -37,25 +37,24 @@ export const RESPONSE_HEADERS = {
   },
   RateLimit: {
     description:
-      'What is left of them: r requests, and t seconds until more. `X-RateLimit-Limit`, `-Remaining` and `-Reset` repeat "rate".',
+      'What remains of the limits: r requests, and t seconds until they are whole again. `X-RateLimit-Limit`, `-Remaining` and `-Reset` repeat "rate".',
     schema: text,
     example: '"rate";r=19;t=1, "quota";r=999;t=43200',
   },
   'Preference-Applied': {
-    description:
-      '`handling=strict` or `handling=lenient`, when `Prefer` of the request asks for it.',
+    description: '`handling=strict` or `handling=lenient`, if `Prefer` of the request sets it.',
     schema: text,
     example: 'handling=strict',
   },
   'Retry-After': {
     required: true,
-    description: 'Seconds to wait before the next try.',
+    description: 'Seconds to wait before the next attempt.',
     schema: { type: 'integer', minimum: 0 },
     example: 1,
   },
   'WWW-Authenticate': {
     required: true,
-    description: 'Names the header that the API key goes into.',
+    description: 'Names the header for the API key.',
     schema: text,
     example: 'ApiKey realm="phm", header="X-API-Key"',
   },
@@ -63,12 +62,12 @@ export const RESPONSE_HEADERS = {
 
 type HeaderName = keyof typeof RESPONSE_HEADERS;
 
-/** Statuses of answers that come before the API key is known, so that its limits are not either. */
+/** Statuses of responses before the API key, and so its limits, are known. */
 const BEFORE_LIMITS = [401, 408, 417, 431];
 
 const reference = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
-/** The headers of an operation's answer with this status. */
+/** Returns the headers of an operation's response with this status. */
 export function headersOf(status: number, isKeyed: boolean): Record<string, unknown> {
   const names: HeaderName[] = ['X-Request-Id'];
   if (isKeyed && !BEFORE_LIMITS.includes(status)) names.push('RateLimit-Policy', 'RateLimit');
@@ -78,7 +77,7 @@ export function headersOf(status: number, isKeyed: boolean): Record<string, unkn
   return Object.fromEntries(names.map((name) => [name, reference('headers', name)]));
 }
 
-/** The header parameters of an operation: preferences concern bodies and queries, which keyed ones have. */
+/** Returns the header parameters of an operation. Preferences concern bodies and queries, which only keyed operations have. */
 export function headerParametersOf(isKeyed: boolean): { $ref: string }[] {
   const names = isKeyed ? ['Prefer', 'RequestId'] : ['RequestId'];
   return names.map((name) => reference('parameters', name));

@@ -1,26 +1,26 @@
 /**
- * The routes' schemas in the form that generators of clients do best with.
+ * Rewrites the schemas of the routes for client generators.
  *
- * - A schema with a `title` stands once, in `components.schemas` under that name, and a `$ref` takes its place
- *   wherever it is used: generators make one type of it, with that name.
- * - An enumeration of whole numbers becomes a choice of constants. Generators make a class of numbered members of
- *   an `enum`; of constants they make a type that takes the numbers themselves.
- * - A constant `true` or `false` becomes a boolean, as the generator for Java makes an enumeration of strings of it.
- * - null beside a type becomes an alternative, so that an `enum` has values of one type.
- * - The default of a field stands in its description. Generators for TypeScript take a field that has a `default`
- *   for one that is always there, so that requests would have to name it.
- * - Numbers say how wide they are: `number` alone is 32 bits in Go, and `integer` in Java.
+ * - A schema with a `title` moves to `components.schemas`, and a `$ref` replaces it everywhere. Generators make one
+ *   type of it, with that name.
+ * - An enumeration of whole numbers becomes a choice of constants. From an `enum` generators make a class with numbered
+ *   members; from constants they make a type with the numbers themselves.
+ * - A constant `true` or `false` becomes a boolean, because the generator for Java makes it an enumeration of strings.
+ * - null in a list of types becomes an alternative, so that the values of an `enum` have one type.
+ * - The default of a field moves to its description. Generators for TypeScript treat a field with a `default` as
+ *   required, so requests would have to name it.
+ * - Numbers have a width: without one, `number` is 32 bits in Go, and `integer` in Java.
  */
 import { isDeepStrictEqual } from 'node:util';
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** Keywords whose value is a schema, a list of schemas, or schemas by name. */
+/** Keywords whose value is a schema, a list of schemas, or an object of schemas. */
 const ONE = ['items', 'additionalProperties', 'not', 'if', 'then', 'else'];
 const LISTS = ['anyOf', 'oneOf', 'allOf', 'prefixItems'];
 const MAPS = ['properties', 'patternProperties'];
 
-/** Rewrites the schemas of one document, and gathers the named ones. */
+/** Rewrites the schemas of one document and collects the named ones. */
 export class NamedSchemas {
   readonly #byName = new Map<string, Schema>();
 
@@ -29,7 +29,7 @@ export class NamedSchemas {
     return Object.fromEntries([...this.#byName].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** The schema with references in the place of what has a name; its own name included. */
+  /** Returns a schema in which references replace all named schemas; if it has a name, only the reference. */
   replace(schema: Schema): Schema {
     const { title, type } = schema;
     if (Array.isArray(type)) return this.replace(toAlternatives(schema, type));
@@ -60,7 +60,7 @@ export class NamedSchemas {
   }
 }
 
-/** One schema for each type, with what applies to it; what describes the field stays outside. */
+/** Returns one alternative for each type. The description of the field stays outside. */
 function toAlternatives(schema: Schema, types: readonly unknown[]): Schema {
   const { description, enum: values, ...rest } = schema;
   const alternatives = types.map((type) => {
@@ -77,7 +77,7 @@ function toGeneratable(schema: Schema): Schema {
   if (type === 'number') return { ...schema, format: 'double' };
   if (type !== 'integer') return schema;
   if (!Array.isArray(values)) return 'maximum' in schema ? schema : { ...schema, format: 'int64' };
-  // The titles are names for languages whose constants need one.
+  // Titles for languages in which constants need a name.
   const constants = values.map((value) => ({ const: value, title: `${schema.title}${value}` }));
   return { type, ...rest, oneOf: constants };
 }
@@ -88,7 +88,7 @@ function describeDefault(schema: Schema): Schema {
   return { ...rest, description: `${description}; default: ${value}` };
 }
 
-/** Schemas can also be `true` or `false`. */
+/** Returns false for the schemas `true` and `false`. */
 function isSchema(value: unknown): value is Schema {
   return typeof value === 'object' && value !== null;
 }

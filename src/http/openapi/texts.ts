@@ -1,10 +1,10 @@
-/** What the OpenAPI document says to people, by operation; schemas and errors come from the routes. */
+/** Texts of the OpenAPI document, by operation. Schemas and errors come from the routes. */
 
 export const DESCRIPTION = `Generates symmetric keys of 128, 256 or 384 bits from an SP 800-90A CTR_DRBG that is reseeded
-before every key; judges that generator's output by the statistical tests of SP 800-22 if you ask for it; validates keys
-it generated; reports usage.
+before every key. On request it runs the statistical tests of SP 800-22 on the generator's output. It also validates keys that
+it generated, and reports usage.
 
-**Quick start**, on your own machine:
+**Quick start** on your own machine:
 
 \`\`\`sh
 npm ci && npm start
@@ -14,15 +14,15 @@ curl -s http://127.0.0.1:8080/api/v2/generate \\
   -d '{"security_level": 256, "enable_nist_validation": true}'
 \`\`\`
 
-- Send your API key in \`X-API-Key\`. The demo key above is public; a server admits it on its own machine only.
-- Every answer is a JSON object with \`success\` and \`timestamp\`. Errors are problem details (RFC 9457) with a stable
+- Send your API key in \`X-API-Key\`. The demo key above is public and works only on the server's own machine.
+- Every response is a JSON object with \`success\` and \`timestamp\`. Errors are problem details (RFC 9457) with a stable
   \`code\` and a sentence that says what to do.
-- A key is shown once and is never stored. Statistical tests find gross defects of the generator; they prove no
-  randomness. Read \`tests_passed\` and the gate. Status, level, score and grade are labels of this service that its interface
-  requires; NIST certifies nothing by SP 800-22.
-- \`RateLimit\` and \`Retry-After\` tell how much is left and how long to wait.
-- \`phm-client\` of the TypeScript examples is not published: make it by \`npm pack --workspace sdk\` in a clone of this
-  project, and install the file.`;
+- A key is shown once and never stored.
+- Statistical tests find gross defects of the generator; they do not prove randomness. Read \`tests_passed\` and the gate.
+  Status, level, score and grade are labels that the interface prescribes. NIST certifies nothing by SP 800-22.
+- \`RateLimit\` says how many requests remain, and \`Retry-After\` how long to wait.
+- The TypeScript examples use \`phm-client\`, which is not published. Run \`npm pack --workspace sdk\` in a clone of this
+  project and install the file.`;
 
 export const EXTERNAL_DOCS = {
   description: 'NIST SP 800-22 Rev. 1a, the statistical tests',
@@ -30,34 +30,41 @@ export const EXTERNAL_DOCS = {
 };
 
 export const TAGS = [
-  { name: 'keys', description: 'Make keys, and check keys that this service made. Metered.' },
+  {
+    name: 'keys',
+    description: 'Generate keys, and validate keys that this service generated. Metered.',
+  },
   {
     name: 'metrics',
-    description: "The caller's account: keys, latency, errors, randomness. Not metered.",
+    description:
+      "Activity of the caller's account: keys, latency, errors, randomness. Not metered.",
   },
-  { name: 'health', description: 'For orchestrators and monitors. No API key, no limits.' },
+  {
+    name: 'health',
+    description: 'For load balancers, orchestrators and monitoring. No API key, no limits.',
+  },
 ];
 
 interface OperationTexts {
   /** Markdown. */
   readonly description: string;
-  /** Bodies to send, by name. */
+  /** Example request bodies, by name. */
   readonly requests?: Readonly<Record<string, Example>>;
-  /** Bodies of 200, by name. */
+  /** Example response bodies of 200, by name. */
   readonly answers: Readonly<Record<string, Example>>;
-  /** Calls that take what 200 answers with. */
+  /** Operations that take fields of a 200 response. */
   readonly links?: Readonly<Record<string, Link>>;
 }
 
 interface Link {
   readonly operationId: string;
-  /** Says which fields go where: openapi-generator refuses a document with an expression for each field. */
+  /** Says which fields to pass. An expression for each field would make openapi-generator refuse the document. */
   readonly description: string;
 }
 
 /**
- * Conditions between the fields of a named schema. The routes hold to them, in words of their own. Linters take
- * an object without `additionalProperties` for a closed one, and want `items` beside every `array`.
+ * Conditions between the fields of a named schema; the routes enforce them. Linters treat an object without
+ * `additionalProperties` as closed, and require `items` for every `array`.
  */
 export const CONDITIONS: Readonly<Record<string, object>> = {
   GenerateRequest: {
@@ -141,32 +148,31 @@ const READY = {
 /** By operationId. */
 export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   generate: {
-    description: `One key, cut from a stream of its own after a reseed from the operating system.
+    description: `Generates one key from its own stream, after a reseed from the operating system. The response has the same fields
+for every source.
 
-- \`enable_nist_validation\`: the 15 tests judge the first 2^20 bits of the generator's output, before modulation. Four quick tests
-  judge the same bits after modulation; they look for defects of the modulation and say nothing of the generator. The key is cut
-  from later bits, and only if the gate over the tests of both passes.
-- Read \`tests_passed\` of \`total_tests\` first. \`total_tests\` is 13 when the two random excursions tests do not apply to
-  the sample, as to more than one in three sound ones. One test falls below 0.01 by chance in about one sound sample in eight: the key is
-  no worse. \`"include": ["nist_report"]\` adds the gate's p-value, every p-value, and the stream that each is about.
-- \`certification_status\`, \`compliance_level\`, \`nist_score\` and \`nist_grade\` are labels of this service that its interface
-  requires. They restate these results and come together, with \`enable_nist_validation\`. NIST certifies nothing by SP 800-22.
-- \`entropy_bits\` is what the sources are credited with, scaled by a screen for defects; a 384-bit key is credited no more
-  than 256 bits by the operating system alone. 254.8 of 256 is the confidence bound of that screen and no loss of entropy. Compare
-  \`security_strength_bits\` in a policy.
-- \`quantum_hardware\` is the word of the provider of \`source\`: its output is in the reseed of this key, and this service cannot see what made it.
-  By default it is credited 0 bits.
-- \`latency_ms\` runs from acceptance to key and proof ready, with queues and without the network.
-- \`security_strength_bits\` is \`security_level\`, or the strength of the generator, 256 bits, if that is less.
-- The answer has the same fields whatever the source. The quantum simulator is credited no entropy.`,
+- With \`enable_nist_validation\` the 15 tests judge the first 2^20 bits of the generator's output, before modulation. Four quick
+  tests judge the same bits after modulation: they look for defects of the modulation and say nothing about the generator. The key
+  is cut from later bits, and only if the gate over all these tests passes.
+- Read \`tests_passed\` and \`total_tests\` first. \`total_tests\` is 13 if the two random excursions tests do not apply, as in
+  more than one sound sample in three. In about one sound sample in eight a test is below 0.01 by chance: the key is no worse.
+  \`"include": ["nist_report"]\` adds the gate's p-value, and every p-value with its stream.
+- \`certification_status\`, \`compliance_level\`, \`nist_score\` and \`nist_grade\` are labels that the interface prescribes. They
+  restate these results. NIST certifies nothing by SP 800-22.
+- \`entropy_bits\` is the entropy credited to the sources, scaled by a screen for defects. The operating system alone is credited at
+  most 256 bits, also for a 384-bit key. 254.8 of 256 is the confidence bound of that screen and no loss of entropy.
+- \`security_strength_bits\` is the smaller of \`security_level\` and the strength of the generator, 256 bits. Compare this in a policy.
+- \`quantum_hardware\` is the claim of the provider of \`source\`, whose output is in the reseed of this key. This service cannot check it
+  and credits it with 0 bits by default. The quantum simulator is always credited with 0 bits.
+- \`latency_ms\` runs from acceptance of the request until key and proof are ready. It includes queues, but not the network.`,
     requests: {
       validated: {
-        summary: '256 bits, the generator judged by 15 tests',
+        summary: '256 bits with the 15 tests',
         value: { security_level: 256, enable_nist_validation: true },
       },
       plain: { summary: '128 bits', value: { security_level: 128 } },
       report: {
-        summary: 'with the full report',
+        summary: '256 bits with the full report',
         value: {
           security_level: 256,
           enable_nist_validation: true,
@@ -174,31 +180,31 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
         },
       },
       simulator: {
-        summary: '384 bits, the quantum simulator mixed in',
+        summary: '384 bits with the quantum simulator mixed in',
         value: { security_level: 384, entropy_source: 'quantum-simulator' },
       },
     },
     answers: {
       validated: { summary: '256 bits; 15 of 15 tests passed, gate passed', value: VALIDATED_KEY },
-      simulator: { summary: '384 bits, the quantum simulator mixed in', value: SIMULATOR_KEY },
+      simulator: { summary: '384 bits with the quantum simulator mixed in', value: SIMULATOR_KEY },
     },
     links: {
       validate: {
         operationId: 'validate',
-        description: 'Validates the key. The body takes `key` and `hash_proof` of this answer.',
+        description: 'Validates the key. Pass `key` and `hash_proof` of this response.',
       },
     },
   },
   validate: {
-    description: `Whether this service made a key, and whether it looks like one.
+    description: `Reports whether this service generated a key.
 
-- \`proof_verification\` asks the ledger, or with a \`hash_proof\` the proof alone. A good key from elsewhere fails it.
-- A version of the service's master secret may be retired, after it leaked. A proof under that version no longer decides
-  alone: \`retired_secret\` says what the ledger has of the key. Without a record from before the leak the proof is
-  \`unconfirmed\`: the key may be forged, or its record may be gone.
-- \`entropy_check\` is six exact tests that an honest key fails with a probability below 2^-50. It finds constant or
-  repeating keys and says nothing about how a key was made.
-- A malformed key is a verdict, 200 with \`valid: false\`, not an error.`,
+- \`proof_verification\` checks the \`hash_proof\`, or without one the ledger. A good key from elsewhere fails it.
+- The operator can retire a leaked version of the master secret. A proof under that version no longer decides: \`retired_secret\`
+  reports the ledger's record of the key. Without a record from before the leak the proof is \`unconfirmed\`: it may be forged, or
+  the record may have been removed.
+- \`entropy_check\` is six exact tests, which a sound key fails with a probability below 2^-50. It finds constant or repeating
+  keys and says nothing about the origin of a key.
+- A malformed key gets a verdict, 200 with \`valid: false\`, not an error.`,
     requests: {
       key: { summary: 'a key', value: { key: VALIDATED_KEY.key } },
       proof: {
@@ -208,7 +214,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
     },
     answers: {
       valid: {
-        summary: 'made here',
+        summary: 'generated by this service',
         value: {
           success: true,
           valid: true,
@@ -221,7 +227,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
         },
       },
       unconfirmed: {
-        summary: 'a proof of a retired version, no record',
+        summary: 'a proof under a retired version, without a record',
         value: {
           success: true,
           valid: false,
@@ -235,7 +241,7 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
         },
       },
       malformed: {
-        summary: 'no key at all',
+        summary: 'not a key',
         value: {
           success: true,
           valid: false,
@@ -250,11 +256,11 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
     },
   },
   metrics: {
-    description: `Sums over the last \`hours\`; the period starts on a whole minute.
+    description: `Returns sums over the last \`hours\`. The period starts on a whole minute.
 
 - \`average_latency_ms\` is the mean of the keys' \`latency_ms\`.
 - \`nist_compliance_rate\` is the share of judged streams that passed the gate; 1 without any.
-- \`error_rate\` is generate calls answered 5xx over those answered 2xx or 5xx. 4xx do not count.
+- \`error_rate\` is generate calls with a 5xx response divided by those with 2xx or 5xx. 4xx do not count.
 - \`total_usage\` is metered requests: generated keys and validations.`,
     answers: {
       account: {
@@ -276,12 +282,11 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
     },
   },
   metricsSeries: {
-    description: `The same sums in steps aligned to UTC; quiet steps are there, with zeros.
+    description: `Returns the same sums in steps aligned to UTC. Quiet steps are present, with zeros.
 
-- Without \`step\` the answer has at most 300 steps, each as short as that allows.
-- \`keys_per_second\` divides by the step's length, of the last step by what has passed of it.
-- Percentiles come from a histogram, with a relative error that the schema states. \`null\` means that there was nothing to
-  take them from.`,
+- Without \`step\` you get the shortest that gives at most 300 steps, or 1440.
+- \`keys_per_second\` divides by the step's length, in the last step by the time that has passed.
+- Percentiles come from a histogram; the schema states their relative error. \`null\` means that there are no data.`,
     answers: {
       steps: {
         summary: 'one step of five minutes',
@@ -311,16 +316,16 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
     },
   },
   randomness: {
-    description: `The p-values of the last validated keys, as SP 800-22 §4.2 looks at many sequences.
+    description: `Returns the p-values of the last validated keys, judged together as SP 800-22 §4.2 judges many sequences.
 
 - Each row is one p-value of one \`stream\`: 188 of the generator's output before modulation, and four after modulation, which
-  look for defects of the modulation and say nothing of the generator.
-- A row has a histogram, says whether its p-values are spread evenly (\`uniformity_p\`), and whether as many passed as should
+  look for defects of the modulation and say nothing about the generator.
+- A row shows whether its p-values are spread evenly (\`histogram\`, \`uniformity_p\`), and whether as many passed as expected
   (\`proportion\` between \`proportion_min\` and \`proportion_max\`).
-- The interval is SP 800-22's, row by row: of 192 rows some lie outside by chance. \`verdict\` allows for all rows together: by
-  chance there is a \`fail\` anywhere in at most one look in a hundred.
-- Fewer than 55 samples are not judged: \`null\`.
-- \`include=p_values\` adds the raw values, \`null\` where a test did not apply to a sample.`,
+- The interval is SP 800-22's for a single row: of 192 rows, some lie outside by chance. \`verdict\` corrects for the number of
+  rows: by chance at most one query in a hundred shows any \`fail\`.
+- Below 55 samples the verdict is \`null\`.
+- \`include=p_values\` adds the p-values themselves, \`null\` where a test did not apply to a sample.`,
     answers: {
       row: {
         summary: 'the first of the rows',
@@ -354,19 +359,19 @@ export const OPERATION_TEXTS: Readonly<Record<string, OperationTexts>> = {
   },
   livez: {
     description:
-      '200 while the process answers. Restart it when this fails; nothing else is a reason.',
+      'Returns 200 while the process responds. Restart the process only if this check fails.',
     answers: {
       alive: { summary: 'alive', value: { success: true, status: 'ok', timestamp: TIMESTAMP } },
     },
   },
   readyz: {
-    description: `200 while keys can be made and recorded: generators in service, default source delivering, ledger usable, master
-secret whole, and not on the way out. \`ok\` means that a part works and that its own tests found no defect; it measures no
-entropy. Send no traffic to a replica that answers 503.`,
+    description: `Returns 200 while the server can generate and record keys: the generators work, the default source delivers, the
+ledger is available, the master secret is complete, and the server is not shutting down. \`ok\` means that a part works and that
+its own tests found no defect; it does not measure entropy. Send no traffic to a server that returns 503.`,
     answers: { ready: { summary: 'ready', value: READY } },
   },
   health: {
-    description: 'The same answer as `/readyz`, by the name that many monitors expect.',
+    description: 'The same as `/readyz`, at the path that many monitoring systems expect.',
     answers: { ready: { summary: 'ready', value: READY } },
   },
 };

@@ -1,4 +1,4 @@
-/** Pages that `npm run build` makes: their files, with compressed forms, as routes of the server. */
+/** Serves the pages that `npm run build` makes: a route for each file, with its compressed forms. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fastifyStatic, { type FastifyStaticOptions } from '@fastify/static';
@@ -6,7 +6,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { PAGE_HEADERS } from './page-headers.ts';
 
 export interface BuiltPages {
-  /** What the log calls them. */
+  /** Name in the log. */
   readonly name: string;
   readonly folder: string;
   /** `Cache-Control` of a file, by its path. */
@@ -14,14 +14,14 @@ export interface BuiltPages {
   readonly options: Pick<FastifyStaticOptions, 'prefix' | 'index' | 'decorateReply'>;
 }
 
-/** Whether there is a page in a folder. */
+/** Reports whether a folder has a page. */
 export function isBuilt(folder: string): boolean {
   return existsSync(join(folder, 'index.html'));
 }
 
 /**
- * Serves each file that is there by an address of its own: what is put into the folder later, dot
- * files and compressed forms have none. False, and a warning, when nothing is built.
+ * Adds a route for each file in the folder. Files that are added later, dot files and compressed forms have no route.
+ * Returns false and logs a warning if nothing is built.
  */
 export async function serveBuilt(
   app: FastifyInstance,

@@ -1,4 +1,4 @@
-/** The first address of the service: the dashboard for browsers, and a short index for programs. */
+/** `GET /`: the dashboard for browsers, and a short index for programs. */
 import { relative, sep } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { formatTimestamp } from '../../clock.ts';
@@ -7,11 +7,11 @@ import { PROJECT_VERSION } from '../../version.ts';
 import type { RouteContext } from '../context.ts';
 import { serveBuilt } from './built-pages.ts';
 
-/** Names of files in this folder change with their content. */
+/** The names of files in this folder change with their content. */
 const HASHED_FOLDER = `assets${sep}`;
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** Serves the built dashboard, and the first address. `app` has the base path for its prefix. */
+/** Serves the built dashboard and `GET /`. The prefix of `app` is the base path. */
 export async function serveDashboard(app: FastifyInstance, context: RouteContext): Promise<void> {
   const { dashboardFolder: folder, logger } = context;
   const isServed = await serveBuilt(app, logger, {
@@ -27,8 +27,8 @@ export async function serveDashboard(app: FastifyInstance, context: RouteContext
 }
 
 /**
- * Browsers ask for `text/html`; whoever does not gets an index of addresses. The base path without
- * its slash leads here by a relative address, which holds behind proxies too.
+ * Browsers ask for `text/html`; other clients get an index of addresses. The base path without its slash redirects here by
+ * a relative address, which also works behind proxies.
  */
 function serveFirstAddress(app: FastifyInstance, context: RouteContext, isBuilt: boolean): void {
   const { authenticator, basePath, clock } = context;
@@ -56,7 +56,7 @@ function serveFirstAddress(app: FastifyInstance, context: RouteContext, isBuilt:
         });
       }
       if (isBuilt) return reply.sendFile('index.html');
-      const detail = 'The dashboard is not built: run "npm run build" and start the server again.';
+      const detail = 'The dashboard is not built. Run "npm run build" and restart the server.';
       throw new AppError('not_found', { detail });
     },
   );
@@ -67,7 +67,7 @@ function serveFirstAddress(app: FastifyInstance, context: RouteContext, isBuilt:
   );
 }
 
-/** `Vary` may name `Origin` already. */
+/** Adds a name to `Vary`, which may already name `Origin`. */
 function joinVary(reply: FastifyReply, name: string): string {
   const before = reply.getHeader('vary');
   return before === undefined ? name : `${before}, ${name}`;

@@ -57,7 +57,7 @@ export function generateRoute(app: FastifyInstance, context: RouteContext): void
   );
 }
 
-/** The order; throws `AppError('invalid_request')` on a report of evidence not asked for. */
+/** Returns the order. Throws `invalid_request` for a report without validation. */
 function toOrder(body: GenerateBody, defaultSource: string): KeyOrder {
   const source = body.entropy_source ?? defaultSource;
   if (!isSourceName(source)) throw new Error('the schema let an unknown entropy source through');
@@ -79,7 +79,7 @@ function reportWithoutEvidence(index: number): AppError {
   return new AppError('invalid_request', { fields: [{ pointer: `#/include/${index}`, message }] });
 }
 
-/** The response. The key's bytes end here: only the string remains. */
+/** Returns the response and wipes the bytes of the key: only the string remains. */
 function toResponse(
   order: KeyOrder,
   { keyId, generated }: GenerateOutcome & { kind: 'generated' },
@@ -106,7 +106,7 @@ function toResponse(
   return response;
 }
 
-/** Both published forms of the same verdict: only a stream that passed the gate releases a key. */
+/** Returns both published forms of the verdict. Always PASS: only a stream that passed the gate releases a key. */
 function evidenceFields(evidence: Evidence) {
   return {
     nist_validation: {

@@ -7,12 +7,12 @@ import type { RouteContext } from '../context.ts';
 import { HealthResult } from '../wire/health-schema.ts';
 import { COMMON_ERRORS, responses } from '../wire/responses.ts';
 
-/** Seconds after which a replica that is not ready may be asked again. */
+/** Seconds after which to check an unready server again. */
 const RETRY_AFTER_SECONDS = 1;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answered when every connection is taken, too. */
+    /** True if the route is answered even when all connections are in use. */
     readonly isProbe?: boolean;
   }
 }
@@ -25,8 +25,8 @@ export function healthRoutes(
   { documented }: { documented: boolean },
 ): void {
   const routes = [
-    ['/livez', 'The process answers', () => alive(context)],
-    ['/readyz', 'The replica can serve keys', () => readiness(context)],
+    ['/livez', 'Liveness of the process', () => alive(context)],
+    ['/readyz', 'Readiness of the server', () => readiness(context)],
     ['/health', 'The same as /readyz', () => readiness(context)],
   ] as const;
   for (const [path, summary, report] of routes) {
@@ -62,7 +62,7 @@ function alive({ clock }: RouteContext): Health {
   return { success: true, status: 'ok', timestamp: formatTimestamp(clock.nowMs()) };
 }
 
-/** Ready while keys can be made and recorded and the process is not on its way out. */
+/** Ready while the process can generate and record keys and is not shutting down. */
 function readiness({ service, clock, isDraining }: RouteContext): Health {
   const { ready, entropy, generator, latched, ledger, secret, sources } = service.checkReadiness();
   const status = isDraining() ? 'draining' : ready ? 'ok' : 'unavailable';

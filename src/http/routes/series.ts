@@ -61,10 +61,10 @@ export function seriesRoute(app: FastifyInstance, context: RouteContext): void {
   );
 }
 
-/** The most steps that a period can touch, wherever it begins. */
+/** Most steps that a period can touch, whenever it begins. */
 const mostSteps = (hours: number, step: StepMinutes) => Math.ceil((hours * 60) / step) + 1;
 
-/** The step asked for, if its answer is not too long, or the smallest that gives a short one. */
+/** Returns the requested step, or without one the shortest with a short response. Throws if there are too many steps. */
 function chooseStep(hours: number, asked: StepMinutes | undefined): StepMinutes {
   const smallest = (most: number) =>
     STEP_MINUTES.find((step) => mostSteps(hours, step) <= most) ?? 1_440;
@@ -72,7 +72,7 @@ function chooseStep(hours: number, asked: StepMinutes | undefined): StepMinutes 
   if (mostSteps(hours, asked) <= MAX_STEPS) return asked;
   throw refuseParameter(
     'step',
-    `must be at least ${smallest(MAX_STEPS)} for ${hours} hours, because an answer has at most ${MAX_STEPS} steps; got ${asked}`,
+    `must be at least ${smallest(MAX_STEPS)} for ${hours} hours, because a response has at most ${MAX_STEPS} steps; got ${asked}`,
   );
 }
 

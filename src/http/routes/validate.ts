@@ -29,7 +29,7 @@ export function validateRoute(app: FastifyInstance, context: RouteContext): void
       const outcome = await service.validate(
         authenticator.principal(request),
         key,
-        // Clients that store a proof for every key store an empty one where the answer had none.
+        // Some clients store an empty string when they have no proof.
         proof || undefined,
         observer.stages(request),
       );

@@ -1,19 +1,19 @@
-/** The wire of an account's activity, which clients know as metrics: its sums, the same over time, and its p-values. */
+/** Schemas of an account's activity, which the API calls metrics: sums, sums over time, and p-values. */
 import Type, { type Static } from 'typebox';
 import { ALPHA, SECOND_LEVEL_MINIMUM_SEQUENCES } from '#sp800-22';
 import { StreamName, TestName } from './nist-report.ts';
 import { chosen, oneOf, Success, Timestamp, warnings } from './schemas.ts';
 
-/** The period that the sums are about. */
+/** Hours of the period. */
 export const MIN_HOURS = 1;
 export const MAX_HOURS = 8_760;
 export const DEFAULT_HOURS = 24;
 
-/** Lengths of a step in minutes; from 60 on they are made of the sums by hour. */
+/** Lengths of a step in minutes. Steps of 60 and more use the sums by hour. */
 export const STEP_MINUTES = [1, 5, 15, 60, 360, 1_440] as const;
 export type StepMinutes = (typeof STEP_MINUTES)[number];
 
-/** Steps of one answer, and how many there are at most where the request names no step. */
+/** Most steps of a response, and most steps if the request names no step. */
 export const MAX_STEPS = 1_500;
 export const DEFAULT_MAX_STEPS = 300;
 
@@ -21,7 +21,7 @@ export const MIN_KEYS = 1;
 export const MAX_KEYS = 1_000;
 export const DEFAULT_KEYS = 100;
 
-/** What `include` adds to the answer about randomness. */
+/** Value of `include` for randomness. */
 export const P_VALUES = 'p_values';
 
 export const ActivityQuery = Type.Object({
@@ -30,7 +30,7 @@ export const ActivityQuery = Type.Object({
       minimum: MIN_HOURS,
       maximum: MAX_HOURS,
       default: DEFAULT_HOURS,
-      description: 'length of the period in hours: decimal digits, given once',
+      description: 'length of the period in hours, in decimal digits; at most once',
     }),
   ),
 });
@@ -43,23 +43,30 @@ export const ActivityResult = Type.Object(
         performance: Type.Object(
           {
             total_keys_generated: Type.Integer({ minimum: 0 }),
-            average_latency_ms: Type.Number({ minimum: 0, description: '0 without keys' }),
+            average_latency_ms: Type.Number({
+              minimum: 0,
+              description: 'mean of latency_ms; 0 without keys',
+            }),
             nist_compliance_rate: Type.Number({
               minimum: 0,
               maximum: 1,
-              description: 'share of validated streams that passed the gate; 1 without any',
+              description: 'share of judged streams that passed the gate; 1 without any',
             }),
             error_rate: Type.Number({
               minimum: 0,
               maximum: 1,
-              description: 'generate calls answered 5xx / (2xx + 5xx); 0 without any',
+              description:
+                'generate calls with a 5xx response / those with 2xx or 5xx; 0 without any',
             }),
           },
           { title: 'PerformanceMetrics' },
         ),
         usage: Type.Object(
           {
-            api_key_count: Type.Integer({ minimum: 0, description: 'active API keys' }),
+            api_key_count: Type.Integer({
+              minimum: 0,
+              description: 'API keys that are not revoked now',
+            }),
             total_usage: Type.Integer({ minimum: 0, description: 'metered requests' }),
           },
           { title: 'UsageMetrics' },
@@ -96,7 +103,7 @@ const SeriesPoint = Type.Object(
     keys_per_second: Type.Number({
       minimum: 0,
       description:
-        'keys / length of the step; of the last one, what has passed of it, at least 1 s',
+        'keys / length of the step; in the last step, the time that has passed, at least 1 s',
     }),
     requests: count('metered requests: generated keys and validations'),
     latency_ms: orNull(
@@ -104,18 +111,18 @@ const SeriesPoint = Type.Object(
         {
           mean: Type.Number({ minimum: 0, description: 'exact' }),
           p50: percentile(
-            'from a histogram: off by at most 9.1 %; null where not all keys are in it',
+            'from a histogram: off by at most 9.1 %; null if the histogram lacks keys',
           ),
           p90: percentile('as p50'),
           p99: percentile('as p50'),
         },
         { title: 'SeriesLatency' },
       ),
-      'from acceptance to key and proof ready; null without keys',
+      'from acceptance of the request until key and proof are ready; null without keys',
     ),
     streams: count('streams judged by the statistical suite'),
-    nist_compliance_rate: share('share of them that passed the gate; null without any'),
-    failures: count('generate calls answered 5xx'),
+    nist_compliance_rate: share('share of streams that passed the gate; null without any'),
+    failures: count('generate calls with a 5xx response'),
     error_rate: share('failures / (keys + failures); null without calls'),
   },
   { title: 'SeriesPoint' },
@@ -132,7 +139,7 @@ export const SeriesResult = Type.Object(
         points: Type.Array(SeriesPoint, {
           minItems: 1,
           maxItems: MAX_STEPS,
-          description: 'every step from start to end, aligned to UTC, quiet ones as well',
+          description: 'every step from start to end, aligned to UTC, including quiet ones',
         }),
       },
       { title: 'Series', description: "The caller's account over the period." },
@@ -151,11 +158,11 @@ export const RandomnessQuery = Type.Object({
       minimum: MIN_KEYS,
       maximum: MAX_KEYS,
       default: DEFAULT_KEYS,
-      description: 'how many of the last validated keys: decimal digits, given once',
+      description: 'number of the last validated keys, in decimal digits; at most once',
     }),
   ),
   include: Type.Optional(
-    oneOf([P_VALUES], 'string', 'extra field of each row, given once: its p-values'),
+    oneOf([P_VALUES], 'string', 'extra field of each row: its p-values; at most once'),
   ),
 });
 
@@ -169,7 +176,8 @@ const RandomnessRow = Type.Object(
     test: TestName,
     label: Type.String({
       maxLength: 16,
-      description: 'what the p-value is about, as in nist_report; empty where a test has one',
+      description:
+        'name of the p-value within its test, as in nist_report; empty if the test has only one',
     }),
     samples: count('keys to whose sample the test applied'),
     histogram: Type.Array(Type.Integer({ minimum: 0 }), {
@@ -181,15 +189,15 @@ const RandomnessRow = Type.Object(
     passed: count('samples with a p-value of at least significance_level'),
     proportion: share(`passed / samples; ${unjudged}`),
     proportion_min: share(`lower end of the interval of SP 800-22 §4.2.1; ${unjudged}`),
-    proportion_max: share(`its upper end; ${unjudged}`),
+    proportion_max: share(`upper end of that interval; ${unjudged}`),
     verdict: orNull(
       oneOf(['pass', 'fail'], 'string', 'label of this service'),
-      `fail: one of two exact checks has a probability below 0.01 over the number of all checks; ${unjudged}`,
+      `fail if uniformity_p, or the exact probability of the proportion, is below 0.01 divided by the number of all checks; ${unjudged}`,
     ),
     p_values: Type.Optional(
-      Type.Array(orNull(PValue, 'rounded down to nine decimals; null: did not apply'), {
+      Type.Array(orNull(PValue, 'rounded down to nine decimals; null if the test did not apply'), {
         maxItems: MAX_KEYS,
-        description: 'with include=p_values: one a key, oldest first',
+        description: 'with include=p_values: one per key, oldest first',
       }),
     ),
   },
@@ -201,19 +209,21 @@ export const RandomnessResult = Type.Object(
     success: Success,
     randomness: Type.Object(
       {
-        keys: Type.Integer({ minimum: 0, maximum: MAX_KEYS, description: 'keys looked at' }),
-        first: orNull(Timestamp, 'when the oldest of them was recorded; null without keys'),
-        last: orNull(Timestamp, 'when the newest of them was recorded; null without keys'),
-        significance_level: Type.Number({ description: `of one test: ${ALPHA}` }),
+        keys: Type.Integer({ minimum: 0, maximum: MAX_KEYS, description: 'keys found' }),
+        first: orNull(Timestamp, 'when the oldest key was recorded; null without keys'),
+        last: orNull(Timestamp, 'when the newest key was recorded; null without keys'),
+        significance_level: Type.Number({
+          description: `significance level of one test: ${ALPHA}`,
+        }),
         rows: Type.Array(RandomnessRow, {
           description:
-            'one a p-value: the 188 of the suite on the carrier, then the 4 of the tests on the modulated stream',
+            'one for each p-value: the 188 of the suite on the carrier, then the 4 of the tests on the modulated stream',
         }),
       },
       {
         title: 'RandomnessSums',
         description:
-          "The samples of the caller's last validated keys, after SP 800-22 §4.2. Keys of releases that tested the modulated stream by the whole suite are left out.",
+          "The samples of the caller's last validated keys, judged together (SP 800-22 §4.2). Keys of old releases, which ran the whole suite on the modulated stream, are left out.",
       },
     ),
     timestamp: Timestamp,

@@ -1,10 +1,10 @@
-/** Request bodies: what every route that takes one does before its handler. */
+/** Hooks that every route with a body runs before its handler. */
 import type { FastifyRequest } from 'fastify';
 import type { TObject } from 'typebox';
 import { AppError } from '../../errors.ts';
 import { noteUnknownFields, refuseUnknownFields } from './unknown-fields.ts';
 
-/** The hooks of a route that takes a body of this schema, and no query; `smallest` is a valid body. */
+/** Returns the hooks of a route with a body of this schema and no query. `smallest` is a valid body, for messages. */
 export function takesBody(schema: TObject, smallest: string) {
   const known = { body: Object.keys(schema.properties), query: [] };
   return {

@@ -1,7 +1,7 @@
 /**
- * Wrong fields in words: what was expected and what came. A key or a proof may be anywhere in a
- * request, so only what cannot be one is shown: numbers and short strings where a field has a list of
- * values. Of `key` and `hash_proof`, and of the body as a whole, an answer names the type alone.
+ * Messages for wrong fields: the expected value and the value received. A key or a proof may be anywhere in a
+ * request, so a message shows only what cannot be one: numbers, and short strings where a field has a list of
+ * values. For `key`, `hash_proof` and the body as a whole it gives only the type.
  */
 import type { FastifyError } from 'fastify';
 import type { FieldError } from '../../errors.ts';
@@ -9,19 +9,19 @@ import { labelOf, quoteName } from './field-names.ts';
 
 type Issue = NonNullable<FastifyError['validation']>[number];
 
-/** Longer strings are not shown. A key has at least 32 characters. */
+/** Longest string that a message shows. A key has at least 32 characters. */
 const MAX_SHOWN = 24;
 
-/** The message of a field that is required and not there. */
+/** Message for a missing required field. */
 export const MISSING = 'is required';
 
-/** What helps beyond a list of values. */
+/** Advice that follows the list of allowed values, by pointer. */
 const ADVICE: Readonly<Record<string, string>> = {
   '#/entropy_source':
-    '. An operator enables other sources with PHM_ENTROPY_SOURCES (docs/configuration.md)',
+    '. The operator enables other sources with PHM_ENTROPY_SOURCES (docs/configuration.md)',
 };
 
-/** One error a field: where an enumeration fails, its list says more than the type it implies. */
+/** Returns one error per field. A failed enumeration wins over a wrong type, because its list of values says more. */
 export function toFieldErrors(
   issues: readonly Issue[],
   value: unknown,
@@ -40,7 +40,7 @@ export function toFieldErrors(
   return [...byPointer.values()];
 }
 
-/** The first wrong field as a sentence, and how many more there are. */
+/** Returns a sentence about the first wrong field, with the number of the others. */
 export function summarize([first, ...others]: readonly FieldError[]): string {
   if (!first) return '';
   const end = /[?.]$/.test(first.message) ? '' : '.';
@@ -51,7 +51,7 @@ export function summarize([first, ...others]: readonly FieldError[]): string {
   return `${sentence} ${more}, see "errors".`;
 }
 
-/** What came, for a field that takes a list of values: short strings are shown. */
+/** Describes the value received for a field with a list of values; shows short strings. */
 export function describeChoice(value: unknown): string {
   if (typeof value === 'string' && value !== '' && value.length <= MAX_SHOWN) {
     return `the string ${quoteName(value)}`;
@@ -64,7 +64,7 @@ function describe({ keyword, params, message }: Issue, pointer: string, value: u
     case 'required':
       return MISSING;
     case 'enum': {
-      // null stands for a field that is left out: that is no choice to offer.
+      // null means that the field is left out, so it is no choice to offer.
       const allowed = (params.allowedValues as readonly unknown[]).filter((one) => one !== null);
       return `must be one of ${allowed.join(', ')}; got ${describeChoice(value)}${ADVICE[pointer] ?? ''}`;
     }
@@ -93,7 +93,7 @@ function describeType(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** The part of a value that a JSON Pointer leads to. */
+/** Returns the part of a value at a JSON Pointer. */
 function valueAt(value: unknown, path: string): unknown {
   const names = path.split('/').slice(1);
   return names.reduce((part: unknown, name) => Object(part)[name], value);

@@ -1,12 +1,12 @@
-/** Names of fields in answers: a client may have put anything there, a key or a control character too. */
+/** Shows names of fields in responses. A client can send anything as a name, such as a key or a control character. */
 
-/** A longer name may be a key, which has at least 32 characters. The longest known name has 22. */
+/** Longest name shown in full: a longer one may be a key (at least 32 characters). The longest known name has 22. */
 const MAX_NAME = 24;
 
-/** What is shown of a longer name: of a hexadecimal key of 128 bits, 32 bits. */
+/** Characters shown of a longer name: 32 bits of a hexadecimal key of 128 bits. */
 const SHOWN_OF_LONGER = 8;
 
-/** Characters that draw nothing or move others about in a terminal or a page. */
+/** Characters that are invisible or that rearrange others in a terminal or a page. */
 const INVISIBLE = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
 
 function cut(name: string): string {
@@ -14,7 +14,7 @@ function cut(name: string): string {
   return `${name.slice(0, SHOWN_OF_LONGER).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
-/** A name in double quotes, short and with visible characters only. */
+/** Returns a name in double quotes, shortened and with visible characters only. */
 export function quoteName(name: string): string {
   return JSON.stringify(cut(name)).replace(
     INVISIBLE,
@@ -22,23 +22,23 @@ export function quoteName(name: string): string {
   );
 }
 
-/** `#/name`: a JSON Pointer as a URI fragment (RFC 6901 §6), like those of field errors. */
+/** Returns `#/name`: a JSON Pointer as a URI fragment (RFC 6901 §6), as in field errors. */
 export function bodyPointer(name: string): string {
   const escaped = cut(name).replaceAll('~', '~0').replaceAll('/', '~1');
   return `#/${encodeURIComponent(escaped.toWellFormed())}`;
 }
 
-/** `?name`. */
+/** Returns `?name`. */
 export function queryPointer(name: string): string {
   return `?${encodeURIComponent(cut(name).toWellFormed())}`;
 }
 
-/** The name that a pointer leads to. */
+/** Returns the name in a pointer. */
 export function nameOf(pointer: string): string {
   return decode(pointer.replace(/^(?:#\/|\?)/, ''));
 }
 
-/** What a pointer stands for, as the subject of a sentence. */
+/** Names the target of a pointer, as the subject of a sentence. */
 export function labelOf(pointer: string): string {
   if (pointer === '#') return 'The body';
   if (pointer === '?') return 'The query';

@@ -1,28 +1,28 @@
 /**
- * What HTTP/1.1 asks of every request before anything in it is believed (RFC 9112 §3.2, §6.1; RFC 9110 §7.2,
- * §10.1.1): its target, its Host, the coding of its body, and the expectation that it waits for.
+ * Checks what HTTP/1.1 requires of every request (RFC 9112 §3.2, §6.1; RFC 9110 §7.2, §10.1.1): its target, its
+ * Host, the coding of its body, and its expectation.
  */
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../errors.ts';
 
-/** A target in absolute form. Its authority may be malformed. */
+/** A request target in absolute form. Its authority may be malformed. */
 const ABSOLUTE_FORM = /^https?:\/\/([^/?#]*)(.*)$/i;
 
 /** RFC 3986 §3.2.2: an address in brackets, or a name; then a port, which may be empty. */
 const HOST = /^(?:\[([0-9a-f:.]+)\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::(\d{0,5}))?$/i;
 const MAX_PORT = 65_535;
 
-/** For OPTIONS about the server as a whole. */
+/** `Allow` for `OPTIONS *`. */
 const SERVER_METHODS = 'GET, HEAD, OPTIONS, POST';
 
-/** Requests whose clients wait for 100 (Continue) before they send a body. */
+/** Requests whose clients wait for 100 (Continue) before they send the body. */
 const expectant = new WeakSet<IncomingMessage>();
 
 /**
- * The target in origin form. The host of a target in absolute form takes the place of the Host header, which
- * must be ignored then (RFC 9112 §3.2.2): all that asks for the host of a request sees it.
+ * Returns the request target in origin form. If it is in absolute form, its host replaces the Host header, which
+ * must then be ignored (RFC 9112 §3.2.2), so later readers of the Host see the right one.
  */
 export function toOriginForm(request: IncomingMessage): string {
   const { url = '' } = request;
@@ -32,27 +32,30 @@ export function toOriginForm(request: IncomingMessage): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** Throws what is wrong with a request, or answers one that is about no resource. */
+/** Throws an error if the request is malformed; answers `OPTIONS *`. */
 export function checkFraming({ raw, url }: FastifyRequest, reply: FastifyReply): void {
   if (!/^1\.[01]$/.test(raw.httpVersion)) {
     reply.header('connection', 'close');
-    throw malformed('The version of HTTP is neither 1.1 nor 1.0.');
+    throw malformed('The HTTP version is neither 1.1 nor 1.0.');
   }
   const given = hostsOf(raw.rawHeaders);
   const isHostMissing = given.length === 0 && raw.httpVersion === '1.1';
-  if (isHostMissing || given.length > 1) throw malformed('Exactly one Host header is needed.');
+  if (isHostMissing || given.length > 1)
+    throw malformed('The request must have exactly one Host header.');
   for (const host of [...given, raw.headers.host ?? given[0]]) {
-    if (host !== undefined && !isHost(host)) throw malformed('The host is not well-formed.');
+    if (host !== undefined && !isHost(host)) throw malformed('The Host is not well-formed.');
   }
   refuseCodings(raw, reply);
   if (url === '*' && raw.method === 'OPTIONS') {
     reply.code(204).header('allow', SERVER_METHODS).send();
   } else if (!url.startsWith('/') || url.includes('#')) {
-    throw malformed('The target must be a path, or an http or https address, without a fragment.');
+    throw malformed(
+      'The request target must be a path, or an http or https URL, without a fragment.',
+    );
   }
 }
 
-/** What cannot be decoded is not read on: where its body ends is not known. */
+/** Refuses a body with an unknown coding: its end is unknown, so the connection closes. */
 function refuseCodings({ headers, httpVersion }: IncomingMessage, reply: FastifyReply): void {
   const coding = headers['transfer-encoding'];
   if (coding === undefined) return;
@@ -65,7 +68,7 @@ function refuseCodings({ headers, httpVersion }: IncomingMessage, reply: Fastify
   throw new AppError('unsupported_transfer_encoding');
 }
 
-/** Notes that a client waits for 100 (Continue). False when it expects something else as well. */
+/** Notes that a client waits for 100 (Continue). Returns false if it expects anything else. */
 export function noteExpectation(request: IncomingMessage): boolean {
   const expectations = request.headers.expect?.split(',') ?? [];
   if (expectations.some((one) => one.trim().toLowerCase() !== '100-continue')) return false;
@@ -74,8 +77,8 @@ export function noteExpectation(request: IncomingMessage): boolean {
 }
 
 /**
- * Tells a client that waits to go on with a body of at most `limitBytes`; a longer one is refused unread. The
- * caller has let the request in. After an answer without it Node closes the connection.
+ * Sends 100 (Continue) to a client that waits for it, if the body is at most `limitBytes` long. The caller has
+ * checked the API key. After a final response without 100 (Continue), Node closes the connection.
  */
 export function tellToContinue({ raw }: FastifyRequest, reply: FastifyReply, limitBytes: number) {
   if (!expectant.delete(raw)) return;
@@ -84,7 +87,7 @@ export function tellToContinue({ raw }: FastifyRequest, reply: FastifyReply, lim
   if (isWanted && length !== '0') reply.raw.writeContinue();
 }
 
-/** Raw headers alternate name and value, with repeated ones as they came. */
+/** Returns all Host headers. Raw headers alternate names and values and include repeated ones. */
 function hostsOf(rawHeaders: readonly string[]): string[] {
   return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === 'host');
 }

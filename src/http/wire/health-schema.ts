@@ -6,11 +6,11 @@ import { oneOf, Timestamp } from './schemas.ts';
 export const HealthResult = Type.Object(
   {
     success: Type.Boolean({ description: 'true when healthy' }),
-    status: oneOf(['ok', 'unavailable', 'draining'], 'string', 'state of this replica'),
+    status: oneOf(['ok', 'unavailable', 'draining'], 'string', 'state of this server'),
     checks: Type.Optional(
       Type.Record(Type.String(), Type.String(), {
         description:
-          'state of entropy (ok, starting or unavailable), each entropy source, generator (ok, starting, unjudged or latched), ledger, master_secret and accepting',
+          'state of each check: entropy (ok, starting or unavailable), each entropy source, generator (ok, starting, unjudged or latched), ledger, master_secret and accepting',
       }),
     ),
     latch: Type.Optional(
@@ -19,14 +19,14 @@ export const HealthResult = Type.Object(
           cause: oneOf(
             Object.keys(LATCH_TESTS) as LatchCause[],
             'string',
-            'what showed the defect: a self-test, failures of the gate (two in a row, or three within 1,000 verdicts), a biased sample, an exact test that a key failed, or a repeated key',
+            'what showed the defect: a self-test, failures of the gate (two in a row, or three within 1,000 verdicts), a biased sample, an exact test of a key, or a repeated key',
           ),
           test: Type.String({ description: 'the test that showed it' }),
         },
         {
           title: 'Latch',
           description:
-            'present once this process makes no more keys because a generator proved defective; a restart clears it',
+            'Present when a generator has proved defective. This process then generates no more keys until a restart.',
         },
       ),
     ),

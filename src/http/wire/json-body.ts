@@ -1,4 +1,4 @@
-/** JSON bodies: I-JSON (RFC 7493) in UTF-8. Bodies hold keys, so no error quotes one. */
+/** JSON bodies: I-JSON (RFC 7493) in UTF-8. Bodies hold keys, so no error quotes a body. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { MIMEType } from 'node:util';
@@ -8,7 +8,7 @@ import { quoteName } from './field-names.ts';
 import { findJsonFault, type JsonFault } from './json-fault.ts';
 import { readBody } from './read-body.ts';
 
-/** Takes the place of the framework's parser, which lets repeated names and wrong encodings through. */
+/** Replaces the framework's parser, which accepts repeated names and wrong encodings. */
 export function parseJsonBodies(app: FastifyInstance, limitBytes: number): void {
   const parse = async ({ headers }: FastifyRequest, payload: IncomingMessage) => {
     const body = await readBody(payload, limitBytes);
@@ -18,10 +18,10 @@ export function parseJsonBodies(app: FastifyInstance, limitBytes: number): void 
   app.addContentTypeParser('application/json', parse);
 }
 
-/** The value of a body; undefined for one without text. Throws `malformed_json`. */
+/** Parses a body; returns undefined for an empty one. Throws `malformed_json`. */
 export function parseJson(body: Buffer): unknown {
   if (!isUtf8(body)) throw new AppError('malformed_json', { detail: 'The body is not UTF-8.' });
-  // RFC 8259 §8.1: a parser may ignore a byte order mark, which editors on Windows write.
+  // RFC 8259 §8.1: a parser may ignore a byte order mark. Editors on Windows write one.
   const text = body.toString('utf8').replace(/^\ufeff/, '');
   if (/^[ \t\n\r]*$/.test(text)) return undefined;
   const fault = findJsonFault(text);
@@ -35,12 +35,12 @@ function describe({ what, line, column, repeated }: JsonFault) {
     return { detail: `The body is not valid JSON. At ${place}: ${what}.` };
   }
   return {
-    detail: `The body has the name ${quoteName(repeated)} twice in one object, the second time at ${place}.`,
-    remedy: 'Give each name once.',
+    detail: `The body has the name ${quoteName(repeated)} twice in one object; the second is at ${place}.`,
+    remedy: 'Send each name once.',
   };
 }
 
-/** UTF-8 where none is given: JSON has no other (RFC 8259 §8.1). Empty for what cannot be read. */
+/** Returns the charset; UTF-8 if there is none (RFC 8259 §8.1), and an empty string if the header is malformed. */
 function charsetOf(contentType: string): string {
   try {
     return new MIMEType(contentType).params.get('charset') ?? 'utf-8';
@@ -49,11 +49,11 @@ function charsetOf(contentType: string): string {
   }
 }
 
-/** Throws `unsupported_media_type` on a charset other than UTF-8. */
+/** Throws `unsupported_media_type` for a charset other than UTF-8. */
 function requireUtf8(contentType: string): void {
   if (contentType === 'application/json' || /^utf-?8$/i.test(charsetOf(contentType))) return;
   throw new AppError('unsupported_media_type', {
     detail: 'The charset in Content-Type is not UTF-8.',
-    remedy: 'Encode the body as UTF-8, and leave charset out.',
+    remedy: 'Encode the body as UTF-8 and omit the charset.',
   });
 }

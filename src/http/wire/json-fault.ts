@@ -1,28 +1,28 @@
 /**
- * What is wrong with a JSON text, and where: for error messages, which must not quote the text, and for
- * what `JSON.parse` lets through. `JSON.parse` makes the values; this only looks.
+ * Finds the first fault in a JSON text and its position. Error messages must not quote the text, and `JSON.parse`
+ * accepts some faults. This module only checks; `JSON.parse` makes the values.
  *
- * Standards: RFC 8259 (JSON); RFC 7493 (I-JSON) §2.1 and §2.3 for what it forbids beyond that.
+ * Standards: RFC 8259 (JSON); RFC 7493 (I-JSON) §2.1 and §2.3 for further restrictions.
  */
 
 export interface JsonFault {
-  /** "expected a value", as the end of a sentence that names the place. */
+  /** Description, such as "expected a value": the end of a sentence that names the position. */
   readonly what: string;
-  /** From 1. A column counts characters, not bytes. */
+  /** Starts at 1. A column counts characters, not bytes. */
   readonly line: number;
   readonly column: number;
-  /** The name that occurs twice, of a text with a repeated name. */
+  /** The repeated name, if that is the fault. */
   readonly repeated?: string;
 }
 
 const SPACE = /[ \t\n\r]*/y;
 const LITERAL = /true|false|null/y;
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
-/** A string up to its closing quote, or to what cannot stand in it. */
+/** A string up to its closing quote, or to the first invalid character. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 §7 forbids them in strings.
 const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*/y;
 
-/** The first fault of a JSON text; undefined for a text without one. */
+/** Returns the first fault of a JSON text, or undefined. */
 export function findJsonFault(text: string): JsonFault | undefined {
   try {
     new Scanner(text).scan();
@@ -33,7 +33,7 @@ export function findJsonFault(text: string): JsonFault | undefined {
   }
 }
 
-/** Ends a scan, with what was expected. */
+/** Ends a scan; the message says what was expected. */
 class Fault extends Error {
   readonly offset: number;
   readonly more: { readonly repeated?: string };
@@ -45,11 +45,11 @@ class Fault extends Error {
   }
 }
 
-/** Reads a text from left to right. It keeps its own stack, since a text may nest thousands deep. */
+/** Reads a text from left to right. It keeps its own stack, because a text may nest thousands of levels deep. */
 class Scanner {
   readonly #text: string;
   #at = 0;
-  /** What is open: of an object the names so far, null for an array. */
+  /** Open objects and arrays: the names so far for an object, null for an array. */
   readonly #open: (Set<string> | null)[] = [];
 
   constructor(text: string) {
@@ -62,7 +62,7 @@ class Scanner {
     if (this.#at < this.#text.length) throw this.#expected('nothing after the value');
   }
 
-  /** Reads a value, or of an array or object what comes before its first value. */
+  /** Reads a value; for an array or object, everything before its first value. */
   #beginValue(): void {
     for (;;) {
       this.#skip(SPACE);
@@ -81,7 +81,7 @@ class Scanner {
     }
   }
 
-  /** After a value: closes what ends here; true when another value follows. */
+  /** Closes the arrays and objects that end after a value. Returns true if another value follows. */
   #continues(): boolean {
     for (;;) {
       this.#skip(SPACE);
@@ -97,7 +97,6 @@ class Scanner {
     }
   }
 
-  /** Reads the name of a member and its colon. */
   #name(): void {
     this.#skip(SPACE);
     const start = this.#at;
@@ -116,8 +115,8 @@ class Scanner {
     if (!this.#take('"')) throw this.#brokenString();
     if (!raw.includes('\\')) return raw;
     const value = JSON.parse(`"${raw}"`) as string;
-    // RFC 7493 §2.1: half of a surrogate pair is no character.
-    if (!value.isWellFormed()) throw new Fault('a \\u escape stands for half a character', start);
+    // RFC 7493 §2.1: half of a surrogate pair is not a character.
+    if (!value.isWellFormed()) throw new Fault('a \\u escape encodes half a character', start);
     return value;
   }
 
@@ -125,7 +124,7 @@ class Scanner {
     const next = this.#text[this.#at];
     if (next === undefined) return this.#expected('the closing quote of a string');
     if (next === '\\') return new Fault('a string has an unknown escape', this.#at);
-    return new Fault('a string has a control character that is not escaped', this.#at);
+    return new Fault('a string has an unescaped control character', this.#at);
   }
 
   #skip(pattern: RegExp): boolean {

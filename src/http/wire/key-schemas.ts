@@ -1,4 +1,4 @@
-/** The wire of generate and validate. Field names and their order are the interface specification's. */
+/** Schemas of generate and validate. The interface specification sets the names and the order of the fields. */
 import Type, { type Static } from 'typebox';
 import { SECURITY_LEVELS, type SecurityLevel } from '../../keys/index.ts';
 import {
@@ -10,20 +10,20 @@ import { NistReport } from './nist-report.ts';
 import { BODY_RULES, chosen, leavable, oneOf, Success, Timestamp, warnings } from './schemas.ts';
 
 /**
- * `nist_report` adds everything that the suite found, and needs `enable_nist_validation`. `hash_proof` is accepted because
- * clients send it; the proof is in every answer.
+ * Values of `include`. `nist_report` adds the full report and needs `enable_nist_validation`. `hash_proof` is accepted
+ * because clients send it; the proof is in every response.
  */
 export const INCLUDABLE = ['hash_proof', 'nist_report'] as const;
 export type Includable = (typeof INCLUDABLE)[number];
 
-/** Longest key or proof that is read at all; a key has at most 96 characters, a proof 88. */
+/** Longest key or proof that a request may contain. A key has at most 96 characters, a proof 88. */
 const MAX_TEXT = 4_096;
 
 const Level = oneOf<SecurityLevel>(SECURITY_LEVELS, 'integer', 'length of the key in bits', {
   title: 'SecurityLevel',
 });
 
-/** The generate body; `sources` are the entropy sources that this server lets requests name. */
+/** Returns the schema of the generate body. `sources` are the entropy sources that requests may name. */
 export function generateBody(sources: readonly string[], defaultSource: string) {
   return Type.Object(
     {
@@ -31,17 +31,22 @@ export function generateBody(sources: readonly string[], defaultSource: string) 
       enable_nist_validation: leavable(
         Type.Boolean({
           default: false,
-          description: "judge the generator's output before modulation by the SP 800-22 suite",
+          description: "run the SP 800-22 suite on the generator's output before modulation",
         }),
       ),
       modulation_type: leavable(
-        oneOf<ModulationType>(MODULATION_TYPES, 'string', 'modulation algorithm type', {
-          title: 'ModulationType',
-          default: DEFAULT_MODULATION,
-        }),
+        oneOf<ModulationType>(
+          MODULATION_TYPES,
+          'string',
+          'modulation type; changes neither strength nor entropy',
+          {
+            title: 'ModulationType',
+            default: DEFAULT_MODULATION,
+          },
+        ),
       ),
       entropy_source: leavable(
-        oneOf(sources, 'string', 'entropy source mixed in beside the operating system', {
+        oneOf(sources, 'string', 'entropy source mixed in besides the operating system', {
           title: 'EntropySource',
           default: defaultSource,
         }),
@@ -49,8 +54,7 @@ export function generateBody(sources: readonly string[], defaultSource: string) 
       include: leavable(
         Type.Array(oneOf<Includable>(INCLUDABLE, 'string', 'extra field'), {
           maxItems: 16,
-          description:
-            'extra fields to add to the response; nist_report needs enable_nist_validation',
+          description: 'extra fields of the response; nist_report needs enable_nist_validation',
         }),
       ),
     },
@@ -60,20 +64,20 @@ export function generateBody(sources: readonly string[], defaultSource: string) 
 
 export type GenerateBody = Static<ReturnType<typeof generateBody>>;
 
-/** Starts the description of a field that restates results and adds nothing to them. */
-const LABEL = 'label of this service, required by its interface';
+/** Start of the description of a field that only restates results. */
+const LABEL = 'label prescribed by the interface';
 
 export const NistValidation = Type.Object(
   {
     certification_status: oneOf(
       ['PASS', 'FAIL'],
       'string',
-      `${LABEL}: whether the gate passed. No key is released on FAIL`,
+      `${LABEL}: PASS if the gate passed. FAIL releases no key`,
     ),
     tests_passed: Type.Integer({
       minimum: 0,
       maximum: 15,
-      description: "tests that the generator's output before modulation passed",
+      description: "tests passed by the generator's output before modulation",
     }),
     total_tests: Type.Integer({
       minimum: 13,
@@ -83,7 +87,7 @@ export const NistValidation = Type.Object(
     compliance_level: oneOf(
       ['CERTIFICATION_READY', 'REVIEW', 'NON_COMPLIANT'],
       'string',
-      `${LABEL}: CERTIFICATION_READY if all tests passed, REVIEW if any fell below 0.01. NIST certifies nothing by SP 800-22`,
+      `${LABEL}: CERTIFICATION_READY if all tests passed, REVIEW if any p-value is below 0.01. NIST certifies nothing by SP 800-22`,
     ),
   },
   { title: 'NistValidation' },
@@ -95,31 +99,34 @@ export const GeneratedKey = Type.Object(
     key_id: Type.String({ pattern: '^phm_[0-9]+$', description: 'identifier of the key' }),
     key: Type.String({
       pattern: '^([0-9a-f]{32}|[0-9a-f]{64}|[0-9a-f]{96})$',
-      description: 'the key, lowercase hexadecimal; shown once and never stored',
+      description: 'the key in lowercase hexadecimal; shown once and never stored',
     }),
     security_level: chosen(SECURITY_LEVELS, 'the requested level'),
     security_strength_bits: Type.Integer({
       minimum: 0,
       maximum: 256,
-      description: "the requested level or the generator's security strength, whichever is less",
+      description: "the smaller of the requested level and the generator's security strength",
     }),
     entropy_bits: Type.Number({
       minimum: 0,
       maximum: 384,
       description:
-        'min-entropy credited to the key, scaled by the 99 % bound of a defect screen: 254.8 of 256 is no loss; 0 where no source is credited',
+        'entropy credited to the key, scaled by the 99 % bound of a defect screen: 254.8 of 256 is no loss; 0 if no source is credited',
     }),
-    latency_ms: Type.Number({ minimum: 0, description: 'from acceptance to key and proof ready' }),
+    latency_ms: Type.Number({
+      minimum: 0,
+      description: 'from acceptance of the request until key and proof are ready',
+    }),
     timestamp: Timestamp,
     source: Type.String({
-      description: 'entropy source of this key beside the operating system; os: no other',
+      description: 'entropy source of this key besides the operating system; os: no other',
     }),
     quantum_hardware: Type.Boolean({
       description:
-        "whether source is quantum hardware, on its provider's word alone; credited 0 bits by default",
+        'true if the provider of source says that it is quantum hardware; credited with 0 bits by default',
     }),
     entropy_job_id: Type.Union([Type.String(), Type.Null()], {
-      description: 'job of the hardware that fed the key, or null',
+      description: 'IBM Quantum job whose output is in the reseed of this key, or null',
     }),
     hash_proof: Type.String({
       pattern: '^proof_[1-9][0-9]{77,81}$',
@@ -130,7 +137,7 @@ export const GeneratedKey = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 100,
-        description: `${LABEL}: share of the tests passed, in percent; with nist_validation`,
+        description: `${LABEL}: share of the tests passed, in per cent; with nist_validation`,
       }),
     ),
     nist_grade: Type.Optional(
@@ -146,7 +153,7 @@ export const GeneratedKey = Type.Object(
   {
     title: 'GeneratedKey',
     description:
-      'nist_validation, nist_score and nist_grade come together, with enable_nist_validation.',
+      'With enable_nist_validation the response also has nist_validation, nist_score and nist_grade.',
   },
 );
 
@@ -161,7 +168,7 @@ export const ValidateBody = Type.Object(
     hash_proof: leavable(
       Type.String({
         maxLength: MAX_TEXT,
-        description: 'proof from generate; without it, or with an empty one, the ledger decides',
+        description: 'proof from generate; if it is absent or empty, the ledger decides',
       }),
     ),
   },
@@ -173,20 +180,20 @@ const check = (values: string[], description: string) => oneOf(values, 'string',
 export const ValidationResult = Type.Object(
   {
     success: Success,
-    valid: Type.Boolean({ description: 'overall verdict: all three checks are good' }),
+    valid: Type.Boolean({ description: 'overall verdict: true if all three checks are good' }),
     validation_details: Type.Object(
       {
         key_format: check(['valid', 'invalid'], '32, 64 or 96 lowercase hexadecimal digits'),
         entropy_check: check(['passed', 'failed', 'skipped'], 'six exact binomial tests'),
         proof_verification: check(
           ['passed', 'failed', 'skipped', 'unconfirmed'],
-          'the proof, or without one the ledger, vouches for the key; "unconfirmed": the key is of a retired version ' +
-            'of the master secret, and no record vouches for it',
+          'passed if the proof, or without one the ledger, confirms the key; "unconfirmed": the key belongs to a ' +
+            'retired version of the master secret, and no record confirms it',
         ),
         retired_secret: Type.Optional(
           check(
             ['record_found', 'record_too_late', 'no_record'],
-            'only with a key of a retired version of the master secret: what the ledger, which then decides, has of it',
+            'only for a key of a retired version of the master secret: the record of the key in the ledger, which then decides',
           ),
         ),
       },

@@ -1,12 +1,12 @@
 /** Suggestions for misspelt names: "did you mean …?". */
 
-/** A longer name is compared with nothing, so that the work is bounded. */
+/** Longest name that is compared, so that the work is bounded. */
 const MAX_LENGTH = 40;
 
-/** A shorter name is not looked for inside of others. */
+/** Shortest name that is searched for inside others. */
 const MIN_PART = 4;
 
-/** The known name that an unknown one most likely stands for, or undefined. */
+/** Returns the known name that an unknown one most likely means, or undefined. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
   const plain = simplify(name);
@@ -26,7 +26,7 @@ function simplify(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
-/** Typing errors first, up to a third of the name; then one name as a part of the other. */
+/** Prefers typing errors, up to a third of the name, over a name that contains the other. */
 function difference(name: string, candidate: string): number {
   const errors = editDistance(name, candidate);
   if (errors <= Math.floor(name.length / 3)) return errors;

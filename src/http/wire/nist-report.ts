@@ -1,4 +1,4 @@
-/** `nist_report`: the full report on the sample of one key, as `include` asks for it. */
+/** `nist_report`: the full report on the sample of one key. */
 import Type from 'typebox';
 import {
   ALPHA,
@@ -18,12 +18,11 @@ import {
   type StreamReport,
 } from '../../keys/index.ts';
 
-/** A test, and the stream that it judged. */
 interface StreamTest extends AssessedTest {
   readonly stream: Stream;
 }
 
-/** The shape of `phm assess --json` on one sequence, the tests of the modulation, and the gate's verdict. */
+/** The report of `phm assess --json` on one sequence, with the tests of the modulated stream and the gate's verdict. */
 export interface NistReportBody extends AssessReport {
   readonly tests: readonly StreamTest[];
   readonly modulation_tests: readonly StreamTest[];
@@ -84,24 +83,24 @@ export const StreamName = Type.Enum(STREAM_NAMES, {
   type: 'string',
   title: 'StreamName',
   description:
-    "carrier: the generator's output before modulation; modulated: what the modulation makes of it, and keys are cut from",
+    "carrier: the generator's output before modulation; modulated: its output after modulation, from which keys are cut",
 });
 
 const Test = Type.Object(
   {
     name: TestName,
     stream: StreamName,
-    applicable: Type.Boolean({ description: 'false when the sample does not meet its conditions' }),
+    applicable: Type.Boolean({ description: 'false if the sample does not meet its conditions' }),
     reason: Type.Optional(Type.String({ description: 'why the test does not apply' })),
-    parameters: figures('what the test was set to, in the symbols of SP 800-22; pi: probabilities'),
+    parameters: figures('parameters of the test, in the symbols of SP 800-22; pi: probabilities'),
     labels: Type.Array(Type.String({ maxLength: 16 }), {
       maxItems: MOST_P_VALUES,
-      description: 'what each p-value is about; empty text where a test has one',
+      description: 'name of each p-value; empty if the test has only one',
     }),
     p_values: Type.Array(PValue, { maxItems: MOST_P_VALUES }),
     corrected_p: orNull(PValue, 'the smallest p-value, corrected for their number'),
-    statistics: figures('what was counted; no bits of the sample'),
-    passed: orNull(Type.Boolean(), 'corrected_p is at least alpha; null when not applicable'),
+    statistics: figures('counts and statistics of the test; no bits of the sample'),
+    passed: orNull(Type.Boolean(), 'true if corrected_p is at least alpha; null if not applicable'),
   },
   {
     title: 'NistTest',
@@ -143,13 +142,13 @@ export const NistReport = Type.Unsafe<NistReportBody>(
       }),
       constants: Type.Enum(['exact', 'nist'], {
         type: 'string',
-        description: 'set of class probabilities: exact ones, or those of the NIST program',
+        description: 'class probabilities: exact ones, or those of the NIST program',
       }),
       alpha: Type.Number({ description: `significance level of one test: ${ALPHA}` }),
       tests: Type.Array(Test, {
         minItems: TEST_NAMES.length,
         maxItems: TEST_NAMES.length,
-        description: "the suite on the carrier: the generator's output before modulation",
+        description: "the suite on the carrier, the generator's output before modulation",
       }),
       tests_passed: Type.Integer({
         minimum: 0,
@@ -164,7 +163,7 @@ export const NistReport = Type.Unsafe<NistReportBody>(
       modulation_tests: Type.Array(Test, {
         maxItems: STREAM_TESTS.modulated.length,
         description:
-          'quick tests on the modulated sample, which look for defects of the modulation and say nothing of the generator; empty with modulation_type none. They enter the gate and are not counted in tests_passed',
+          'quick tests on the modulated sample, which look for defects of the modulation and say nothing about the generator; empty with modulation_type none. They enter the gate and are not counted in tests_passed',
       }),
       gate: Type.Object(
         {
@@ -174,13 +173,13 @@ export const NistReport = Type.Unsafe<NistReportBody>(
             minimum: 1,
             maximum: MOST_GATE_TESTS,
             description:
-              'tests of both streams that enter; p_value is the smallest corrected_p of them times this, at most 1',
+              'number of tests of both streams that enter; p_value is their smallest corrected_p times this number, at most 1',
           }),
           weakest: Type.Object(
             { stream: StreamName, name: TestName },
             {
               title: 'NistWeakestTest',
-              description: 'the test with the smallest corrected_p of those that enter',
+              description: 'the test with the smallest corrected_p among those that enter',
             },
           ),
           verdict: Type.Enum(['PASS', 'FAIL'], { type: 'string' }),
@@ -209,7 +208,7 @@ export const NistReport = Type.Unsafe<NistReportBody>(
     {
       title: 'NistReport',
       description:
-        "Full SP 800-22 report on the generator's output before modulation: the first 2^20 bits of the stream whose later bits became this key. Its p-values are kept, the rest is not stored.",
+        "Full SP 800-22 report on the generator's output before modulation: the first 2^20 bits of the stream that this key is cut from. The service stores only the p-values.",
     },
   ),
 );

@@ -1,4 +1,4 @@
-/** The preference `handling` of a request (RFC 7240 §4.4): refuse what is not known, or ignore it. */
+/** The preference `handling` of a request (RFC 7240 §4.4): refuse unknown fields, or ignore them. */
 import type { IncomingHttpHeaders } from 'node:http';
 
 export type Handling = 'strict' | 'lenient';
@@ -7,15 +7,15 @@ export type Handling = 'strict' | 'lenient';
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const QUOTED = String.raw`"(?:[^"\\]|\\.)*"`;
 
-/** Parts between commas or semicolons that stand outside of quotes. */
+/** Parts between commas or semicolons outside quotes. */
 const BETWEEN_COMMAS = /(?:[^",]|"(?:[^"\\]|\\.)*"?)+/g;
 const UP_TO_SEMICOLON = /^(?:[^";]|"(?:[^"\\]|\\.)*"?)+/;
-/** Without space at its ends: where two parts of a pattern could take the same space, the time is quadratic. */
+/** A preference without space at its ends. If two parts of a pattern could match the same space, the time would be quadratic. */
 const PREFERENCE = new RegExp(`^(${TOKEN})(?:[ \\t]*=[ \\t]*(${TOKEN}|${QUOTED})?)?$`);
 
 /**
- * The handling that a `Prefer` header asks for; undefined when it asks for none. Only the first
- * instance of a preference counts (§2). Node joins repeated headers with commas, in their order.
+ * Returns the handling in a `Prefer` header, or undefined. Only the first instance of a preference counts (§2).
+ * Node joins repeated headers with commas, in order.
  */
 export function requestedHandling(header: string | string[] | undefined): Handling | undefined {
   if (header === undefined) return undefined;
@@ -29,7 +29,7 @@ export function requestedHandling(header: string | string[] | undefined): Handli
   return undefined;
 }
 
-/** `Preference-Applied` (RFC 7240 §3) for an answer to a request that asks for a handling. */
+/** Returns `Preference-Applied` (RFC 7240 §3) if the request sets a handling. */
 export function preferenceHeaders({ prefer }: IncomingHttpHeaders): Record<string, string> {
   const handling = requestedHandling(prefer);
   return handling === undefined ? {} : { 'preference-applied': `handling=${handling}` };

@@ -1,6 +1,6 @@
 /**
- * Errors as HTTP: the only place that turns a code into a status, headers and a problem body
- * (RFC 9457). Unknown errors become a bare 500, because their text may hold what must not leave.
+ * Turns errors into HTTP: status, headers and problem body (RFC 9457). No other module does this.
+ * An unexpected error becomes a bare 500, because its text may hold secrets.
  */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { secondsToNextMonth } from '../../accounts/index.ts';
@@ -14,10 +14,10 @@ import { givenInsteadOf, unknownFieldErrors } from './unknown-fields.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** Seconds to wait when a temporary failure names none. */
+/** `Retry-After` in seconds for a temporary failure that names no time. */
 const DEFAULT_RETRY_SECONDS = 1;
 
-/** Entries of "errors": a body of 16 KiB can have thousands of wrong fields. */
+/** Most entries of "errors": a body of 16 KiB can have thousands of wrong fields. */
 const MAX_FIELD_ERRORS = 16;
 
 interface Occurrence {
@@ -25,7 +25,7 @@ interface Occurrence {
   readonly nowMs: number;
 }
 
-/** The problem body of an error. */
+/** Returns the problem body of an error. */
 export function problemBody(error: AppError, occurrence: Occurrence): ProblemBody {
   const { status, title } = ERRORS[error.code];
   const { fields } = error.details;
@@ -35,7 +35,7 @@ export function problemBody(error: AppError, occurrence: Occurrence): ProblemBod
     title,
     status,
     detail: detailOf(error, occurrence),
-    // Names the occurrence by its id: the path of an unknown address may hold anything.
+    // Names the occurrence by the request ID: an unknown path may hold anything.
     instance: `urn:phm:request:${occurrence.requestId}`,
     code: error.code,
     request_id: occurrence.requestId,
@@ -44,7 +44,7 @@ export function problemBody(error: AppError, occurrence: Occurrence): ProblemBod
   };
 }
 
-/** What is wrong and what to do, for a reader who sees nothing else of the problem. */
+/** Says what is wrong and what to do, for readers who see no other member of the problem. */
 function detailOf(error: AppError, { requestId }: Occurrence): string {
   const { detail, fields, remedy = ERRORS[error.code].remedy } = error.details;
   if (detail === undefined && fields) return summarize(fields);
@@ -59,7 +59,7 @@ function retryAfter({ details }: AppError): number {
   return details.retryAfterSeconds ?? DEFAULT_RETRY_SECONDS;
 }
 
-/** The first errors of a request; the last entry counts those left out. */
+/** Returns the first errors of a request; the last entry counts the others. */
 function listed(fields: readonly FieldError[]): FieldError[] {
   if (fields.length <= MAX_FIELD_ERRORS) return [...fields];
   const first = fields.slice(0, MAX_FIELD_ERRORS - 1);
@@ -68,7 +68,7 @@ function listed(fields: readonly FieldError[]): FieldError[] {
   return [...first, { pointer, message: `has ${more} more errors` }];
 }
 
-/** The headers that an error's status obliges to. */
+/** Returns the headers that the status of an error requires. */
 export function problemHeaders(error: AppError): Record<string, string> {
   const { status } = ERRORS[error.code];
   const headers: Record<string, string> = { 'cache-control': 'no-store' };
@@ -80,7 +80,7 @@ export function problemHeaders(error: AppError): Record<string, string> {
   return headers;
 }
 
-/** Answers a request with an error's problem. */
+/** Sends the problem of an error. */
 export function sendProblem(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -96,22 +96,22 @@ export function sendProblem(
     .send(JSON.stringify(problemBody(error, occurrence)));
 }
 
-/** The refusal of a request that no longer fits into the account's month. */
+/** Returns the error for a request beyond the account's monthly quota. */
 export function quotaExceeded(usage: Usage, nowMs: number): AppError {
   return new AppError('quota_exceeded', { retryAfterSeconds: secondsToNextMonth(usage, nowMs) });
 }
 
-/** RFC 9110 §8.3.1, as far as an answer repeats it. */
+/** RFC 9110 §8.3.1, limited to what a response may repeat. */
 const MEDIA_TYPE = /^[a-z]{1,20}\/[a-z0-9.+-]{1,40}(?=[;\s]|$)/i;
 
-/** What the framework reports, as an error of the table. Its own messages can quote the body. */
+/** Errors of the table for error codes of the framework, whose own messages can quote the body. */
 const FRAMEWORK_CODES: Readonly<Record<string, readonly [ErrorCode, detail?: string]>> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type'],
   FST_ERR_BAD_URL: ['malformed_request', 'The path is not correctly percent-encoded.'],
   FST_ERR_MAX_PARAM_LENGTH: ['not_found'],
 };
 
-/** Any error as one of the table; what is not known is `internal_error` with the cause inside. */
+/** Maps any error to one of the table. An unknown error becomes `internal_error`, with the error as its cause. */
 export function toAppError(error: unknown, request?: FastifyRequest): AppError {
   if (error instanceof AppError) return error;
   const { code, statusCode, validation, validationContext } = error as Partial<FastifyError>;
@@ -131,12 +131,12 @@ export function toAppError(error: unknown, request?: FastifyRequest): AppError {
   if (known === 'unsupported_media_type') return wrongMediaType(request);
   if (known) return new AppError(known, detail === undefined ? {} : { detail });
   if (statusCode === 400) return new AppError('malformed_json');
-  // The page's static files: a path that leads out of their folder is no address of ours.
+  // From the static files of a page: a path that leaves their folder does not exist here.
   if (statusCode === 403 || statusCode === 404) return new AppError('not_found');
   return new AppError('internal_error', { cause: error });
 }
 
-/** A field that is missing may have come under another name. */
+/** Names an unknown field that a client may have sent instead of a missing one. */
 function withGuesses(fields: readonly FieldError[], request: FastifyRequest | undefined) {
   return fields.map(({ pointer, message }) => {
     const instead = request && message === MISSING ? givenInsteadOf(request, pointer) : undefined;
@@ -147,9 +147,9 @@ function withGuesses(fields: readonly FieldError[], request: FastifyRequest | un
 function wrongMediaType(request: FastifyRequest | undefined): AppError {
   const given = request?.headers['content-type'];
   if (given === undefined) {
-    return new AppError('unsupported_media_type', { detail: 'The body has no Content-Type.' });
+    return new AppError('unsupported_media_type', { detail: 'The request has no Content-Type.' });
   }
   const [type] = MEDIA_TYPE.exec(given) ?? [];
-  const detail = `The Content-Type of the body is ${type ?? 'something else'}, not application/json.`;
+  const detail = `The Content-Type is ${type ?? 'something else'}, not application/json.`;
   return new AppError('unsupported_media_type', { detail });
 }

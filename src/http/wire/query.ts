@@ -1,16 +1,16 @@
-/** Query parameters, read strictly: each is given once and says what it means, or the answer names the fix. */
+/** Query parameters. A parameter that is repeated or has a wrong value is an error that names the fix. */
 import type { FastifyRequest } from 'fastify';
 import { AppError, type FieldError } from '../../errors.ts';
 import { describeChoice } from './field-errors.ts';
 import { noteUnknownFields, refuseUnknownFields, unknownFieldErrors } from './unknown-fields.ts';
 
-/** How a parameter is read; `read` answers undefined to what it does not take. */
+/** How to read a parameter. `read` returns undefined for a wrong value. */
 export interface Parameter {
   readonly expected: string;
   readonly read: (text: string) => number | string | undefined;
 }
 
-/** A whole number in decimal digits; a fraction of zeros, as in `24.0`, changes nothing. */
+/** A whole number in decimal digits; a fraction of zeros, as in `24.0`, is accepted. */
 export function wholeNumber(least: number, most: number): Parameter {
   return {
     expected: `must be a whole number from ${least} to ${most}, in decimal digits, given once`,
@@ -21,7 +21,7 @@ export function wholeNumber(least: number, most: number): Parameter {
   };
 }
 
-/** One of a few numbers, in decimal digits; a fraction of zeros changes nothing. */
+/** One of a few numbers, in decimal digits; a fraction of zeros is accepted. */
 export function numberOutOf(choices: readonly number[]): Parameter {
   return {
     expected: `must be one of ${choices.join(', ')}, in decimal digits, given once`,
@@ -36,7 +36,7 @@ export function word(only: string): Parameter {
   };
 }
 
-/** The hooks of a route that takes these parameters and no others. */
+/** Returns the hooks of a route with these parameters. */
 export function takesQuery(parameters: Readonly<Record<string, Parameter>>) {
   return {
     preValidation: async (request: FastifyRequest): Promise<void> => {
@@ -52,7 +52,7 @@ export function takesQuery(parameters: Readonly<Record<string, Parameter>>) {
   };
 }
 
-/** Replaces a text by what it means; gives the error, if there is one. */
+/** Replaces the text of a parameter with its value. Returns the error, if there is one. */
 function readParameter(
   query: Record<string, unknown>,
   name: string,

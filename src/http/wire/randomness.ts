@@ -1,4 +1,4 @@
-/** Writes what the evidence of an account's last keys says as the JSON that clients read. */
+/** Writes the response about the randomness of an account's last validated keys. */
 import { setImmediate } from 'node:timers/promises';
 import type { Static } from 'typebox';
 import { ALPHA, type JudgedRow, P_VALUE_LABELS } from '#sp800-22';
@@ -10,8 +10,8 @@ type RandomnessBody = Static<typeof RandomnessResult>;
 type RowBody = RandomnessBody['randomness']['rows'][number];
 
 /**
- * The whole answer; `rest` are its members beside `success` and `randomness`. There may be 192,000 p-values, so they are
- * written a row at a time, and other requests go on in between.
+ * Returns the response as JSON; `rest` holds its members besides `success` and `randomness`. There may be 192,000
+ * p-values, so it writes one row at a time and serves other requests in between.
  */
 export async function writeRandomness(
   { keys, firstMs, lastMs, rows }: Randomness,
@@ -32,7 +32,7 @@ export async function writeRandomness(
   return Buffer.concat(pieces);
 }
 
-/** An object as JSON, to which members can be added. */
+/** Returns an object as JSON without its closing brace, so that members can be added. */
 function open(head: object): string {
   return JSON.stringify(head).slice(0, -1);
 }
@@ -47,7 +47,7 @@ function rowBody(row: RandomnessRow): RowBody {
     histogram: [...histogram],
     passed: passes,
     ...('judged' in row && row.judged ? verdictBody(row) : NO_VERDICT),
-    // JSON writes NaN as null, which stands for a test that did not apply.
+    // JSON writes NaN as null, which means that the test did not apply.
     ...(pValues && { p_values: [...pValues] }),
   };
 }

@@ -1,6 +1,6 @@
 /**
- * Requests that never reach the framework: malformed HTTP, too large headers, requests that stall,
- * expectations and CONNECT. They too are answered with a problem body, straight on the socket.
+ * Answers requests that never reach the framework: malformed HTTP, oversized headers, stalled requests,
+ * expectations and CONNECT. They too get a problem body, written directly to the socket.
  */
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
@@ -16,7 +16,6 @@ import type { RequestObserver } from '../observe.ts';
 import { noteExpectation } from './framing.ts';
 import { PROBLEM_TYPE, problemBody, problemHeaders } from './problem.ts';
 
-/** What an answer of its own needs. */
 export interface RawContext {
   readonly clock: Clock;
   readonly logger: FastifyBaseLogger;
@@ -24,18 +23,18 @@ export interface RawContext {
   readonly accessLog: AccessLog;
 }
 
-/** The error behind Node's `clientError`. */
+/** Returns the error for a `clientError` event of Node. */
 export function parserError(error: { code?: string }, socket: Duplex): AppError {
   const code = parserErrorCode(error, socket);
   if (error.code !== 'HPE_INVALID_METHOD') return new AppError(code);
-  return new AppError(code, { detail: 'The method is not known; methods are in upper case.' });
+  return new AppError(code, { detail: 'The method is unknown. Methods are in upper case.' });
 }
 
 function parserErrorCode({ code }: { code?: string }, socket: Duplex): ErrorCode {
   if (code === 'HPE_HEADER_OVERFLOW') return 'headers_too_large';
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return 'request_timeout';
-  // The parser lets a request with unknown codings through and then finds no end of its body. Codings that
-  // are wrong in themselves, such as chunked before another one, it does not let through.
+  // The parser accepts a request with unknown codings and then finds no end of its body. It refuses
+  // codings that are invalid in themselves, such as chunked before another one.
   const request = underWay.get(socket)?.req;
   const isLetThrough = request?.complete === false && 'transfer-encoding' in request.headers;
   if (code === 'HPE_INVALID_TRANSFER_ENCODING' && isLetThrough) {
@@ -44,12 +43,12 @@ function parserErrorCode({ code }: { code?: string }, socket: Duplex): ErrorCode
   return 'malformed_request';
 }
 
-/** The answer on its way, by connection: a later error must not overtake it. */
+/** The response in progress, by connection: a later error must not overtake it. */
 const underWay = new WeakMap<Duplex, ServerResponse>();
 
 /**
- * Answers what the parser refused: writes a problem as a whole HTTP response and closes the
- * connection. On a connection with an answer still on its way it waits for that one to be out.
+ * Answers a request that the parser refused: writes a problem as a complete HTTP response and closes the
+ * connection. If an earlier response is in progress, it first waits for its end.
  */
 export function answerRaw(socket: Duplex, error: AppError, context: RawContext): void {
   const earlier = underWay.get(socket);
@@ -69,7 +68,7 @@ function writeRaw(socket: Duplex, error: AppError, context: RawContext): void {
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`);
 }
 
-/** The whole answer, after a line in the log that holds its request id. */
+/** Returns the complete response, after logging a line with its request ID. */
 function render(
   socket: Duplex,
   error: AppError,
@@ -96,8 +95,8 @@ function render(
 }
 
 /**
- * A request that was refused before its body arrived has had its answer, whether the body then stalls or is
- * malformed: a second one would be taken for the answer to the client's next request.
+ * Reports whether the request already has its response. A request may be refused before its body arrives, and the body
+ * may then stall or be malformed. The client would take a second response for the response to its next request.
  */
 function wasAnswered(socket: Duplex, { code }: AppError): boolean {
   const last = underWay.get(socket);
@@ -105,7 +104,7 @@ function wasAnswered(socket: Duplex, { code }: AppError): boolean {
   return code === 'request_timeout' && socket instanceof Socket && socket.bytesWritten > 0;
 }
 
-/** Takes over what Node would answer by itself with an empty body, or not at all. */
+/** Handles the events that Node would answer with an empty body, or not at all. */
 export function handleRawEvents(server: Server, cors: CorsHeaders, context: RawContext): void {
   server.on('request', (request, response) => underWay.set(request.socket, response));
   const refuse = (request: IncomingMessage, response: ServerResponse) => {
@@ -119,7 +118,7 @@ export function handleRawEvents(server: Server, cors: CorsHeaders, context: RawC
     else refuse(request, response);
   });
   server.on('connect', (_request, socket) => {
-    const detail = 'This server is no proxy and does not take CONNECT.';
+    const detail = 'This server is not a proxy and does not support CONNECT.';
     const remedy = 'Use GET or POST.';
     const error = new AppError('method_not_allowed', { detail, remedy, allow: ['GET', 'POST'] });
     answerRaw(socket, error, context);

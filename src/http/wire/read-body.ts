@@ -1,11 +1,11 @@
-/** Reads a request body into one buffer. A list of its pieces can take 200 times as much as the bytes in them. */
+/** Reads a request body into one buffer. A list of its pieces can take 200 times the memory of their bytes. */
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '../../errors.ts';
 
-/** Pieces that a body may come in. The largest that is allowed has 64 bytes in each then. */
+/** Most pieces of a body. The largest allowed body then has 64 bytes per piece. */
 const MAX_PIECES = 256;
 
-/** Closes the connection of a request whose body comes in more pieces: each one of a single byte costs some 300 bytes. */
+/** Closes the connection of a request whose body arrives in more pieces: a piece of one byte costs about 300 bytes. */
 export function boundPieces(request: IncomingMessage): void {
   const push = request.push.bind(request);
   let pieces = 0;
@@ -18,12 +18,12 @@ export function boundPieces(request: IncomingMessage): void {
   };
 }
 
-/** The body of a request that carries one, of at most `limitBytes`. */
+/** Reads the body of a request. Rejects with `payload_too_large` beyond `limitBytes`, or with `malformed_request`. */
 export function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? Number.NaN);
   if (announced > limitBytes) return Promise.reject(new AppError('payload_too_large'));
   return new Promise((resolve, reject) => {
-    // Memory of its own: a body may hold a key.
+    // Not from Node's shared pool: a body may hold a key.
     let body: Buffer = Buffer.alloc(Number.isNaN(announced) ? 0 : announced);
     let length = 0;
     const onData = (chunk: Buffer) => {
@@ -46,9 +46,9 @@ export function readBody(request: IncomingMessage, limitBytes: number): Promise<
   });
 }
 
-const WRONG_LENGTH = 'The body does not have the length that Content-Length announces.';
+const WRONG_LENGTH = 'The length of the body differs from Content-Length.';
 
-/** All that a body may take, for one of unknown length: the old bytes are overwritten. */
+/** Returns a copy of the largest allowed size, for a body of unknown length, and overwrites the old bytes. */
 function grown(body: Buffer, length: number, limitBytes: number): Buffer {
   const larger = Buffer.alloc(limitBytes);
   body.copy(larger, 0, 0, length);

@@ -1,4 +1,4 @@
-/** What routes answer: by status, the success of one and the problems that it names. */
+/** Schemas of responses, by status: the success of a route, and its problems. */
 import Type, { type Static, type TSchema } from 'typebox';
 import { ERRORS, type ErrorCode } from '../../errors.ts';
 import { oneOf, Timestamp } from './schemas.ts';
@@ -7,15 +7,15 @@ import { oneOf, Timestamp } from './schemas.ts';
 export const Problem = Type.Object(
   {
     success: Type.Literal(false, { description: 'false: the call failed' }),
-    type: Type.String({ description: 'urn:phm:error: and the code' }),
+    type: Type.String({ description: '`urn:phm:error:` and the code' }),
     title: Type.String(),
     status: Type.Integer({ minimum: 400, maximum: 599 }),
     detail: Type.String(),
-    instance: Type.String({ description: 'urn:phm:request: and the request id' }),
+    instance: Type.String({ description: '`urn:phm:request:` and the request ID' }),
     code: oneOf(Object.keys(ERRORS) as ErrorCode[], 'string', 'stable code of the error', {
       title: 'ErrorCode',
     }),
-    request_id: Type.String({ description: 'the X-Request-Id of this request' }),
+    request_id: Type.String({ description: 'X-Request-Id of this request' }),
     timestamp: Timestamp,
     errors: Type.Optional(
       Type.Array(
@@ -34,7 +34,7 @@ export const Problem = Type.Object(
 
 export type ProblemBody = Static<typeof Problem>;
 
-/** The responses of a route: its success and, by status, the problems it can answer. */
+/** Returns the responses of a route: its success and, by status, its problems. */
 export function responses(success: TSchema, codes: readonly ErrorCode[]) {
   const byStatus: Record<string, unknown> = {
     200: { description: 'OK', content: { 'application/json': { schema: success } } },
@@ -49,7 +49,7 @@ export function responses(success: TSchema, codes: readonly ErrorCode[]) {
   return byStatus;
 }
 
-/** What any route can answer. */
+/** Errors of every route. */
 export const COMMON_ERRORS: readonly ErrorCode[] = [
   'malformed_request',
   'request_timeout',
@@ -59,7 +59,7 @@ export const COMMON_ERRORS: readonly ErrorCode[] = [
   'internal_error',
 ];
 
-/** What any route that needs an API key can answer. */
+/** Errors of every route with an API key. */
 export const KEYED_ERRORS: readonly ErrorCode[] = [
   ...COMMON_ERRORS,
   'missing_api_key',
@@ -69,7 +69,7 @@ export const KEYED_ERRORS: readonly ErrorCode[] = [
   'overloaded',
 ];
 
-/** What any route with a body can answer beside them. */
+/** Additional errors of a route with a body. */
 export const BODY_ERRORS: readonly ErrorCode[] = [
   'invalid_request',
   'malformed_json',

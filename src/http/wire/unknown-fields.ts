@@ -1,6 +1,6 @@
 /**
- * Fields of a request that its route does not know. They are ignored with a warning in the answer,
- * or refused where the request asks for `Prefer: handling=strict` (RFC 7240 §4.4).
+ * Unknown fields of a request. They are ignored with a warning in the response, or refused if the request has
+ * `Prefer: handling=strict` (RFC 7240 §4.4).
  */
 import type { FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
@@ -12,10 +12,9 @@ import type { Warning } from './schemas.ts';
 
 type WarningBody = Static<typeof Warning>;
 
-/** Unknown fields that are named one by one; a last warning counts the others. */
+/** Most unknown fields that are named; a last warning counts the others. */
 const MAX_NAMED = 8;
 
-/** The names that a route knows. */
 export interface KnownNames {
   readonly body: readonly string[];
   readonly query: readonly string[];
@@ -23,7 +22,7 @@ export interface KnownNames {
 
 interface UnknownField {
   readonly pointer: string;
-  /** The pointer to the field that the client may have meant. */
+  /** Pointer to the field that the client may have meant. */
   readonly guess: string | undefined;
 }
 
@@ -50,7 +49,7 @@ export function noteUnknownFields(request: FastifyRequest, known: KnownNames): v
   ]);
 }
 
-/** For the end of an answer: `{ warnings }`, or nothing when there is nothing to warn of. */
+/** Returns `{ warnings }` for the response, or an empty object if there is nothing to warn about. */
 export function warningsOf(request: FastifyRequest): { warnings?: WarningBody[] } {
   const fields = noted.get(request);
   if (!fields) return {};
@@ -63,12 +62,12 @@ export function warningsOf(request: FastifyRequest): { warnings?: WarningBody[] 
   if (more > 0) {
     const pointer = fields.at(-1)?.pointer.slice(0, 1) ?? '#';
     const what = more === 1 ? '1 more field is' : `${more} more fields are`;
-    warnings.push(warning(pointer, `${what} not known and ignored.`));
+    warnings.push(warning(pointer, `${what} unknown and ignored.`));
   }
   return { warnings };
 }
 
-/** The unknown fields as errors, if the request asks for strict handling. */
+/** Returns the unknown fields as errors, if the request has strict handling. */
 export function unknownFieldErrors(request: FastifyRequest): FieldError[] {
   if (requestedHandling(request.headers.prefer) !== 'strict') return [];
   const fields = noted.get(request) ?? [];
@@ -78,13 +77,13 @@ export function unknownFieldErrors(request: FastifyRequest): FieldError[] {
   }));
 }
 
-/** What an unknown field that may stand for a missing one is called, or undefined. */
+/** Returns the name of an unknown field that may have been sent instead of a missing one, or undefined. */
 export function givenInsteadOf(request: FastifyRequest, missing: string): string | undefined {
   const field = noted.get(request)?.find(({ guess }) => guess === missing);
   return field && labelOf(field.pointer).replace(/^Query/, 'query');
 }
 
-/** A hook: throws `invalid_request` on unknown fields, if the request asks for strict handling. */
+/** A hook that throws `invalid_request` for unknown fields, if the request has strict handling. */
 export async function refuseUnknownFields(request: FastifyRequest): Promise<void> {
   const fields = unknownFieldErrors(request);
   if (fields.length > 0) throw new AppError('invalid_request', { fields });
@@ -99,7 +98,7 @@ function unknownNames(part: unknown, known: readonly string[]): string[] {
   return Object.keys(part).filter((name) => !known.includes(name));
 }
 
-/** Guesses at known names that the request has not given. */
+/** Returns a function that guesses among the known names that the request does not have. */
 function guesser(known: readonly string[], part: unknown) {
   const free = known.filter((name) => !Object.hasOwn(part ?? {}, name));
   return (name: string) => nearestName(name, free);
@@ -111,7 +110,7 @@ function describe({ pointer }: UnknownField): string {
   return isOfBody(pointer) ? 'is not a known field' : 'is not known';
 }
 
-/** The end of a sentence. */
+/** Returns a suggestion as the end of a sentence, or an empty string. */
 function hint({ pointer, guess }: UnknownField): string {
   if (guess === undefined) return '';
   if (isOfBody(guess) && !isOfBody(pointer)) return '; it is a field of the body';

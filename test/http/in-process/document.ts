@@ -161,7 +161,7 @@ describe('the OpenAPI document', () => {
     const operations = operationsOf(document);
     const { links } = operations.find((one) => one.operationId === 'generate').responses[200];
     assert.ok(operations.some(({ operationId }) => operationId === links.validate.operationId));
-    assert.match(links.validate.description, /`key` and `hash_proof` of this answer/);
+    assert.match(links.validate.description, /`key` and `hash_proof` of this response/);
   });
 
   it('has the base path in its server, and addresses relative to it', () => {

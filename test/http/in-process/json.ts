@@ -201,7 +201,7 @@ describe('parseJson', () => {
   it('names a repeated name, cut and visible, and quotes nothing else', () => {
     assert.equal(
       detailOf('{"key":\n "5ec2e7", "key": "x"}'),
-      'The body has the name "key" twice in one object, the second time at line 2, column 12.',
+      'The body has the name "key" twice in one object; the second is at line 2, column 12.',
     );
     const long = '5ec2e7'.repeat(16);
     const detail = detailOf(`{"${long}": 1, "${long}": 2}`);
@@ -255,7 +255,7 @@ describe('a body over HTTP', () => {
         [
           415,
           'unsupported_media_type',
-          'The charset in Content-Type is not UTF-8. Encode the body as UTF-8, and leave charset out.',
+          'The charset in Content-Type is not UTF-8. Encode the body as UTF-8 and omit the charset.',
         ],
         charset,
       );
@@ -294,7 +294,7 @@ describe('a body over HTTP', () => {
     assert.deepEqual(await post('{"key": "5ec2e7", "key": "x"}'), [
       400,
       'malformed_json',
-      'The body has the name "key" twice in one object, the second time at line 1, column 19. Give each name once.',
+      'The body has the name "key" twice in one object; the second is at line 1, column 19. Send each name once.',
     ]);
   });
 });

@@ -85,7 +85,7 @@ describe('detail of invalid_request', () => {
       ],
       [
         { security_level: 128, entropy_source: 'ibm-quantum' },
-        '"entropy_source" must be one of os, quantum-simulator; got the string "ibm-quantum". An operator enables other sources with PHM_ENTROPY_SOURCES (docs/configuration.md).',
+        '"entropy_source" must be one of os, quantum-simulator; got the string "ibm-quantum". The operator enables other sources with PHM_ENTROPY_SOURCES (docs/configuration.md).',
       ],
       [
         { security_level: 128, enable_nist_validation: 'yes' },
@@ -162,33 +162,33 @@ describe('detail of invalid_request', () => {
 describe('detail of other errors', () => {
   it('says what is wrong and what to do', async () => {
     const cases: [Request, string][] = [
-      [{ method: 'DELETE' }, 'This address does not take DELETE. Use POST.'],
-      [{ method: 'DELETE', url: 'metrics' }, 'This address does not take DELETE. Use GET or HEAD.'],
+      [{ method: 'DELETE' }, 'This path does not support DELETE. Use POST.'],
+      [{ method: 'DELETE', url: 'metrics' }, 'This path does not support DELETE. Use GET or HEAD.'],
       [
         { url: 'nowhere' },
-        'No endpoint has this address. See /docs for the endpoints, beneath the base path if the server has one.',
+        'There is no endpoint at this path. See /docs for the endpoints, below the base path if the server has one.',
       ],
       [
         { headers: { 'content-type': 'text/plain' }, body: '{}' },
-        'The Content-Type of the body is text/plain, not application/json. Send a JSON body with the header Content-Type: application/json.',
+        'The Content-Type is text/plain, not application/json. Send a JSON body with the header Content-Type: application/json.',
       ],
       [
         { headers: { 'content-type': `x/${'y'.repeat(50)}` }, body: '{}' },
-        'The Content-Type of the body is something else, not application/json. Send a JSON body with the header Content-Type: application/json.',
+        'The Content-Type is something else, not application/json. Send a JSON body with the header Content-Type: application/json.',
       ],
       [
         { headers: { 'content-encoding': 'gzip' }, body: '{}' },
-        'The body must not be compressed. Send it as it is, without Content-Encoding.',
+        'The body must not be compressed. Send it uncompressed, without Content-Encoding.',
       ],
       [{ body: 'x'.repeat(17_000) }, 'Send a body of at most 16,384 bytes.'],
       [{ headers: { 'x-api-key': '' }, body: {} }, 'Send your API key in the X-API-Key header.'],
       [
         { headers: { 'x-api-key': '', authorization: `Bearer ${SECRET}` }, body: {} },
-        'The Authorization header is not read here. Send your API key in the X-API-Key header.',
+        'This service does not read the Authorization header. Send your API key in the X-API-Key header.',
       ],
       [
         { headers: { 'x-api-key': 'wrong' }, body: {} },
-        'Check the API key: it is mistyped, unknown or revoked. An operator can issue a new one.',
+        'Check the API key: it is mistyped, unknown or revoked. The operator can issue a new one.',
       ],
     ];
     for (const [request, detail] of cases) assert.equal(await detailOf(request), detail);
@@ -207,9 +207,9 @@ describe('detail of other errors', () => {
       [new AppError('ledger_unavailable', { retryAfterSeconds: 2 }), /database .* in 2 seconds\.$/],
       [
         quotaExceeded({ month: 24_000, used: 1, quota: 1 }, 0),
-        /requests of this month: wait for the next calendar month \(UTC\)/,
+        /requests for this month\. Wait for the next calendar month \(UTC\)/,
       ],
-      [new Error(SECRET), / give the request id r-17 to the operator\.$/],
+      [new Error(SECRET), / give the request ID r-17 to the operator\.$/],
     ];
     for (const [error, detail] of cases) {
       failure = error;
@@ -222,11 +222,11 @@ describe('detail of other errors', () => {
       detailOf({ method: 'GET', url: 'metrics', headers }, demoApp);
     assert.match(
       await ask({ host: 'localhost', 'X-Forwarded-For': '192.0.2.1' }),
-      /^This is a demo key\. .* through no proxy; this one has the header "x-forwarded-for"\. Ask an operator/,
+      /^This is a demo key\. .* that no proxy forwarded; this request has the header "x-forwarded-for"\. Ask the operator/,
     );
     assert.match(
       await ask({ host: 'evil.example' }),
-      /^This is a demo key\. .* whose Host is localhost or a loopback address\. /,
+      /^This is a demo key\. .* only if the Host is localhost or a loopback address\. /,
     );
     assert.ok(!(await ask({ host: 'evil.example' })).includes('evil'));
   });

@@ -115,7 +115,7 @@ describe('raw HTTP', () => {
     }
     for (const method of ['FOO', 'get']) {
       const { text } = await send(`${method} /livez HTTP/1.1\r\nHost: a\r\n\r\n`);
-      assert.match(text, /"detail":"The method is not known; methods are in upper case\./);
+      assert.match(text, /"detail":"The method is unknown\. Methods are in upper case\./);
     }
   });
 

@@ -55,7 +55,7 @@ describe('requests without a valid API key', () => {
       const problem = answer.json();
       assert.deepEqual([statusCode, problem.code], [429, 'rate_limited']);
       assert.match(String(headers['retry-after']), /^[1-9]\d*$/);
-      assert.match(problem.detail, /without a valid API key came from your address/);
+      assert.match(problem.detail, /address has sent too many requests without a valid API key/);
     }
     assert.equal((await ask(VALID)).statusCode, 200);
     assert.equal((await ask(undefined, '192.0.2.2')).statusCode, 401);

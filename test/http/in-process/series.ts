@@ -95,7 +95,7 @@ describe('the series of an account', () => {
           assert.deepEqual(body.errors, [
             {
               pointer: '?step',
-              message: `must be at least ${fits} for ${hours} hours, because an answer has at most 1500 steps; got ${step}`,
+              message: `must be at least ${fits} for ${hours} hours, because a response has at most 1500 steps; got ${step}`,
             },
           ]);
         }

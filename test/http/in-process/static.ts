@@ -81,7 +81,7 @@ describe('the first address', () => {
     const bare = await buildTestApp({ service: standInService('enterprise') });
     const page = await bare.inject({ url: '/', headers: BROWSER });
     assert.equal(page.statusCode, 404);
-    assert.match(page.json().detail, /not built: run "npm run build"/);
+    assert.match(page.json().detail, /not built\. Run "npm run build"/);
     const index = (await bare.inject('/')).json();
     assert.equal(index.links.dashboard, undefined);
     assert.equal(index.links.documentation, '/docs');
