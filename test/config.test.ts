@@ -64,7 +64,7 @@ describe('configuration', () => {
     assert.match(text, /PHM_DEMO_KEYS is "yes": use one of auto, on, off/);
     assert.match(text, /PHM_WORKERS is "0": use a whole number from 1 to 64/);
     assert.match(text, /PHM_ENTROPY_SOURCE is "dice": use one of os, quantum-simulator, jitter/);
-    assert.match(text, /PHM_ENTROPY_SOURCES names "dice"/);
+    assert.match(text, /PHM_ENTROPY_SOURCES contains "dice"/);
     assert.match(text, /PHM_LOG_LEVEL is "loud"/);
     assert.match(text, /PHM_LOG_FORMAT is "xml": use one of auto, json, pretty/);
     assert.match(text, /PHM_RATE_LIMITS is "maybe": use one of on, off/);
@@ -93,7 +93,7 @@ describe('configuration', () => {
     assert.equal(accept(tls).tls?.requireHybrid, false);
     const PHM_TLS_REQUIRE_HYBRID = 'on';
     assert.equal(accept({ ...tls, PHM_TLS_REQUIRE_HYBRID }).tls?.requireHybrid, true);
-    assert.match(problems({ PHM_TLS_REQUIRE_HYBRID }), /is on and there is no certificate.*proxy/s);
+    assert.match(problems({ PHM_TLS_REQUIRE_HYBRID }), /is on but there is no certificate.*proxy/s);
     const command = readConfig({ PHM_TLS_REQUIRE_HYBRID }, { ...CONTEXT, serves: false });
     assert.ok(command.ok, 'a command listens nowhere');
     assert.match(
@@ -137,7 +137,10 @@ describe('configuration', () => {
     });
     assert.ok(accept(env('sslmode=verify-full&sslrootcert=/ca.pem')).databaseUrl);
     for (const bad of ['sslmod=verify-full', 'sslmode=bogus', 'sslmode=', 'constructor=x']) {
-      assert.match(problems(env(bad)), /has a parameter (sslmode?|constructor) that is not known/);
+      assert.match(
+        problems(env(bad)),
+        /has an unknown parameter (sslmode?|constructor), or an unknown value/,
+      );
     }
   });
 
@@ -181,7 +184,7 @@ describe('configuration', () => {
       ...['::1/129', '10.0.0.0/8/8', 'fe80::1%eth0', '10.0.0', 'constructor'],
     ]) {
       const text = problems({ PHM_TRUST_PROXY: `loopback,${bad}` });
-      assert.ok(text.includes(`PHM_TRUST_PROXY names "${bad}": use addresses`), bad);
+      assert.ok(text.includes(`PHM_TRUST_PROXY contains "${bad}": use addresses`), bad);
     }
   });
 
@@ -195,7 +198,7 @@ describe('configuration', () => {
     ]) {
       assert.match(
         problems({ PHM_BASE_PATH: bad }),
-        /PHM_BASE_PATH is ".*": write it as \/phm/,
+        /PHM_BASE_PATH is ".*": write a path such as \/phm/,
         bad,
       );
     }
@@ -222,7 +225,7 @@ describe('configuration', () => {
     ];
     for (const [origin, message] of bad) {
       const text = problems({ PHM_CORS_ORIGINS: `https://ok.example,${origin}` });
-      assert.ok(text.includes('PHM_CORS_ORIGINS names'), origin);
+      assert.ok(text.includes('PHM_CORS_ORIGINS contains'), origin);
       assert.match(text, message);
     }
   });
@@ -232,7 +235,7 @@ describe('configuration', () => {
     try {
       const file = join(folder, 'url');
       const env = { PHM_DATABASE_URL_FILE: file, PHM_MASTER_KEY_FILE: '/k' };
-      assert.match(problems(env), /PHM_DATABASE_URL_FILE: ENOENT.*url/);
+      assert.match(problems(env), /PHM_DATABASE_URL_FILE: the file cannot be read: ENOENT.*url/);
       const url = 'postgres://phm:not-for-any-log@db.example/phm';
       writeFileSync(file, `${url}\n`);
       assert.equal(accept(env).databaseUrl, url);
@@ -241,7 +244,7 @@ describe('configuration', () => {
       // An empty file must not mean SQLite.
       for (const text of ['', 'mysql://phm:not-for-any-log@db.example/phm']) {
         writeFileSync(file, text);
-        assert.match(problems(env), /the file PHM_DATABASE_URL_FILE is not the address/);
+        assert.match(problems(env), /the file in PHM_DATABASE_URL_FILE is not the address/);
         assert.ok(!problems(env).includes('not-for-any-log'));
       }
     } finally {
@@ -263,9 +266,9 @@ describe('configuration', () => {
   it('wants the settings of every source that is enabled, and names them', () => {
     const enabled = { PHM_ENTROPY_SOURCES: 'os,device,ibm-quantum', PHM_ENTROPY_MIX: 'qrng' };
     const text = problems(enabled);
-    assert.match(text, /"device" is enabled and not set up: set PHM_DEVICE_PATH/);
-    assert.match(text, /"ibm-quantum" is enabled and not set up: set PHM_IBM_API_KEY/);
-    assert.match(text, /"qrng" is enabled and not set up: set PHM_QRNG_PROFILE/);
+    assert.match(text, /"device" is enabled but not set up: set PHM_DEVICE_PATH/);
+    assert.match(text, /"ibm-quantum" is enabled but not set up: set PHM_IBM_API_KEY/);
+    assert.match(text, /"qrng" is enabled but not set up: set PHM_QRNG_PROFILE/);
     const config = accept({
       ...enabled,
       PHM_DEVICE_PATH: '/dev/hwrng',
@@ -294,7 +297,7 @@ describe('configuration', () => {
   it('refuses settings of sources that cannot be, without repeating a credential', () => {
     const secret = 'not-to-be-shown';
     const cases: [Record<string, string>, RegExp][] = [
-      [{ PHM_ENTROPY_MIX: 'dice' }, /PHM_ENTROPY_MIX names "dice"/],
+      [{ PHM_ENTROPY_MIX: 'dice' }, /PHM_ENTROPY_MIX contains "dice"/],
       [{ PHM_JITTER_CREDIT: 'yes' }, /PHM_JITTER_CREDIT is "yes": use one of on, off/],
       [{ PHM_JITTER_CREDIT: 'auto' }, /use one of on, off/],
       [{ PHM_DEVICE_PATH: '/dev/x' }, /PHM_DEVICE_MIN_ENTROPY is "": set/],
@@ -304,16 +307,16 @@ describe('configuration', () => {
       [{ PHM_IBM_API_KEY: secret, PHM_IBM_API_KEY_FILE: '/k' }, /both set: keep one/],
       [{ PHM_IBM_SHOTS: '1001' }, /use an even number/],
       [{ PHM_IBM_SHOTS: '10' }, /from 256 to 100000/],
-      [{ PHM_IBM_API_VERSION: 'newest' }, /write it as 2026-04-15/],
-      [{ PHM_IBM_URL: 'http://quantum.example' }, /PHM_IBM_URL is not an address/],
-      [{ PHM_IBM_URL: `https://user:${secret}@host` }, /PHM_IBM_URL is not an address/],
+      [{ PHM_IBM_API_VERSION: 'newest' }, /write it in the form 2026-04-15/],
+      [{ PHM_IBM_URL: 'http://quantum.example' }, /PHM_IBM_URL is not a usable address/],
+      [{ PHM_IBM_URL: `https://user:${secret}@host` }, /PHM_IBM_URL is not a usable address/],
       [{ PHM_QRNG_PROFILE: 'dice' }, /use one of open-api, anu, outshift/],
       [{ PHM_QRNG_PROFILE: 'open-api' }, /PHM_QRNG_URL is missing/],
       [{ PHM_QRNG_PROFILE: 'anu' }, /PHM_QRNG_API_KEY .* is missing/],
       [{ PHM_QRNG_API_KEY: secret }, /PHM_QRNG_PROFILE is missing/],
       [
         { PHM_QRNG_PROFILE: 'outshift', PHM_QRNG_URL: 'nonsense' },
-        /PHM_QRNG_URL is not an address/,
+        /PHM_QRNG_URL is not a usable address/,
       ],
     ];
     for (const [env, message] of cases) {

@@ -1,9 +1,9 @@
 import { writeFailure } from '../files/durable-file.ts';
 
-/** A command that cannot do what it was asked: the message for stderr, and the exit code. */
+/** The failure of a command: the message for stderr and the exit code. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
-  /** 1: the command failed. 2: it was called wrongly. */
+  /** 1: the command failed. 2: wrong usage. */
   readonly exitCode: 1 | 2;
 
   constructor(message: string, exitCode: 1 | 2) {
@@ -12,7 +12,7 @@ export class CommandError extends Error {
   }
 }
 
-/** A file that the command was to write and cannot, for a reason of the file system. */
+/** Returns the error for an output file that the file system refuses. */
 export function unwritable(path: string, error: unknown): CommandError {
   return new CommandError(`${path} cannot be written: ${writeFailure(error)}`, 1);
 }

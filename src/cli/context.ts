@@ -1,4 +1,4 @@
-/** What a command is given: where to write, and the configuration when it asks for it. */
+/** The context of a command: its outputs and, on request, the configuration. */
 import { availableParallelism } from 'node:os';
 import { type Config, readConfig } from '../config/index.ts';
 import { SOURCE_NAMES } from '../entropy/index.ts';
@@ -6,28 +6,28 @@ import { CommandError } from './command-error.ts';
 
 export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The words that start this program, as its user started it: for the commands that it names. */
+  /** The words with which the user started this program, for the commands that messages name. */
   readonly launcher: string;
   /** Data: results and JSON. */
   readonly out: (text: string) => void;
-  /** Data in bytes; resolves when more may be written. Rejects when nobody reads any more. */
+  /** Data in bytes. Resolves when more may be written. Rejects when the output has no reader any more. */
   readonly outBytes: (bytes: Uint8Array) => Promise<void>;
-  /** Whether data and words go to the same place: a terminal, or one pipe or file. */
+  /** Reports whether data and messages go to the same place: a terminal, or one pipe or file. */
   readonly outputIsShared: () => boolean;
-  /** Words: notes, warnings and errors. */
+  /** Messages: notes, warnings and errors. */
   readonly err: (text: string) => void;
-  /** Runs the server until it is told to end; resolves with the exit code. */
+  /** Runs the server until it shuts down. Resolves with the exit code. */
   readonly serve: (config: Config, options: { json: boolean }) => Promise<number>;
 }
 
-/** The configuration of this environment. Throws `CommandError` that lists every problem. */
+/** Returns the configuration of this environment. Throws a `CommandError` that lists every problem. */
 export function requireConfig({ env, err }: CliContext, serves = false): Config {
   const cores = availableParallelism();
   const result = readConfig(env, { cores, knownSources: SOURCE_NAMES, serves });
   for (const warning of result.warnings) err(`warning: ${warning}\n`);
   if (!result.ok) {
     const list = result.problems.map((problem) => `  ${problem}\n`).join('');
-    throw new CommandError(`the configuration is not valid:\n${list.trimEnd()}`, 2);
+    throw new CommandError(`the configuration is invalid:\n${list.trimEnd()}`, 2);
   }
   return result.config;
 }

@@ -1,8 +1,8 @@
 /**
- * The command line: parse → checked options → run → report. Data on stdout, words on stderr.
+ * The command line: parse → checked options → run → report. Data goes to stdout, messages go to stderr.
  *
- * Each command has a file in the folder of what it is for: `admin/` works on the data of a server, `client/` calls a
- * running service, `assess/` judges bits, `noise/` looks at entropy sources, `selftest/` runs known answers.
+ * Each command has a file in the folder of its purpose: `admin/` works on the data of a server, `client/` calls a
+ * running service, `assess/` judges bits, `noise/` examines entropy sources, `selftest/` runs known-answer tests.
  */
 import { Command, CommanderError } from 'commander';
 import { KernelsError } from '#sp800-22/wasm';
@@ -31,7 +31,7 @@ import { addStreamCommand } from './stream.ts';
 
 export type { CliContext } from './context.ts';
 
-/** Runs one command line (without program and script) and resolves with the exit code: 0, 1 or 2. */
+/** Runs one command line, without program and script. Resolves with the exit code: 0, 1 or 2. */
 export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
   let exitCode = 0;
   const program = buildProgram(context, (code) => {
@@ -47,14 +47,14 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
 
 function buildProgram(context: CliContext, onExitCode: (exitCode: number) => void): Command {
   const program = new Command('phm')
-    .description('Key service: symmetric keys with the evidence for them')
+    .description('generate symmetric keys, manage the key service and assess random bits')
     .version(PROJECT_VERSION, '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
-    // Else `sources --json` would take the option of `sources test --json`.
+    // Without this, `sources` would take the `--json` of `sources test --json`.
     .enablePositionalOptions()
     .exitOverride()
-    .showHelpAfterError('(--help after a command tells how to use it)')
+    .showHelpAfterError('(add --help to a command for its usage)')
     .configureOutput({
       writeOut: context.out,
       writeErr: context.err,
@@ -63,8 +63,8 @@ function buildProgram(context: CliContext, onExitCode: (exitCode: number) => voi
     .addHelpText('after', environmentHelp());
   program
     .command('serve')
-    .description('start the server; SIGTERM ends it after its requests are answered')
-    .option('--json', 'write one JSON line with the address once it listens')
+    .description('start the server; SIGTERM stops it after it has answered its requests')
+    .option('--json', 'write one JSON line with the address once the server listens')
     .action(async (options: { json?: boolean }) => {
       onExitCode(
         await context.serve(requireConfig(context, true), { json: options.json ?? false }),
@@ -89,7 +89,7 @@ function buildProgram(context: CliContext, onExitCode: (exitCode: number) => voi
   return program;
 }
 
-/** Commander copies settings to subcommands only when they are made; nested ones are made elsewhere. */
+/** Copies settings to nested subcommands. Commander does this only on creation, which happens elsewhere. */
 function inheritSettings(command: Command): void {
   for (const child of command.commands) {
     child
@@ -107,17 +107,17 @@ function environmentHelp(): string {
     return `  ${name.padEnd(width)}  ${help}${given}`;
   });
   return (
-    '\nEnvironment, for the server and the commands on its data:\n' +
-    `${rows.join('\n')}\n\nFor generate, validate and metrics see their own --help.\n`
+    '\nEnvironment of the server and the commands on its data:\n' +
+    `${rows.join('\n')}\n\nThe commands generate, validate and metrics list their variables in their own --help.\n`
   );
 }
 
-/** Messages quote arguments, and an API key may be given in the place of any. */
+/** Removes API keys: messages quote arguments, and any argument may be one. */
 function withoutApiKeys(message: string): string {
   return message.replace(/phmsk_\w+/gi, '<API key>');
 }
 
-/** Messages quote file names, which must not send control sequences to a terminal. */
+/** Escapes control characters: messages quote file names, which must not control the terminal. */
 function printable(message: string): string {
   return withoutApiKeys(message).replace(/\p{Cc}/gu, (character) =>
     character === '\n' ? character : `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
@@ -126,7 +126,7 @@ function printable(message: string): string {
 
 function report(error: unknown, context: CliContext): number {
   const { env, err } = context;
-  // Commander has written its own message; it leaves with 0 after --help and --version.
+  // Commander has written its own message. Its exit code is 0 after --help and --version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CommandError) {
     err(`phm: ${printable(asStarted(error.message, context))}\n`);
@@ -148,7 +148,7 @@ function report(error: unknown, context: CliContext): number {
     return 1;
   }
   if (error instanceof Error && 'syscall' in error && error.syscall === 'uv_cwd') {
-    err('phm: the working directory does not exist any more: change to one that does\n');
+    err('phm: the working directory no longer exists: change to one that does\n');
     return 1;
   }
   throw error;

@@ -1,17 +1,20 @@
-/** Where callers on this machine reach the server that an environment describes. */
+/** The address at which callers on this machine reach the server that an environment describes. */
 import { CLIENT_ENVIRONMENT, type Config } from '../config/index.ts';
 import { quote } from '../shell-word.ts';
 
-/** Listeners on these have every address of the machine. */
+/** A listener on one of these has every address of the machine. */
 const ANY_ADDRESS: readonly string[] = ['0.0.0.0', '::'];
 
-/** The address without the base path. */
+/** Returns the address without the base path. */
 export function localAddress({ host, port, tls }: Config): string {
   const name = ANY_ADDRESS.includes(host) ? '127.0.0.1' : host;
   return `${tls ? 'https' : 'http'}://${name.includes(':') ? `[${name}]` : name}:${port}`;
 }
 
-/** The line for a shell that leads the client commands to the server; null where they find it, or its port is unknown. */
+/**
+ * Returns the shell line that points the client commands to the server; null if it has the default address or its port
+ * is unknown.
+ */
 export function exportUrl(config: Config): string | null {
   const url = `${localAddress(config)}${config.basePath}`;
   const isFound = config.port === 0 || url === CLIENT_ENVIRONMENT.PHM_URL.default;

@@ -1,4 +1,4 @@
-/** One line that shows how far a command is, on a terminal only, and is taken away at the end. */
+/** A progress line on a terminal, removed at the end. */
 
 const CLEAR_LINE = '\r\x1b[K';
 
@@ -15,14 +15,14 @@ export class StatusLine {
     this.#write(CLEAR_LINE + text);
   }
 
-  /** Takes the line away, before other output and at the end. */
+  /** Removes the line. Call it before other output and at the end. */
   clear(): void {
     if (this.#visible) this.#write(CLEAR_LINE);
     this.#visible = false;
   }
 }
 
-/** A line on standard error; it stays empty when nobody looks at a terminal. */
+/** Returns a line on standard error, which stays empty unless that is a terminal. */
 export function terminalLine(err: (text: string) => void): StatusLine {
   return new StatusLine(process.stderr.isTTY ? err : () => {});
 }

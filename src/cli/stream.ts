@@ -1,4 +1,4 @@
-/** `phm stream`: the generator's output for outside assessment, as the suite of the service judges it. */
+/** `phm stream`: writes the generator's output, as the service's suite judges it, for assessment elsewhere. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { wipe } from '../bytes.ts';
 import { Generator, requireSelfTests, SAMPLE_BITS, sampleStream } from '../keys/index.ts';
@@ -8,12 +8,11 @@ import { untilInterrupted } from './interruption.ts';
 import { parseCount } from './parse-count.ts';
 
 const HELP = `
-Bits 0 to 2^20 - 1 are the sample of one stream, the next 2^20 those of another, each after a reseed of
-its own. They are taken as the sample is that the statistical suite judges when a key is generated with
-validation: from the generator, before modulation. No key is among them.
+Each 2^20 bits are the sample of one stream, after a separate reseed. They are drawn like the sample that the
+statistical suite judges for a validated key: from the generator, before modulation. They contain no key.
 
---modulation writes what a modulation makes of that output. Do not judge the generator by it: phase and
-amplitude hide a broken generator from every test.
+--modulation modulates this output. Do not judge the generator by the result: phase and amplitude hide a broken
+generator from every test.
 
 Examples:
   phm stream --bits 1048576 > one-sample.bin
@@ -23,7 +22,7 @@ Examples:
 export function addStreamCommand(program: Command, context: CliContext): void {
   program
     .command('stream')
-    .description("write the generator's output to standard output, for outside assessment")
+    .description("write the generator's output to standard output, for assessment elsewhere")
     .addOption(
       new Option('--bits <n>', 'bits to write, a multiple of 8')
         .argParser(parseBits)

@@ -1,11 +1,11 @@
-/** Where the client commands find the service, and with which API key they call it. */
+/** Address and API key with which the client commands call a service. */
 import { type Credential, isLoopback, Reader } from './reader.ts';
 
 export interface ClientConfig {
   readonly url: string;
-  /** Whether neither the environment nor an option names an address. */
+  /** True if neither the environment nor an option sets an address. */
   readonly isDefault: boolean;
-  /** Whether only this machine can see what is sent to `url`. */
+  /** True if requests to `url` stay on this machine. */
   readonly loopback: boolean;
   readonly apiKey: Credential | null;
 }
@@ -14,7 +14,7 @@ export type ClientConfigResult =
   | { readonly ok: true; readonly config: ClientConfig }
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** Reads the client's part of an environment; `given` is an address that goes before `PHM_URL`. */
+/** Reads the client variables. `given` is the address of `--url`, which overrides `PHM_URL`. */
 export function readClientConfig(
   env: Readonly<Record<string, string | undefined>>,
   given: string | undefined,
@@ -27,18 +27,18 @@ export function readClientConfig(
   const isDefault = given === undefined && !env.PHM_URL?.trim();
   const url = URL.parse(text);
   const isHttp = url?.protocol === 'https:' || url?.protocol === 'http:';
-  // The address may hold a password, and is not quoted then.
+  // The message does not quote the address, which may contain a password.
   if (!url || !isHttp || url.username || url.password || /[?#]/.test(text)) {
     problems.push(
-      `${name} is not an address that can be used: write https://host/path, without user, query and fragment`,
+      `${name} is not a usable address: write https://host/path, without user, query or fragment`,
     );
     return { ok: false, problems };
   }
   const loopback = isLoopback(url.hostname);
   if (url.protocol === 'http:' && !loopback && !reader.flag('PHM_ALLOW_CLEARTEXT')) {
     problems.push(
-      `${name} is ${url.origin}, and the API key and keys would cross the network in the clear: use https:, ` +
-        'or set PHM_ALLOW_CLEARTEXT=on where something else encrypts',
+      `${name} is ${url.origin}: the API key and keys would cross the network in the clear. Use https:, ` +
+        'or set PHM_ALLOW_CLEARTEXT=on if something else encrypts the connection',
     );
   }
   return problems.length === 0

@@ -1,23 +1,23 @@
-/** The variables of the entropy sources. */
+/** Reads the variables of the entropy sources. */
 import { resolve } from 'node:path';
 import { type Credential, printable, type Reader } from './reader.ts';
 
-/** Which sources are used, by name. */
+/** Names of the sources in use. */
 export interface EnabledSources {
-  /** Of keys whose request names none. */
+  /** Source of keys whose request names none. */
   readonly entropySource: string;
-  /** That a request may name. */
+  /** Sources that a request may name. */
   readonly entropySources: readonly string[];
-  /** Mixed into every key while they deliver. */
+  /** Sources mixed into every key while they deliver. */
   readonly entropyMix: readonly string[];
 }
 
 export const QRNG_PROFILES = ['open-api', 'anu', 'outshift'] as const;
 export type QrngProfileName = (typeof QRNG_PROFILES)[number];
 
-/** What the entropy sources need to be opened; null for one that is not set up. */
+/** Settings with which the entropy sources are opened; null for a source that is not set up. */
 export interface SourceSettings {
-  /** The operator's decision, after an assessment of their own machine. */
+  /** Credits timing noise: the operator decides after assessing the machine. */
   readonly jitterCredit: boolean;
   readonly remoteCredit: boolean;
   readonly device: { readonly path: string; readonly minEntropyPerByte: number } | null;
@@ -30,7 +30,7 @@ export interface IbmQuantumConfig {
   readonly serviceCrn: string;
   readonly backend: string;
   readonly shots: number;
-  /** Left out: the public service and the newest version that this program knows. */
+  /** The public service if left out; `apiVersion` is then the newest that this program knows. */
   readonly url?: string;
   readonly iamUrl?: string;
   readonly apiVersion?: string;
@@ -38,7 +38,7 @@ export interface IbmQuantumConfig {
 
 export interface QrngConfig {
   readonly profile: QrngProfileName;
-  /** Null: the address of the profile's public service. */
+  /** Null for the public service of the profile. */
   readonly url: string | null;
   readonly apiKey: Credential | null;
 }
@@ -63,11 +63,11 @@ export function readSourceSettings(reader: Reader): SourceSettings {
   };
 }
 
-/** Enough for the start-up tests and a draw; as many as the processors usually take. */
+// The minimum is enough for the startup tests and a draw; the maximum is what processors usually accept.
 const MIN_IBM_SHOTS = 256;
 const MAX_IBM_SHOTS = 100_000;
 
-/** Bits a byte: below this, the health tests have no cutoff that an honest source keeps to. */
+/** Bits per byte. Below this, no cutoff of the health tests would spare a sound source. */
 const MIN_DEVICE_ENTROPY = 0.125;
 
 function readDevice(reader: Reader): SourceSettings['device'] {
@@ -77,8 +77,8 @@ function readDevice(reader: Reader): SourceSettings['device'] {
   const minEntropyPerByte = /^\d(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
   if (!(minEntropyPerByte >= MIN_DEVICE_ENTROPY && minEntropyPerByte <= 8)) {
     reader.problems.push(
-      `PHM_DEVICE_MIN_ENTROPY is "${printable(text)}": set the min-entropy that you claim for one byte ` +
-        'of the device, 0.125 to 8; "bin/phm sources test device" estimates it',
+      `PHM_DEVICE_MIN_ENTROPY is "${printable(text)}": set the min-entropy that you claim per byte of the ` +
+        'device, 0.125 to 8 bits; "bin/phm sources test device" estimates it',
     );
   }
   return { path: resolve(path), minEntropyPerByte };
@@ -94,7 +94,7 @@ function readIbmQuantum(reader: Reader): IbmQuantumConfig | null {
   const shots = reader.integer('PHM_IBM_SHOTS', MIN_IBM_SHOTS, MAX_IBM_SHOTS);
   if (shots % 2 !== 0) reader.problems.push(`PHM_IBM_SHOTS is ${shots}: use an even number`);
   if (apiVersion && !/^\d{4}-\d{2}-\d{2}$/.test(apiVersion)) {
-    reader.problems.push('PHM_IBM_API_VERSION is not a date: write it as 2026-04-15');
+    reader.problems.push('PHM_IBM_API_VERSION is not a date: write it in the form 2026-04-15');
   }
   if (!apiKey && !serviceCrn && !backend) return null;
   if (!apiKey || !serviceCrn || !backend) {
@@ -110,7 +110,7 @@ function readIbmQuantum(reader: Reader): IbmQuantumConfig | null {
   ]) {
     if (!/^[\x21-\x7e]{1,512}$/.test(text)) {
       reader.problems.push(
-        `${name} is not one word of printable ASCII: copy it from the dashboard`,
+        `${name} is not one word of printable ASCII: copy it from the IBM Quantum dashboard`,
       );
     }
   }
@@ -143,20 +143,20 @@ function readQrng(reader: Reader): QrngConfig | null {
   }
   if (profile !== 'open-api' && !apiKey) {
     reader.problems.push(
-      `PHM_QRNG_API_KEY (or PHM_QRNG_API_KEY_FILE) is missing: ${profile} asks for one`,
+      `PHM_QRNG_API_KEY (or PHM_QRNG_API_KEY_FILE) is missing: the profile ${profile} requires it`,
     );
   }
   return { profile, url, apiKey };
 }
 
-/** Sources that cannot be opened without settings, and the variables that set them up. */
+/** Sources that need settings, and the variables that set them up. */
 const NEEDED_SETTINGS: ReadonlyMap<string, [keyof SourceSettings, string]> = new Map([
   ['device', ['device', 'PHM_DEVICE_PATH and PHM_DEVICE_MIN_ENTROPY']],
   ['ibm-quantum', ['ibmQuantum', 'PHM_IBM_API_KEY, PHM_IBM_SERVICE_CRN and PHM_IBM_BACKEND']],
-  ['qrng', ['qrng', 'PHM_QRNG_PROFILE, and PHM_QRNG_URL or PHM_QRNG_API_KEY as it asks for']],
+  ['qrng', ['qrng', 'PHM_QRNG_PROFILE, and PHM_QRNG_URL or PHM_QRNG_API_KEY if it requires them']],
 ]);
 
-/** The variables that a source is missing, in words; null when it can be opened. */
+/** Returns the missing variables of a source in words, or null if it can be opened. */
 export function missingSettings(name: string, settings: SourceSettings): string | null {
   const needed = NEEDED_SETTINGS.get(name);
   return needed && settings[needed[0]] === null ? needed[1] : null;
@@ -169,6 +169,6 @@ export function requireSettings(
 ): void {
   for (const name of new Set(names)) {
     const missing = missingSettings(name, settings);
-    if (missing) problems.push(`the source "${name}" is enabled and not set up: set ${missing}`);
+    if (missing) problems.push(`the source "${name}" is enabled but not set up: set ${missing}`);
   }
 }

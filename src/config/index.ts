@@ -1,8 +1,8 @@
 /**
- * Configuration: environment variables in, one checked record out.
+ * Turns environment variables into one checked configuration record.
  *
- * Everything wrong is reported at once; every message names the variable and the fix. Messages never
- * quote a value that may be secret.
+ * All problems are reported together. Every message names the variable and the fix, and never quotes a
+ * value that may be secret.
  */
 import { resolve } from 'node:path';
 import {
@@ -33,13 +33,13 @@ export { type Credential, isLoopback, isServiceUrl } from './reader.ts';
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** `auto` is pretty where stderr is a terminal. */
+/** `auto` is `pretty` if stderr is a terminal, otherwise `json`. */
 const LOG_FORMATS = ['auto', 'json', 'pretty'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /**
- * Where the master secret comes from; `managed` is the file in the data directory. Without
- * `currentVersion` its highest version is current.
+ * Origin of the master secret; `managed` is the file in the data directory. Without `currentVersion`, the
+ * highest version is current.
  */
 export type MasterSecretOrigin = { readonly currentVersion?: number } & (
   | { readonly kind: 'environment'; readonly text: string }
@@ -53,31 +53,31 @@ export interface Config extends EnabledSources {
   readonly dataDir: string;
   /** PostgreSQL address, or null for SQLite in `dataDir`. */
   readonly databaseUrl: string | null;
-  /** Whether a server's start changes the schema of a PostgreSQL database. */
+  /** `auto`: a server migrates the PostgreSQL schema at startup. */
   readonly migrate: 'auto' | 'off';
-  /** How far this machine's clock may be from that of PostgreSQL. */
+  /** Largest difference between the clocks of this machine and PostgreSQL. */
   readonly maxClockSkewSeconds: number;
-  /** Days that ledger rows are kept; null is for ever. */
+  /** Days to keep ledger rows; null keeps them for ever. */
   readonly retentionDays: number | null;
   readonly masterSecret: MasterSecretOrigin;
   readonly sourceSettings: SourceSettings;
   readonly tls: {
     readonly certFile: string;
     readonly keyFile: string;
-    /** Refuse clients without a hybrid group. */
+    /** Refuses clients without a hybrid group. */
     readonly requireHybrid: boolean;
   } | null;
-  /** Path before all addresses, such as `/phm`; empty: the root. */
+  /** Path in front of all addresses, such as `/phm`; empty for the root. */
   readonly basePath: string;
   /** Origins whose web pages may call the API. */
   readonly corsOrigins: readonly string[];
-  /** Addresses of proxies whose word on the client's address is taken. */
+  /** Proxies whose `X-Forwarded-For` is trusted. */
   readonly trustedProxies: readonly ProxyRange[];
-  /** How long a start waits for the database. */
+  /** How long a starting server waits for its database. */
   readonly startWaitSeconds: number;
-  /** How long `/readyz` fails before the listener closes, after SIGTERM. */
+  /** How long `/readyz` fails after SIGTERM before the listener closes. */
   readonly drainSeconds: number;
-  /** Connections that are served at a time. */
+  /** Connections served at once. */
   readonly maxConnections: number;
   readonly demoKeys: 'auto' | 'on' | 'off';
   readonly rateLimits: boolean;
@@ -88,15 +88,15 @@ export interface Config extends EnabledSources {
   readonly logFormat: LogFormat;
 }
 
-/** What the machine and the stages know and the environment does not. */
+/** Facts of the machine and the stages that no variable sets. */
 export interface ConfigContext {
   readonly cores: number;
   readonly knownSources: readonly string[];
-  /** A server is to be started: commands listen nowhere, and most need no secret. */
+  /** True for a server. Commands do not listen, and most need no secret. */
   readonly serves: boolean;
 }
 
-/** Warnings come with problems too: a misspelt variable is often what is missing. */
+/** Warnings accompany problems too, because a missing variable is often a misspelt one. */
 export type ConfigResult = { readonly warnings: readonly string[] } & (
   | { readonly ok: true; readonly config: Config }
   | { readonly ok: false; readonly problems: readonly string[] }
@@ -108,13 +108,13 @@ const MOST_CONNECTIONS = 1_000_000;
 const MAX_START_WAIT_SECONDS = 86_400;
 const MAX_SECRET_VERSION = 65_535;
 
-/** A day: with more, a wrong clock would be noticed when it has done its harm. */
+/** One day. A larger bound would reveal a wrong clock only after it has done harm. */
 const MAX_CLOCK_SKEW_SECONDS = 86_400;
 
 /** A hundred years. */
 export const MAX_RETENTION_DAYS = 36_500;
 
-/** Reads the configuration from an environment. Problems are values: the caller prints them. */
+/** Reads the configuration from an environment. Returns problems instead of throwing: the caller prints them. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
   context: ConfigContext,
@@ -128,15 +128,15 @@ export function readConfig(
   const tls = readTls(reader, context);
   if (context.serves && !tls && !isLoopback(host) && !allowCleartext) {
     problems.push(
-      `PHM_HOST is ${host}, which other machines can reach, and there is no certificate: set ` +
-        'PHM_TLS_CERT_FILE and PHM_TLS_KEY_FILE, or PHM_ALLOW_CLEARTEXT=on behind a proxy that ends TLS',
+      `PHM_HOST is ${host}, which other machines can reach, but there is no certificate: set ` +
+        'PHM_TLS_CERT_FILE and PHM_TLS_KEY_FILE, or PHM_ALLOW_CLEARTEXT=on behind a proxy that terminates TLS',
     );
   }
   const masterSecret = readMasterSecretOrigin(reader, dataDir);
   if (context.serves && databaseUrl !== null && masterSecret.kind === 'managed') {
     problems.push(
-      'the ledger is in PostgreSQL and the master secret is not set: set PHM_MASTER_KEY or ' +
-        'PHM_MASTER_KEY_FILE, the same on every server of this database',
+      'the ledger is in PostgreSQL but the master secret is not set: set PHM_MASTER_KEY or ' +
+        'PHM_MASTER_KEY_FILE to the same secret on every server of this database',
     );
   }
   const sourceSettings = readSourceSettings(reader);
@@ -188,22 +188,23 @@ function readTls(reader: Reader, { serves }: ConfigContext): Config['tls'] {
   if (!certFile && !keyFile) {
     if (requireHybrid && serves) {
       reader.problems.push(
-        'PHM_TLS_REQUIRE_HYBRID is on and there is no certificate: set PHM_TLS_CERT_FILE and ' +
-          'PHM_TLS_KEY_FILE; if a proxy ends TLS, unset it and require the groups there',
+        'PHM_TLS_REQUIRE_HYBRID is on but there is no certificate: set PHM_TLS_CERT_FILE and ' +
+          'PHM_TLS_KEY_FILE; if a proxy terminates TLS, unset it and require the groups there',
       );
     }
     return null;
   }
   if (!certFile || !keyFile) {
     const missing = certFile ? 'PHM_TLS_KEY_FILE' : 'PHM_TLS_CERT_FILE';
-    reader.problems.push(`${missing} is missing: a certificate and its key go together`);
+    reader.problems.push(`${missing} is missing: set the certificate and its key together`);
   }
   return { certFile, keyFile, requireHybrid };
 }
 
 /**
- * The user and the database are asked for, because the driver would take missing ones from variables
- * that worker threads do not see. The value may hold a password: it is never quoted.
+ * Reads the address of PostgreSQL. User and database are required, because the driver would take missing
+ * ones from variables that worker threads do not see. Messages never quote the value, which may contain a
+ * password.
  */
 function readDatabaseUrl(reader: Reader): string | null {
   const given = reader.text('PHM_DATABASE_URL');
@@ -216,16 +217,16 @@ function readDatabaseUrl(reader: Reader): string | null {
   }
   const text = given || reader.fileText('PHM_DATABASE_URL_FILE');
   if (text !== null && !isPostgresUrl(text)) {
-    const where = given ? 'PHM_DATABASE_URL' : 'the text in the file PHM_DATABASE_URL_FILE';
+    const where = given ? 'PHM_DATABASE_URL' : 'the content of the file in PHM_DATABASE_URL_FILE';
     reader.problems.push(
-      `${where} is not the address of a PostgreSQL database: write it as ` +
+      `${where} is not the address of a PostgreSQL database: write ` +
         'postgres://user:password@host:5432/database, or unset the variable for SQLite',
     );
   }
   for (const name of unknownParameters(text ?? '')) {
     reader.problems.push(
-      `the PostgreSQL address has a parameter ${printable(name)} that is not known, or not with this value; ` +
-        `known are ${Object.keys(URL_PARAMETERS).join(', ')}, and sslmode is one of ` +
+      `the PostgreSQL address has an unknown parameter ${printable(name)}, or an unknown value of it: use ` +
+        `${Object.keys(URL_PARAMETERS).join(', ')}; sslmode is one of ` +
         `${URL_PARAMETERS.sslmode?.join(', ')}`,
     );
   }
@@ -238,7 +239,7 @@ function isPostgresUrl(text: string): boolean {
   return isPostgres && url.username !== '' && url.hostname !== '' && url.pathname.length > 1;
 }
 
-/** Parameters of an address and what they may be; null: anything. */
+/** Parameters of an address and their allowed values; null allows any. */
 const URL_PARAMETERS: Readonly<Record<string, readonly string[] | null>> = {
   sslmode: ['disable', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'],
   sslrootcert: null,
@@ -246,7 +247,7 @@ const URL_PARAMETERS: Readonly<Record<string, readonly string[] | null>> = {
   sslkey: null,
 };
 
-/** The driver passes over what it does not know: a misspelt `sslmode` would be a connection in clear. */
+/** The driver ignores unknown parameters, so a misspelt `sslmode` would connect in the clear. */
 function unknownParameters(text: string): string[] {
   return [...(URL.parse(text)?.searchParams ?? [])]
     .filter(([name, value]) => {
@@ -270,10 +271,13 @@ function readMasterSecretOrigin(reader: Reader, dataDir: string): MasterSecretOr
   return { ...version, kind: 'managed', path: resolve(dataDir, 'master.key') };
 }
 
-/** A misspelt variable would silently leave its default in force, so it is named. */
+/** Returns a warning for each unknown variable: a misspelt one would silently leave the default in force. */
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.keys(env)
     .filter((name) => name.startsWith('PHM_'))
     .filter((name) => !Object.hasOwn(ENVIRONMENT, name) && !Object.hasOwn(CLIENT_ENVIRONMENT, name))
-    .map((name) => `${printable(name)} is not a variable of this service and has no effect`);
+    .map(
+      (name) =>
+        `${printable(name)} is not a variable of this service and has no effect: check its spelling`,
+    );
 }

@@ -1,22 +1,22 @@
-/** `PHM_TRUST_PROXY`: which peers are proxies that tell the client's address. */
+/** Reads `PHM_TRUST_PROXY`: the peers whose `X-Forwarded-For` is trusted. */
 import { isIP, isIPv4 } from 'node:net';
 import { printable, type Reader } from './reader.ts';
 
-/** A network by its address and the length of its prefix; one address has the whole length. */
+/** A network: its address and prefix length. A single address has the full length. */
 export interface ProxyRange {
   readonly address: string;
   readonly prefix: number;
   readonly family: 'ipv4' | 'ipv6';
 }
 
-/** Ranges that have a name, as other software names them. */
+/** Named ranges, with the names that other software uses. */
 const NAMED: Readonly<Record<string, readonly string[]>> = {
   loopback: ['127.0.0.0/8', '::1'],
   linklocal: ['169.254.0.0/16', 'fe80::/10'],
   uniquelocal: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7'],
 };
 
-/** The ranges that the variable names; a prefix of 0 would trust everybody. */
+/** Reads the ranges. A prefix of 0 is refused, because it would trust everyone. */
 export function readTrustedProxies(reader: Reader): ProxyRange[] {
   const entries = reader
     .text('PHM_TRUST_PROXY')
@@ -28,8 +28,8 @@ export function readTrustedProxies(reader: Reader): ProxyRange[] {
     const ranges = texts.map(parseRange);
     if (ranges.every((range) => range !== undefined)) return ranges;
     reader.problems.push(
-      `PHM_TRUST_PROXY names "${printable(entry)}": use addresses (192.0.2.7), ranges (10.0.0.0/8, ` +
-        'with a prefix of at least 1) and loopback, linklocal or uniquelocal, separated by commas',
+      `PHM_TRUST_PROXY contains "${printable(entry)}": use addresses (192.0.2.7), ranges (10.0.0.0/8, ` +
+        'with a prefix of at least 1), loopback, linklocal or uniquelocal, separated by commas',
     );
     return [];
   });
@@ -37,7 +37,7 @@ export function readTrustedProxies(reader: Reader): ProxyRange[] {
 
 function parseRange(text: string): ProxyRange | undefined {
   const [address = '', prefixText, ...rest] = text.split('/');
-  // An address with a zone belongs to one interface of one machine.
+  // An address with a zone is valid on one interface of one machine only.
   if (!isIP(address) || address.includes('%') || rest.length > 0) return undefined;
   const family = isIPv4(address) ? 'ipv4' : 'ipv6';
   const bits = family === 'ipv4' ? 32 : 128;

@@ -1,4 +1,4 @@
-/** Reads single variables; whatever is wrong is added to a list of problems. */
+/** Reads single variables and adds what is invalid to a list of problems. */
 import { readFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { resolve } from 'node:path';
@@ -6,16 +6,16 @@ import { CLIENT_ENVIRONMENT, ENVIRONMENT, type Variable } from './environment.ts
 
 const VARIABLES = { ...ENVIRONMENT, ...CLIENT_ENVIRONMENT };
 
-/** A credential, or the file that holds it. */
+/** A credential, or the path of the file that holds it. */
 export type Credential = { readonly text: string } | { readonly file: string };
 
-/** True when only this machine can reach an address. Takes `[::1]` as well as `::1`. */
+/** True if only this machine can reach the address. Accepts `[::1]` and `::1`. */
 export function isLoopback(host: string): boolean {
   const name = host.toLowerCase().replace(/^\[|\]$/g, '');
   return name === 'localhost' || name === '::1' || (isIPv4(name) && name.startsWith('127.'));
 }
 
-/** True for https:, or http: to this machine, without credentials, query and fragment. */
+/** True for https:, or http: to this machine, without credentials, query or fragment. */
 export function isServiceUrl(text: string): boolean {
   const url = URL.parse(text);
   if (!url || url.username || url.password || /[?#]/.test(text)) return false;
@@ -51,27 +51,27 @@ export class Reader {
     return allowed[0] as T;
   }
 
-  /** A comma-separated list without repetitions. */
+  /** Reads a comma-separated list and removes repetitions. */
   list(name: Variable, allowed: readonly string[]): string[] {
     const named = this.text(name).split(',');
     const names = named.map((one) => one.trim()).filter((one) => one !== '');
     for (const one of names) {
       if (!allowed.includes(one)) {
         this.problems.push(
-          `${name} names "${printable(one)}": use a comma-separated list of ${allowed.join(', ')}`,
+          `${name} contains "${printable(one)}": use a comma-separated list of ${allowed.join(', ')}`,
         );
       }
     }
     return [...new Set(names)];
   }
 
-  /** The address of a service that gets a credential: https, or http on this machine. */
+  /** Reads the address of a service that gets a credential: https:, or http: to this machine. */
   url(name: Variable): string | null {
     const text = this.text(name);
     if (!text) return null;
     if (!isServiceUrl(text)) {
       this.problems.push(
-        `${name} is not an address that can be used: write https://host/path (http only for a loopback host), without user, query and fragment`,
+        `${name} is not a usable address: write https://host/path (http: only for a loopback host), without user, query or fragment`,
       );
     }
     return text;
@@ -85,17 +85,17 @@ export class Reader {
     return file ? { file: resolve(file) } : null;
   }
 
-  /** The text of the file that a variable names, without the space around it; null: unreadable. */
+  /** Reads and trims the file that a variable names; null if it cannot be read. */
   fileText(name: Variable): string | null {
     try {
       return readFileSync(resolve(this.text(name)), 'utf8').trim();
     } catch (error) {
-      this.problems.push(`${name}: ${(error as Error).message}`);
+      this.problems.push(`${name}: the file cannot be read: ${(error as Error).message}`);
       return null;
     }
   }
 
-  /** A value that is neither counts as off: no further problem may rest on a flag that is not set. */
+  /** Reads `on` or `off`. Any other value counts as off, so that it causes no second problem. */
   flag(name: Variable): boolean {
     this.choice(name, ['on', 'off']);
     return this.text(name) === 'on';

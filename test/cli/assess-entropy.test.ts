@@ -51,7 +51,7 @@ describe('phm assess-entropy', () => {
     const file = write('bytes.bin', aesBytes().subarray(0, 12_000));
     const { code, stdout, stderr } = await phm(file);
     assert.equal(code, 0);
-    assert.match(stderr, /^warning: 12,000 samples; SP 800-90B section 3\.1\.1 asks for 1,000,000/);
+    assert.match(stderr, /^warning: 12,000 samples; SP 800-90B section 3\.1\.1 requires 1,000,000/);
     assert.match(stdout, /^12,000 samples of 8 bits, 256 different values\n/);
     for (let section = 1; section <= 10; section++) {
       assert.match(stdout, new RegExp(`^6\\.3\\.${section} +\\S`, 'm'));
@@ -106,8 +106,8 @@ describe('phm assess-entropy', () => {
     const matrix = write('bytes-matrix.bin', aesBytes());
     const failures: [string[], number, RegExp][] = [
       [[join(folder, 'none.bin')], 1, /none\.bin cannot be read: no such file/],
-      [[empty], 1, /empty\.bin holds fewer than 2 samples/],
-      [[short, '--restart', '--initial-entropy', '1'], 1, /holds 100 samples; --restart needs/],
+      [[empty], 1, /empty\.bin contains fewer than 2 samples/],
+      [[short, '--restart', '--initial-entropy', '1'], 1, /contains 100 samples; --restart needs/],
       [[matrix, '--restart'], 2, /--restart and --initial-entropy need each other/],
       [[matrix, '--initial-entropy', '7'], 2, /--restart and --initial-entropy need each other/],
       [[matrix, '--restart', '--initial-entropy', '8.5'], 2, /above 0 and at most 8/],
@@ -127,7 +127,7 @@ describe('phm assess-entropy', () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /holds more than 16,777,216 samples; cut it, e\.g\. with head -c 16777216/,
+      /contains more than 16,777,216 samples; shorten it, e\.g\. with head -c 16777216/,
     );
   });
 });

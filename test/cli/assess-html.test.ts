@@ -241,13 +241,13 @@ describe('phm assess --html, its file', () => {
     linkSync(file, hard);
     symlinkSync(file, soft);
     const cases: [html: string, code: number, words: RegExp][] = [
-      ['-', 2, /--html needs a file of its own: standard output has the report/],
-      ['', 2, /--html takes the name of a file, got ""/],
-      [`${dataDir}/none/`, 2, /--html takes the name of a file/],
+      ['-', 2, /--html needs the name of a file, because standard output has the report/],
+      ['', 2, /--html needs the name of a file, got ""/],
+      [`${dataDir}/none/`, 2, /--html needs the name of a file/],
       [join(dataDir, 'none', 'x.html'), 1, /x\.html cannot be written: there is no such directory/],
       [join(file, 'x.html'), 1, /x\.html cannot be written: there is no such directory/],
       [dataDir, 1, /cannot be written: it is a directory/],
-      ['/dev/null', 1, /\/dev\/null cannot be written: it is no regular file/],
+      ['/dev/null', 1, /\/dev\/null cannot be written: it is not a regular file/],
       [file, 2, /plain\.bin would replace the input; name another file/],
       [hard, 2, /hard\.bin would replace the input/],
       [soft, 2, /soft\.bin would replace the input/],

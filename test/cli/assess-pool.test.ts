@@ -50,7 +50,7 @@ test('rejects when a worker throws, and when it ends', async () => {
   const ending = workerUrl('ends', `parentPort.on('message', () => process.exit(3));`);
   for (const [url, message] of [
     [throwing, /^no$/],
-    [ending, /^ended with code 3$/],
+    [ending, /^exited with code 3$/],
   ] as const) {
     const pool = new AssessPool(1, url);
     await assert.rejects(pool.run(job()), { message });
@@ -62,7 +62,7 @@ test('starts no worker once closed, and wipes what still waits', async () => {
   const pool = new AssessPool(1);
   const [first, second] = [job(), job()];
   second.sequence.bytes.fill(0xff);
-  const underWay = assert.rejects(pool.run(first), { message: /^ended with code/ });
+  const underWay = assert.rejects(pool.run(first), { message: /^exited with code/ });
   void pool.run(second);
   await pool.close();
   await underWay;

@@ -299,7 +299,7 @@ describe('phm assess, interrupted', () => {
     );
     assert.equal(
       stderr,
-      `phm: interrupted; the report covers what was finished before, ${report.sequences.length} sequences\n`,
+      `phm: interrupted; the report covers the finished part, ${report.sequences.length} sequences\n`,
     );
   });
 
@@ -348,17 +348,17 @@ describe('phm assess, called wrongly or on what it cannot use', () => {
       '--sequences 0',
       ['good.bin', '--bits', '9', '--sequences', '0'],
       2,
-      /use a whole number from 1/,
+      /use a whole number of 1 or more/,
     ],
     ['--threads none', ['good.bin', '--threads', 'none'], 2, /--threads .*use a whole number/],
     ['--threads 1025', ['good.bin', '--threads', '1025'], 2, /use at most 1024/],
     ['an unknown test', ['good.bin', '--test', 'entropy'], 2, /use one of frequency, .*complexity/],
-    ['--bits above 2^26', ['good.bin', '--bits', '67108865'], 2, /--bits takes .* to 67108864/],
+    ['--bits above 2^26', ['good.bin', '--bits', '67108865'], 2, /--bits needs .* to 67108864/],
     [
       'more sequences than the file holds',
       ['good.bin', '--bits', '1000', '--sequences', '9'],
       1,
-      /good\.bin holds 8 sequences of 1,000 bits, fewer than --sequences 9; lower --sequences/,
+      /good\.bin contains 8 sequences of 1,000 bits, fewer than --sequences 9; lower --sequences/,
     ],
     ['a missing file', ['none.bin', '--bits', '1000'], 1, /none\.bin cannot be read: no such file/],
     ['an empty file', ['empty.bin', '--bits', '1000'], 1, /empty\.bin is empty/],
@@ -372,7 +372,7 @@ describe('phm assess, called wrongly or on what it cannot use', () => {
       'too short for the tests named',
       ['good.bin', '--test', 'universal', '--test', 'rank'],
       1,
-      /8,000 bits, too few for any of the tests asked for; the shortest need 38,912/,
+      /8,000 bits, too few for any of the selected tests; at least 38,912 are needed/,
     ],
     [
       'a character that is no hexadecimal digit',
@@ -418,7 +418,7 @@ describe('phm assess, called wrongly or on what it cannot use', () => {
       assert.equal(code, 1);
       assert.match(
         stderr,
-        /late\.txt, line 2, column 201: found "2".*finished before, 3 sequences$/m,
+        /late\.txt, line 2, column 201: found "2".*finished part, 3 sequences$/m,
       );
       const { sequences, summary } = JSON.parse(stdout) as ManyReport;
       assert.deepEqual([sequences.length, summary.complete], [3, false]);
@@ -429,7 +429,7 @@ describe('phm assess, called wrongly or on what it cannot use', () => {
     const args = [...ASSESS, '-', '--bits', '1000', '--sequences', '3', '--csv'];
     const { code, stdout, stderr } = await runCommandOn(stream(250), args);
     assert.equal(code, 1);
-    assert.match(stderr, /^phm: standard input holds 2 sequences of 1,000 bits, fewer than/);
+    assert.match(stderr, /^phm: standard input contains 2 sequences of 1,000 bits, fewer than/);
     assert.match(stdout, /^2,runs/m);
   });
 });

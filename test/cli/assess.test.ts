@@ -139,7 +139,7 @@ test('refuses a file above 2^26 bits and names --bits', async () => {
   const { message, exitCode } = await failure(run('/dev/zero'));
   assert.equal(
     message,
-    '/dev/zero holds more than 67,108,864 bits; use --bits to cut it into sequences',
+    '/dev/zero contains more than 67,108,864 bits; use --bits to cut it into sequences',
   );
   assert.equal(exitCode, 1);
 });
@@ -164,7 +164,7 @@ test('refuses --bits above what the file holds', async () => {
   const { message, exitCode } = await failure(run(file, { bits: 1000 }));
   assert.equal(
     message,
-    `${file} holds 80 bits, fewer than --bits 1000; lower --bits or leave it out`,
+    `${file} contains 80 bits, fewer than --bits 1000; lower --bits or leave it out`,
   );
   assert.equal(exitCode, 1);
 });
@@ -172,7 +172,7 @@ test('refuses --bits above what the file holds', async () => {
 test('refuses --bits out of range as a usage error', async () => {
   for (const bits of [0, -1, 1.5, NaN, 2 ** 26 + 1]) {
     const { message, exitCode } = await failure(run('unused', { bits }));
-    assert.equal(message, `--bits takes a whole number from 1 to 67108864, got ${bits}`);
+    assert.equal(message, `--bits needs a whole number from 1 to 67108864, got ${bits}`);
     assert.equal(exitCode, 2);
   }
 });
@@ -190,7 +190,7 @@ test('refuses an empty file, a missing one and a directory, each with its reason
 test('refuses a sequence too short for any test', async () => {
   const file = write('tiny.bin', new Uint8Array(12));
   const { message } = await failure(run(file));
-  assert.equal(message, `${file} gives 96 bits, too few for any test; the shortest need 100`);
+  assert.equal(message, `${file} gives 96 bits, too few for any test; at least 100 are needed`);
 });
 
 test('formats an aligned table with smallest p-values, reasons and totals', async () => {

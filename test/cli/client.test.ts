@@ -155,7 +155,7 @@ describe('phm generate', () => {
     assert.deepEqual([code, stdout], [0, '']);
     assert.match(
       stderr,
-      /^Wrote a key of 256 bits, phm_\d+, to \/.*\/new\.bin\nTests: 1\d of 1[35] passed, gate passed \(p = [\d.e-]+\)\n$/,
+      /^Wrote a 256-bit key, phm_\d+, to \/.*\/new\.bin\nTests: 1\d of 1[35] passed, gate passed \(p = [\d.e-]+\)\n$/,
     );
     const { mode, size } = statSync(path);
     assert.deepEqual([mode & 0o777, size], [0o600, 32]);
@@ -168,13 +168,13 @@ describe('phm generate', () => {
     mkdirSync(inFolder('closed'), { mode: 0o500 });
     const before = await metered();
     const cases: [string[], RegExp, number][] = [
-      [[inFolder('there.key')], /there\.key exists: name another file, or say --force/, 1],
-      [[inFolder('dangling')], /dangling exists and is no plain file/, 1],
-      [[inFolder('data'), '--force'], /data exists and is no plain file/, 1],
-      [['/dev/null', '--force'], /\/dev\/null exists and is no plain file/, 1],
+      [[inFolder('there.key')], /there\.key exists: name another file, or use --force/, 1],
+      [[inFolder('dangling')], /dangling exists and is not a regular file/, 1],
+      [[inFolder('data'), '--force'], /data exists and is not a regular file/, 1],
+      [['/dev/null', '--force'], /\/dev\/null exists and is not a regular file/, 1],
       [[inFolder('none/new.key')], /new\.key cannot be written: there is no such directory/, 1],
       [[inFolder('there.key/x')], /there is no such directory/, 1],
-      [['-'], /--output takes the name of a file/, 2],
+      [['-'], /--output needs the name of a file/, 2],
     ];
     // Root may write anywhere.
     if (process.getuid?.() !== 0) cases.push([[inFolder('closed/x')], /permission denied/, 1]);
@@ -208,19 +208,22 @@ describe('phm generate', () => {
 
   it('says when options do not go together', async () => {
     for (const [args, words] of [
-      [['--env-name', 'X'], /--env-name is for --format env/],
+      [['--env-name', 'X'], /--env-name needs --format env/],
       [['--format', 'env', '--env-name', '1X'], /letters, digits/],
       [
         ['--include', 'hash_proof'],
-        /that --json writes: add --json, and --validate for nist_report/,
+        /--include needs --json, because .* nist_report also needs --validate/,
       ],
-      [['--json', '--include', 'nist_report'], /needs --validate: .* Add --validate\n$/],
+      [
+        ['--json', '--include', 'nist_report'],
+        /needs --validate, because no test runs without it\n$/,
+      ],
       [['--json', '--format', 'raw'], /cannot be used with/],
-      [['--force'], /--force is for --output/],
+      [['--force'], /--force needs --output/],
       [['--level', '512'], /128, 256, 384/],
-      [['--url', 'localhost:8080'], /--url is not an address/],
+      [['--url', 'localhost:8080'], /--url is not a usable address/],
       [['--url', 'http://user:word@localhost'], /without user/],
-      [['--url', 'http://keys.example'], /in the clear: use https:/],
+      [['--url', 'http://keys.example'], /in the clear\. Use https:/],
     ] as const) {
       const { code, stdout, stderr } = await phm(['generate', ...args]);
       assert.match(stderr, words);
@@ -250,8 +253,8 @@ describe('phm validate', () => {
   it('leaves with 2 when it could not ask, without having sent anything', async () => {
     const before = await metered();
     const cases: [string[], RegExp, Environment?][] = [
-      [[never], /can be read by every user of this machine/],
-      [['-', '--file', 'x'], /keep one of them/],
+      [[never], /every user of this machine can read a key/],
+      [['-', '--file', 'x'], /use one of them/],
       [['--file', inFolder('missing')], /cannot be read/],
       [['--file', file(never)], /invalid_api_key/, { PHM_API_KEY: 'wrong' }],
       [['--file', file(never)], /both set/, { PHM_API_KEY_FILE: 'missing' }],
@@ -265,7 +268,10 @@ describe('phm validate', () => {
     for (const content of ['', 'two\nlines', '{"kty":"RSA"}', '{', Buffer.alloc(70_000, 'a')]) {
       const { code, stdout, stderr } = await validate(content);
       assert.deepEqual([code, stdout], [2, '']);
-      assert.match(stderr, /holds no key in a form that "phm generate" writes; nothing was sent/);
+      assert.match(
+        stderr,
+        /contains no key in a form that "phm generate" writes; nothing was sent/,
+      );
     }
     assert.equal(await metered(), before);
   });
@@ -333,7 +339,7 @@ describe('the client commands', () => {
     assert.equal(code, 0);
     assert.equal(
       stderr,
-      'note: PHM_API_KEY is not set: using the public demo key of the Research plan\n',
+      'note: PHM_API_KEY is not set: the public demo key of the Research plan is used\n',
     );
     const away = { PHM_API_KEY: '', PHM_URL: 'https://keys.example' };
     const refused = await phm(['metrics'], away);
@@ -361,7 +367,7 @@ describe('the client commands', () => {
     const { code, stderr } = await phm(['metrics'], { PHM_API_KEY: `${DEMO_KEY}x` });
     assert.equal(code, 1);
     assert.match(stderr, /^phm: The API key is not valid \(invalid_api_key\)\n/);
-    assert.match(stderr, /\nIt came from PHM_API_KEY\.\n/);
+    assert.match(stderr, /\nThe API key came from PHM_API_KEY\.\n/);
     assert.ok(!stderr.includes(DEMO_KEY));
   });
 
@@ -380,7 +386,7 @@ describe('the client commands', () => {
     assert.equal(
       stderr,
       `phm: the service cannot be reached at ${away.address}/api/v2/generate (ECONNREFUSED)\n` +
-        'Name another address with --url or PHM_URL, or start the server: phm serve\n',
+        'Set another address with --url or PHM_URL, or start the server: phm serve\n',
     );
   });
 
@@ -403,7 +409,10 @@ describe('the client commands', () => {
         const lines = stderr.split('\n');
         assert.match(lines[0] ?? '', new RegExp(`/${member} is missing: check --url or PHM_URL, `));
         assert.doesNotMatch(stderr, /\n {4}at |TypeError|baseUrl/);
-        assert.equal(/\nA key may have been made and counted/.test(stderr), args[0] === 'generate');
+        assert.equal(
+          /\nA key may have been generated and counted/.test(stderr),
+          args[0] === 'generate',
+        );
       }
       assert.equal(readdirSync(folder).includes('lost.key'), false);
     } finally {
@@ -419,7 +428,7 @@ describe('the client commands', () => {
       Promise.reject(new TypeError('fetch failed', { cause })),
     );
     const words =
-      'PHM_PORT is 1, but this command only reads PHM_URL. To call the server of this environment: export PHM_URL=http://127.0.0.1:1\n';
+      'PHM_PORT is 1, but this command reads only PHM_URL. To call the server of this environment: export PHM_URL=http://127.0.0.1:1\n';
     const env = { PHM_URL: '', PHM_PORT: '1' };
     const lost = await phm(['metrics'], env);
     assert.ok(lost.stderr.includes(words), lost.stderr);
@@ -439,7 +448,7 @@ describe('the client commands', () => {
           /\nIf the server has a certificate, .* https:/.test(stderr),
           /connection/.test(stderr),
         );
-        assert.match(stderr, /\nA key may have been made and counted\. Nobody has it: .*\n$/);
+        assert.match(stderr, /\nA key may have been generated and counted, but it is lost: .*\n$/);
       }
       const { stderr } = await phm(['generate'], { PHM_URL: proxy.address });
       assert.match(

@@ -123,7 +123,10 @@ describe('phm', () => {
         /research, professional, enterprise/,
       ],
       [['account', 'create', '--name', ' ', '--plan', 'research'], /--name/],
-      [['account', 'set-plan', 'x', 'gold'], /^phm: PLAN expected one of research, .*, got gold$/m],
+      [
+        ['account', 'set-plan', 'x', 'gold'],
+        /^phm: there is no plan gold: use one of research, .*, enterprise$/m,
+      ],
       [['key', 'issue'], /--account/],
       [['serve', '--port', '1'], /unknown option/],
       [['assess', 'x', '--bits', 'many'], /--bits/],
@@ -261,10 +264,7 @@ describe('phm in a directory that was removed', () => {
     const args = ['-c', script, 'sh', process.execPath, MAIN, 'account', 'list'];
     const { status, stderr } = spawnSync('sh', args, { env, encoding: 'utf8' });
     assert.equal(status, 1);
-    assert.equal(
-      stderr,
-      'phm: the working directory does not exist any more: change to one that does\n',
-    );
+    assert.equal(stderr, 'phm: the working directory no longer exists: change to one that does\n');
   });
 });
 
@@ -280,7 +280,7 @@ describe('phm secret', () => {
       assert.equal(JSON.parse(rotated.stdout).version, 2);
       assert.match(
         rotated.stderr,
-        /1\. .* PHM_MASTER_KEY_VERSION=1;\n.*2\. .* PHM_MASTER_KEY_VERSION=2/,
+        /1\. .* PHM_MASTER_KEY_VERSION=1\.\n.*2\. .* PHM_MASTER_KEY_VERSION=2/,
       );
       const { stdout } = await phm(['secret', 'list', '--json'], folder);
       const { versions } = JSON.parse(stdout);

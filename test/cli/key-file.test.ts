@@ -37,7 +37,7 @@ describe('the file of a new key', () => {
       writeFileSync(`${path}.other`, 'other');
       renameSync(`${path}.other`, path);
       if (action === 'discard') file.discard();
-      else assert.throws(() => file.save(KEY), /replaced by another file/);
+      else assert.throws(() => file.save(KEY), /another file has replaced/);
       assert.deepEqual(
         [readdirSync(join(path, '..')), readFileSync(path, 'utf8')],
         [['k'], 'other'],

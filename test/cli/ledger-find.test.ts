@@ -113,14 +113,17 @@ describe('phm ledger find', () => {
     writeFileSync(empty, '[]\n');
     writeFileSync(large, Array.from({ length: 100_001 }, (_, i) => `phm_${i + 1}`).join('\n'));
     for (const [args, words] of [
-      [[], /give key ids, or - for standard input, or --file: one of them$/m],
+      [[], /give key IDs, - for standard input, or --file: exactly one of them$/m],
       [['phm_1', '-'], /one of them$/m],
       [['phm_1', '--file', empty], /one of them$/m],
       [['--file', join(dataDir, 'none')], /none cannot be read: ENOENT/],
       [['--file', dataDir], /cannot be read: EISDIR/],
-      [['--file', empty], /there are no key ids in what was given$/m],
-      [['phm_1', 'bb75'.repeat(16)], /word 2 of 2 is no key id: a key id is phm_ and a number$/m],
-      [['--file', large], /give at most 100000 key ids at a time$/m],
+      [['--file', empty], /the input contains no key IDs$/m],
+      [
+        ['phm_1', 'bb75'.repeat(16)],
+        /word 2 of 2 is not a key ID: a key ID is phm_ and a number$/m,
+      ],
+      [['--file', large], /give at most 100000 key IDs at a time$/m],
     ] as const) {
       const { code, stdout, stderr } = await phm('ledger', 'find', ...args);
       assert.deepEqual([code, stdout], [2, ''], args.join(' '));

@@ -55,15 +55,15 @@ describe('phm ledger prune after eight days without a server', () => {
     const until = new Date(NOW - 59 * DAY_MS).toISOString();
     assert.equal(
       words(dry.stderr),
-      'Would remove 3 rows older than 30 days and 0 sums by minute.\nOne turn removes the oldest 31 days at most, so ' +
-        `this takes several: the first goes up to ${until}.\n`,
+      'Would remove 3 rows older than 30 days and 0 sums by minute.\nOne run removes at most the oldest 31 days, so ' +
+        `this takes several runs. The first removes rows from before ${until}.\n`,
     );
     const first = await prune('--accept-clock');
     assert.equal(
       words(first.stderr),
       'Removed 2 rows older than 30 days and 0 sums by minute.\n' +
-        `This turn went up to ${until}: one turn removes the oldest 31 days at most. More is older than 30 days. Run ` +
-        'this again, or leave it to the servers, which do one turn a day.\n',
+        `This run removed rows from before ${until}, because one run removes at most the oldest 31 days. Rows older ` +
+        'than 30 days remain: run it again, or leave them to the servers, which prune once a day.\n',
     );
     const second = await prune();
     assert.equal(words(second.stderr), 'Removed 1 rows older than 30 days and 0 sums by minute.\n');
@@ -75,12 +75,15 @@ describe('phm ledger prune after eight days without a server', () => {
       runCommand(['ledger', 'prune', '--accept-clock', ...args], { PHM_DATA_DIR: dataDir });
     assert.match(
       (await accept('--dry-run')).stderr,
-      /\nWould accept the clock\. Nothing is removed/,
+      /\nWould accept the clock\. No rows are removed/,
     );
     assert.equal((await prune('--dry-run')).code, 1);
     const { code, stderr } = await accept();
     assert.equal(code, 0);
-    assert.match(stderr, /\nAccepted the clock\. Nothing is removed: neither --older-than nor /);
+    assert.match(
+      stderr,
+      /\nAccepted the clock\. No rows are removed, because neither --older-than nor /,
+    );
     assert.equal((await prune('--dry-run')).code, 0);
   });
 
@@ -91,7 +94,7 @@ describe('phm ledger prune after eight days without a server', () => {
     assert.equal(code, 2);
     assert.match(
       stderr,
-      /--accept-clock is for SQLite: with PostgreSQL the database's clock decides/,
+      /--accept-clock is for SQLite only: with PostgreSQL the database's clock decides/,
     );
   });
 });

@@ -80,7 +80,7 @@ describe('the README', () => {
     const line = use.replace('<api_key>', key);
     assert.ok(issued.endsWith(`  ${line}\n`), issued);
     const shown = run([line, ...others].join('\n'));
-    assert.match(shown, /^Wrote a key of 256 bits, phm_\d+, to data\.key\nvalid\n/);
+    assert.match(shown, /^Wrote a 256-bit key, phm_\d+, to data\.key\nvalid\n/);
     assert.match(run(`${line}\nnpm run -s phm -- metrics`), /metered requests +2\n/);
   });
 });

@@ -33,13 +33,13 @@ describe('phm secret retire', () => {
     const tomorrow = new Date(Date.now() + DAY_MS).toISOString();
     const wrong: [string[], number, RegExp][] = [
       [[], 2, /missing required argument 'version'/],
-      [['65536'], 2, /^phm: VERSION expected a whole number from 1 to 65535, got 65536$/m],
+      [['65536'], 2, /^phm: VERSION is 65536: use a whole number from 1 to 65535$/m],
       [['1', SINCE, '2026-01-01', SINCE, '2026-02-01'], 2, /--compromised-since is given twice/],
-      [['1', SINCE, '2026-02-30'], 2, /a day, as/],
+      [['1', SINCE, '2026-02-30'], 2, /a day such as/],
       [['1', SINCE, '2026-11-20T14:00'], 2, /a time with its offset/],
       [['1', SINCE, tomorrow], 2, /in the future/],
-      [['7'], 1, /knows no version 7 of the master secret; it knows 1, 2$/m],
-      [['2'], 1, /this configuration makes keys under version 2/],
+      [['7'], 1, /does not know version 7 of the master secret; it knows 1, 2$/m],
+      [['2'], 1, /version 2 is current in this configuration/],
     ];
     const results = await Promise.all(
       wrong.map(([args]) => runCommand(['secret', 'retire', ...args], env)),
@@ -63,7 +63,7 @@ describe('phm secret retire', () => {
     const second = await retire(SINCE, '2026-01-31T12:30+01:00');
     assert.deepEqual(second, { ...first, compromised_since: '2026-01-31T11:30:00.000+00:00' });
     const again = await runCommand(['secret', 'retire', '1', SINCE, '2026-01-31T11:30Z'], env);
-    assert.match(again.stderr, /still runs under version 1 may hand out keys .* replace them\.$/m);
+    assert.match(again.stderr, /still uses version 1 may release keys .* replace them\.$/m);
     assert.deepEqual(await retire(), second);
     const later = await runCommand(['secret', 'retire', '1', SINCE, '2026-02-01'], env);
     assert.equal(later.code, 1);

@@ -121,7 +121,10 @@ describe('phm sources', () => {
       'status',
       'assessment',
     ]);
-    assert.deepEqual([of('qrng')?.use, of('qrng')?.status], ['by request', 'set up, not asked']);
+    assert.deepEqual(
+      [of('qrng')?.use, of('qrng')?.status],
+      ['by request', 'set up, not contacted'],
+    );
     assert.equal(of('jitter')?.use, 'mixed in');
     assert.equal(of('jitter')?.credit_bits_per_draw, 0);
     assert.match(String(of('jitter')?.assessment), /^not credited/);
@@ -182,7 +185,7 @@ describe('phm sources test', () => {
     assert.equal(code, 0, stderr);
     assert.match(
       stdout,
-      /^Start-up tests, 1,024 samples: passed\nHealth tests, 3,000 samples: passed$/m,
+      /^Startup tests, 1,024 samples: passed\nHealth tests, 3,000 samples: passed$/m,
     );
     assert.match(stdout, /^Claimed for the health tests: 2 bits per symbol\.$/m);
     const report = await phmJson<Record<string, unknown>>(args, env);
@@ -201,12 +204,12 @@ describe('phm sources test', () => {
   it('draws 1,024 samples at least, and no more than can be assessed', async () => {
     const few = await phm(['sources', 'test', 'os', '--samples', '1']);
     assert.match(few.stdout, /^Health tests, 1,024 samples: passed$/m);
-    assert.match(few.stderr, /^warning: "os" has no raw noise to show/);
+    assert.match(few.stderr, /^warning: "os" has no raw noise\. These samples/);
     const many = ['sources', 'test', 'jitter', '--samples', '99999999999'];
     assertEnds(await phm(many), 2, /^phm: --samples .+ at most 16,777,216 samples of 8 bits/);
     for (const samples of ['0', '-5', '1e6']) {
       const wrong = await phm(['sources', 'test', 'os', '--samples', samples]);
-      assertEnds(wrong, 2, /use a whole number from 1 up/);
+      assertEnds(wrong, 2, /use a whole number of 1 or more/);
     }
   });
 });
@@ -254,8 +257,8 @@ describe('phm stream', () => {
   it('takes multiples of 8 only', async () => {
     for (const [bits, words] of [
       ['7', /use a multiple of 8/],
-      ['0', /use a whole number from 1 up/],
-      ['-8', /use a whole number from 1 up/],
+      ['0', /use a whole number of 1 or more/],
+      ['-8', /use a whole number of 1 or more/],
     ] as const) {
       assertEnds(await phm(['stream', '--bits', bits]), 2, words);
     }

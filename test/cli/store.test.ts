@@ -204,7 +204,7 @@ describe('a new data directory', () => {
   it('may begin with its master secret', async () => {
     assert.equal((await phm(['secret', 'new'])).code, 0);
     const early = await phm(['account', 'list']);
-    assert.match(early.stderr, /no server has started here: there is no ledger yet/);
+    assert.match(early.stderr, /no server has started yet, so there is no ledger in /);
     assert.deepEqual(readdirSync('data'), ['master.key']);
     assert.equal((await phm(CREATE)).code, 0);
   });
@@ -215,7 +215,7 @@ describe('a new data directory', () => {
     await store.close();
     const refused = await phm(['account', 'list']);
     assert.equal(refused.code, 1);
-    assert.match(refused.stderr, /no server has started on this ledger in \/.*\/data\n/);
+    assert.match(refused.stderr, /no server has started on the ledger in \/.*\/data\n/);
     assert.equal((await phm(CREATE)).code, 1);
     assert.equal((await phm([...CREATE, '--init'])).code, 0);
     assert.equal((await phm(['account', 'list'])).code, 0);
@@ -225,7 +225,7 @@ describe('a new data directory', () => {
     const url = 'postgres://ada:secret@db.invalid/keys';
     const { code, stderr } = await phm([...CREATE, '--init'], { PHM_DATABASE_URL: url });
     assert.deepEqual([code, readdirSync(folder)], [2, []]);
-    assert.match(stderr, /--init is for a data directory/);
+    assert.match(stderr, /--init needs a data directory/);
     const away = await phm(['account', 'list'], { PHM_DATABASE_URL: url });
     assert.match(away.stderr, /^Ledger: PostgreSQL, database keys on db\.invalid:5432\n/);
     assert.doesNotMatch(away.stderr, /ada|secret/);
@@ -338,7 +338,7 @@ describe('a command beside a server', () => {
 
   it('says that the server works with another ledger, whether it fails or not', async () => {
     await phm([...CREATE, '--init']);
-    const words = `The server on ${server.address} works with another ledger`;
+    const words = `The server on ${server.address} uses another ledger`;
     const done = await phm([...CREATE], { PHM_PORT: port() });
     assert.equal(done.code, 0);
     assert.ok(done.stderr.includes(`note: ${words}`), done.stderr);
@@ -353,7 +353,7 @@ describe('a command beside a server', () => {
     symlinkSync(server.dataDir, 'data');
     const env = { PHM_PORT: port(), PHM_DATA_DIR: 'none' };
     const { stderr } = await phm(['account', 'list'], env);
-    assert.match(stderr, /works with another data directory: PHM_DATA_DIR=\/.*\/data\n$/);
+    assert.match(stderr, /uses another data directory: PHM_DATA_DIR=\/.*\/data\n$/);
   });
 
   it('tells no path over the network: the id of the directory is random', async () => {
@@ -386,7 +386,7 @@ describe('the API key of key issue', () => {
     const captured = shell(`KEY=$(${issue}); echo "<$KEY>"`);
     assert.match(captured.stdout, /^<phmsk_live_\w+>\n$/);
     assert.doesNotMatch(captured.stderr, /phmsk_/);
-    assert.match(captured.stderr, /export PHM_API_KEY=<the key from standard output>\n$/);
+    assert.match(captured.stderr, /export PHM_API_KEY=<the API key from standard output>\n$/);
     assert.doesNotMatch(shell(`${issue} --json 2>&1 >/dev/null`).stdout, /phmsk_|export/);
   });
 
@@ -405,7 +405,9 @@ describe('the API key of key issue', () => {
       assert.equal(code, 0);
       const line = url === null ? '' : `  export PHM_URL=${url}\n`;
       assert.ok(
-        stderr.endsWith(`metrics:\n${line}  export PHM_API_KEY=<the key from standard output>\n`),
+        stderr.endsWith(
+          `metrics:\n${line}  export PHM_API_KEY=<the API key from standard output>\n`,
+        ),
         stderr,
       );
     }
@@ -416,7 +418,7 @@ describe('the API key of key issue', () => {
     assert.match(stderr, /^phm: the output cannot be written$/m);
     assert.match(
       stderr,
-      /^The API key (key_\w+) is valid, and was not shown\. Revoke it .*: .+ key revoke \1$/m,
+      /^The API key (key_\w+) is valid but was not shown\. Revoke it .*: .+ key revoke \1$/m,
     );
     assert.match(stderr, /code 1\n$/);
   });
@@ -428,7 +430,7 @@ describe('the API key of key issue', () => {
     assert.equal(refused.code, 2);
     assert.match(
       refused.stderr,
-      /can be read by every user of this machine: give its id, or - .*: .* key list\n$/,
+      /every user of this machine can read an API key .*: use its ID, or - .*: .* key list\n$/,
     );
     const [, given = ''] = refused.stderr.split('phm: ');
     assert.doesNotMatch(given, /phmsk_/);

@@ -142,9 +142,9 @@ describe('CAVP CTR_DRBG response files', () => {
   });
 
   const malformed: readonly (readonly [claim: string, text: string, message: RegExp])[] = [
-    ['an empty file', '', /^line 1: the file holds no vectors$/],
-    ['comments alone', '# CAVS 14.3\n', /the file holds no vectors/],
-    ['a section without vectors', file([]), /the file holds no vectors/],
+    ['an empty file', '', /^line 1: the file contains no vectors$/],
+    ['comments alone', '# CAVS 14.3\n', /the file contains no vectors/],
+    ['a section without vectors', file([]), /the file contains no vectors/],
     ['a line that is nothing', file(['hello']), /^line 10: expected a section, a parameter or/],
     [
       'a value that is not hexadecimal',
@@ -152,13 +152,17 @@ describe('CAVP CTR_DRBG response files', () => {
       /^line 12: expected/,
     ],
     ['an unknown name', file(replaced('Nonce', 'Nance = 00')), /^line 12: unknown name Nance$/],
-    ['a value before any vector', file(['Nonce = 00']), /^line 10: Nonce stands outside a vector$/],
+    ['a value before any vector', file(['Nonce = 00']), /^line 10: Nonce is outside a vector$/],
     [
       'a vector before any section',
       VECTOR.join('\n'),
-      /^line 1: a vector stands before the first section/,
+      /^line 1: a vector is before the first section/,
     ],
-    ['a parameter before any section', '[NonceLen = 128]', /stands before the first section/],
+    [
+      'a parameter before any section',
+      '[NonceLen = 128]',
+      /parameter NonceLen is before the first section/,
+    ],
     ['a missing line', file(without('Nonce')), /^line 15: expected 1 lines of Nonce, got 0$/],
     [
       'a doubled line',
@@ -179,12 +183,12 @@ describe('CAVP CTR_DRBG response files', () => {
     [
       'a value of another length than declared',
       file(replaced('Nonce', `Nonce = ${'00'.repeat(15)}`)),
-      /Nonce holds 120 bits, but NonceLen is 128$/,
+      /Nonce has 120 bits, but NonceLen is 128$/,
     ],
     [
       'an odd number of digits',
       file(replaced('Nonce', `Nonce = ${'0'.repeat(31)}`), { NonceLen: '124' }),
-      /Nonce holds 124 bits/,
+      /Nonce has 124 bits/,
     ],
     [
       'a gap in the numbering',

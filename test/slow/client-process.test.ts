@@ -72,7 +72,7 @@ describe('phm generate in a pipe', () => {
   });
 
   const lost =
-    /^phm: the output cannot be written\nThe key phm_\d+ was made and counted\. Nobody has it: .*\n$/;
+    /^phm: the output cannot be written\nThe key phm_\d+ was generated and counted, but it is lost: .*\n$/;
 
   const skip = !existsSync('/dev/full') && 'there is no /dev/full';
   it('names the key that is lost on a full disk', { skip }, async () => {
@@ -103,7 +103,7 @@ describe('phm generate in a pipe', () => {
       child.kill('SIGINT');
       const { code, stderr } = await endOf(child);
       assert.equal(code, 1);
-      assert.match(stderr, /^phm: interrupted\nA key may have been made and counted/);
+      assert.match(stderr, /^phm: interrupted\nA key may have been generated and counted/);
       assert.ok(!existsSync(join(folder, 'cut.key')));
     } finally {
       await silent.stop();
@@ -152,7 +152,7 @@ const noTerminal =
 
 describe('phm on a terminal', { skip: noTerminal }, () => {
   const view =
-    /^[0-9a-f]{64}\nkey id {3}phm_\d+\nlevel {4}256 bits\nstrength 256 bits\nentropy {2}[\d.]+ bits\nsource {3}os\ntests {4}(not run \(.+\)|\d+ of 1[35] passed, gate passed \(p = [\d.e-]+\))\nlatency {2}[\d.]+ ms\n(labels {3}PASS, [A-Z_]+, score \d+, grade [A-F] \(this service's own\)\n)?$/;
+    /^[0-9a-f]{64}\nkey ID {3}phm_\d+\nlevel {4}256 bits\nstrength 256 bits\nentropy {2}[\d.]+ bits\nsource {3}os\ntests {4}(not run \(.+\)|\d+ of 1[35] passed, gate passed \(p = [\d.e-]+\))\nlatency {2}[\d.]+ ms\n(labels {3}PASS, [A-Z_]+, score \d+, grade [A-F] \(this service's own\)\n)?$/;
 
   it('shows the key by itself, and what is known of it; without colours for NO_COLOR', () => {
     const { code, shown } = onTerminal('generate --validate', { NO_COLOR: '1' });
@@ -168,7 +168,7 @@ describe('phm on a terminal', { skip: noTerminal }, () => {
     const before = await usage();
     const { code, shown } = onTerminal('generate --format raw');
     assert.equal(code, 2);
-    assert.match(shown, /not for a terminal/);
+    assert.match(shown, /cannot be written to a terminal/);
     assert.equal(await usage(), before);
   });
 

@@ -67,21 +67,27 @@ describe('a master secret that leaked', () => {
     const thief = new Keyring(parseMasterSecret(readFileSync(join(dataDir, 'master.key'), 'utf8')));
     const key = randomBytes(32);
     forged = { key: key.toString('hex'), hash_proof: thief.makeProof(key) };
-    await refused('secret retire 1', /every other version has made no keys yet or is retired/);
+    await refused(
+      'secret retire 1',
+      /needed to generate keys: every other version is unused or retired/,
+    );
     assert.equal((await phm('secret rotate')).code, 0);
-    await refused('secret retire 1', /every other version has made no keys yet or is retired/);
-    await refused('secret retire 2', /knows no version 2 of the master secret; it knows 1$/m);
+    await refused(
+      'secret retire 1',
+      /needed to generate keys: every other version is unused or retired/,
+    );
+    await refused('secret retire 2', /does not know version 2 of the master secret; it knows 1$/m);
     await restart();
     recent = await made();
-    await refused('secret retire 1', /this configuration makes keys under version 1/, OLD_VERSION);
-    await refused('secret retire 2', /this configuration makes keys under version 2/);
+    await refused('secret retire 1', /version 1 is current in this configuration/, OLD_VERSION);
+    await refused('secret retire 2', /version 2 is current in this configuration/);
     assert.deepEqual(await judged(forged), [true, 'passed', undefined], 'a rotation is not enough');
   });
 
   it('vouches for nothing but rows once it is retired, on the running server', async () => {
     const { code, stderr } = await phm('secret retire 1');
     assert.equal(code, 0, stderr);
-    assert.match(stderr, /is valid only with its row in the ledger\. /);
+    assert.match(stderr, /is valid only if the ledger has its row\. /);
     assert.deepEqual(await judged(forged), [false, 'unconfirmed', 'no_record']);
     assert.deepEqual(await judged({ key: forged.key }), [false, 'failed', undefined]);
     for (const asked of [old, { key: old.key }]) {
@@ -107,7 +113,7 @@ describe('a master secret that leaked', () => {
     await phmJson(['secret', 'retire', '1', '--compromised-since', LONG_AGO], dataDir);
     await refused(
       'secret retire 1 --compromised-since 2021-01-01',
-      /compromised since 2020-01-01T.*later time would let more rows count/,
+      /compromised since 2020-01-01T.*with a later time, more rows would count/,
     );
     await restart();
     for (const asked of [old, { key: old.key }]) {
@@ -171,7 +177,7 @@ describe('two servers on one database, one of them forgotten', { skip: noPostgre
       runPhm(['secret', 'retire', '1'], forgotten.dataDir, env);
     const early = await retire();
     assert.equal(early.code, 1);
-    assert.match(early.stderr, /every other version has made no keys yet or is retired/);
+    assert.match(early.stderr, /needed to generate keys: every other version is unused or retired/);
     await servers[1]?.stop('SIGINT');
     const restarted = await replicas.launch(1, { PHM_MASTER_KEY_VERSION: '2' });
     assert.equal((await retire()).code, 0);

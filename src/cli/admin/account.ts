@@ -1,4 +1,4 @@
-/** `phm account`: the accounts whose quota requests are counted against. */
+/** `phm account`: manages accounts. Requests count against their quota. */
 import { randomUUID } from 'node:crypto';
 import { Argument, type Command, Option } from 'commander';
 import { PLAN_NAMES, PLANS, type PlanName } from '../../accounts/index.ts';
@@ -13,15 +13,17 @@ const MAX_NAME = 200;
 export function addAccountCommands(program: Command, context: CliContext): void {
   const account = program
     .command('account')
-    .description('create and list accounts, set their plan');
+    .description('create and list accounts, and set their plan');
   account
     .command('create')
     .description('create an account')
-    .requiredOption('--name <name>', 'name of the account, for people')
-    .addOption(new Option('--plan <plan>', 'plan').choices(PLAN_NAMES).makeOptionMandatory())
+    .requiredOption('--name <name>', 'name to display')
+    .addOption(
+      new Option('--plan <plan>', 'plan of the account').choices(PLAN_NAMES).makeOptionMandatory(),
+    )
     .option(
       '--init',
-      'make the data directory, its master secret and its database if they are missing',
+      'create the data directory, its master secret and its database if they are missing',
     )
     .option('--json', 'write the result as JSON')
     .action((options) => create(context, options));
@@ -32,7 +34,7 @@ export function addAccountCommands(program: Command, context: CliContext): void 
     .action((options) => list(context, options));
   account
     .command('set-plan <account>')
-    .addArgument(new Argument('<plan>', 'plan').choices(PLAN_NAMES).argParser(parsePlan))
+    .addArgument(new Argument('<plan>', 'new plan').choices(PLAN_NAMES).argParser(parsePlan))
     .description('move an account to another plan')
     .option('--json', 'write the result as JSON')
     .action((accountId, plan, options) => setPlan(context, accountId, plan, options));
@@ -41,7 +43,7 @@ export function addAccountCommands(program: Command, context: CliContext): void 
 function parsePlan(text: string): PlanName {
   const plan = PLAN_NAMES.find((name) => name === text);
   if (plan) return plan;
-  throw new CommandError(`PLAN expected one of ${PLAN_NAMES.join(', ')}, got ${text}`, 2);
+  throw new CommandError(`there is no plan ${text}: use one of ${PLAN_NAMES.join(', ')}`, 2);
 }
 
 async function create(
@@ -51,7 +53,7 @@ async function create(
   const { plan } = options;
   const name = options.name.trim();
   if (name === '' || name.length > MAX_NAME || /\p{Cc}/u.test(name)) {
-    throw new CommandError(`--name takes 1 to ${MAX_NAME} printable characters`, 2);
+    throw new CommandError(`--name needs 1 to ${MAX_NAME} printable characters`, 2);
   }
   const accountId = `acct_${randomUUID().replaceAll('-', '')}`;
   const createdMs = Date.now();
@@ -107,5 +109,5 @@ async function setPlan(
   if (!changed)
     throw new CommandError(`there is no account ${accountId}. To list them: phm account list`, 1);
   if (options.json) writeJson(context, { account_id: accountId, plan });
-  else context.err(`Account ${accountId} is on the ${PLANS[plan].label} plan now.\n`);
+  else context.err(`Account ${accountId} is now on the ${PLANS[plan].label} plan.\n`);
 }

@@ -1,4 +1,4 @@
-/** `phm key`: the API keys of accounts. An API key is shown once, when it is issued. */
+/** `phm key`: manages the API keys of accounts. An API key is shown only when it is issued. */
 import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
@@ -16,21 +16,21 @@ export function addApiKeyCommands(program: Command, context: CliContext): void {
   const key = program.command('key').description('issue, list and revoke API keys');
   key
     .command('issue')
-    .description('issue an API key; it is shown once and valid at once')
-    .requiredOption('--account <account>', 'account id, from "phm account list"')
+    .description('issue an API key; it is shown only once and works immediately')
+    .requiredOption('--account <account>', 'account ID, from "phm account list"')
     .option('--json', 'write the result as JSON')
     .action((options) => issue(context, options));
   key
     .command('list')
     .description('list API keys, without the keys themselves')
-    .option('--account <account>', 'only this account')
+    .option('--account <account>', 'list only the API keys of this account')
     .option('--json', 'write the result as JSON')
     .action((options) => list(context, options));
   key
     .command('revoke')
     .argument(
       '<id>',
-      'id of the API key, from "phm key list"; - reads the API key from standard input',
+      'ID of the API key, from "phm key list"; - reads the API key from standard input',
     )
     .description('revoke an API key; servers refuse it within 2 seconds')
     .option('--json', 'write the result as JSON')
@@ -57,17 +57,17 @@ async function issue(
   const result = { api_key: apiKey, api_key_id: apiKeyId, account_id: options.account };
   await show(context, apiKeyId, options.json ? JSON.stringify(result) : apiKey);
   if (options.json) return;
-  context.err(`Issued ${apiKeyId}. The key is shown this once: store it now.\n`);
+  context.err(`Issued ${apiKeyId}. The API key is shown only once: store it now.\n`);
   context.err(nextStep(context, config, apiKey));
 }
 
-/** Writes the line with the API key. Throws `CommandError` when it cannot be written. */
+/** Writes the line with the API key. Throws `CommandError` if it cannot be written. */
 async function show(context: CliContext, apiKeyId: string, line: string): Promise<void> {
   try {
     await context.outBytes(Buffer.from(`${line}\n`));
   } catch {
     throw new CommandError(
-      `the output cannot be written\nThe API key ${apiKeyId} is valid, and was not shown. Revoke it and issue another: ` +
+      `the output cannot be written\nThe API key ${apiKeyId} is valid but was not shown. Revoke it and issue another: ` +
         commandLine(context, `key revoke ${apiKeyId}`),
       1,
     );
@@ -75,15 +75,15 @@ async function show(context: CliContext, apiKeyId: string, line: string): Promis
 }
 
 /**
- * The lines that make the client commands use the key, and call this server unless they are told another. They hold
- * the key only where standard output shows it too: a script that captures standard output may send standard error
- * to a log.
+ * Returns the lines that set up the client commands: the API key, and the address of this server unless `PHM_URL` is
+ * set. They contain the API key only if standard output goes to the same place, because a script that captures
+ * standard output may send standard error to a log.
  */
 function nextStep({ env, outputIsShared }: CliContext, config: Config, apiKey: string): string {
-  const value = outputIsShared() ? apiKey : '<the key from standard output>';
+  const value = outputIsShared() ? apiKey : '<the API key from standard output>';
   const url = env.PHM_URL?.trim() ? null : exportUrl(config);
   const lines = [...(url === null ? [] : [url]), `export PHM_API_KEY=${value}`];
-  return `Next, for generate, validate and metrics:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+  return `To use it with generate, validate and metrics:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }
 
 async function list(
@@ -125,8 +125,8 @@ async function revoke(
 ): Promise<void> {
   if (/phmsk_/i.test(given)) {
     throw new CommandError(
-      'an API key on the command line can be read by every user of this machine: give its id, or - and ' +
-        'the key on standard input. To list the ids: phm key list',
+      'every user of this machine can read an API key on the command line: use its ID, or - and ' +
+        'the API key on standard input. To list the IDs: phm key list',
       2,
     );
   }
@@ -140,7 +140,7 @@ async function revoke(
   if (!record)
     throw new CommandError('there is no such active API key. To list them: phm key list', 1);
   if (options.json) {
-    // Of a key that was revoked before, the first time counts.
+    // If the API key was revoked before, the first time counts.
     const revokedAt = formatTimestamp(record.revokedMs ?? nowMs);
     writeJson(context, { api_key_id: record.apiKeyId, revoked_at: revokedAt });
   } else {
@@ -163,7 +163,7 @@ async function readApiKey({ err }: CliContext): Promise<string> {
   if (process.stdin.isTTY) err('Paste the API key, then press Enter and Ctrl-D.\n');
   const apiKey = (await text(process.stdin)).trim();
   if (isWellFormedApiKey(apiKey)) return apiKey;
-  throw new CommandError('standard input holds no API key: check for typing errors', 2);
+  throw new CommandError('standard input contains no valid API key: check it for typing errors', 2);
 }
 
 async function findApiKeyId(

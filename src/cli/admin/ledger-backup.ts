@@ -1,4 +1,4 @@
-/** `phm ledger backup` and `phm ledger restore`: copies of the embedded database. */
+/** `phm ledger backup` and `phm ledger restore`: copy the SQLite database. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../../config/index.ts';
@@ -12,18 +12,18 @@ import { describeRows } from './row-counts.ts';
 import { INIT_HELP, requireLedger, requireMasterSecret, tellStore } from './with-store.ts';
 
 const BACKUP_HELP = `
-The server may run. FILE is one complete database, readable by its owner only, and must not exist yet.
-Keep the master secret apart from it. PostgreSQL is backed up with pg_dump.
+FILE becomes one complete database, readable by its owner only. It must not exist yet. Keep the master secret
+apart from it. For PostgreSQL use pg_dump.
 
 Example:
   phm ledger backup /backup/phm-monday.db
 `;
 
 const RESTORE_HELP = `
-Stop the server and move the old database away first, with the files beside it: phm.db, phm.db-wal and
-phm.db-shm belong together. Nothing is overwritten.
+Stop the server first and move the old database away: phm.db, phm.db-wal and phm.db-shm belong together. The
+command overwrites nothing.
 
-On a new machine restore before the first start, and put the master secret of the backup there first.
+On a new machine, first put the master secret of the backup in its place, and restore before the first start.
 
 Example:
   mkdir /var/lib/phm/before && mv /var/lib/phm/phm.db* /var/lib/phm/before/
@@ -35,7 +35,7 @@ Example:
 export function addBackupCommands(ledger: Command, context: CliContext): void {
   ledger
     .command('backup <file>')
-    .description('copy the database to a new file, and check the copy; the server may run')
+    .description('copy the SQLite database to a new file and check the copy; the server may run')
     .option('--json', 'write the result as JSON')
     .addHelpText('after', BACKUP_HELP)
     .action(async (file: string, options: { json?: boolean }) => {
@@ -46,7 +46,7 @@ export function addBackupCommands(ledger: Command, context: CliContext): void {
     });
   ledger
     .command('restore <file>')
-    .description('put a backup in the place of the database; the server must not run')
+    .description('copy a backup to the place of the database; the server must not run')
     .option('--init', INIT_HELP)
     .option('--json', 'write the result as JSON')
     .addHelpText('after', RESTORE_HELP)
@@ -60,14 +60,14 @@ export function addBackupCommands(ledger: Command, context: CliContext): void {
     });
 }
 
-/** On a new machine there is none, if the master secret comes from elsewhere. */
+/** Creates the data directory, which a new machine lacks if its master secret is elsewhere. */
 function makeDataDirectory({ dataDir }: Config): void {
   try {
     makeDirectory(dataDir);
   } catch (error) {
     const { message } = error as Error;
     throw new CommandError(
-      `cannot make the directory ${dataDir}: ${message}; check PHM_DATA_DIR`,
+      `cannot create the directory ${dataDir}: ${message}; check PHM_DATA_DIR`,
       1,
     );
   }

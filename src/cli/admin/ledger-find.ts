@@ -1,4 +1,4 @@
-/** `phm ledger find`: whose keys these are. After a latch the log names keys by their ids alone. */
+/** `phm ledger find`: names the owners of keys. After a latch the log lists only key IDs. */
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
@@ -9,19 +9,19 @@ import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
 import { withStoreToRead } from './with-store.ts';
 
-/** Key ids in one call: several times what a server names after a latch. */
+/** Most key IDs in one run: several times what a server logs after a latch. */
 const MAX_IDS = 100_000;
 
-/** Key ids in one question to the database. */
+/** Key IDs in one query. */
 const BATCH = 1_000;
 
-/** Holds `MAX_IDS` identifiers, each with quotes, a comma and a line end. */
+/** Enough for `MAX_IDS` key IDs, each with quotes, a comma and a line end. */
 const MAX_BYTES = 50 * MAX_IDS;
 
 const HELP = `
-KEY_ID is the key_id of an answer, phm_ and a number. "-" reads key ids from standard input. White space, commas,
-quotes and brackets separate them, so that the list of a log line can be given as it is. Ids without a row in this
-ledger are listed as well: the key was never recorded here, or its row was pruned. The server may run.
+KEY_ID is the key_id of an answer: phm_ and a number. White space, commas, quotes and brackets separate key IDs, so
+you can paste a list from a log line. Key IDs without a row in this ledger are listed as unknown: the key was never
+recorded here, or its row was pruned. The server may run.
 
 Examples:
   phm ledger find phm_2170447811675921486708632360111591537
@@ -33,7 +33,7 @@ interface FindOptions {
   readonly json?: boolean;
 }
 
-/** An identifier that was asked for, and its key; null without a row. */
+/** A given key ID and its key; null without a row. */
 interface Found {
   readonly keyId: string;
   readonly key: RecordedKey | null;
@@ -42,9 +42,9 @@ interface Found {
 export function addFindCommand(ledger: Command, context: CliContext): void {
   ledger
     .command('find')
-    .argument('[key_id...]', 'ids of keys; - reads them from standard input')
-    .description('tell which accounts own keys, and what the ledger has of them')
-    .option('--file <file>', 'read the key ids from a file')
+    .argument('[key_id...]', 'IDs of keys; - reads them from standard input')
+    .description('show which accounts own the given keys, and their rows in the ledger')
+    .option('--file <file>', 'read the key IDs from a file')
     .option('--json', 'write the result as JSON')
     .addHelpText('after', HELP)
     .action((given: string[], options: FindOptions) => find(context, given, options));
@@ -61,18 +61,18 @@ async function find(
   else writeList(context, found);
 }
 
-/** The text that holds the identifiers: of the arguments, a file or standard input, one of them. */
+/** Reads the text with the key IDs from exactly one of arguments, file or standard input. */
 async function readInput(
   { err }: CliContext,
   given: readonly string[],
   file: string | undefined,
 ): Promise<string> {
   if (given.length > 0 === (file !== undefined) || (given.includes('-') && given.length > 1)) {
-    throw new CommandError('give key ids, or - for standard input, or --file: one of them', 2);
+    throw new CommandError('give key IDs, - for standard input, or --file: exactly one of them', 2);
   }
   if (file !== undefined) return readText(createReadStream(file), file);
   if (given[0] !== '-') return given.join(' ');
-  if (process.stdin.isTTY) err('Paste the key ids, then press Enter and Ctrl-D.\n');
+  if (process.stdin.isTTY) err('Paste the key IDs, then press Enter and Ctrl-D.\n');
   return readText(process.stdin, 'standard input');
 }
 
@@ -93,8 +93,8 @@ async function readText(input: Readable, name: string): Promise<string> {
 }
 
 /**
- * Each identifier once, in the order given, with its bytes. A word that is none is not repeated in the message: what
- * was given may be a key.
+ * Returns each key ID once, in the given order, with its bytes. The message does not quote an invalid word, which may
+ * be a key.
  */
 function parseKeyIds(text: string): Map<string, Uint8Array> {
   const keyIds = new Map<string, Uint8Array>();
@@ -103,19 +103,19 @@ function parseKeyIds(text: string): Map<string, Uint8Array> {
     const bytes = parseKeyId(word);
     if (!bytes) {
       throw new CommandError(
-        `word ${i + 1} of ${words.length} is no key id: a key id is phm_ and a number`,
+        `word ${i + 1} of ${words.length} is not a key ID: a key ID is phm_ and a number`,
         2,
       );
     }
     keyIds.set(word, bytes);
   }
-  if (keyIds.size === 0) throw new CommandError('there are no key ids in what was given', 2);
+  if (keyIds.size === 0) throw new CommandError('the input contains no key IDs', 2);
   if (keyIds.size > MAX_IDS) throw tooMany();
   return keyIds;
 }
 
 function tooMany(): CommandError {
-  return new CommandError(`give at most ${MAX_IDS} key ids at a time`, 2);
+  return new CommandError(`give at most ${MAX_IDS} key IDs at a time`, 2);
 }
 
 async function findAll(
@@ -151,7 +151,7 @@ function columnsOf(key: RecordedKey) {
   };
 }
 
-/** A table on standard output, with keys of one account together, and the sums on standard error. */
+/** Writes a table to standard output, grouped by account, and the sums to standard error. */
 function writeList(context: CliContext, found: readonly Found[]): void {
   const byAccount = Map.groupBy(found, ({ key }) => key?.accountId ?? null);
   const unknown = byAccount.get(null)?.length ?? 0;

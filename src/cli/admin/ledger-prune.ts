@@ -11,7 +11,7 @@ import { withStore, withStoreToRead } from './with-store.ts';
 const NOTHING = { rows: 0, minuteSums: 0, partitions: [], beforeMs: null, isPartial: false };
 
 const NOTHING_TOO_OLD =
-  'Nothing is removed: neither --older-than nor PHM_RETENTION_DAYS says how old is too old.\n';
+  'No rows are removed, because neither --older-than nor PHM_RETENTION_DAYS sets a retention.\n';
 
 interface PruneOptions {
   olderThan?: number;
@@ -23,12 +23,10 @@ interface PruneOptions {
 export function addPruneCommand(ledger: Command, context: CliContext): void {
   ledger
     .command('prune')
-    .description(
-      'remove rows of old keys, for good, the oldest 31 days of them; servers may run meanwhile',
-    )
-    .option('--older-than <days>', 'days; left out: PHM_RETENTION_DAYS', parseCount)
-    .option('--dry-run', 'count all that is too old, and remove nothing')
-    .option('--accept-clock', "this machine's clock is right, although the ledger says otherwise")
+    .description('remove rows of old keys permanently, at most the oldest 31 days; servers may run')
+    .option('--older-than <days>', 'age in days; default: PHM_RETENTION_DAYS', parseCount)
+    .option('--dry-run', 'count all old rows and remove nothing')
+    .option('--accept-clock', "declare this machine's clock right, although the ledger disagrees")
     .option('--json', 'write the result as JSON')
     .action((options) => prune(context, options));
 }
@@ -39,10 +37,10 @@ async function prune(context: CliContext, options: PruneOptions): Promise<void> 
   if (acceptClock) requireEmbeddedStore(context);
   if (days === null && acceptClock) return acceptClockAlone(context, options);
   if (days === null) {
-    throw new CommandError('say how old with --older-than, or set PHM_RETENTION_DAYS', 2);
+    throw new CommandError('there is no retention: use --older-than, or set PHM_RETENTION_DAYS', 2);
   }
   if (days > MAX_RETENTION_DAYS) {
-    throw new CommandError(`--older-than takes at most ${MAX_RETENTION_DAYS} days`, 2);
+    throw new CommandError(`--older-than is too long: use at most ${MAX_RETENTION_DAYS} days`, 2);
   }
   const order = { keepMs: days * DAY_MS, clock: systemClock, dryRun, acceptClock };
   const withOneStore = dryRun ? withStoreToRead : withStore;
@@ -54,7 +52,7 @@ async function prune(context: CliContext, options: PruneOptions): Promise<void> 
   writeReport(context, report, days, dryRun);
 }
 
-/** Without a retention nothing is too old, and the clock may be in doubt all the same. */
+/** Accepts the clock without pruning: it may be in doubt even without a retention. */
 async function acceptClockAlone(
   context: CliContext,
   { dryRun = false, json = false }: PruneOptions,
@@ -92,12 +90,12 @@ function writeReport(
   });
 }
 
-/** PostgreSQL has a clock of its own. That of this machine must agree with it. */
+/** Throws `CommandError` with PostgreSQL, whose own clock decides. */
 function requireEmbeddedStore(context: CliContext): void {
   if (storeLocation(requireConfig(context)).kind === 'sqlite') return;
   throw new CommandError(
-    "--accept-clock is for SQLite: with PostgreSQL the database's clock decides, and a clock that differs from it must " +
-      'be set right',
+    "--accept-clock is for SQLite only: with PostgreSQL the database's clock decides. Correct any clock that differs " +
+      'from it',
     2,
   );
 }
@@ -110,12 +108,12 @@ function describePruned(report: PruneReport, days: number, dryRun: boolean): str
   const until = new Date(beforeMs).toISOString();
   if (dryRun) {
     return (
-      `Would remove ${what}One turn removes the oldest 31 days at most, so this takes several: the first goes up to ` +
-      `${until}.\n`
+      `Would remove ${what}One run removes at most the oldest 31 days, so this takes several runs. The first removes ` +
+      `rows from before ${until}.\n`
     );
   }
   return (
-    `Removed ${what}This turn went up to ${until}: one turn removes the oldest 31 days at most. More is older than ` +
-    `${days} days. Run this again, or leave it to the servers, which do one turn a day.\n`
+    `Removed ${what}This run removed rows from before ${until}, because one run removes at most the oldest 31 days. ` +
+    `Rows older than ${days} days remain: run it again, or leave them to the servers, which prune once a day.\n`
   );
 }

@@ -1,4 +1,4 @@
-/** `phm ledger verify`: whether everything in the ledger agrees with everything else. */
+/** `phm ledger verify`: checks that the contents of the ledger agree with each other. */
 import type { Command } from 'commander';
 import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
 import { formatTimestamp, monotonicMs } from '../../clock.ts';
@@ -16,8 +16,8 @@ import { describeRows } from './row-counts.ts';
 import { requireLedger, tellStore } from './with-store.ts';
 
 const HELP = `
-It reads one snapshot, changes nothing, and needs no master secret: whether a commitment is that of a key it cannot tell.
-Servers may run. The exit code is 1 when anything is found.
+The command reads one snapshot and changes nothing. It needs no master secret, and so cannot tell if a commitment
+belongs to a key. The exit code is 1 if it finds a problem.
 
 Example, after a restore:
   phm ledger verify
@@ -26,7 +26,7 @@ Example, after a restore:
 export function addVerifyCommand(ledger: Command, context: CliContext): void {
   ledger
     .command('verify')
-    .description('check every row, counter and sum of the ledger; servers may run meanwhile')
+    .description('check every row, counter and sum of the ledger; servers may run')
     .option('--json', 'write the result as JSON')
     .addHelpText('after', HELP)
     .action((options: { json?: boolean }) => verify(context, options));
@@ -37,7 +37,7 @@ async function verify(context: CliContext, { json }: { json?: boolean }): Promis
   const location = storeLocation(config);
   tellStore(context, location);
   await requireLedger(context, config, 'read');
-  // Refuses a schema that this program does not know.
+  // Throws on a schema that this program does not know.
   await (await openStoreToRead(location, MONTHLY_QUOTAS)).close();
   const startMs = monotonicMs();
   const line = terminalLine(context.err);
@@ -52,7 +52,7 @@ async function verify(context: CliContext, { json }: { json?: boolean }): Promis
   const { length } = verification.findings;
   if (length === 0) return;
   throw new CommandError(
-    `the ledger does not agree with itself: ${length} ${length === 1 ? 'finding' : 'findings'}`,
+    `the ledger is inconsistent: ${length} ${length === 1 ? 'finding' : 'findings'}`,
     1,
   );
 }
@@ -79,18 +79,18 @@ function tell({ err }: CliContext, verification: Verification, ms: number): void
   }
   if (keysWithoutRow > 0) {
     const since =
-      oldestRowMs === null ? '' : ` The oldest row is of ${formatTimestamp(oldestRowMs)}.`;
+      oldestRowMs === null ? '' : ` The oldest row dates from ${formatTimestamp(oldestRowMs)}.`;
     err(
-      `${keysWithoutRow.toLocaleString('en')} keys that the sums count have no row: retention removes the oldest rows.${since}\n`,
+      `${keysWithoutRow.toLocaleString('en')} keys in the sums have no row, because retention removes the oldest rows.${since}\n`,
     );
   }
   const checked = isComplete
     ? `Checked ${describeRows(rows)}, counters and sums`
-    : `Not everything could be read. Checked ${describeRows(rows)}`;
+    : `Part of the ledger could not be read. Checked ${describeRows(rows)}`;
   const seconds = (ms / 1000).toFixed(1);
   err(
-    `${checked} in ${seconds} s. No master secret was used: whether a ` +
-      'commitment is that of a key was not checked.\n',
+    `${checked} in ${seconds} s. The check does not use the master secret, ` +
+      'so it cannot tell if a commitment belongs to a key.\n',
   );
-  if (findings.length === 0) err('Everything agrees.\n');
+  if (findings.length === 0) err('No problems found.\n');
 }

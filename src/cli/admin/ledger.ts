@@ -1,4 +1,4 @@
-/** `phm ledger`: what an operator does with the ledger itself. Each command has a file of its own. */
+/** `phm ledger`: maintenance of the ledger. Each command has its own file. */
 import type { Command } from 'commander';
 import type { CliContext } from '../context.ts';
 import { addBackupCommands } from './ledger-backup.ts';

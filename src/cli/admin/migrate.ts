@@ -1,4 +1,4 @@
-/** `phm migrate`: brings the schema of the ledger's database up to date. */
+/** `phm migrate`: migrates the schema of the ledger. */
 import type { Command } from 'commander';
 import { migrateStore, storeLocation } from '../../ledger/index.ts';
 import { type CliContext, requireConfig, writeJson } from '../context.ts';
@@ -7,7 +7,7 @@ import { requireLedger, tellStore } from './with-store.ts';
 export function addMigrateCommand(program: Command, context: CliContext): void {
   program
     .command('migrate')
-    .description('bring the schema of the database up to date; servers may run meanwhile')
+    .description('migrate the schema of the database; servers may run')
     .option('--json', 'write the result as JSON')
     .action((options) => run(context, options));
 }
@@ -23,10 +23,10 @@ async function run(context: CliContext, options: { json?: boolean }): Promise<vo
 }
 
 function describe(from: number, to: number, program: number): string {
-  if (from < to) return `The schema went from version ${from} to ${to}.\n`;
+  if (from < to) return `Migrated the schema from version ${from} to ${to}.\n`;
   if (to === program) return `The schema is at version ${to}: nothing to do.\n`;
   return (
-    `The schema is at version ${to}: a newer release has migrated it. This program knows version ${program} and works ` +
-    'with it: nothing to do.\n'
+    `The schema is at version ${to}: a newer release has migrated it. This program has version ${program} and works ` +
+    'with the newer schema: nothing to do.\n'
   );
 }

@@ -1,4 +1,4 @@
-/** `phm export` and `phm import`: the contents of one store, for another. */
+/** `phm export` and `phm import`: move the contents of one store to another. */
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -26,9 +26,9 @@ import { INIT_HELP, requireLedger, requireMasterSecret, tellStore } from './with
 const STANDARD_STREAM = '-';
 
 const HELP = `
-Accounts, API keys (their hashes), usage, sums, ledger rows and the check values of the master secret, as
-newline-delimited JSON. The file holds no key, no API key and no secret. Stop the servers of the old
-store first, and give those of the new one the same master secret.
+An export has accounts, hashes of API keys, usage, sums, ledger rows and the check values of the master secret, as
+newline-delimited JSON. It contains no key, API key or secret. Stop the servers of the old store first, and give
+the servers of the new store the same master secret.
 
 Example, from SQLite to PostgreSQL:
   phm export | PHM_DATABASE_URL=postgres://… phm import -
@@ -58,13 +58,13 @@ async function runExport(
   { json }: { json?: boolean },
 ): Promise<void> {
   if (file === STANDARD_STREAM && json) {
-    throw new CommandError('--json needs a file: standard output has the export', 2);
+    throw new CommandError('--json needs a file, because standard output has the export', 2);
   }
   const config = requireConfig(context);
   const location = storeLocation(config);
   tellStore(context, location);
   await requireLedger(context, config, 'read');
-  // Refuses a schema that this program does not know.
+  // Throws on a schema that this program does not know.
   await (await openStoreToRead(location, MONTHLY_QUOTAS)).close();
   const store = await openMovableStore(location);
   const write = (put: (bytes: Uint8Array) => Promise<void>) =>
@@ -105,7 +105,7 @@ async function runImport(
   if (location.kind === 'sqlite') refuseLostDatabase(location.path);
   const source = file === STANDARD_STREAM ? process.stdin : await openFile(file);
   const report = await untilInterrupted(async (signal) => {
-    // Makes the schema of a new embedded store, and refuses an older one, and one in PostgreSQL that is not there.
+    // Creates the schema of a new SQLite store. Throws on an older schema, and on a missing one in PostgreSQL.
     await (await openStoreToChange(location, MONTHLY_QUOTAS)).close();
     const store = await openMovableStore(location);
     const chunks = chunksOf(addAbortSignal(signal, source), file);

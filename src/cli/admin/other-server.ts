@@ -1,4 +1,4 @@
-/** Whether the server that callers on this machine reach works with the data directory of a command. */
+/** Compares the data directory of a command with that of the server on this machine. */
 import { get as getCleartext, type IncomingMessage } from 'node:http';
 import { get as getTls } from 'node:https';
 import { join, resolve } from 'node:path';
@@ -11,7 +11,7 @@ import { localAddress } from '../server-address.ts';
 /** How long a server on this machine may take to answer. */
 const TIMEOUT_MS = 1_000;
 
-/** Where servers on this machine usually keep their data: this installation's, systemd's, and here. */
+/** Usual data directories: of this installation, of the systemd unit, and in the working directory. */
 const usualDirectories = () => [
   join(fileURLToPath(new URL('../../../', import.meta.url)), 'data'),
   '/var/lib/phm',
@@ -19,8 +19,8 @@ const usualDirectories = () => [
 ];
 
 /**
- * A sentence about the server on `PHM_PORT` of this machine, if it works with another data directory; else
- * null. It names that directory if this user can see which one it is.
+ * Returns a sentence about the server on `PHM_PORT` of this machine if it uses another data directory, otherwise
+ * null. The sentence names that directory if this user may read its ID.
  */
 export async function describeOtherServer(config: Config): Promise<string | null> {
   if (config.port === 0) return null;
@@ -29,11 +29,11 @@ export async function describeOtherServer(config: Config): Promise<string | null
   if (id === null || id === readDirectoryId(config.dataDir)) return null;
   const found = usualDirectories().find((directory) => readDirectoryId(directory) === id);
   return found === undefined
-    ? `The server on ${address} works with another ledger: the lines it writes at its start name it.`
-    : `The server on ${address} works with another data directory: PHM_DATA_DIR=${quote(found)}`;
+    ? `The server on ${address} uses another ledger. Its output at startup names it.`
+    : `The server on ${address} uses another data directory: PHM_DATA_DIR=${quote(found)}`;
 }
 
-/** The id that a server answers with; null when there is none, or another program has the port. */
+/** Returns the directory ID of the server, or null if no server or another program answers. */
 function askDirectoryId(address: string): Promise<string | null> {
   return new Promise((done) => {
     const answered = (response: IncomingMessage) => {
@@ -42,7 +42,7 @@ function askDirectoryId(address: string): Promise<string | null> {
       done(typeof id === 'string' ? id : null);
     };
     const url = `${address}/livez`;
-    // Nothing secret is sent, and the answer only decides on a hint: no certificate has to be trusted.
+    // The request has no secret and the answer only causes a hint, so any certificate will do.
     const options = { rejectUnauthorized: false, signal: AbortSignal.timeout(TIMEOUT_MS) };
     const request = url.startsWith('https:')
       ? getTls(url, options, answered)

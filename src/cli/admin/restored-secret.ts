@@ -1,4 +1,4 @@
-/** Whether a restored ledger and the master secret at hand belong together. */
+/** Compares a restored ledger with the configured master secret. */
 import { existsSync } from 'node:fs';
 import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
 import type { Config } from '../../config/index.ts';
@@ -11,8 +11,8 @@ import { CommandError } from '../command-error.ts';
 import type { CliContext } from '../context.ts';
 
 /**
- * Throws `CommandError` when no server would start on the ledger with the master secret at hand. Warns when they cannot be
- * compared; without a secret there is nothing to compare.
+ * Throws `CommandError` if no server would start on the ledger with the configured master secret. Warns if they cannot
+ * be compared. Does nothing if there is no secret yet.
  */
 export async function requireFittingSecret(context: CliContext, config: Config): Promise<void> {
   const { masterSecret: origin } = config;
@@ -25,7 +25,7 @@ export async function requireFittingSecret(context: CliContext, config: Config):
   });
   if (problem === null) return;
   throw new CommandError(
-    `the database was restored, but no server starts on it with the master secret at hand: ${problem}`,
+    `the database was restored, but no server can start on it with the configured master secret: ${problem}`,
     1,
   );
 }

@@ -1,4 +1,4 @@
-/** The size of a ledger in words. */
+/** Describes the size of a ledger in words. */
 import type { RowCounts } from '../../ledger/index.ts';
 
 export function describeRows({ accounts, api_keys, ledger }: RowCounts): string {

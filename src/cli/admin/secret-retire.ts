@@ -1,4 +1,4 @@
-/** `phm secret retire` and `reinstate`: what the proofs of a version of the master secret that leaked are worth. */
+/** `phm secret retire` and `reinstate`: decide whether proofs under a leaked version of the master secret still count. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { wipe } from '../../bytes.ts';
 import { formatTimestamp } from '../../clock.ts';
@@ -19,29 +19,29 @@ interface RetireOptions {
 }
 
 const RETIRE_HELP = `
-For a version that leaked. Anyone who has it can make a proof for any key, so its proofs no longer decide alone:
-a key of that version is valid only if the ledger has its row. With --compromised-since the row must be older
-than TIME, too. Keys whose rows were pruned can no longer be confirmed. All servers of the ledger learn of it
-within seconds. A server that makes keys under the version makes none until it is restarted with another one.
+Use this for a version that leaked. Anyone who has the secret can forge a proof for any key, so a proof no longer
+suffices: a key of this version is valid only if the ledger has its row. With --compromised-since, the row must also
+be older than TIME. Keys whose rows were pruned can no longer be confirmed. All servers of the ledger learn of it
+within seconds. A server whose current version this is generates no keys until you restart it with another version.
 
-Run it again with an earlier TIME to correct it. To take it back: phm secret reinstate VERSION
+To correct TIME to an earlier one, run the command again. To undo it: phm secret reinstate VERSION
 
 Example, after a rotation and a restart:
   phm secret retire 1 --compromised-since 2026-11-20T14:00Z
 `;
 
 const REINSTATE_HELP = `
-For a version that was retired by mistake. Its proofs decide alone again, also those of anyone who has stolen it.
+Use this for a version that was retired by mistake. Its proofs suffice again, including any that a thief forges.
 `;
 
 export function addRetirementCommands(secret: Command, context: CliContext): void {
   secret
     .command('retire')
-    .description('let proofs of a version that leaked count only with a row in the ledger')
-    .argument('<version>', 'a version that makes no keys any more', parseVersion)
+    .description('accept proofs of a leaked version only if the ledger has the row of the key')
+    .argument('<version>', 'version under which keys are no longer generated', parseVersion)
     .option(
       '--compromised-since <time>',
-      'rows count if made before: 2026-11-20, or 2026-11-20T14:00Z; left out: all rows count',
+      'count only rows from before 2026-11-20, or 2026-11-20T14:00Z; default: all rows count',
       parseTime,
     )
     .option('--json', 'write the result as JSON')
@@ -49,14 +49,14 @@ export function addRetirementCommands(secret: Command, context: CliContext): voi
     .action((version: number, options: RetireOptions) => retire(context, version, options));
   secret
     .command('reinstate')
-    .description('take the retirement of a version back')
-    .argument('<version>', 'a retired version', parseVersion)
+    .description('undo the retirement of a version')
+    .argument('<version>', 'retired version', parseVersion)
     .option('--json', 'write the result as JSON')
     .addHelpText('after', REINSTATE_HELP)
     .action((version: number, options: { json?: boolean }) => reinstate(context, version, options));
 }
 
-/** The times of a retirement as JSON. */
+/** Returns the times of a retirement as JSON. */
 export function retirementJson(retirement: Retirement | null): {
   retired_at: string | null;
   compromised_since: string | null;
@@ -71,28 +71,26 @@ export function retirementJson(retirement: Retirement | null): {
 function parseVersion(text: string): number {
   const version = /^[1-9][0-9]{0,4}$/.test(text) ? Number(text) : Number.NaN;
   if (version <= MAX_VERSION) return version;
-  throw new CommandError(
-    `VERSION expected a whole number from 1 to ${MAX_VERSION}, got ${text}`,
-    2,
-  );
+  throw new CommandError(`VERSION is ${text}: use a whole number from 1 to ${MAX_VERSION}`, 2);
 }
 
 const TIME_FORM = /^(\d{4}-\d\d-\d\d)(?:T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d))?$/;
 
-/** Reads a day, which begins at midnight UTC, or a time with its offset. */
+/** Reads a day, which starts at midnight UTC, or a time with its offset. Returns milliseconds since the epoch. */
 function parseTime(text: string, given?: number): number {
-  if (given !== undefined) throw new CommandError('--compromised-since is given twice', 2);
+  if (given !== undefined)
+    throw new CommandError('--compromised-since is given twice: give it once', 2);
   const day = TIME_FORM.exec(text)?.[1];
   const epochMs = Date.parse(text);
-  // The engine takes February 30 for March 2.
+  // `Date.parse` reads February 30 as March 2.
   if (day === undefined || Number.isNaN(epochMs) || !isDay(day)) {
     throw new InvalidArgumentError(
-      'use a day, as 2026-11-20 (its beginning, UTC), or a time with its offset, as 2026-11-20T14:00Z.',
+      'use a day such as 2026-11-20 (its start, UTC), or a time with its offset such as 2026-11-20T14:00Z.',
     );
   }
-  if (epochMs < 0) throw new InvalidArgumentError('use a time from 1970 on.');
+  if (epochMs < 0) throw new InvalidArgumentError('use a time after 1969.');
   if (epochMs > Date.now()) {
-    throw new InvalidArgumentError('TIME is in the future.');
+    throw new InvalidArgumentError('TIME is in the future: use a time in the past.');
   }
   return epochMs;
 }
@@ -133,7 +131,7 @@ async function reinstate(
   if (json) writeJson(context, { version, ...retirementJson(now) });
   else {
     context.err(
-      `Version ${version} is no longer retired. A proof under it decides alone again, a forged one included.\n`,
+      `Version ${version} is no longer retired. A proof under it suffices again, even a forged one.\n`,
     );
   }
 }
@@ -146,14 +144,14 @@ function requireVersion(checks: ReadonlyMap<number, SecretCheck>, version: numbe
   const check = checks.get(version);
   if (check) return check;
   throw new CommandError(
-    `the ledger knows no version ${version} of the master secret; it knows ${[...checks.keys()].join(', ')}`,
+    `the ledger does not know version ${version} of the master secret; it knows ${[...checks.keys()].join(', ')}`,
     1,
   );
 }
 
 /**
- * Throws `CommandError` while keys are made under the version, as far as the ledger and this configuration tell. A
- * server that is missed here finds out by itself, and makes no more keys.
+ * Throws `CommandError` while keys are generated under the version, as far as the ledger and this configuration show.
+ * A server that this check misses notices the retirement itself and stops generating keys.
  */
 function requireUnused(
   context: CliContext,
@@ -165,23 +163,23 @@ function requireUnused(
     ([other, { activated, retirement }]) => other !== version && activated && !retirement,
   );
   const steps =
-    `Add a version, if there is none: ${commandLine(context, 'secret rotate')}\n` +
-    'Restart every server with it as the current one, then retire this one.';
+    `Add a version if there is no other: ${commandLine(context, 'secret rotate')}\n` +
+    'Restart every server with that version as the current one, then retire this one.';
   if (successors.length === 0) {
     throw new CommandError(
-      `every other version has made no keys yet or is retired, so version ${version} is needed to make keys\n${steps}`,
+      `version ${version} is needed to generate keys: every other version is unused or retired\n${steps}`,
       1,
     );
   }
   if (currentVersion(config) === version) {
     throw new CommandError(
-      `this configuration makes keys under version ${version}: a server would not start with it any more\n${steps}`,
+      `version ${version} is current in this configuration: a server would no longer start with it\n${steps}`,
       1,
     );
   }
 }
 
-/** The version that a server with this configuration makes keys under; null when its secret is not at hand. */
+/** Returns the version under which a server with this configuration generates keys; null if its secret is missing. */
 function currentVersion({ masterSecret }: Config): number | null {
   try {
     const { versions, currentVersion } = readMasterSecret(masterSecret);
@@ -202,23 +200,23 @@ function refuseToLoosen(
   if (given === null || compromisedMs === null || given <= compromisedMs) return;
   const again = `secret retire ${version} --compromised-since ${formatTimestamp(given)}`;
   throw new CommandError(
-    `version ${version} is retired as compromised since ${formatTimestamp(compromisedMs)}; a later time would let ` +
-      'more rows count\n' +
+    `version ${version} is retired as compromised since ${formatTimestamp(compromisedMs)}; with a later time, more rows ` +
+      'would count\n' +
       `To do it anyway: ${commandLine(context, `secret reinstate ${version}`)} && ${commandLine(context, again)}\n` +
-      `Between the two, proofs under version ${version} decide alone.`,
+      `Between the two commands, a proof under version ${version} suffices.`,
     1,
   );
 }
 
-/** A server that makes keys under the version learns of it by its check of every two seconds. */
+/** Returns the warning about a server whose current version this is: it checks for retirements every two seconds. */
 function lateKeys(version: number): string {
   return (
-    `A server that still runs under version ${version} may hand out keys for about two seconds more. They are not ` +
+    `A server that still uses version ${version} may release keys for about two more seconds. These keys are not ` +
     'valid: replace them.\n'
   );
 }
 
-/** What was done, what follows from it, and how to take it back. */
+/** Describes the retirement, its consequences and how to undo it. */
 function describe(
   context: CliContext,
   version: number,
@@ -228,13 +226,17 @@ function describe(
   const since = now?.compromisedMs ?? null;
   const isSame = before !== null && before.compromisedMs === since;
   const rows = since === null ? '' : ` from before ${formatTimestamp(since)}`;
-  const verb = isSame ? 'was retired already' : before ? 'is retired more strictly' : 'is retired';
+  const verb = isSame
+    ? 'was already retired'
+    : before
+      ? 'is now retired more strictly'
+      : 'is retired';
   return (
-    `Version ${version} ${verb}. Servers know it within seconds; one that makes keys under it makes none ` +
-    'until it is restarted with another version.\n' +
-    `A key of version ${version} is valid only with its row in the ledger${rows}. Keys whose rows were pruned can no ` +
+    `Version ${version} ${verb}. Servers learn of it within seconds. A server whose current version it is generates no ` +
+    'keys until you restart it with another version.\n' +
+    `A key of version ${version} is valid only if the ledger has its row${rows}. Keys whose rows were pruned can no ` +
     'longer be confirmed.\n' +
     (since === null ? '' : lateKeys(version)) +
-    `To take it back: ${commandLine(context, `secret reinstate ${version}`)}\n`
+    `To undo this: ${commandLine(context, `secret reinstate ${version}`)}\n`
   );
 }

@@ -1,4 +1,4 @@
-/** `phm secret`: the master secret, from which the keys of commitments and proofs are derived. */
+/** `phm secret`: manages the master secret, from which the keys of commitments and proofs are derived. */
 import type { Command } from 'commander';
 import { wipe } from '../../bytes.ts';
 import { formatTimestamp } from '../../clock.ts';
@@ -18,21 +18,21 @@ import { readStoreIfAny, requireSecretFile } from './with-store.ts';
 export function addSecretCommands(program: Command, context: CliContext): void {
   const secret = program
     .command('secret')
-    .description('make, rotate, retire and list the master secret');
+    .description('generate, rotate, retire and list the master secret');
   secret
     .command('new')
-    .description('make a master secret in its file, or print one for PHM_MASTER_KEY')
-    .option('--print', 'print 64 hex digits and write no file')
+    .description('generate a master secret in its file, or print one for PHM_MASTER_KEY')
+    .option('--print', 'print 64 hex digits instead of writing a file')
     .option('--json', 'write the result as JSON')
     .action((options) => create(context, options));
   secret
     .command('rotate')
-    .description('add a version; old proofs and commitments still verify. Says what to do next')
+    .description('add a version and print the next steps; old proofs and commitments still verify')
     .option('--json', 'write the result as JSON')
     .action((options) => rotate(context, options));
   secret
     .command('list')
-    .description('list the versions, without the secrets, and which of them are retired')
+    .description('list the versions and their retirements, without the secrets')
     .option('--json', 'write the result as JSON')
     .action((options) => list(context, options));
   addRetirementCommands(secret, context);
@@ -49,10 +49,13 @@ function create(context: CliContext, options: { print?: boolean; json?: boolean 
   }
   const origin = requireConfig(context).masterSecret;
   if (origin.kind === 'environment') {
-    throw new CommandError('PHM_MASTER_KEY is set: unset it, or use --print to make another', 1);
+    throw new CommandError(
+      'PHM_MASTER_KEY is set: unset it, or use --print to generate another',
+      1,
+    );
   }
   createMasterSecret(origin.path);
-  report(context, origin, 1, 'Made', options.json);
+  report(context, origin, 1, 'Generated', options.json);
 }
 
 function rotate(context: CliContext, options: { json?: boolean }): void {
@@ -64,13 +67,13 @@ function rotate(context: CliContext, options: { json?: boolean }): void {
   context.err(nextSteps(version, origin.currentVersion ?? version - 1));
 }
 
-/** What to do once a version is in the file. */
+/** Returns the steps after a version was added to the file. */
 function nextSteps(version: number, current: number): string {
   return (
     'One server: restart it without PHM_MASTER_KEY_VERSION.\n' +
-    'Several servers on one database, restarted one after the other, each when the one before is ready:\n' +
-    `  1. give all of them this secret with PHM_MASTER_KEY_VERSION=${current};\n` +
-    `  2. when all run with it, set PHM_MASTER_KEY_VERSION=${version} on all of them.\n`
+    'Several servers on one database: in each step, restart one server at a time and wait until it is ready.\n' +
+    `  1. Give all of them this secret with PHM_MASTER_KEY_VERSION=${current}.\n` +
+    `  2. When all run with it, set PHM_MASTER_KEY_VERSION=${version} on all of them.\n`
   );
 }
 
@@ -86,7 +89,7 @@ function report(
   else context.err(`${verb} version ${version} in ${path}. Keep a copy in a safe place.\n`);
 }
 
-/** Lists versions with the start of their check value, by which two files can be told apart. */
+/** Lists the versions. The start of each check value tells two files apart. */
 async function list(context: CliContext, options: { json?: boolean }): Promise<void> {
   const config = requireConfig(context);
   const origin = config.masterSecret;
@@ -123,7 +126,7 @@ async function list(context: CliContext, options: { json?: boolean }): Promise<v
   if (highest !== currentVersion) {
     context.err(
       `Version ${highest} only verifies. When every server of the database runs with it, set ` +
-        `PHM_MASTER_KEY_VERSION=${highest} on all of them and restart them one after the other.\n`,
+        `PHM_MASTER_KEY_VERSION=${highest} on all of them and restart them one at a time.\n`,
     );
   }
 }

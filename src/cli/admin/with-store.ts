@@ -1,7 +1,7 @@
 /**
- * The store that a command works on. Each command says which one that is, on standard error. A command that
- * reads makes nothing, and none but `phm migrate` changes the schema. None works on a data directory that belongs to no server, because the servers do not
- * know what is in it.
+ * Opens the store of a command and names it on standard error. A command that only reads creates nothing, and only
+ * `phm migrate` changes the schema. A data directory without a server is refused, because no server would see the
+ * changes.
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,36 +24,39 @@ import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig } from '../context.ts';
 import { describeOtherServer } from './other-server.ts';
 
-/** What a command does with the store: only reads it, changes it, or may also make its database. */
+/** Use of the store by a command: reads it, changes it, or may also create its database. */
 type Use = 'read' | 'change' | 'make';
 
-/** What is done with the store and the configuration that names it. */
+/** Work on a store, with the configuration that names it. */
 type Work<T> = (store: LedgerStore, config: Config) => Promise<T>;
 
-/** Runs work that only reads, and closes the store. */
+/** Runs work that only reads the store, then closes it. */
 export function withStoreToRead<T>(context: CliContext, work: Work<T>): Promise<T> {
   return withServersStore(context, 'read', work);
 }
 
-/** Runs work that changes the store, and closes it. */
+/** Runs work that changes the store, then closes it. */
 export function withStore<T>(context: CliContext, work: Work<T>): Promise<T> {
   return withServersStore(context, 'change', work);
 }
 
-/** The same; a data directory with a master secret gets its database if it has none. */
+/** Like `withStore`, but creates a missing database if the data directory has a master secret. */
 export function withStoreToMake<T>(context: CliContext, work: Work<T>): Promise<T> {
   return withServersStore(context, 'make', work);
 }
 
 /**
- * Runs work on a data directory that need not exist: it gets what the first start of a server gives it, its
- * database and its master secret.
+ * Runs work on a data directory that may be missing. Creates the directory, database and master secret, as the first
+ * start of a server does.
  */
 export async function withInitializedStore<T>(context: CliContext, work: Work<T>): Promise<T> {
   const config = requireConfig(context);
   const location = storeLocation(config);
   if (location.kind === 'postgres') {
-    throw new CommandError('--init is for a data directory, and the ledger is in PostgreSQL', 2);
+    throw new CommandError(
+      '--init needs a data directory, but the ledger is in PostgreSQL: leave it out',
+      2,
+    );
   }
   tellStore(context, location);
   refuseLostDatabase(location.path);
@@ -85,7 +88,7 @@ async function withServersStore<T>(context: CliContext, use: Use, work: Work<T>)
   const store = await open(location, MONTHLY_QUOTAS);
   try {
     if (!belongsToServer && (await store.secretChecks()).size === 0) {
-      throw await refusal(context, config, 'no server has started on this ledger');
+      throw await refusal(context, config, 'no server has started on the ledger');
     }
     await noteOtherServer(context, config);
     return await work(store, config);
@@ -95,8 +98,8 @@ async function withServersStore<T>(context: CliContext, use: Use, work: Work<T>)
 }
 
 /**
- * Runs work that reads the store, for a command that can do without. Undefined when there is no store yet, or when it
- * cannot be read, which is said on standard error.
+ * Runs work that reads the store, for a command that does not need it. Resolves with undefined if there is no store
+ * yet, or, with a warning, if it cannot be read.
  */
 export async function readStoreIfAny<T>(
   context: CliContext,
@@ -116,14 +119,14 @@ export async function readStoreIfAny<T>(
   }
 }
 
-/** Says which store a command opens. */
+/** Names the store that a command opens. */
 export function tellStore({ err }: CliContext, location: StoreLocation): void {
   err(`Ledger: ${describeStore(location)}\n`);
 }
 
 /**
- * Throws `CommandError` when there is no ledger to use. True when the store certainly is a server's: an
- * address names a database in PostgreSQL, and a master secret lies only in a server's directory.
+ * Throws `CommandError` if there is no ledger. Resolves with true if the store certainly belongs to a server: it is in
+ * PostgreSQL, or its directory has a master secret.
  */
 export async function requireLedger(
   context: CliContext,
@@ -138,7 +141,7 @@ export async function requireLedger(
   throw await refusal(
     context,
     config,
-    hasSecret ? 'no server has started here: there is no ledger yet' : 'there is no ledger',
+    hasSecret ? 'no server has started yet, so there is no ledger' : 'there is no ledger',
   );
 }
 
@@ -149,18 +152,18 @@ function isThere(path: string): boolean {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOTDIR') return false;
     throw new CommandError(
-      `cannot look for ${path}: ${(error as Error).message}; run this as the user of the server`,
+      `cannot access ${path}: ${(error as Error).message}; run this command as the user of the server`,
       1,
     );
   }
 }
 
-/** Help of the option that takes the word of its user that a data directory is the right one. */
-export const INIT_HELP = 'also into a data directory that has no master secret yet';
+/** Help of the option that confirms a data directory without a master secret. */
+export const INIT_HELP = 'accept a data directory that has no master secret yet';
 
 /**
- * Throws `CommandError` when the contents of another store are to go where no master secret is: the directory is
- * likely the wrong one, and no server starts on a filled ledger without its secret.
+ * Throws `CommandError` if the target of a restore or import has no master secret: the directory is probably wrong, and
+ * no server starts on a filled ledger without its secret.
  */
 export function requireMasterSecret(context: CliContext, config: Config): void {
   const { masterSecret: origin, databaseUrl } = config;
@@ -168,19 +171,19 @@ export function requireMasterSecret(context: CliContext, config: Config): void {
   throw noMasterSecret(
     context,
     origin.path,
-    'If it is the right one, put the master secret that belongs to the contents there first, or use --init.',
+    'If the directory is right, first put the master secret of the contents there, or use --init.',
   );
 }
 
-/** Throws `CommandError` when the data directory lacks its master secret. */
+/** Throws `CommandError` if the data directory lacks its master secret. */
 export function requireSecretFile(context: CliContext, config: Config): void {
   const { masterSecret: origin } = config;
   if (origin.kind !== 'managed' || isThere(origin.path)) return;
   const location = storeLocation(config);
   const hasLedger = location.kind === 'postgres' || isThere(location.path);
   const fix = hasLedger
-    ? 'If it is the right one, restore the file from its backup.'
-    : 'If this is a new installation, make one: phm secret new';
+    ? 'If the directory is right, restore the file from its backup.'
+    : 'If this is a new installation, generate one: phm secret new';
   throw noMasterSecret(context, origin.path, fix);
 }
 
@@ -189,7 +192,7 @@ function noMasterSecret(context: CliContext, path: string, fix: string): Command
   return new CommandError(`there is no master secret ${path}\n${where}\n${fix}`, 1);
 }
 
-/** What is missing, where it was looked for, and what to do. */
+/** Returns the error for a missing ledger: what is missing, where the command looked, and what to do. */
 async function refusal(
   context: CliContext,
   config: Config,
@@ -201,7 +204,7 @@ async function refusal(
   const lines = [
     `${problem} in ${config.dataDir}${isDirectory ? '' : ', which is not a directory'}`,
     `${whereFrom(context)}. Set it to the data directory of your server.`,
-    `To make a new one here, start a server, or: ${make}`,
+    `To create a ledger here, start a server or run: ${make}`,
     ...(other === null ? [] : [other]),
   ];
   return new CommandError(lines.join('\n'), 1);
@@ -213,7 +216,7 @@ function whereFrom({ env }: CliContext): string {
     : 'PHM_DATA_DIR is not set, so this is ./data in the working directory';
 }
 
-/** Warns of a server that callers on this machine reach and that does not see what the command does. */
+/** Notes a server on this machine that uses another store and so does not see the changes. */
 async function noteOtherServer({ err }: CliContext, config: Config): Promise<void> {
   if (config.databaseUrl !== null) return;
   const other = await describeOtherServer(config);

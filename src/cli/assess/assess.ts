@@ -1,9 +1,9 @@
 /**
- * `phm assess`: the suite of SP 800-22 on the sequences of a file.
+ * `phm assess`: runs the suite of SP 800-22 on the sequences of a file.
  *
  *   input → sequences → worker threads → reports, in order → output, and counts for the second level
  *
- * Reports describe sequences; whatever they say, NIST certifies nothing by SP 800-22.
+ * Reports describe sequences. NIST certifies nothing by SP 800-22.
  */
 import { TEST_NAMES } from '#sp800-22';
 import { type AssessOutput, countText, RunCounts } from '#sp800-22/report';
@@ -11,8 +11,8 @@ import { CommandError } from '../command-error.ts';
 import { type AssessControl, type AssessOptions, MAX_BITS, openRun } from './run.ts';
 
 /**
- * Runs the suite on every sequence. When the run ends early, `output` gets what was finished, and a
- * `CommandError` is thrown: exit code 2 when an option is out of range, else 1.
+ * Runs the suite on every sequence. If the run ends early, `output` gets the finished part and a `CommandError`
+ * is thrown, with exit code 2 if an option is out of range, otherwise 1.
  */
 export async function assess(
   options: AssessOptions,
@@ -30,7 +30,7 @@ export async function assess(
   } catch (error) {
     if (!(error instanceof CommandError) || counts.sequences === 0) throw error;
     output.end(counts.summary(false));
-    const finished = `the report covers what was finished before, ${countText(counts.sequences)}`;
+    const finished = `the report covers the finished part, ${countText(counts.sequences)}`;
     throw new CommandError(`${error.message}; ${finished}`, error.exitCode);
   }
   output.end(counts.summary(true));
@@ -38,5 +38,5 @@ export async function assess(
 
 function assertBitsOption(bits: number | undefined): void {
   if (bits === undefined || (Number.isInteger(bits) && bits >= 1 && bits <= MAX_BITS)) return;
-  throw new CommandError(`--bits takes a whole number from 1 to ${MAX_BITS}, got ${bits}`, 2);
+  throw new CommandError(`--bits needs a whole number from 1 to ${MAX_BITS}, got ${bits}`, 2);
 }

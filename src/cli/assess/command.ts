@@ -1,4 +1,4 @@
-/** `phm assess`: the statistical suite on a file. */
+/** `phm assess`: the options of the command. */
 import { availableParallelism } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Constants, TEST_NAMES, type TestName } from '#sp800-22';
@@ -27,51 +27,52 @@ interface AssessFlags {
   readonly html?: string;
 }
 
-/** More threads than any machine has cores are a slip of the finger. */
+/** More threads than any machine has cores: a larger number is a typing error. */
 const MAX_THREADS = 1024;
 
 const HELP = `
-One sequence: a report on it. 55 and more: also what they say about their source (SP 800-22 §4.2).
-Sequences follow each other without a gap; a rest shorter than --bits is not used.
---html needs no network and no script to be read. It shows bits of the input: for its owner alone.
-Ctrl-C reports what was finished. The exit code says whether the command worked, not what it found.
+One sequence gets a report. 55 or more also get a result for their source (SP 800-22 §4.2). Sequences follow each
+other without a gap; a remainder shorter than --bits is not used.
+
+The page of --html works without network or scripts. It shows bits of the input, so only its owner can read it.
+Ctrl-C reports the finished part. The exit code is 0 if the command worked, even if tests fail.
 `;
 
 export function addAssessCommand(program: Command, context: CliContext): void {
   program
     .command('assess <file>')
     .description('run the 15 tests of SP 800-22 on a file, or on standard input as "-"')
-    .option('--bits <n>', 'length of a sequence; default: the whole file is one', parseCount)
-    .option('--sequences <k>', 'how many, or "all" that there are; default: 1', parseSequences)
+    .option('--bits <n>', 'length of a sequence; default: the whole file', parseCount)
+    .option('--sequences <k>', 'number of sequences, or "all"; default: 1', parseSequences)
     .addOption(
       new Option(
         '--format <format>',
-        'binary: most significant bit first; ascii: digits 0 and 1; hex: four bits a digit',
+        'binary: most significant bit first; ascii: digits 0 and 1; hex: four bits per digit',
       )
         .choices(INPUT_FORMATS)
         .default('binary'),
     )
     .addOption(
-      new Option('--test <name>', 'only this test; may be given again for others')
+      new Option('--test <name>', 'run only this test; repeat the option for more tests')
         .choices(TEST_NAMES)
         .argParser(collectTests),
     )
     .addOption(
       new Option(
         '--constants <set>',
-        'exact, or nist: those of the NIST program, to compare with it',
+        'exact values, or nist: the values of the NIST program, for comparison',
       )
         .choices(['exact', 'nist'])
         .default('exact'),
     )
     .addOption(
-      new Option('--threads <n>', 'sequences tested at a time')
+      new Option('--threads <n>', 'sequences to test at once')
         .argParser(parseThreads)
         .default(availableParallelism(), 'all cores'),
     )
     .option('--json', 'write the report as JSON')
     .addOption(new Option('--csv', 'write one line for each p-value').conflicts('json'))
-    .option('--html <file>', 'also write the report as a web page with pictures')
+    .option('--html <file>', 'also write the report as a web page with diagrams')
     .addHelpText('after', HELP)
     .action((file: string, flags: AssessFlags) => run(file, flags, context));
 }
@@ -82,7 +83,7 @@ async function run(
   context: CliContext,
 ): Promise<void> {
   if (sequences !== undefined && flags.bits === undefined) {
-    throw new CommandError('--sequences needs --bits, the length of each', 2);
+    throw new CommandError('--sequences needs --bits, the length of each sequence', 2);
   }
   const { bits } = flags;
   const page = html === undefined ? undefined : openPage(html, file, flags.constants);
@@ -109,14 +110,14 @@ async function run(
   }
 }
 
-/** Throws `CommandError` when there can be no page at `path`. */
+/** Returns the output for the page. Throws `CommandError` if no page can be written to `path`. */
 function openPage(path: string, input: string, constants: Constants): HtmlOutput {
   const target = claimPagePath(path, input);
   const head = { input: inputName(input), program: `phm ${PROJECT_VERSION}`, constants };
   return new HtmlOutput(head, (page) => replaceFile(target, page));
 }
 
-/** Standard output comes first: it has its report though the page cannot be written. */
+/** Writes to standard output first, which gets its report even if the page cannot be written. */
 function bothOutputs(first: AssessOutput, second: AssessOutput): AssessOutput {
   return {
     add: (report) => {
@@ -134,7 +135,7 @@ function parseSequences(text: string): number | 'all' {
   return text === 'all' ? text : parseCount(text);
 }
 
-/** No number stands for as many as the input holds. */
+/** Returns the number of sequences; left out for as many as the input contains. */
 function howMany(
   sequences: number | 'all' | undefined,
   bits: number | undefined,

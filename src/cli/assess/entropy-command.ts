@@ -1,4 +1,4 @@
-/** `phm assess-entropy`: the non-IID track and the restart tests of SP 800-90B on a file of samples. */
+/** `phm assess-entropy`: runs the non-IID track or the restart tests of SP 800-90B on a file of samples. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { grouped } from '#sp800-22/report';
 import {
@@ -32,26 +32,29 @@ interface EntropyFlags {
 const MAX_BITS_PER_SYMBOL = 8;
 
 const HELP = `
-One sample a byte, in its low bits, as the program of NIST takes them: raw samples of a noise source,
-at least 1,000,000 in sequence. A result is an estimate that assumes nothing of the source. It does not
-prove entropy: the output of any good generator has a high one.
+The input is at least 1,000,000 consecutive raw samples of a noise source: one sample per byte, in its low bits, as
+in NIST's program. The result is an estimate that assumes nothing about the source. It does not prove entropy: the
+output of any good generator gets a high estimate.
 
---restart reads a matrix of 1000 x 1000 samples instead, restart by restart, and compares it with the
-entropy that was assessed before (SP 800-90B section 3.1.4).
-The exit code says whether the command worked, not what it found.
+--restart reads a matrix of 1000 x 1000 samples instead, restart by restart, and compares it with the entropy from
+an earlier assessment (SP 800-90B section 3.1.4). The exit code is 0 if the command worked, whatever the result.
 `;
 
 export function addAssessEntropyCommand(program: Command, context: CliContext): void {
   program
     .command('assess-entropy <file>')
-    .description('estimate the min-entropy of noise samples by SP 800-90B, or of "-" (stdin)')
+    .description('estimate the min-entropy of noise samples in a file or "-" (stdin) by SP 800-90B')
     .option(
       '--bits-per-symbol <n>',
-      '1 to 8; default: the bits of the greatest sample',
+      'bits per sample, 1 to 8; default: the bits of the largest sample',
       parseBitsPerSymbol,
     )
     .option('--restart', 'run the restart tests on a matrix of 1000 x 1000 samples')
-    .option('--initial-entropy <h>', 'bits per symbol assessed before, for --restart', parseEntropy)
+    .option(
+      '--initial-entropy <h>',
+      'bits per symbol from an earlier assessment, for --restart',
+      parseEntropy,
+    )
     .option('--json', 'write the figures of every estimator as JSON')
     .addHelpText('after', HELP)
     .action((file: string, flags: EntropyFlags) => run(file, flags, context));
@@ -60,7 +63,7 @@ export function addAssessEntropyCommand(program: Command, context: CliContext): 
 async function run(file: string, flags: EntropyFlags, context: CliContext): Promise<void> {
   const { restart = false, initialEntropy } = flags;
   if (restart !== (initialEntropy !== undefined)) {
-    throw new CommandError('--restart and --initial-entropy need each other', 2);
+    throw new CommandError('--restart and --initial-entropy need each other: use both or none', 2);
   }
   const samples = await readSamples(file, flags.bitsPerSymbol);
   const progress = terminalLine(context.err);
@@ -89,7 +92,7 @@ async function run(file: string, flags: EntropyFlags, context: CliContext): Prom
   }
 }
 
-/** All samples of the input, which the caller MUST wipe. */
+/** Reads all samples of the input, which the caller MUST wipe. */
 async function readSamples(
   file: string,
   bitsPerSymbol: number = MAX_BITS_PER_SYMBOL,
@@ -99,17 +102,17 @@ async function readSamples(
   const reader = await openInput(file, 'binary');
   try {
     const size = Math.min(reader.sizeBytes ?? limit, limit);
-    // One byte more tells an input that is too long.
+    // One extra byte reveals an input that is too long.
     const { bytes, bits } = await reader.readSequence((size + 1) * 8);
     const samples = bytes.subarray(0, bits / 8);
     if (samples.length > limit) {
       wipe(samples);
       throw new CommandError(
-        `${name} holds more than ${grouped(limit)} samples; cut it, e.g. with head -c ${limit}`,
+        `${name} contains more than ${grouped(limit)} samples; shorten it, e.g. with head -c ${limit}`,
         1,
       );
     }
-    if (samples.length < 2) throw new CommandError(`${name} holds fewer than 2 samples`, 1);
+    if (samples.length < 2) throw new CommandError(`${name} contains fewer than 2 samples`, 1);
     return samples;
   } finally {
     await reader.close();
@@ -124,7 +127,7 @@ function refuseTooWide(
   const offset = firstTooWide(samples, bitsPerSymbol);
   if (offset < 0) return;
   throw new CommandError(
-    `${inputName(file)}: the sample at offset ${offset} has more than ${bitsPerSymbol} bits; raise --bits-per-symbol, or write one sample a byte, in its low bits`,
+    `${inputName(file)}: the sample at offset ${offset} has more than ${bitsPerSymbol} bits; raise --bits-per-symbol, or write one sample per byte, in its low bits`,
     1,
   );
 }
@@ -137,19 +140,19 @@ function assertMatrix(
   const wanted = RESTARTS * RESTARTS;
   if (samples.length !== wanted) {
     throw new CommandError(
-      `${inputName(file)} holds ${grouped(samples.length)} samples; --restart needs exactly ${grouped(wanted)}, ${grouped(RESTARTS)} of each of ${grouped(RESTARTS)} restarts`,
+      `${inputName(file)} contains ${grouped(samples.length)} samples; --restart needs exactly ${grouped(wanted)}: ${grouped(RESTARTS)} from each of ${grouped(RESTARTS)} restarts`,
       1,
     );
   }
   if (initialEntropy > bitsPerSymbol) {
     throw new CommandError(
-      `--initial-entropy is in bits per symbol: at most --bits-per-symbol, ${bitsPerSymbol}`,
+      `--initial-entropy is in bits per symbol: use at most --bits-per-symbol, ${bitsPerSymbol}`,
       2,
     );
   }
 }
 
-/** What runs now, as a line. */
+/** Returns the progress line of the estimators. */
 export function estimatorText({ estimator, input, finished, total }: EstimatorProgress): string {
   return `${finished + 1} of ${total}: ${estimator.replaceAll('_', ' ')}, on ${input}`;
 }
@@ -162,7 +165,7 @@ function parseBitsPerSymbol(text: string): number {
 function parseEntropy(text: string): number {
   const entropy = Number(text);
   if (!/^[0-9.]+$/.test(text) || !(entropy > 0 && entropy <= MAX_BITS_PER_SYMBOL)) {
-    throw new InvalidArgumentError('use bits per symbol, above 0 and at most 8, as in 7.2.');
+    throw new InvalidArgumentError('use a number of bits above 0 and at most 8, such as 7.2.');
   }
   return entropy;
 }

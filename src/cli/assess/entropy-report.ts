@@ -1,4 +1,4 @@
-/** What `phm assess-entropy` writes: tables for people, JSON for machines. */
+/** The output of `phm assess-entropy`: tables for people, JSON for machines. */
 import { alignColumns, grouped } from '#sp800-22/report';
 import {
   ASSESSMENT_SAMPLES,
@@ -24,7 +24,7 @@ const TITLES: Readonly<Record<EstimatorName, string>> = {
   lz78y: '6.3.10 LZ78Y',
 };
 
-const CAVEAT = `An estimate of the non-IID track of SP 800-90B, from these samples alone. It does not prove entropy:
+const CAVEAT = `This is an estimate by the non-IID track of SP 800-90B, from these samples only. It does not prove entropy:
 the output of a deterministic generator scores as high.
 `;
 
@@ -66,7 +66,7 @@ export function formatRestartText(assessment: RestartAssessment): string {
       [
         'Sanity check',
         passed ? 'passed' : 'FAILED',
-        `most common value of a row or column: ${maxCount} times, up to ${cutoff} pass`,
+        `most common value of a row or column: ${maxCount} times, at most ${cutoff} pass`,
       ],
       ['Validation', validationPassed ? 'passed' : 'FAILED', 'min(H_r, H_c) >= H_I / 2'],
       ['Assessed', figure(assessment.minEntropyPerSymbol), awardText(assessment)],
@@ -79,7 +79,7 @@ export function formatRestartText(assessment: RestartAssessment): string {
 function awardText({ sanityCheck, validationPassed }: RestartAssessment): string {
   return sanityCheck.passed && validationPassed
     ? 'min(H_r, H_c, H_I)'
-    : 'no entropy is awarded where a check failed';
+    : 'no entropy is awarded if a check failed';
 }
 
 function outcomeTable(heading: string[], columns: readonly (Outcomes | null)[]): string[] {
@@ -95,7 +95,7 @@ function outcomeTable(heading: string[], columns: readonly (Outcomes | null)[]):
   return reasons.length === 0 ? table : [...table, '', 'Without a figure:', ...reasons];
 }
 
-/** That an estimator is for binary input only needs no explanation. */
+/** True if the result is missing for another reason than that the estimator is for binary input only. */
 function isUnexpectedlyAbsent(outcome: Outcome | undefined): boolean {
   return outcome?.applicable === false && outcome.reason !== 'for binary input only';
 }
@@ -116,15 +116,15 @@ function bitsText(bits: number): string {
   return bits === 1 ? '1 bit' : `${bits} bits`;
 }
 
-/** `null` when there are enough samples. */
+/** Returns the warning about too few samples, or `null` if there are enough. */
 export function tooFewWarning(samples: number): string | null {
   if (samples >= ASSESSMENT_SAMPLES) return null;
   const wanted = grouped(ASSESSMENT_SAMPLES);
-  return `warning: ${grouped(samples)} samples; SP 800-90B section 3.1.1 asks for ${wanted}, and with fewer the estimates are lower and less sure
+  return `warning: ${grouped(samples)} samples; SP 800-90B section 3.1.1 requires ${wanted}. With fewer, the estimates are lower and less certain
 `;
 }
 
-/** Field names as they are in JSON. */
+/** Returns the assessment with the field names of the JSON output. */
 export function entropyJson(assessment: NonIidAssessment): Record<string, unknown> {
   const { samples, bitsPerSymbol, minEntropyPerSymbol } = assessment;
   return {
@@ -163,7 +163,7 @@ function outcomesJson(outcomes: Outcomes): Record<string, unknown> {
   );
 }
 
-/** `pGlobalUpper` as `p_global_upper`. */
+/** Converts field names such as `pGlobalUpper` to `p_global_upper`. */
 function snakeCase(record: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(record).map(([key, value]) => [

@@ -1,40 +1,40 @@
 /**
  * The input of `phm assess`: a file or standard input, cut into sequences as it is read.
  *
- * A sequence begins with the bit behind the last one of the sequence before it, inside a byte or a
- * hexadecimal digit where need be. Nothing behind the last bit asked for is read into a sequence,
- * and no more than one sequence and one chunk is held here.
+ * Each sequence starts with the bit after the previous sequence, even inside a byte or a hexadecimal
+ * digit. A sequence contains no bit beyond its length. At most one sequence and one chunk are in
+ * memory here.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { TextBitReader, type TextFault, type TextFormat } from '#sp800-22';
 import { wipe } from '../../bytes.ts';
 import { CommandError } from '../command-error.ts';
 
-/** `binary`: most significant bit first. `ascii`: digits 0 and 1. `hex`: four bits a digit. */
+/** `binary`: most significant bit first. `ascii`: digits 0 and 1. `hex`: four bits per digit. */
 export type InputFormat = 'binary' | TextFormat;
 
 export const INPUT_FORMATS: readonly InputFormat[] = ['binary', 'ascii', 'hex'];
 
-/** The name that stands for standard input. */
+/** The file name that means standard input. */
 export const STANDARD_INPUT = '-';
 
 const CHUNK_BYTES = 262_144;
 
-/** The bits from `offsetBits` on, `bits` of them, most significant first. */
+/** The `bits` bits that start at `offsetBits`, most significant first. */
 export interface PackedSequence {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly offsetBits: number;
   readonly bits: number;
 }
 
-/** How the input is called in messages. */
+/** Returns the name of the input for messages. */
 export function inputName(file: string): string {
   return file === STANDARD_INPUT ? 'standard input' : file;
 }
 
 /**
- * Opens the input. `readSequence` of the reader throws `CommandError` when the input cannot be read or
- * is no text of the format; the caller MUST close the reader.
+ * Opens the input. `readSequence` throws `CommandError` if the input cannot be read or is not text of the
+ * format. The caller MUST close the reader.
  */
 export async function openInput(file: string, format: InputFormat): Promise<SequenceReader> {
   const source = file === STANDARD_INPUT ? new StandardInput() : await openFile(file);
@@ -42,18 +42,18 @@ export async function openInput(file: string, format: InputFormat): Promise<Sequ
 }
 
 export interface SequenceReader {
-  /** Size of a regular file; undefined for pipes, devices and the like. */
+  /** Size of a regular file; undefined for pipes, devices and other inputs. */
   readonly sizeBytes: number | undefined;
-  /** Bytes taken from the source, a chunk read ahead included. */
+  /** Bytes taken from the source, including a chunk that was read ahead. */
   readonly takenBytes: number;
-  /** The next `limitBits` bits, or as many as there are. */
+  /** Reads the next `limitBits` bits, or as many as there are. */
   readSequence(limitBits: number): Promise<PackedSequence>;
   close(): Promise<void>;
 }
 
 class BinaryReader implements SequenceReader {
   readonly #source: ByteSource;
-  /** The byte in which the next sequence begins, when the last one ended inside it. */
+  /** The byte that the last sequence shares with the next one. */
   #sharedByte = 0;
   #offsetBits = 0;
   takenBytes = 0;
@@ -131,7 +131,7 @@ class TextReader implements SequenceReader {
     const printable = byte > 0x20 && byte < 0x7f;
     const found = printable ? `"${String.fromCharCode(byte)}"` : `byte 0x${hexByte(byte)}`;
     const digits = this.#format === 'hex' ? 'a hexadecimal digit' : '0, 1';
-    const hint = `expected ${digits} or whitespace (is it a binary file? then use --format binary)`;
+    const hint = `expected ${digits} or whitespace (for a binary file use --format binary)`;
     return `${this.#source.name}, line ${line}, column ${column}: found ${found}, ${hint}`;
   }
 }
@@ -143,7 +143,7 @@ function hexByte(byte: number): string {
 interface ByteSource {
   readonly name: string;
   readonly sizeBytes: number | undefined;
-  /** Fills `into` from the front and returns how many bytes it got: 0 at the end only. */
+  /** Fills `into` from the front. Resolves with the number of bytes read, which is 0 only at the end. */
   read(into: Uint8Array): Promise<number>;
   close(): Promise<void>;
 }
@@ -176,7 +176,7 @@ async function openFile(file: string): Promise<FileSource> {
   try {
     const handle = await open(file, 'r');
     const stat = await handle.stat();
-    // Files of /proc and the like are regular and say 0.
+    // Files such as those of /proc are regular files with size 0.
     const sizeBytes = stat.isFile() && stat.size > 0 ? stat.size : undefined;
     if (!stat.isDirectory()) return new FileSource(file, handle, sizeBytes);
     await handle.close();
@@ -187,8 +187,8 @@ async function openFile(file: string): Promise<FileSource> {
 }
 
 /**
- * Standard input by its stream and not by its descriptor: a pending read of a stream can be given up,
- * so that Ctrl-C ends the command though nothing comes.
+ * Reads standard input as a stream, not by its descriptor: a pending read of a stream can be abandoned,
+ * so that Ctrl-C ends the command while it waits for input.
  */
 class StandardInput implements ByteSource {
   readonly name = inputName(STANDARD_INPUT);

@@ -1,6 +1,6 @@
 /**
- * The file of `phm assess --html`. What can be known to go wrong is said before the run; the page takes
- * the place of an older one in one step after it, so that there is never half of one.
+ * The file of `phm assess --html`. Foreseeable problems are reported before the run. After the run the page
+ * replaces an older one in one step, so that no incomplete page is ever visible.
  */
 import {
   accessSync,
@@ -19,21 +19,24 @@ const STDIN = 0;
 const STDOUT = 1;
 
 /**
- * The file to give to `replaceFile`, links followed. Throws `CommandError` when `path` cannot be written,
- * is no regular file, or is `input` or what standard output goes to.
+ * Returns the path for `replaceFile`, with links resolved. Throws `CommandError` if `path` cannot be written,
+ * is not a regular file, or is the input or the target of standard output.
  */
 export function claimPagePath(path: string, input: string): string {
   if (path === '-') {
-    throw new CommandError('--html needs a file of its own: standard output has the report', 2);
+    throw new CommandError(
+      '--html needs the name of a file, because standard output has the report',
+      2,
+    );
   }
   if (basename(path) === '' || path.endsWith('/')) {
-    throw new CommandError(`--html takes the name of a file, got "${path}"`, 2);
+    throw new CommandError(`--html needs the name of a file, got "${path}"`, 2);
   }
   try {
     const existing = statOf(path);
     if (existing) assertReplaceable(path, existing, input);
     const target = existing ? realpathSync(path) : path;
-    // The slash makes it an error that this is a file.
+    // The slash causes an error if the parent is a file.
     accessSync(`${dirname(target)}/`, constants.W_OK);
     if (existing) accessSync(target, constants.W_OK);
     return target;
@@ -46,10 +49,10 @@ function statOf(path: string): BigIntStats | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false });
 }
 
-/** A rename would put the page in the place of a device as well. */
+/** Throws `CommandError` unless the page may replace the file. A rename would replace even a device. */
 function assertReplaceable(path: string, existing: BigIntStats, input: string): void {
   if (!existing.isFile()) {
-    const kind = existing.isDirectory() ? 'a directory' : 'no regular file';
+    const kind = existing.isDirectory() ? 'a directory' : 'not a regular file';
     throw new CommandError(`${path} cannot be written: it is ${kind}`, 1);
   }
   const read = input === STANDARD_INPUT ? fstatSync(STDIN, { bigint: true }) : statOf(input);
@@ -57,7 +60,10 @@ function assertReplaceable(path: string, existing: BigIntStats, input: string): 
     throw new CommandError(`--html ${path} would replace the input; name another file`, 2);
   }
   if (isSameFile(existing, fstatSync(STDOUT, { bigint: true }))) {
-    throw new CommandError(`--html ${path} would replace the report on standard output`, 2);
+    throw new CommandError(
+      `--html ${path} would replace the report on standard output; name another file`,
+      2,
+    );
   }
 }
 
@@ -66,8 +72,8 @@ function isSameFile(one: BigIntStats, other: BigIntStats): boolean {
 }
 
 /**
- * Writes beside `path`, then renames. Only the owner reads the page: it shows bits of the input, which may be key
- * material. Throws `CommandError`; the old file is then as it was.
+ * Writes a file beside `path`, then renames it. Only the owner can read the page, because it shows bits of the input,
+ * which may be key material. Throws `CommandError` and leaves an old file unchanged.
  */
 export function replaceFile(path: string, text: string): void {
   try {

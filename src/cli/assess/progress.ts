@@ -1,14 +1,14 @@
-/** The progress bar of `phm assess`, for a terminal only. */
+/** The progress bar of `phm assess`, shown only on a terminal. */
 import { grouped } from '#sp800-22/report';
 import { StatusLine } from '../status-line.ts';
 import type { AssessProgress } from './run.ts';
 
 const BAR_WIDTH = 24;
 
-/** Often enough to look alive, seldom enough to cost nothing. */
+/** Often enough to show progress, rarely enough to cost nothing. */
 const REDRAW_MS = 100;
 
-/** One line: a bar where the number of sequences is known, the rate, and the time left. */
+/** Returns the progress as one line: the rate and, if the number of sequences is known, a bar and the time left. */
 export function progressLine(
   { finished, expected }: AssessProgress,
   bitsPerSequence: number,
@@ -24,7 +24,7 @@ export function progressLine(
   return `[${bar}] ${grouped(finished)} of ${grouped(expected)}  ${rate}  ${left} left`;
 }
 
-/** 75 as 1:15. */
+/** Formats 75 seconds as 1:15. */
 function timeText(seconds: number): string {
   const whole = Math.ceil(seconds);
   const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
@@ -39,7 +39,7 @@ export class ProgressBar {
   readonly #startMs: number;
   #drawnMs: number;
 
-  /** `now` counts milliseconds. */
+  /** `now` returns milliseconds. */
   constructor(bits: number, write: (text: string) => void, now: () => number) {
     this.#bits = bits;
     this.#line = new StatusLine(write);
@@ -55,7 +55,7 @@ export class ProgressBar {
     this.#line.show(progressLine(progress, this.#bits, nowMs - this.#startMs));
   }
 
-  /** Takes the bar away, before other output and at the end. */
+  /** Removes the bar. Call it before other output and at the end. */
   clear(): void {
     this.#line.clear();
   }

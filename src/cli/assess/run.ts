@@ -1,4 +1,4 @@
-/** One run of `phm assess`: reads, tests and hands out reports side by side. */
+/** One run of `phm assess`: reads, tests and reports sequences concurrently. */
 import {
   type Constants,
   MINIMUM_BITS,
@@ -21,7 +21,7 @@ import { AssessPool } from './worker-pool.ts';
 /** The longest sequence: 8 MiB of binary data. Counts and sums of squares are exact up to here. */
 export const MAX_BITS = 2 ** 26;
 
-/** Sequences read or under way for each thread, so that none waits for the reader. */
+/** Sequences in memory per thread, so that no thread waits for the reader. */
 const IN_HAND_PER_THREAD = 2;
 
 export interface AssessOptions {
@@ -29,32 +29,32 @@ export interface AssessOptions {
   readonly file: string;
   readonly format: InputFormat;
   readonly constants: Constants;
-  /** Bits of each sequence; without it the whole file is one sequence. */
+  /** Bits of each sequence. By default the whole file is one sequence. */
   readonly bits?: number;
-  /** How many sequences; as many whole ones as the file holds unless given. Needs `bits`. */
+  /** Number of sequences, by default as many complete ones as the file contains. Needs `bits`. */
   readonly sequences?: number;
-  /** The only tests to run; all of them unless given. */
+  /** Tests to run, by default all of them. */
   readonly tests?: readonly TestName[];
   readonly threads: number;
 }
 
-/** How far a run is. `expected`: the sequences there will be, where that can be told. */
+/** Progress of a run. `expected` is the total number of sequences, if known. */
 export interface AssessProgress {
   readonly finished: number;
   readonly expected: number | undefined;
 }
 
 export interface AssessControl {
-  /** Ends the run at once; what is finished is reported. Its reason is a word for the message. */
+  /** Ends the run at once and reports the finished part. The message quotes its reason. */
   readonly signal?: AbortSignal;
   readonly onProgress?: (progress: AssessProgress) => void;
-  /** Sees the first sequence before it is tested, which begins with a byte. MUST NOT keep its bytes. */
+  /** Gets the first sequence, which starts at a byte, before it is tested. MUST NOT keep its bytes. */
   readonly onFirstSequence?: (sequence: PackedSequence) => void;
-  /** Another worker, for tests. */
+  /** Replaces the worker in tests. */
   readonly workerUrl?: URL;
 }
 
-/** Opens the input. Throws `CommandError` when there is none. `reports` MUST be called, once. */
+/** Opens the input. Throws `CommandError` if it cannot be opened. The caller MUST call `reports` once. */
 export async function openRun(options: AssessOptions, control: AssessControl): Promise<AssessRun> {
   const reader = await openInput(options.file, options.format);
   return new AssessRun(options, control, reader);
@@ -66,14 +66,14 @@ class AssessRun {
   readonly #reader: SequenceReader;
   readonly #cutter: SequenceCutter;
   readonly #pool: AssessPool;
-  /** Reports that wait for those of earlier sequences. */
+  /** Finished reports that wait for reports of earlier sequences. */
   readonly #finished = new Map<number, SuiteReport>();
   #submitted = 0;
   #delivered = 0;
   #reading = false;
-  /** The input has come to its end, or to an error that is its end. */
+  /** True at the end of the input, or the error that ended it. */
   #ended: boolean | Error = false;
-  /** Ends the run at once. */
+  /** Error that ends the run at once. */
   #failure: Error | undefined;
   #wake = (): void => {};
 
@@ -86,9 +86,9 @@ class AssessRun {
   }
 
   /**
-   * The reports in the order of the sequences; at most two sequences a thread are in memory. An end of
-   * the input that is an error is thrown behind the reports of the sequences before it, so that the
-   * same input always gives the same reports. Ctrl-C and a failed worker end the run at once.
+   * Yields the reports in the order of the sequences, with at most two sequences per thread in memory. An
+   * error of the input is thrown after the reports of all earlier sequences, so that the same input always
+   * gives the same reports. Ctrl-C and a failed worker end the run at once.
    */
   async *reports(): AsyncGenerator<SuiteReport> {
     const { signal } = this.#control;
@@ -106,7 +106,7 @@ class AssessRun {
     }
   }
 
-  /** Throws what ended the run early. */
+  /** Reports whether the run is complete. Throws the error that ended it early. */
   #isOver(): boolean {
     if (this.#finished.has(this.#delivered)) return false;
     if (this.#failure) throw this.#failure;
@@ -163,7 +163,7 @@ class AssessRun {
   };
 }
 
-/** Takes sequences of the length and number asked for, or says why there are none. */
+/** Cuts the input into sequences of the requested length and number, or throws with the reason. */
 class SequenceCutter {
   readonly #reader: SequenceReader;
   readonly #options: AssessOptions;
@@ -174,7 +174,7 @@ class SequenceCutter {
     this.#options = options;
   }
 
-  /** The sequences there will be: known, or estimated from those taken. */
+  /** Total number of sequences, known or estimated from those taken. */
   get expected(): number | undefined {
     const { bits, sequences } = this.#options;
     if (bits === undefined) return 1;
@@ -183,7 +183,7 @@ class SequenceCutter {
     return Math.max(this.#taken, Math.floor((this.#taken * sizeBytes) / takenBytes));
   }
 
-  /** The next sequence, or `null` behind the last. */
+  /** Returns the next sequence, or `null` after the last one. */
   async next(): Promise<PackedSequence | null> {
     const { bits, sequences = Infinity } = this.#options;
     if (this.#taken === (bits === undefined ? 1 : sequences)) return null;
@@ -195,7 +195,7 @@ class SequenceCutter {
     return usable ? sequence : null;
   }
 
-  /** A binary file says by its size how many sequences it holds, before any work is done. */
+  /** Throws before any work if a binary file is too small for the requested sequences. */
   #refuseTooFewInFile(): void {
     const { format, bits = 0, sequences = 1 } = this.#options;
     const { sizeBytes } = this.#reader;
@@ -210,26 +210,26 @@ class SequenceCutter {
     if (sequence.bits === 0) throw new CommandError(`${name} is empty`, 1);
     if (bits === undefined && sequence.bits > MAX_BITS) {
       throw new CommandError(
-        `${name} holds more than ${grouped(MAX_BITS)} bits; use --bits to cut it into sequences`,
+        `${name} contains more than ${grouped(MAX_BITS)} bits; use --bits to cut it into sequences`,
         1,
       );
     }
     if (bits !== undefined && sequence.bits < bits) {
       throw new CommandError(
-        `${name} holds ${grouped(sequence.bits)} bits, fewer than --bits ${bits}; lower --bits or leave it out`,
+        `${name} contains ${grouped(sequence.bits)} bits, fewer than --bits ${bits}; lower --bits or leave it out`,
         1,
       );
     }
     const minimum = Math.min(...(tests ?? TEST_NAMES).map((test) => MINIMUM_BITS[test]));
     if (sequence.bits >= minimum) return true;
-    const which = tests ? 'of the tests asked for' : 'test';
+    const which = tests ? 'of the selected tests' : 'test';
     throw new CommandError(
-      `${name} gives ${grouped(sequence.bits)} bits, too few for any ${which}; the shortest need ${grouped(minimum)}`,
+      `${name} gives ${grouped(sequence.bits)} bits, too few for any ${which}; at least ${grouped(minimum)} are needed`,
       1,
     );
   }
 
-  /** A rest shorter than a sequence is not used. */
+  /** Returns false for a remainder shorter than a sequence, which is not used. */
   #checkNext(sequence: PackedSequence): boolean {
     const { bits, sequences } = this.#options;
     if (sequence.bits === bits) return true;
@@ -240,7 +240,7 @@ class SequenceCutter {
   #tooFewSequences(held: number): CommandError {
     const { file, bits = 0, sequences } = this.#options;
     return new CommandError(
-      `${inputName(file)} holds ${countText(held)} of ${grouped(bits)} bits, fewer than --sequences ${sequences}; lower --sequences or leave it out`,
+      `${inputName(file)} contains ${countText(held)} of ${grouped(bits)} bits, fewer than --sequences ${sequences}; lower --sequences or leave it out`,
       1,
     );
   }

@@ -1,4 +1,4 @@
-/** Worker threads that run the suite, started when there is work for them. */
+/** Worker threads that run the suite. Each starts when there is work for it. */
 import type { Worker } from 'node:worker_threads';
 import type { Constants, SuiteReport, TestName } from '#sp800-22';
 import { wipe } from '../../bytes.ts';
@@ -30,9 +30,9 @@ export class AssessPool {
     this.#workerUrl = workerUrl;
   }
 
-  /** Moves the sequence to a worker. Rejects when the worker fails; the pool is then to be closed. */
+  /** Moves the sequence to a worker. Rejects if the worker fails; the caller must then close the pool. */
   run(job: AssessJob): Promise<SuiteReport> {
-    // A read that was under way may still come in.
+    // A read in progress may still arrive.
     if (this.#closed) return Promise.reject(new Error('closed'));
     return new Promise((resolve, reject) => {
       this.#waiting.push({ job, resolve, reject });
@@ -40,7 +40,7 @@ export class AssessPool {
     });
   }
 
-  /** Ends the workers. Work under way rejects; what waits is wiped and never answered. */
+  /** Ends the workers. Work in progress rejects. Waiting work is wiped and never settles. */
   async close(): Promise<void> {
     this.#closed = true;
     for (const { job } of this.#waiting.splice(0)) wipe(job.sequence.bytes);
@@ -64,7 +64,7 @@ export class AssessPool {
   }
 
   #give(worker: Worker, { job, resolve, reject }: Waiting): void {
-    const onExit = (code: number): void => reject(new Error(`ended with code ${code}`));
+    const onExit = (code: number): void => reject(new Error(`exited with code ${code}`));
     worker.once('error', reject);
     worker.once('exit', onExit);
     worker.once('message', (report: SuiteReport) => {

@@ -1,4 +1,4 @@
-/** A worker thread of `phm assess`: runs the suite on one sequence at a time, and wipes it. */
+/** A worker thread of `phm assess`: runs the suite on one sequence at a time, then wipes it. */
 import { parentPort } from 'node:worker_threads';
 import { runPackedSuite, type SuiteReport } from '#sp800-22';
 import { wipe } from '../../bytes.ts';
@@ -9,7 +9,7 @@ function work({ sequence, constants, only }: AssessJob): SuiteReport {
   try {
     return runPackedSuite(bytes, { bits, offsetBits, constants, only });
   } finally {
-    // The file may be key material.
+    // The input may be key material.
     wipe(bytes);
   }
 }

@@ -1,4 +1,4 @@
-/** The service that the client commands call, and what they say when it does not do what it was asked. */
+/** The connection of the client commands to a service, and their error messages. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { PhmApiError, PhmClient, PhmConnectionError, PhmError } from '../../../sdk/src/index.ts';
@@ -20,11 +20,11 @@ export interface ConnectionFlags {
 }
 
 const OTHERS = {
-  PHM_ALLOW_CLEARTEXT: 'on: http: to other machines, where something else encrypts',
-  NODE_EXTRA_CA_CERTS: 'file of certificate authorities to trust beside the usual ones',
+  PHM_ALLOW_CLEARTEXT: 'on: allow http: to other machines, if something else encrypts',
+  NODE_EXTRA_CA_CERTS: 'file of additional certificate authorities to trust',
 };
 
-/** Adds to a command what all that call the service have; `help` goes before it. */
+/** Adds the option and the help that all client commands share; `help` comes before the shared help. */
 export function addConnectionOptions(command: Command, help: string): Command {
   const rows = Object.entries(CLIENT_ENVIRONMENT).map(
     ([name, { default: value, help: meaning }]) => [
@@ -36,12 +36,12 @@ export function addConnectionOptions(command: Command, help: string): Command {
     .map(([name = '', meaning]) => `  ${name.padEnd(20)} ${meaning}\n`)
     .join('');
   return command
-    .option('--url <address>', 'address of the service, with its base path; goes before PHM_URL')
+    .option('--url <address>', 'address of the service, with its base path; overrides PHM_URL')
     .addHelpText(
       'after',
       `${help}
 Environment:
-${table}There is no option for the API key: every user of the machine could read it in the list of processes.
+${table}There is no option for the API key: every user of the machine could read it in the process list.
 `,
     );
 }
@@ -58,10 +58,10 @@ export class Connection {
   readonly #phm: PhmClient;
   readonly #isCleartext: boolean;
   readonly #origin: string;
-  /** What leads to the server of this environment; empty where an address is given. */
+  /** Returns a hint at the server that this environment describes; empty if an address is given. */
   readonly #otherAddress: () => string;
 
-  /** Throws `CommandError` when the environment names no service or no API key that can be used. */
+  /** Throws `CommandError` if the environment has no usable address or API key. */
   constructor(context: CliContext, { url }: ConnectionFlags) {
     const result = readClientConfig(context.env, url);
     if (!result.ok) throw new CommandError(result.problems.join('\n'), 2);
@@ -77,8 +77,8 @@ export class Connection {
   }
 
   /**
-   * Resolves with what `call` does, which Ctrl-C ends. Throws `CommandError` with what went wrong and what
-   * to do; `lost` is said when the service may have done its part.
+   * Resolves with the result of `call`, which Ctrl-C aborts. Rejects with a `CommandError` that names the
+   * problem and the fix, followed by `lost` if the service may have executed the request.
    */
   ask<T>(call: (phm: PhmClient, signal: AbortSignal) => Promise<T>, lost = ''): Promise<T> {
     return untilInterrupted(async (signal) => {
@@ -97,13 +97,13 @@ export class Connection {
     if (error instanceof PhmApiError) return this.#describeRefusal(error);
     if (error instanceof PhmConnectionError && !error.outcomeUnknown) {
       const fix = /\((?:\w*CERT|UNABLE_TO_VERIFY)/.test(error.message)
-        ? 'Its certificate is not trusted here: name its authority in NODE_EXTRA_CA_CERTS, or check the address.'
-        : 'Name another address with --url or PHM_URL, or start the server: phm serve';
+        ? 'This machine does not trust its certificate: set NODE_EXTRA_CA_CERTS to the file of its authority, or check the address.'
+        : 'Set another address with --url or PHM_URL, or start the server: phm serve';
       return sentences([error.message, this.#otherAddress(), fix]);
     }
-    // So ends a request in clear to a listener with TLS.
+    // A cleartext request to a TLS listener ends this way.
     if (this.#isCleartext && /\((?:UND_ERR_SOCKET|ECONNRESET)\)/.test(error.message)) {
-      return `${error.message}\nIf the server has a certificate, its address begins with https: set it with --url or PHM_URL.`;
+      return `${error.message}\nIf the server has a certificate, set an https: address with --url or PHM_URL.`;
     }
     return inOwnWords(error.message);
   }
@@ -112,38 +112,38 @@ export class Connection {
     const { code, title, detail, requestId, retryAfterSeconds } = error;
     const lines = [`${title} (${code})`];
     lines.push(detail);
-    // The detail names the first of them.
+    // The detail already names the first error.
     for (const { pointer, message } of error.errors.slice(1)) {
       lines.push(`  ${pointer.replace(/^(#\/|\?)/, '')} ${message}`);
     }
     if (code === 'invalid_api_key') {
       lines.push(
         this.#origin === DEMO_ORIGIN
-          ? 'It was the public demo key, which this server does not admit: set PHM_API_KEY or PHM_API_KEY_FILE.'
-          : `It came from ${this.#origin}.`,
+          ? 'The command used the public demo key, which this server does not accept: set PHM_API_KEY or PHM_API_KEY_FILE.'
+          : `The API key came from ${this.#origin}.`,
       );
     }
     if (retryAfterSeconds !== null) lines.push(`Try again after ${duration(retryAfterSeconds)}.`);
-    if (requestId !== null) lines.push(`Request id: ${requestId}`);
+    if (requestId !== null) lines.push(`Request ID: ${requestId}`);
     return lines.join('\n');
   }
 }
 
-/** A message of the SDK, which names its options, by the names that they have here. */
+/** Replaces the option names in a message of the SDK with those of the command line. */
 function inOwnWords(message: string): string {
   return message
     .replace(/\b(check|set) baseUrl\b/, '$1 --url or PHM_URL')
     .replace(/^apiKey\b/, 'the API key');
 }
 
-/** What to set where the server of this environment has another address than the usual one. */
+/** Returns the variable to set if the server of this environment does not listen on the default address. */
 function otherAddress({ env }: CliContext): string {
   const port = env.PHM_PORT?.trim();
   const result = readConfig(env, { cores: 1, knownSources: SOURCE_NAMES, serves: false });
   const setting = result.ok ? exportUrl(result.config) : null;
   if (setting === null) return '';
   const name = port ? `PHM_PORT is ${port}, but this command` : 'This command';
-  return `${name} only reads PHM_URL. To call the server of this environment: ${setting}`;
+  return `${name} reads only PHM_URL. To call the server of this environment: ${setting}`;
 }
 
 function sentences(parts: readonly string[]): string {
@@ -157,11 +157,11 @@ function findApiKey({ apiKey, loopback }: ClientConfig, { err }: CliContext): Ap
   if (apiKey) return { text: apiKey.text, origin: 'PHM_API_KEY' };
   if (!loopback) {
     const message =
-      'there is no API key: set PHM_API_KEY_FILE to a file that holds it, or PHM_API_KEY to the key itself';
+      'there is no API key: set PHM_API_KEY_FILE to a file that holds it, or PHM_API_KEY to the API key itself';
     throw new CommandError(`${message}. To issue one, as an operator: phm key issue`, 2);
   }
   const [demo] = DEMO_ACCOUNTS;
-  err('note: PHM_API_KEY is not set: using the public demo key of the Research plan\n');
+  err('note: PHM_API_KEY is not set: the public demo key of the Research plan is used\n');
   return { text: demo.apiKey, origin: DEMO_ORIGIN };
 }
 
@@ -186,12 +186,12 @@ function makeClient(baseUrl: string, apiKey: string, origin: string): PhmClient 
   try {
     return new PhmClient({ baseUrl, apiKey });
   } catch (error) {
-    // The message quotes neither.
+    // The message quotes neither address nor API key.
     throw new CommandError(`${origin}: ${inOwnWords((error as Error).message)}`, 2);
   }
 }
 
-/** Seconds in the largest unit that they fill twice, rounded up. */
+/** Formats seconds in the largest unit that fits twice, rounded up. */
 export function duration(seconds: number): string {
   const units = [
     [86_400, 'days'],

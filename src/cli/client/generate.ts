@@ -1,4 +1,4 @@
-/** `phm generate`: a key from a running service. */
+/** `phm generate`: gets a key from a running service. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { GeneratedKey, GenerateRequest } from '../../../sdk/src/index.ts';
 import { SOURCE_NAMES } from '../../entropy/index.ts';
@@ -16,12 +16,12 @@ const INCLUDES = ['hash_proof', 'nist_report'];
 const DEFAULT_VARIABLE = 'PHM_KEY';
 
 const LOST =
-  'A key may have been made and counted. Nobody has it: run the command again for another.';
+  'A key may have been generated and counted, but it is lost: run the command again for another key.';
 
 const HELP = `
-Standard output gets the key and a line end, and nothing else; a terminal is shown more, on standard error.
-A file is readable by its owner only. It is made before the key, and taken away again when there is none.
-Exit code: 0 the key was written, 1 it was not, 2 called wrongly.
+Standard output gets the key and a line end, nothing else. On a terminal, standard error shows details.
+A new file is readable by its owner only. It is created before the request and removed if there is no key.
+Exit code: 0 the key was written, 1 failed, 2 wrong usage.
 
 Examples:
   phm generate
@@ -46,7 +46,7 @@ interface GenerateFlags extends ConnectionFlags {
 export function addGenerateCommand(program: Command, context: CliContext): void {
   const command = program
     .command('generate')
-    .description('have a running service generate a key')
+    .description('get a new key from a running service')
     .addOption(
       new Option('--level <bits>', 'length of the key')
         .choices(SECURITY_LEVELS.map(String))
@@ -57,7 +57,7 @@ export function addGenerateCommand(program: Command, context: CliContext): void 
       "run the 15 statistical tests on the generator's output before modulation",
     )
     .addOption(
-      new Option('--source <name>', "entropy source to mix in; default: the server's").choices(
+      new Option('--source <name>', "entropy source to mix in; default: the service's").choices(
         SOURCE_NAMES,
       ),
     )
@@ -80,18 +80,18 @@ export function addGenerateCommand(program: Command, context: CliContext): void 
         `name for --format env; default: ${DEFAULT_VARIABLE}`,
       ).argParser(parseVariable),
     )
-    .option('--output <file>', 'write to a new file, not to standard output')
-    .option('--force', 'replace the file of --output if there is one')
+    .option('--output <file>', 'write to a new file instead of standard output')
+    .option('--force', 'replace an existing file of --output')
     .addOption(new Option('--json', 'write the whole answer of the service').conflicts('format'))
     .addOption(
       new Option(
         '--include <field...>',
-        'add to the answer of --json: nist_report, all p-values, needs --validate; hash_proof is always there',
+        'add a field to --json; nist_report: all p-values, needs --validate; hash_proof: always there',
       ).choices(INCLUDES),
     );
   addConnectionOptions(command, HELP).action(
     (flags: Omit<GenerateFlags, 'level'> & { level: string }) => {
-      // The choices above are the levels.
+      // Commander has checked the choices.
       const level = Number(flags.level) as GenerateFlags['level'];
       return generate(context, { ...flags, level });
     },
@@ -117,7 +117,7 @@ async function generate(context: CliContext, flags: GenerateFlags): Promise<void
   await deliver(context, content, file, generated.key_id);
   if (file) {
     context.err(
-      `Wrote a key of ${generated.security_level} bits, ${generated.key_id}, to ${file.path}\n`,
+      `Wrote a ${generated.security_level}-bit key, ${generated.key_id}, to ${file.path}\n`,
     );
     if (flags.validate) context.err(`Tests: ${testsOf(generated)}\n`);
   } else if (isDetailed(flags)) {
@@ -128,40 +128,43 @@ async function generate(context: CliContext, flags: GenerateFlags): Promise<void
 function assertConsistent(flags: GenerateFlags): void {
   const { format, envName, output, force, json, include, validate } = flags;
   if (envName !== undefined && (format !== 'env' || json)) {
-    throw new CommandError('--env-name is for --format env', 2);
+    throw new CommandError('--env-name needs --format env', 2);
   }
   if (include && !json) {
     throw new CommandError(
-      '--include adds to the answer that --json writes: add --json, and --validate for nist_report',
+      '--include needs --json, because it adds a field to the answer; nist_report also needs --validate',
       2,
     );
   }
   if (include?.includes('nist_report') && !validate) {
     throw new CommandError(
-      '--include nist_report needs --validate: without it no test runs. Add --validate',
+      '--include nist_report needs --validate, because no test runs without it',
       2,
     );
   }
-  if (force && output === undefined) throw new CommandError('--force is for --output', 2);
+  if (force && output === undefined) throw new CommandError('--force needs --output', 2);
   if (output === '-' || output === '') {
     throw new CommandError(
-      '--output takes the name of a file; leave it out for standard output',
+      '--output needs the name of a file; leave the option out for standard output',
       2,
     );
   }
   if (format === 'raw' && output === undefined && !json && process.stdout.isTTY) {
-    throw new CommandError('--format raw is not for a terminal: use --output or a pipe', 2);
+    throw new CommandError(
+      '--format raw cannot be written to a terminal: use --output or a pipe',
+      2,
+    );
   }
 }
 
-/** Whether standard error tells a person what is known of the key, under the key itself. */
+/** Reports whether standard error shows details below the key. */
 function isDetailed({ output, json }: GenerateFlags): boolean {
   return process.stdout.isTTY && output === undefined && !json;
 }
 
 function toRequest(flags: GenerateFlags): GenerateRequest {
   const { level, validate, source, modulation, output, json } = flags;
-  // The gate's p-value is in the report, which a message or the terminal shows.
+  // The report has the gate's p-value, which the message or the details show.
   const isTold = validate && !json && (output !== undefined || isDetailed(flags));
   const include = isTold ? ['nist_report' as const] : flags.include;
   return {
@@ -173,7 +176,7 @@ function toRequest(flags: GenerateFlags): GenerateRequest {
   };
 }
 
-/** Writes the key to its place. Throws `CommandError` that names the key which is lost then. */
+/** Writes the key to its destination. Throws a `CommandError` that names the lost key. */
 async function deliver(
   context: CliContext,
   content: Buffer,
@@ -186,7 +189,7 @@ async function deliver(
   } catch (error) {
     const reason = error instanceof CommandError ? error.message : 'the output cannot be written';
     throw new CommandError(
-      `${reason}\nThe key ${keyId} was made and counted. Nobody has it: run the command again for another.`,
+      `${reason}\nThe key ${keyId} was generated and counted, but it is lost: run the command again for another key.`,
       1,
     );
   } finally {
@@ -196,7 +199,7 @@ async function deliver(
 
 function parseVariable(text: string): string {
   if (!VARIABLE_NAME.test(text)) {
-    throw new InvalidArgumentError('use letters, digits and "_", not a digit first.');
+    throw new InvalidArgumentError('use letters, digits and "_", and do not start with a digit.');
   }
   return text;
 }

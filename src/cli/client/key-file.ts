@@ -1,6 +1,6 @@
 /**
- * The file that a new key goes to. Its name is taken by an empty file before the key is made, so that no key is made
- * for nothing. Without a key the empty file goes again.
+ * The file for a new key. An empty file claims the name before the key is generated, so that no key is
+ * generated for a file that cannot be written. Without a key the empty file is removed.
  */
 import { lstatSync, rmSync, type Stats } from 'node:fs';
 import { DurableFile, makeEmptyFile } from '../../files/durable-file.ts';
@@ -8,9 +8,9 @@ import { CommandError, unwritable } from '../command-error.ts';
 
 export class KeyFile {
   readonly path: string;
-  /** The empty file that holds the name; null where an old file is to be replaced. */
+  /** The empty file that claims the name; null if an old file will be replaced. */
   readonly #claimed: Stats | null;
-  /** Made at once beside an old file, to know before the key is made that it can be replaced. */
+  /** Created beside an old file before the key is generated, which shows that the file can be replaced. */
   #replacement: DurableFile | null = null;
 
   private constructor(path: string, isNew: boolean) {
@@ -20,7 +20,7 @@ export class KeyFile {
     this.#claimed = isNew ? lstatSync(path) : null;
   }
 
-  /** Takes the name. Throws `CommandError` when there is a file, but for a plain one with `replace`. */
+  /** Claims the name. Throws `CommandError` if it exists, unless it is a regular file and `replace` is set. */
   static claim(path: string, replace: boolean): KeyFile {
     try {
       const existing = lstatSync(path, { throwIfNoEntry: false });
@@ -32,13 +32,16 @@ export class KeyFile {
   }
 
   /**
-   * Writes, syncs and puts in place; when that fails nothing is left, and an old file is as it was. Throws
-   * `CommandError`, also when another file has taken the name meanwhile.
+   * Writes and syncs the content, then puts it in place. On failure nothing is left and an old file is
+   * unchanged. Throws `CommandError`, also if another file has taken the name since.
    */
   save(content: Uint8Array): void {
     try {
       if (this.#claimed && !this.#holdsName(this.#claimed)) {
-        throw new CommandError(`${this.path} was replaced by another file meanwhile`, 1);
+        throw new CommandError(
+          `another file has replaced ${this.path} since the command started`,
+          1,
+        );
       }
       this.#replacement ??= new DurableFile(this.path);
       this.#replacement.write(content);
@@ -49,7 +52,7 @@ export class KeyFile {
     }
   }
 
-  /** Takes the file away again. */
+  /** Removes the file. */
   discard(): void {
     this.#replacement?.discard();
     if (this.#claimed && this.#holdsName(this.#claimed)) rmSync(this.path);
@@ -63,11 +66,11 @@ export class KeyFile {
 
 function assertReplaceable(path: string, existing: Stats, replace: boolean): void {
   if (!existing.isFile()) {
-    throw new CommandError(`${path} exists and is no plain file: name another one`, 1);
+    throw new CommandError(`${path} exists and is not a regular file: name another file`, 1);
   }
   if (!replace) {
     throw new CommandError(
-      `${path} exists: name another file, or say --force to replace what is in it`,
+      `${path} exists: name another file, or use --force to replace its content`,
       1,
     );
   }

@@ -1,19 +1,19 @@
-/** A key as text and bytes: the forms that `phm generate` writes and `phm validate` reads. */
+/** The formats of keys that `phm generate` writes and `phm validate` reads. */
 import type { GeneratedKey } from '../../../sdk/src/index.ts';
 
 export const KEY_FORMATS = ['hex', 'base64', 'raw', 'jwk', 'env'] as const;
 export type KeyFormat = (typeof KEY_FORMATS)[number];
 
-/** The name of a variable in a shell. */
+/** A valid name of a shell variable. */
 export const VARIABLE_NAME: RegExp = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Bytes of a key of 128, 256 and 384 bits. */
 const KEY_BYTES: readonly number[] = [16, 32, 48];
 
-/** Longest text that the service takes for a key. */
+/** Longest text that the service accepts as a key. */
 const MAX_TEXT = 4_096;
 
-/** A generated key in a form, with a line end unless it is raw. `variable` names it in the form `env`. */
+/** Encodes a generated key, with a line end unless it is raw. `variable` is its name in the format `env`. */
 export function encodeKey(
   { key, key_id }: Pick<GeneratedKey, 'key' | 'key_id'>,
   format: KeyFormat,
@@ -30,12 +30,12 @@ export function encodeKey(
 }
 
 export interface KeyToValidate {
-  /** Hexadecimal, or a text that is none: what is wrong with it, the service says. */
+  /** Hexadecimal, or other text, which the service rejects with a reason. */
   readonly key: string;
   readonly hash_proof?: string;
 }
 
-/** Reads any of the forms, and a whole answer of generate with its proof; undefined: it is none of them. */
+/** Reads any of the formats, or a whole answer of generate with its proof. Returns undefined for anything else. */
 export function decodeKey(input: Buffer): KeyToValidate | undefined {
   const text = input.toString('latin1').trim();
   if (/^[0-9a-f]+$/.test(text)) return { key: text };
@@ -48,7 +48,7 @@ export function decodeKey(input: Buffer): KeyToValidate | undefined {
   return text.length <= MAX_TEXT && /^[\x20-\x7e]+$/.test(text) ? { key: text } : undefined;
 }
 
-/** A JSON Web Key (RFC 7517), or an answer of the service. */
+/** Reads a JSON Web Key (RFC 7517) or an answer of the service. */
 function decodeJson(text: string): KeyToValidate | undefined {
   const { kty, k, key, hash_proof: proof } = parseObject(text);
   if (kty === 'oct' && typeof k === 'string' && isBase64Key(k, 'base64url')) {
@@ -67,8 +67,8 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Whether a text is what bytes of a key's length are written as. Digits in uppercase alone are not: they
- * are a key of 256 bits in the wrong case, and would pass for another of 384.
+ * Reports whether the text encodes a key of a valid length. Uppercase hexadecimal digits do not: 64 of them
+ * are a 256-bit key in the wrong case, and would pass for a 384-bit key.
  */
 function isBase64Key(text: string, encoding: 'base64' | 'base64url'): boolean {
   if (/^[0-9A-F]+$/.test(text)) return false;

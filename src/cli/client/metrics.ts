@@ -1,4 +1,4 @@
-/** `phm metrics`: what an account has done on a running service. */
+/** `phm metrics`: shows the usage of an account on a running service. */
 import type { Command } from 'commander';
 import type { Limits, Metrics } from '../../../sdk/src/index.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
@@ -7,8 +7,8 @@ import { addConnectionOptions, Connection, type ConnectionFlags, duration } from
 import { sparkline } from './terminal.ts';
 
 const HELP = `
-All numbers are of the API key's account. On a terminal, keys over time are drawn as well.
-Exit code: 0 the numbers were written, 1 they were not, 2 called wrongly.
+All numbers are for the account of the API key. A terminal also shows keys over time as bars.
+Exit code: 0 the numbers were written, 1 failed, 2 wrong usage.
 
 Example:
   phm metrics --hours 168
@@ -16,7 +16,7 @@ Example:
 
 const DEFAULT_HOURS = 24;
 
-/** The most that the service takes: a year. */
+/** Longest period that the service accepts: a year. */
 const MAX_HOURS = 8_760;
 
 const SPARKLINE_WIDTH = 60;
@@ -32,7 +32,7 @@ export function addMetricsCommand(program: Command, context: CliContext): void {
     .description('show the usage of your account on a running service')
     .option(
       '--hours <n>',
-      `length of the period, up to ${MAX_HOURS}`,
+      `length of the period, 1 to ${MAX_HOURS}`,
       parseCountTo(MAX_HOURS),
       DEFAULT_HOURS,
     )
@@ -74,7 +74,7 @@ function toRows({ metrics: { performance, usage } }: Metrics, { quota }: Limits)
 }
 
 function describeQuota({ limit, remaining, resetSeconds }: NonNullable<Limits['quota']>): string {
-  return `${number(remaining)} of ${number(limit)} requests, for ${duration(resetSeconds)}`;
+  return `${number(remaining)} of ${number(limit)} requests, for the next ${duration(resetSeconds)}`;
 }
 
 function number(value: number): string {

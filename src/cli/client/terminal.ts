@@ -1,12 +1,12 @@
-/** What a person at a terminal is shown beside the data. */
+/** Details for a person at a terminal, beside the data. */
 import { styleText } from 'node:util';
 import type { GeneratedKey } from '../../../sdk/src/index.ts';
 import type { CliContext } from '../context.ts';
 
-/** Writes what the service says of a key, under the key itself. NO_COLOR and the like are heeded. */
+/** Writes details of a key below the key itself. Respects NO_COLOR and similar variables. */
 export function writeDetails({ err }: CliContext, generated: GeneratedKey): void {
   const rows: [string, string][] = [
-    ['key id', generated.key_id],
+    ['key ID', generated.key_id],
     ['level', `${generated.security_level} bits`],
     ['strength', `${generated.security_strength_bits} bits`],
     ['entropy', `${generated.entropy_bits} bits`],
@@ -20,7 +20,7 @@ export function writeDetails({ err }: CliContext, generated: GeneratedKey): void
   }
 }
 
-/** What the tests found, in neutral words: "15 of 15 passed, gate passed (p = 0.33)". */
+/** Describes the test results in neutral words: "15 of 15 passed, gate passed (p = 0.33)". */
 export function testsOf({ nist_validation: found, nist_report: report }: GeneratedKey): string {
   if (!found) return 'not run (--validate runs them)';
   // A key that failed the gate is never released.
@@ -28,7 +28,7 @@ export function testsOf({ nist_validation: found, nist_report: report }: Generat
   return `${found.tests_passed} of ${found.total_tests} passed, gate passed${gate}`;
 }
 
-/** The interface requires them. They restate what the tests found. */
+/** Returns the labels that the interface requires. They only restate the test results. */
 function labelsOf({ nist_validation: found, nist_score, nist_grade }: GeneratedKey): string {
   const { certification_status, compliance_level } = found ?? {};
   return `${certification_status}, ${compliance_level}, score ${nist_score}, grade ${nist_grade} (this service's own)`;
@@ -36,7 +36,7 @@ function labelsOf({ nist_validation: found, nist_score, nist_grade }: GeneratedK
 
 const BARS = '▁▂▃▄▅▆▇█';
 
-/** Counts as a line of bars, the largest one full; nothing is a space. */
+/** Draws counts as a line of bars. The largest count fills its bar; zero is a space. */
 export function sparkline(counts: readonly number[], width: number): string {
   const size = Math.ceil(counts.length / width);
   const sums: number[] = [];

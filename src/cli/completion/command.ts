@@ -1,4 +1,4 @@
-/** `phm completion`: what a shell offers when Tab is pressed. */
+/** `phm completion`: writes a script with which a shell completes this command line. */
 import { Argument, type Command } from 'commander';
 import type { CliContext } from '../context.ts';
 import { bashScript, fishScript, zshScript } from './scripts.ts';
@@ -9,16 +9,16 @@ type Shell = keyof typeof SCRIPTS;
 
 const HELP = `
 Examples:
-  source <(phm completion bash)                                     # this shell; in ~/.bashrc: every shell
-  phm completion zsh > "\${fpath[1]}/_phm"                           # or source it after compinit
+  source <(phm completion bash)                                     # for this shell, or in ~/.bashrc for every shell
+  phm completion zsh > "\${fpath[1]}/_phm"                           # or source the script after compinit
   phm completion fish > ~/.config/fish/completions/phm.fish
 `;
 
 export function addCompletionCommand(program: Command, context: CliContext): void {
   program
     .command('completion')
-    .description('write a script that completes this command line in a shell')
-    .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SCRIPTS)))
+    .description('write a script with which a shell completes phm commands')
+    .addArgument(new Argument('<shell>', 'shell to write for').choices(Object.keys(SCRIPTS)))
     .addHelpText('after', HELP)
     .action((shell: Shell) => context.out(SCRIPTS[shell](readCommands(program))));
 }

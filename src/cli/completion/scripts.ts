@@ -1,6 +1,6 @@
 /**
- * Completion scripts. All work alike: the words before the cursor lead to a command as far as they name
- * one; after an option with a value come its choices or files, else what the command takes.
+ * Completion scripts. All work alike: the words before the cursor select a command. After an option with a
+ * value the script offers its choices or files, otherwise the words and options of the command.
  */
 import type { CompletedCommand, Word } from './words.ts';
 
@@ -8,7 +8,7 @@ type Commands = readonly CompletedCommand[];
 
 const HEADER = '# Written by "phm completion": do not edit.\n';
 
-/** A command as the scripts name it: every word after a space. */
+/** Returns the name of a command in the scripts: every word after a space. */
 const place = ({ path }: CompletedCommand): string => path.map((word) => ` ${word}`).join('');
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
@@ -17,7 +17,7 @@ function wordsOf({ subcommands, flags, options, choices }: CompletedCommand): Wo
   return [...subcommands, ...choices.map((word) => ({ word, help: '' })), ...flags, ...options];
 }
 
-/** Patterns of `case` for "command:option", by what the option's value may be. */
+/** Returns `case` patterns for "command:option", separated by options with choices and with free values. */
 function valueCases(commands: Commands): {
   choices: [string, readonly string[]][];
   free: string[];

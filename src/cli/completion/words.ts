@@ -1,33 +1,33 @@
-/** What can follow what on the command line, read from commander's own program. */
+/** The words that can follow each other on the command line, read from commander's definition. */
 import type { Command, Option } from 'commander';
 
-/** A word that can be typed, and what it means. */
+/** A word of the command line and its help. */
 export interface Word {
   readonly word: string;
   readonly help: string;
 }
 
 export interface ValuedOption extends Word {
-  /** What its value may be; undefined: anything, as a file. */
+  /** Allowed values; undefined for any value, such as a file. */
   readonly choices: readonly string[] | undefined;
 }
 
 export interface CompletedCommand {
-  /** The words that lead to it, none for the program itself. */
+  /** The words of the command; empty for the program itself. */
   readonly path: readonly string[];
   readonly help: string;
   readonly subcommands: readonly Word[];
-  /** Options that stand alone. */
+  /** Options without a value. */
   readonly flags: readonly Word[];
-  /** Options that take a value. */
+  /** Options with a value. */
   readonly options: readonly ValuedOption[];
-  /** What its arguments may be, of those that have a list. */
+  /** Allowed values of the arguments that have a list. */
   readonly choices: readonly string[];
-  /** Whether an argument may be anything, as a file. */
+  /** True if an argument takes any value, such as a file. */
   readonly takesFiles: boolean;
 }
 
-/** A command and all beneath it. */
+/** Returns a command and all its subcommands. */
 export function readCommands(
   command: Command,
   path: readonly string[] = [],

@@ -1,4 +1,4 @@
-/** `phm sources`: what the entropy sources are, whether they work, and their raw noise. */
+/** `phm sources`: lists and tests entropy sources, and writes their raw noise. */
 import { type Command, Option } from 'commander';
 import { NoiseTests, START_UP_SAMPLES } from '#sp800-90b';
 import { wipe } from '../../bytes.ts';
@@ -23,18 +23,20 @@ import { testSource } from './test.ts';
 export function addSourcesCommands(program: Command, context: CliContext): void {
   const sources = program
     .command('sources')
-    .description('list the entropy sources: use, claim, health; remote ones are not asked')
+    .description(
+      'list the entropy sources with use, credit and health; remote ones are not contacted',
+    )
     .option('--json', 'write the list as JSON')
     .action((options: { json?: boolean }) =>
       untilInterrupted((signal) => list(context, options, signal)),
     );
   sources
     .command('test <name>')
-    .description('draw raw samples, run the health tests and the SP 800-90B estimators on them')
+    .description('run the health tests and the SP 800-90B estimators on new raw samples')
     .addOption(
       new Option(
         '--samples <n>',
-        'samples to draw, 1,024 at least (default: 1,000,000, or 32,768 of a remote source)',
+        'samples to draw, at least 1,024 (default: 1,000,000, or 32,768 from a remote source)',
       ).argParser(parseCount),
     )
     .option('--json', 'write the result as JSON')
@@ -43,9 +45,11 @@ export function addSourcesCommands(program: Command, context: CliContext): void 
     );
   sources
     .command('raw <name>')
-    .description('write raw samples, one symbol a byte, for assessment with other tools')
+    .description('write raw samples, one symbol per byte, for assessment with other tools')
     .addOption(
-      new Option('--bytes <n>', 'samples to write').argParser(parseCount).makeOptionMandatory(),
+      new Option('--bytes <n>', 'number of samples to write')
+        .argParser(parseCount)
+        .makeOptionMandatory(),
     )
     .action((name: string, { bytes }: { bytes: number }) =>
       untilInterrupted(async (signal) =>
@@ -108,10 +112,10 @@ function useOf(name: SourceName, config: Config): string {
   return uses.join(', ') || 'off';
 }
 
-/** The start-up tests of a source that costs nothing to ask. */
+/** Runs the startup tests of a local source. Remote sources may cost money and are not contacted. */
 async function probe(name: SourceName, config: Config, signal: AbortSignal): Promise<string> {
   if (missingSettings(name, config.sourceSettings)) return 'not set up';
-  if (isRemote(name)) return 'set up, not asked';
+  if (isRemote(name)) return 'set up, not contacted';
   const reader = await openRawReader(name, config.sourceSettings);
   try {
     const samples = await collectSamples(reader, START_UP_SAMPLES, signal);

@@ -1,4 +1,4 @@
-/** A source by the name a user wrote. */
+/** Opens a source by the name on the command line. */
 import { missingSettings } from '../../config/index.ts';
 import {
   givesRawNoise,
@@ -17,8 +17,8 @@ export interface OpenedSource {
 }
 
 /**
- * Opens a source for its raw samples, with a warning when it has none. Rejects with
- * `CommandError` on a name that is not known and on a source that is not set up.
+ * Opens a source for its raw samples and warns if it has none. Rejects with `CommandError` if the name is
+ * unknown or the source is not set up.
  */
 export async function openByName(context: CliContext, name: string): Promise<OpenedSource> {
   if (!isSourceName(name)) {
@@ -32,8 +32,8 @@ export async function openByName(context: CliContext, name: string): Promise<Ope
   if (missing) throw new CommandError(`the source "${name}" is not set up: set ${missing}`, 2);
   if (!givesRawNoise(name)) {
     context.err(
-      `warning: "${name}" has no raw noise to show. This is the output of a generator, which looks ` +
-        'perfect whatever is behind it.\n',
+      `warning: "${name}" has no raw noise. These samples are the output of a generator, which looks ` +
+        'perfect even if its seed is weak.\n',
     );
   }
   return { name, reader: await openRawReader(name, sourceSettings) };

@@ -1,4 +1,4 @@
-/** `phm sources raw` and `phm sources restarts`: samples for assessment with other tools. */
+/** `phm sources raw` and `phm sources restarts`: write samples for assessment with other tools. */
 import { RESTARTS } from '#sp800-90b';
 import { wipe } from '../../bytes.ts';
 import { collectSamples, samplesAfterRestart } from '../../entropy/index.ts';
@@ -12,7 +12,7 @@ const PART_SAMPLES = 65_536;
 /** SP 800-90B §3.1.4.1: as many samples after each restart as there are restarts. */
 const SAMPLES_PER_RESTART = RESTARTS;
 
-/** Writes `count` raw samples, one symbol a byte. */
+/** Writes `count` raw samples, one symbol per byte. */
 export async function writeRaw(
   context: CliContext,
   { reader }: OpenedSource,
@@ -33,7 +33,7 @@ export async function writeRaw(
   }
 }
 
-/** Writes one row of the matrix after another, each the first samples of a process of its own. */
+/** Writes the matrix row by row. Each row has the first samples after a restart in a separate process. */
 export async function writeRestarts(
   context: CliContext,
   { name, reader }: OpenedSource,

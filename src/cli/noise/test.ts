@@ -1,4 +1,4 @@
-/** `phm sources test`: health tests and estimators on samples drawn now. */
+/** `phm sources test`: runs health tests and estimators on new samples. */
 import { grouped } from '#sp800-22/report';
 import {
   ASSESSMENT_SAMPLES,
@@ -23,14 +23,14 @@ const REMOTE_SAMPLES = 32_768;
 
 interface HealthResult {
   readonly startUp: NoiseVerdict;
-  /** Of all samples, those of the start-up test included. */
+  /** Verdict on all samples, including those of the startup test. */
   readonly all: NoiseVerdict;
 }
 
 /**
- * Draws samples and writes what the tests say of them. Throws `CommandError` (exit code 1) when a
- * health test fails or the estimate is below what the source claims. Ctrl-C ends the process while
- * it estimates, which leaves no turn to a handler.
+ * Draws samples and writes the results of the tests. Throws `CommandError` (exit code 1) if a health test
+ * fails or the estimate is below the claim of the source. Ctrl-C ends the process during estimation, which
+ * never yields to a handler.
  */
 export async function testSource(
   context: CliContext,
@@ -75,7 +75,7 @@ function requireAssessable({ bitsPerSample }: NoiseReader, count: number): void 
   const most = Math.floor(MAX_ASSESSED_BITS / bitsPerSample);
   if (count <= most) return;
   throw new CommandError(
-    `--samples is ${grouped(count)}: at most ${grouped(most)} samples of ${bitsPerSample} bits are assessed at once`,
+    `--samples is ${grouped(count)}: use at most ${grouped(most)} samples of ${bitsPerSample} bits`,
     2,
   );
 }
@@ -104,7 +104,7 @@ function testHealth(reader: NoiseReader, samples: Uint8Array): HealthResult {
 
 function healthText({ startUp, all }: HealthResult, count: number): string {
   return (
-    `Start-up tests, ${grouped(START_UP_SAMPLES)} samples: ${verdictText(startUp)}\n` +
+    `Startup tests, ${grouped(START_UP_SAMPLES)} samples: ${verdictText(startUp)}\n` +
     `Health tests, ${grouped(count)} samples: ${verdictText(all)}\n\n`
   );
 }

@@ -6,7 +6,7 @@
 import { hexToBytes } from '../../bytes.ts';
 import { answerOf, type KnownAnswer } from '../../drbg/index.ts';
 
-/** The one mechanism this service implements; vectors of every other section are skipped. */
+/** The only mechanism of this service. Vectors of other sections are skipped. */
 const SUPPORTED_SECTION = 'AES-256 use df';
 
 export interface CavpFailure {
@@ -33,9 +33,8 @@ interface Vector {
 }
 
 /**
- * Runs every vector of a response file. A wrong output is counted, not thrown; a file that is not
- * whole or not in the format throws `TypeError` with the line number, and so does one without
- * vectors.
+ * Runs every vector of a response file and counts wrong outputs. Throws `TypeError` with the line number
+ * if the file is incomplete, malformed or has no vectors.
  */
 export function runCavpFile(text: string): CavpReport {
   let passed = 0;
@@ -65,7 +64,7 @@ function runVector(vector: Vector): Buffer {
   }
 }
 
-/** The parser has seen to it that every line is there that the vector needs. */
+/** Converts a vector. The parser has checked that it has all lines. */
 function toKnownAnswer(vector: Vector): KnownAnswer {
   return {
     entropyInput: only(vector, 'EntropyInput'),
@@ -96,7 +95,7 @@ function only(vector: Vector, name: string): Buffer {
   return all(vector, name)[0];
 }
 
-// How often each line stands in a vector, by what the vector exercises.
+// Number of occurrences of each line in a vector, by the functions that the vector tests.
 const COMMON_LINES = {
   EntropyInput: 1,
   Nonce: 1,
@@ -112,7 +111,7 @@ function expectedLines(predictionResistance: boolean, reseeds: boolean): Record<
   return reseeds ? RESEED_LINES : COMMON_LINES;
 }
 
-// Which section parameter declares the length of a line, in bits.
+// Section parameter that declares the length of each line, in bits.
 const LENGTH_PARAMETERS: Readonly<Record<string, string>> = {
   EntropyInput: 'EntropyInputLen',
   EntropyInputReseed: 'EntropyInputLen',
@@ -128,7 +127,7 @@ const SECTION_LINE = /^\[([^=\]]+)\]$/;
 const PARAMETER_LINE = /^\[(\w+) = (\w+)\]$/;
 const VALUE_LINE = /^(\w+) = ?([0-9a-fA-F]*)$/;
 
-/** A vector under construction: from its `COUNT` line to its `ReturnedBits` line. */
+/** A vector that is being read, from its `COUNT` line to its `ReturnedBits` line. */
 interface OpenVector {
   readonly line: number;
   readonly count: number;
@@ -150,7 +149,7 @@ class CavpParser {
       if (line !== '' && !line.startsWith('#')) this.#take(line);
     }
     this.#assertNoOpenVector();
-    if (this.#vectors.length === 0) this.#fail('the file holds no vectors');
+    if (this.#vectors.length === 0) this.#fail('the file contains no vectors');
     return this.#vectors;
   }
 
@@ -174,26 +173,26 @@ class CavpParser {
 
   #setParameter(name: string, value: string): void {
     this.#assertNoOpenVector();
-    if (this.#section === '') this.#fail(`parameter ${name} stands before the first section`);
+    if (this.#section === '') this.#fail(`parameter ${name} is before the first section`);
     this.#parameters.set(name, value);
   }
 
   #openVector(count: string): void {
     this.#assertNoOpenVector();
-    if (this.#section === '') this.#fail('a vector stands before the first section');
-    // A gap in the numbering is a file that lost vectors.
+    if (this.#section === '') this.#fail('a vector is before the first section');
+    // A gap in the numbering shows that the file has lost vectors.
     if (count !== String(this.#nextCount)) this.#fail(`expected COUNT = ${this.#nextCount}`);
     this.#nextCount += 1;
     this.#open = { line: this.#line, count: Number(count), values: new Map() };
   }
 
   #addValue(name: string, hex: string): void {
-    const open = this.#open ?? this.#fail(`${name} stands outside a vector`);
+    const open = this.#open ?? this.#fail(`${name} is outside a vector`);
     const parameter = LENGTH_PARAMETERS[name];
     if (parameter === undefined) this.#fail(`unknown name ${name}`);
     const lengthBits = this.#parameters.get(parameter);
     if (lengthBits !== String(hex.length * 4) || hex.length % 2 !== 0) {
-      this.#fail(`${name} holds ${hex.length * 4} bits, but ${parameter} is ${lengthBits}`);
+      this.#fail(`${name} has ${hex.length * 4} bits, but ${parameter} is ${lengthBits}`);
     }
     const values = open.values.get(name) ?? [];
     values.push(hexToBytes(hex));

@@ -1,4 +1,4 @@
-/** `phm selftest`: known-answer tests of this installation, or of a file that NIST publishes. */
+/** `phm selftest`: runs the built-in known-answer tests, or the vectors of a file that NIST publishes. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { runSelfTests, suiteSelfTest } from '../../keys/index.ts';
@@ -10,14 +10,14 @@ interface Report {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** What failed, or every test when the built-in ones ran. */
+  /** Every built-in test, or the failed vectors of a file. */
   readonly lines: readonly string[];
 }
 
 export function addSelfTestCommand(program: Command, context: CliContext): void {
   program
     .command('selftest')
-    .description('run the known-answer tests of DRBG, modulation, proof and statistical suite')
+    .description('run the known-answer tests of DRBG, modulation, proofs and statistical suite')
     .option(
       '--cavp <file>',
       'run the CTR_DRBG AES-256 vectors of a NIST response file (.rsp) instead',
