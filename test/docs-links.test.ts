@@ -20,7 +20,7 @@ const SOURCES = [
 ];
 const TEXT = /\.(?:tsx?|mjs|py|json|ya?ml|conf|cfg|service|example|html|css|sql|toml|sh)$/;
 
-/** Says what is wrong with a link of a page, or returns undefined. */
+/** Returns the problem of a link of a page, or undefined. */
 function fault(
   from: string,
   target: string,

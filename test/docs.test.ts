@@ -1,17 +1,17 @@
-/** What the documents say of the source: the paths and the names that they give. */
+/** The paths and names of the source that the documents give. */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { ROOT } from './support/imports.ts';
 
-/** Paths are given from the root or, in documents on the server, from `src/`. */
+/** Paths start at the root or, in documents about the server, at `src/`. */
 const BASES = [ROOT, join(ROOT, 'src')];
 
-/** Folders whose text has the names that the documents use. */
+/** Folders with the names that the documents use. */
 const SOURCES = ['src', 'packages', 'sdk', 'dashboard', 'scripts'];
 
-/** What stands in backticks, apart from blocks of code. */
+/** Returns the texts in backticks, without blocks of code. */
 function codeIn(text: string): string[] {
   const prose = text.replace(/^```[\s\S]*?^```$/gm, '');
   return [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
@@ -23,18 +23,18 @@ function isPath(code: string): boolean {
   );
 }
 
-/** Whether there is such a file or folder; of a pattern such as `tests/<name>.ts`, the folder. */
+/** Reports whether the file or folder exists; for a pattern such as `tests/<name>.ts`, the folder. */
 function exists(path: string): boolean {
   const fixed = path.replace(/[^/]*<.*$/, '');
   return BASES.some((base) => existsSync(join(base, fixed)));
 }
 
 function missingPaths(text: string): string[] {
-  // Any folder has a file of this name.
+  // Every folder may have a file of this name.
   return codeIn(text).filter((code) => isPath(code) && code !== 'index.ts' && !exists(code));
 }
 
-/** Every word of the sources. */
+/** Returns every word of the sources. */
 function readWords(): Set<string> {
   const files = SOURCES.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -45,7 +45,7 @@ function readWords(): Set<string> {
   return new Set(texts.flatMap((text) => text.match(/\w+/g) ?? []));
 }
 
-/** Names such as `KeyQueue.submit` of which a part is nowhere in the sources. */
+/** Returns names such as `KeyQueue.submit` with a part that the sources lack. */
 function unknownNames(text: string, words: ReadonlySet<string>): string[] {
   return codeIn(text)
     .filter((code) => /^#?[A-Za-z_]\w*(\.#?\w+)*$/.test(code) && !isPath(code))

@@ -1,4 +1,4 @@
-/** The error table, its documentation and the OpenAPI document say the same. */
+/** The error table, its documentation and the OpenAPI document agree. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -11,7 +11,7 @@ import { buildTestApp, standInService } from './support/app.ts';
 const CODES = Object.keys(ERRORS) as ErrorCode[];
 const DOCUMENT = readFileSync(resolve(import.meta.dirname, '../docs/errors.md'), 'utf8');
 
-/** Rows whose first cell is a code and whose second is a status. */
+/** Returns the rows with a code in the first cell and a status in the second. */
 function documentedErrors(text: string): { code: string; status: number; cells: string[] }[] {
   return [...text.matchAll(/^\| `([a-z_]+)` +\| (\d{3}) +\|(.*)\|$/gm)].map(
     ([, code, status, rest]) => ({
@@ -89,7 +89,7 @@ interface OpenApi {
   readonly security: readonly unknown[];
 }
 
-/** Answers met before a route is chosen: no operation can document them. */
+/** Errors before routing, which no operation can document. */
 const OUTSIDE_ROUTES: readonly ErrorCode[] = ['not_found', 'method_not_allowed'];
 const KEYED = [
   '/api/v2/generate',
@@ -107,7 +107,7 @@ describe('the OpenAPI document', () => {
   let operations: { readonly path: string; readonly operation: Operation }[];
 
   before(async () => {
-    // Nothing here calls the service: the document is made of the routes' schemas.
+    // The document comes from the routes' schemas, so no test here calls the service.
     const service = standInService('research');
     app = await buildTestApp({ service, entropySources: SOURCE_NAMES, rateLimits: false });
     const response = await app.inject('/api/v2/openapi.json');
@@ -209,7 +209,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  /** Problem responses with the codes that their descriptions name: "code: title; code: title". */
+  /** Returns problem responses with the codes of their descriptions: "code: title; code: title". */
   function documentedProblems(): { path: string; status: number; codes: string[] }[] {
     return operations.flatMap(({ path, operation }) =>
       Object.entries(operation.responses)

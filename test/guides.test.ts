@@ -1,4 +1,4 @@
-/** The short guides of docs/guides/, followed by a reader on a real server. The others are in slow/. */
+/** The short guides of docs/guides/, followed on a real server as a reader would. The others are in slow/. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** An installation without what `npm run build` makes, as `npm ci --ignore-scripts` leaves it. */
+/** An installation without the output of `npm run build`, as after `npm ci --ignore-scripts`. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cpSync, symlinkSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** How the program names itself in the commands that its messages print. */
+/** The name of the program in the commands that its messages print. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { commandLine, findLauncher } from '../src/launcher.ts';

@@ -2,8 +2,8 @@
  * Imports run one way: main → serve → http → telemetry → service → keys → accounts → stages → leaves,
  * and main → cli → service.
  *
- * Stages never import each other's values; they meet in keys/. A type may be imported from an
- * earlier stage. The client in sdk/ is entered by cli/, by its door, and imports nothing of src/.
+ * Stages never import each other's values; they meet in keys/. A type may come from an earlier stage. Only
+ * cli/ imports the client in sdk/, through its door; the client imports nothing from src/.
  */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const SRC = join(ROOT, 'src');
 const PACKAGES = join(ROOT, 'packages');
 const HTTP_TESTS = join(ROOT, 'test/http');
 
-/** Rank by layer: an import goes to a lower rank, or stays within its own folder. */
+/** Rank of each layer: an import goes to a lower rank or stays within its folder. */
 const RANKS: Record<string, number> = {
   main: 9,
   serve: 8,
@@ -58,19 +58,19 @@ const RANKS: Record<string, number> = {
 /** Stages 1 to 6 in the order of the data path; the third is a package. */
 const STAGES = ['entropy', 'drbg', 'sp800-22', 'modulation', 'proof', 'ledger'];
 
-/** The server and the command line meet in `main.ts` alone, so that a command does not load the server. */
+/** The server and the command line meet only in `main.ts`, so that a command does not load the server. */
 const SERVER = ['serve', 'http', 'telemetry'];
 
-/** Further folders that have a door. The service alone, which runs the path of a key, reads the files of `keys/`. */
+/** Further folders with a door. Only the service, which runs the path of a key, imports other files of `keys/`. */
 const BEHIND_DOORS = ['accounts', 'keys', 'service'];
 
-/** Further doors of the packages, and the layers that enter by them. */
+/** Further doors of the packages, and the layers that may import them. */
 const SIDE_DOORS: Record<string, readonly string[]> = {
   '#sp800-22/report': ['cli'],
   '#sp800-22/wasm': ['modulation', 'cli'],
 };
 
-/** The one file outside of src/ that a layer may import. */
+/** The only file outside src/ that a layer may import. */
 const OUTSIDE: Record<string, string> = {
   cli: '../sdk/src/index.ts',
   version: '../package.json',
@@ -102,7 +102,7 @@ function readArrows(): Arrow[] {
   );
 }
 
-/** The packages that come with a file: by itself and by what it imports, `import()` and types apart. */
+/** Returns the packages that a file loads, directly and through imports, without `import()` and types. */
 function packagesLoadedBy(entry: string): string[] {
   const files = new Set([join(SRC, entry)]);
   const packages = new Set<string>();
@@ -120,7 +120,7 @@ function packagesLoadedBy(entry: string): string[] {
   return [...packages].sort();
 }
 
-/** Whether an import is allowed; a reason when it is not. */
+/** Returns the reason why an import is not allowed, or undefined. */
 function complaint({ file, from, to, target, typesOnly }: Arrow): string | undefined {
   if (target.startsWith('..')) {
     return OUTSIDE[from] === target ? undefined : `${file}: ${from} imports ${target}`;
@@ -254,7 +254,7 @@ describe('layers', () => {
     ]);
     for (const { file, starts, hidden } of calls) assert.equal(hidden, starts, file);
     assert.deepEqual(Object.keys(COMPILE_CACHE_ENVIRONMENT), ['NODE_COMPILE_CACHE']);
-    // Where this one's is: the folder as it was given, and Node's own below it.
+    // As in this process: the folder that was set, and Node's own folder below it.
     const { NODE_COMPILE_CACHE: folder = '' } = COMPILE_CACHE_ENVIRONMENT;
     assert.match(relative(folder, getCompileCacheDir() ?? ''), /^v\d[^/]*$/);
   });
@@ -265,7 +265,7 @@ describe('layers', () => {
       .filter((file) =>
         /^(?![ /]|.*\basync\b).*\bawait\b/m.test(readFileSync(join(SRC, file), 'utf8')),
       );
-    // V8 aborts the process when a thread is ended while its modules do.
+    // V8 aborts the process if a thread is terminated while its modules load.
     assert.deepEqual(awaiting, ['main.ts']);
   });
 

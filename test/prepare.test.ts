@@ -1,4 +1,4 @@
-/** What `npm ci --omit=dev` ends with: there is no compiler then. */
+/** The last step of `npm ci --omit=dev`, without a compiler. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { test } from 'node:test';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** What `npm ci --omit=dev` runs, and what that imports. */
+/** The script that `npm ci --omit=dev` runs, and its imports. */
 const SOURCES = [
   'scripts/prepare.ts',
   'packages/sp800-22/src/wasm.ts',

@@ -1,11 +1,11 @@
-/** Worker threads end when they are asked to, by force, or have ended already. */
+/** Worker threads end on request, by force, or have already ended. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { endThread, hasEnded, startThread } from '../src/worker-thread.ts';
 
-/** Starts a thread that runs `body`, and waits until it has said that it is up. */
+/** Starts a thread that runs `body`, and waits until it reports that it is ready. */
 async function threadOf(body: string): Promise<Worker> {
   const module = `
     import { parentPort, workerData } from 'node:worker_threads';

@@ -1,10 +1,10 @@
-/** A DRBG with a defect of the table `defects.ts`, from its start or from a later moment, always or after some reseeds. */
+/** A DRBG with a defect of the table in `defects.ts`: from the start or later, always or after some reseeds. */
 import { CtrDrbg } from '../../src/drbg/index.ts';
 import type { BitGenerator } from '../../src/keys/generator.ts';
 import type { Defect } from './defects.ts';
 import { type Alter, Noise } from './weak-sources.ts';
 
-/** The additional input, with the time in it, is kept out: the output is the same in every run. */
+/** Ignores the additional input, which contains the time, so that the output is the same in every run. */
 export class BrokenDrbg implements BitGenerator {
   /** False while the generator still works. */
   broken: boolean;
@@ -14,9 +14,9 @@ export class BrokenDrbg implements BitGenerator {
   readonly #request: Defect['request'];
   readonly #share: number;
   readonly #chance: Noise;
-  /** Whether the output since the last reseed is broken. */
+  /** True if the output since the last reseed is broken. */
   #hit: boolean;
-  /** Requests since then. */
+  /** Requests since the last reseed. */
   #requests = 0;
 
   constructor(defect: Defect, seed: number, broken: boolean) {

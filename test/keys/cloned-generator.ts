@@ -1,13 +1,13 @@
 /**
- * A generator whose state is the same wherever it is made, as after a restored snapshot, and its
- * first bytes after a reseed. Run as a program or a worker it says them to whoever started it.
+ * A generator with the same state wherever it is created, as after a restored snapshot, and its first bytes
+ * after a reseed. As a program or worker it sends these bytes to its parent.
  */
 import { parentPort } from 'node:worker_threads';
 import { CtrDrbg } from '../../src/drbg/index.ts';
 import { Generator } from '../../src/keys/generator.ts';
 import { parts } from '../support/fakes.ts';
 
-/** Sources that repeat themselves: each copy is given the same draws. */
+/** Sources that repeat: each copy gets the same draws. */
 export function frozenGenerator(): Generator {
   const state = { entropyInput: Buffer.alloc(32, 1), nonce: Buffer.alloc(16) };
   return new Generator(parts({ drbg: CtrDrbg.instantiate(state) }));

@@ -1,6 +1,6 @@
 /**
- * Runs a broken generator through the generation path and counts the keys it got released: keys
- * with evidence as a suite worker makes them, plain ones by the key worker with its evidence on the generator.
+ * Runs a broken generator through the generation path and counts the released keys: keys with evidence as in a
+ * suite worker, plain keys as in the key worker with its evidence on the generator.
  */
 import { gate, runPackedSuite } from '#sp800-22';
 import { wipe } from '../../src/bytes.ts';
@@ -23,26 +23,26 @@ export interface DefectRun {
   readonly seed: number;
   readonly modulation: ModulationType;
   readonly withEvidence: boolean;
-  /** Sound keys before the defect begins; null when it is there from the start. */
+  /** Number of sound keys before the defect begins; null if it exists from the start. */
   readonly soundKeys: number | null;
-  /** Keys asked for once it has begun. */
+  /** Number of keys requested after it begins. */
   readonly keys: number;
-  /** Length of the keys; 256 unless given. */
+  /** Length of the keys in bits; default 256. */
   readonly level?: SecurityLevel;
-  /** Plain keys between two samples; that of the service unless given. */
+  /** Plain keys between two samples; default as in the service. */
   readonly interval?: number;
 }
 
 export interface Released {
-  /** Keys released while the generator was broken. */
+  /** Number of keys released while the generator was broken. */
   readonly keys: number;
-  /** Of them, those that were called CERTIFICATION_READY. */
+  /** Number of them labelled CERTIFICATION_READY. */
   readonly ready: number;
-  /** What stopped generation, or null. */
+  /** The defect that stopped generation, or null. */
   readonly latched: LatchReason | null;
 }
 
-/** Plain keys that are asked for at once, and committed together. */
+/** Number of plain keys that are requested together and committed together. */
 export const BATCH_KEYS = 16;
 
 const REQUESTER = { accountId: 'a', apiKeyId: 'k', atMs: Date.UTC(2026, 10, 22) };
@@ -62,10 +62,10 @@ export async function runDefect(run: DefectRun): Promise<Released> {
   return { ...released, latched: generator.latched };
 }
 
-/** Asks for keys until so many are released or the process has latched. */
+/** Requests keys until `keys` are released or the process has latched. */
 type Release = (keys: number) => Promise<Omit<Released, 'latched'>>;
 
-/** A suite worker: it judges a first stream, and then one for each key. */
+/** Runs a suite worker: it judges a first stream, then one per key. */
 function tested(generator: Generator, wish: KeyOrder): Release {
   const ledger = new Commitments();
   screenLiveCarrier(generator);
@@ -81,7 +81,7 @@ function tested(generator: Generator, wish: KeyOrder): Release {
   };
 }
 
-/** The verdict on the next key, or null when none was released. */
+/** Returns the verdict on the next key, or null if none is released. */
 function releaseTested(generator: Generator, wish: KeyOrder, ledger: Commitments) {
   try {
     const { key, evidence, commitment } = generateKey(generator, keyring, wish, {
@@ -98,7 +98,7 @@ function releaseTested(generator: Generator, wish: KeyOrder, ledger: Commitments
   }
 }
 
-/** The key worker, whose samples are judged in this thread. */
+/** Runs the key worker; this thread judges its samples. */
 function plain(generator: Generator, wish: KeyOrder, interval: number | undefined): Release {
   const judge: JudgeSample = (sample, answer) => {
     queueMicrotask(() => answer(gate(runPackedSuite(sample))));
@@ -119,13 +119,13 @@ function plain(generator: Generator, wish: KeyOrder, interval: number | undefine
 
 function wasReleased(result: KeyTaskResult, generator: Generator): boolean {
   if (result.kind === 'generated') return true;
-  // Another one is asked for, after the verdict.
+  // The next key is requested after the verdict.
   if (result.kind === 'evidence_pending') return false;
   if (result.kind === 'failed' && generator.latched) return false;
   throw new Error(`a key was neither released nor refused by the latch: ${result.kind}`);
 }
 
-/** What a ledger knows of its keys. */
+/** The part of a ledger that knows its keys. */
 class Commitments {
   readonly #seen = new Set<string>();
 

@@ -1,4 +1,4 @@
-/** One sample of a broken generator, or of a broken modulation, before its tests and nothing around it. */
+/** Judges one sample of a broken generator or of a broken modulation, without the service around it. */
 import {
   gate,
   type PValueReport,
@@ -15,24 +15,24 @@ import type { Defect } from './defects.ts';
 import type { ModulationDefect } from './modulation-defects.ts';
 import { Noise } from './weak-sources.ts';
 
-/** Of the keys whose streams are sampled: 256 bits. */
+/** Length of the keys whose streams are sampled: 256 bits. */
 const KEY_BYTES = 32;
 
 const CARRIER_BYTES = 131_072;
 
 export interface Sighting {
   readonly passed: boolean;
-  /** The test with the smallest corrected p-value among those that enter the gate. */
+  /** Test of the gate with the smallest corrected p-value. */
   readonly smallest: TestName;
   readonly gateP: number;
-  /** On the carrier, where there are two streams. */
+  /** Report on the carrier if there are two streams. */
   readonly report: PValueReport;
 }
 
-/** The sample of a stream, or the one between keys: each as the service draws it. */
+/** The sample of a stream or the sample between keys, drawn as in the service. */
 export type SampleKind = 'stream' | 'between keys';
 
-/** The whole suite on a sample of 2^20 bits. */
+/** Runs the whole suite on a sample of 2^20 bits. */
 export function judgeSample(defect: Defect, seed: number, kind: SampleKind = 'stream'): Sighting {
   const generator = new Generator(parts({ drbg: new BrokenDrbg(defect, seed, true) }));
   const sample = kind === 'stream' ? streamSample(generator) : generator.takeSample();
@@ -47,8 +47,8 @@ function streamSample(generator: Generator): Buffer {
 }
 
 /**
- * A broken modulation over a sound carrier: the gate of the service, with its four quick tests on the
- * modulated sample, and for comparison the whole suite on that sample.
+ * Judges a broken modulation over a sound carrier: the gate of the service, with its four quick tests on the
+ * modulated sample, and the whole suite on that sample for comparison.
  */
 export function judgeModulation(
   { breaks }: ModulationDefect,

@@ -10,7 +10,7 @@ import { MODULATION_DEFECTS } from './modulation-defects.ts';
 const read = (name: string) =>
   readFileSync(new URL(`../../docs/evidence/${name}`, import.meta.url), 'utf8');
 
-/** The cells of each row of each table; a row's name without its code marks. */
+/** Returns the cells of each row of each table; a row's name has no code marks. */
 const rowsOf = (text: string): string[][] =>
   text
     .split('\n')
@@ -18,10 +18,10 @@ const rowsOf = (text: string): string[][] =>
     .map((line) => line.slice(1, -1).split('|'))
     .map((cells) => cells.map((cell) => cell.trim().replace(/^`([^`]*)`$/, '$1')));
 
-/** The names in a cell: `a`, `b`. The first loses its marks to `rowsOf` if it stands alone. */
+/** Returns the names in a cell: `a`, `b`. `rowsOf` removes the marks of a single name. */
 const namesIn = (cell: string): string[] => cell.replaceAll('`', '').split(', ');
 
-/** The part of a text from a line to the next that begins alike. */
+/** Returns the part of a text from a line to the next one with the same beginning. */
 function part(text: string, mark: string, line: string): string {
   const found = text.split(`\n${mark}`).find((one) => one.startsWith(line));
   return found ?? assert.fail(`no part "${line}"`);
@@ -29,13 +29,13 @@ function part(text: string, mark: string, line: string): string {
 
 const page = read('defects.md');
 const section = (title: string) => rowsOf(part(page, '## ', title)).slice(1);
-/** The tables that the page groups or shortens, defect by defect. */
+/** Tables that the page groups or shortens, by defect. */
 const tables = read('defects-tables.txt');
 const table = (title: string) => rowsOf(part(tables, '## ', title)).slice(1);
 const results = `\n${read('defects.txt')}`;
 const saved = (mode: string) => rowsOf(part(results, '$ ', `node scripts/defect-rates.ts ${mode}`));
 
-/** `40, 33 ready: gate` as the page has it: `40 (33)`. */
+/** Turns `40, 33 ready: gate` into the form of the page: `40 (33)`. */
 function released(cell: string): string {
   const [, keys, ready] = /^(\d+)(?:, (\d+) ready)?/.exec(cell) ?? assert.fail(cell);
   const count = Number(keys).toLocaleString('en-US');
@@ -51,7 +51,7 @@ function assertSeen([name, kind, , rate]: readonly string[], sight: Sight): void
   else assert.equal(failed, 0, what);
 }
 
-/** The rows say how many keys were released of the larger runs, the same under each modulation. */
+/** Returns the released keys of the larger runs, which are the same under each modulation. */
 function assertManyKeys(rows: readonly string[][]): void {
   const measured = saved('runs 1000 10000 some-reseeds').slice(1);
   const expected = rows.map(([name]) => [
@@ -133,7 +133,7 @@ describe('docs/evidence/defects.md', () => {
       return [name, does, row[2], row[6], because ?? row[3].split(' ')[0]];
     });
     assert.deepEqual(table('Defects of the modulation'), expected);
-    // The page leaves out those that the quick tests find in each sample.
+    // The page omits defects that the quick tests find in each sample.
     const missed = expected.filter(([, , failed]) => failed !== '100 of 100');
     assert.deepEqual(section('Defects of the modulation'), missed);
     assert.equal(expected.length - missed.length, 7);

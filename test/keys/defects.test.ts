@@ -1,6 +1,6 @@
 /**
- * Broken generators are found, whatever modulation hides them: a few rows of the table, in each form.
- * test/slow/defects.test.ts runs all of it.
+ * The tests find broken generators under every modulation: a few rows of the table, in each form.
+ * test/slow/defects.test.ts runs all rows.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

@@ -1,9 +1,9 @@
 /**
- * The table of broken generators. Each row stands in place of the sound CTR_DRBG; the tests say
- * what becomes of its keys, and `docs/evidence/defects.md` publishes it.
+ * The table of broken generators. Each row replaces the sound CTR_DRBG. The tests count its released keys,
+ * and `docs/evidence/defects.md` publishes the counts.
  *
- * A row changes the output of a DRBG that works, request by request, with a fixed seed. So every
- * run is the same, and what the service adds around the DRBG works as it does in operation.
+ * A row changes the output of a working DRBG, request by request, with a fixed seed. So every run is the
+ * same, and the parts around the DRBG work as in operation.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -22,32 +22,34 @@ import {
 } from './weak-sources.ts';
 
 /**
- * `sample`: the suite finds it in one sample of 2^20 bits, or two samples in a row.
- * `rate`: it is near the limit of one sample; the page gives how often it is found.
- * `tally`: few samples show it, and the third failure within some 1,000 verdicts latches.
- * `repeat`: no sample shows it, but a key returns, and the ledger refuses a repeated key.
- * `key`: no sample shows it, and the look at the blocks of each key's carrier finds it at once.
- * `none`: no statistical test of the output can find it, or none of this suite does.
+ * How a defect is found.
+ *
+ * `sample`: the suite finds it in one sample of 2^20 bits, or in two samples in a row.
+ * `rate`: it is near the limit of one sample; the page says how often the suite finds it.
+ * `tally`: few samples show it; the third failure within about 1,000 verdicts latches.
+ * `repeat`: no sample shows it, but a key repeats, and the ledger refuses it.
+ * `key`: no sample shows it; the test for repeated blocks in a key's carrier finds it at once.
+ * `none`: no statistical test of the output can find it, or no test of this suite does.
  */
 export type Sight = 'sample' | 'rate' | 'tally' | 'repeat' | 'key' | 'none';
 
 export interface Defect {
   readonly name: string;
-  /** What the generator does. */
+  /** Description of the defect. */
   readonly does: string;
-  /** By the sample of a stream, so for keys with evidence; for plain ones too unless `plain` is given. */
+  /** How the sample of a stream shows it, for keys with evidence; also for plain keys unless `plain` is given. */
   readonly sight: Sight;
-  /** By the sample between keys, so for plain keys, where it is measured apart. */
+  /** How the sample between keys shows it, for plain keys, if it differs. */
   readonly plain?: Sight;
-  /** Why a sample does not show it; null where one does. */
+  /** Reason why no sample shows it; null if one does. */
   readonly because: string | null;
-  /** What becomes of the output of each request. */
+  /** Changes the output of each request. */
   readonly breaks?: (seed: number) => Alter;
-  /** What becomes of reseeding. */
+  /** Changes reseeding. */
   readonly reseeding?: 'skipped' | 'constant';
-  /** Of the requests after a reseed the only one that it breaks; all unless given. */
+  /** The only request after a reseed that it breaks; default all. */
   readonly request?: 1 | 2;
-  /** Share of the reseeds after which it breaks the output until the next one; all unless given. */
+  /** Share of reseeds after which it breaks the output until the next reseed; default all. */
   readonly share?: number;
 }
 
@@ -110,7 +112,7 @@ function evenParity(byte: number): number {
   return byte ^ ((0x6996 >> (folded & 15)) & 1);
 }
 
-/** A text conversion: the output as other software made it, cut to the length asked for. */
+/** Converts the output as other software did, and cuts it to the requested length. */
 function converted(convert: (sound: Buffer) => Buffer): (seed: number) => Alter {
   return (seed) => {
     const noise = new Noise(seed, 'converted');
@@ -130,7 +132,7 @@ function counter(output: Buffer): void {
   }
 }
 
-/** Every request of a length gives the bytes that the first one of that length gave. */
+/** Every request of a length returns the bytes of the first request of that length. */
 function sameRequest(): Alter {
   const first = new Map<number, Buffer>();
   return (output) => {
@@ -217,7 +219,7 @@ export const DEFECTS: readonly Defect[] = [
       output.copy(output, output.length >> 1, 0, output.length >> 1);
     },
   ),
-  // Heads of requests, of which keys consist.
+  // Starts of requests, which keys consist of.
   row(
     'fixed-head-16',
     'every request begins with the same 16 bytes',
@@ -317,7 +319,7 @@ export const DEFECTS: readonly Defect[] = [
     'sample',
     converted((sound) => Buffer.from(sound.toString('latin1').replaceAll('\n', '\r\n'), 'latin1')),
   ),
-  // Generators that are no ciphers.
+  // Generators that are not ciphers.
   row('lfsr-31', 'a linear feedback shift register of 31 bits', 'sample', (seed) =>
     bits(lfsr31(seed * 7919 + 1)),
   ),
@@ -337,7 +339,7 @@ export const DEFECTS: readonly Defect[] = [
     markov(0.497),
   ),
   row('stuck-block', 'one bit of each 16-byte block is zero', 'rate', stuck(16)),
-  // Not to be seen in one sample.
+  // Invisible in one sample.
   blind(
     'bias-0.499',
     'a bit is one with probability 0.499',
@@ -440,7 +442,7 @@ export const DEFECTS: readonly Defect[] = [
     ),
     sight: 'repeat',
   },
-  // What the sample of a stream and the sample between keys show apart.
+  // Defects that only one of the two kinds of samples shows.
   {
     ...blind(
       'second-request-head',

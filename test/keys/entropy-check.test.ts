@@ -14,7 +14,7 @@ function lowerCutoffs(lengthBytes: number): number[] {
   return statisticsOf(lengthBytes).map(({ lowest }) => lowest - 1);
 }
 
-/** C(n, 0) … C(n, n) by Pascal's rule. */
+/** Returns C(n, 0) … C(n, n) by Pascal's rule. */
 function pascalRow(n: number): bigint[] {
   let row = [1n];
   for (let i = 0; i < n; i++) row = [...row, 0n].map((value, k) => value + (row[k - 1] ?? 0n));
@@ -25,7 +25,7 @@ function sum(values: readonly bigint[]): bigint {
   return values.reduce((total, value) => total + value, 0n);
 }
 
-/** The bits as characters, and the count straight from the definition. */
+/** Counts on the bits as characters, straight from the definition. */
 function literalCount(key: Uint8Array, distance: number): number {
   const bits = [...key].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   if (distance === 0) return [...bits].filter((bit) => bit === '1').length;
@@ -69,7 +69,7 @@ describe('the entropy check', () => {
     });
 
     it(`fails every repeated unit of 1, 8, 16, 32 or 64 bits, ${lengthBits} bits`, () => {
-      // A unit, or a unit and its complement in turn, has no disagreement at its distance, or nothing else.
+      // At its distance, a repeated unit has no disagreements; a unit that alternates with its complement has nothing else.
       for (const { lowest } of statisticsOf(lengthBytes)) assert.ok(lowest > 0);
     });
 

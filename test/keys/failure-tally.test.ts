@@ -1,4 +1,4 @@
-/** Failures of the gate that are far apart still count: the third within some 1,000 verdicts latches. */
+/** Failures of the gate that are far apart still count: the third one within about 1,000 verdicts latches. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
@@ -16,7 +16,7 @@ const TALLY = new URL('../../src/keys/failure-tally.ts', import.meta.url).href;
 
 const STREAMS = 'streams of validated keys';
 
-/** Failures with as many passes between them as given. Returns what each failure gave. */
+/** Counts failures with the given number of passes between them. Returns the result of each failure. */
 function failWith(tally: FailureTally, passesBetween: readonly number[]): boolean[] {
   const results = [tally.count(false)];
   for (const passes of passesBetween) {

@@ -24,12 +24,12 @@ import {
 
 const tally = () => ({ streams: 0, streamsPassed: 0 });
 
-/** A byte whose bits are ones with probability 3/4: x | y. */
+/** Returns a byte whose bits are ones with probability 3/4: x | y. */
 function bias(output: Buffer): void {
   for (let i = 0; i + 1 < output.length; i += 1) output[i] |= output[i + 1];
 }
 
-/** Independent bits that are ones with probability `p`, the same in every run. */
+/** Returns independent bits that are ones with probability `p`, the same in every run. */
 function independentBits(p: number, lengthBits: number): Buffer {
   const uniform = aesCtr(Buffer.alloc(32, 1), 2 * lengthBits);
   const bytes = Buffer.alloc(lengthBits / 8);
@@ -129,7 +129,7 @@ describe('generate', () => {
     assert.equal(new Set(drbg.additionalInputs).size, drbg.reseeds);
     const other = new RecordingDrbg();
     make(other, { securityLevel: 384, withEvidence: true });
-    // The same sources, the same calls: only clock and counter tell the two apart.
+    // Sources and calls are the same: only clock and counter differ.
     const all = [...drbg.additionalInputs, ...other.additionalInputs];
     assert.equal(new Set(all).size, drbg.reseeds + other.reseeds);
   });

@@ -1,4 +1,4 @@
-/** One word stops every thread, and says who set it and why. */
+/** One word stops every thread and names its cause. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
@@ -17,7 +17,7 @@ import { parts, RecordingDrbg, STAGED } from '../support/fakes.ts';
 
 const LATCH = new URL('../../src/keys/latch.ts', import.meta.url).href;
 
-/** Sets the latch in as many other threads, each of which waits until all of them are ready to. */
+/** Sets the latch in several other threads at once: each waits until all are ready. */
 async function setElsewhere(latch: Latch, ...defects: Defect[]): Promise<void> {
   const code = `
     import { workerData } from 'node:worker_threads';

@@ -1,16 +1,16 @@
 /**
- * Broken modulations over a sound carrier. The four quick tests on the modulated sample look for them.
- * Where they see nothing, the row says whether a key is the worse for it.
+ * Broken modulations over a sound carrier, for the four quick tests on the modulated sample. If the tests miss one,
+ * the row says if keys get worse.
  */
 import { bits, lfsr31 } from './weak-sources.ts';
 
 export interface ModulationDefect {
   readonly name: string;
-  /** What the modulation does. */
+  /** Description of the defect. */
   readonly does: string;
-  /** Whether the quick tests find it in one sample, in some samples, or never. */
+  /** How the quick tests find it: in each sample, in some samples, or never. */
   readonly sight: 'sample' | 'rate' | 'none';
-  /** Why the quick tests miss it; null where they do not. */
+  /** Reason why the quick tests miss it; null if they find it. */
   readonly because: string | null;
   /** Turns the output of a sound modulation of type `phase` into that of the broken one, in place. */
   readonly breaks: (modulated: Buffer, carrier: Uint8Array) => void;
@@ -35,7 +35,7 @@ function twice(size: number) {
   };
 }
 
-/** The modulation word of `phase` is where carrier and output differ; here the first one is used for all. */
+/** Applies the first modulation word of `phase`, the difference of carrier and output, to all words. */
 function oneMask(modulated: Buffer, carrier: Uint8Array): void {
   const mask = modulated.subarray(0, WORD_BYTES).map((byte, i) => byte ^ carrier[i]);
   for (let i = 0; i < modulated.length; i++) modulated[i] = carrier[i] ^ mask[i % WORD_BYTES];

@@ -9,7 +9,7 @@ import {
   unpackPValues,
 } from '../../src/keys/p-values.ts';
 
-/** Reports with these p-values, one after the other; tests named in `absent` did not apply. */
+/** Returns reports with these p-values, in order; tests named in `absent` did not apply. */
 function reportsOf(pValues: readonly number[], absent: readonly string[] = []): StreamPValues {
   let next = 0;
   const reportOn = (tests: readonly TestName[]): PValueReport => ({
@@ -35,7 +35,7 @@ const flat = ({ carrier, modulated }: StreamPValues) =>
 const neighbours = (p: number) => [p - 2 ** -53, p, p + 2 ** -53];
 const EDGES = [0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 
-/** The class of ten, and the side of the significance level. */
+/** Returns the class of ten and the side of the significance level. */
 const placeOf = (p: number) => EDGES.filter((edge) => p >= edge).length;
 
 describe('p-values of a sample as bytes', () => {

@@ -1,4 +1,4 @@
-/** When samples of the plain generator are due, when keys wait, and which keys no good sample vouches for. */
+/** The schedule of samples of the plain generator: when they are due, when keys wait, which keys lack evidence. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Instant } from '../../src/clock.ts';
@@ -8,10 +8,10 @@ const INTERVAL = 10;
 const NINE_MINUTES = 540_000;
 const TEN_MINUTES = 600_000;
 
-/** By both clocks. */
+/** The same time on both clocks. */
 const at = (ms: number): Instant => ({ monotonicMs: ms, wallMs: ms });
 
-/** Judged good at time 0, before any key. */
+/** Evidence after a good sample at time 0, before any key. */
 function started(): PlainEvidence {
   const evidence = new PlainEvidence(INTERVAL);
   evidence.sampleDrawn(at(0));
@@ -23,7 +23,7 @@ function makeKeys(evidence: PlainEvidence, count: number): number[] {
   return Array.from({ length: count }, () => evidence.keyMade());
 }
 
-/** Whether a sample is due, and whether keys wait. */
+/** Returns if a sample is due and if keys wait. */
 const stateOf = (evidence: PlainEvidence, nowMs = 1) => [
   evidence.isDue(at(nowMs)),
   evidence.mustWait(at(nowMs)),

@@ -1,4 +1,4 @@
-/** Plain keys of a key worker wait for evidence on their generator, and are dropped when it fails. */
+/** Plain keys of a key worker wait for evidence on their generator, and are dropped if it fails. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -18,7 +18,7 @@ const gather: KeyTask = { kind: 'gather_evidence', isLast: false };
 const gatherLast: KeyTask = { kind: 'gather_evidence', isLast: true };
 const validate: KeyTask = { kind: 'validate', requester, key: undefined, proof: undefined };
 
-/** A key worker, the samples that it hands out, and the commits that reach its store. */
+/** A key worker, its samples, and the commits that reach its store. */
 function makeWorker({ interval = 3, os = fakeSource('os', 256), drbg = new RecordingDrbg() } = {}) {
   const commits: number[] = [];
   const database = { answers: Promise.resolve() };
@@ -48,7 +48,7 @@ function makeWorker({ interval = 3, os = fakeSource('os', 256), drbg = new Recor
   let id = 0;
   const run = (...tasks: KeyTask[]): Promise<KeyBatchReply> =>
     worker.run({ id: ++id, tasks, failures: [] });
-  /** The first sample passes, as at the start of a service. */
+  /** Lets the first sample pass, as at the startup of a service. */
   const start = async () => {
     assert.deepEqual(kinds(await run(gather)), ['evidence_pending']);
     samples.shift()?.answer(verdict(true));
@@ -59,7 +59,7 @@ function makeWorker({ interval = 3, os = fakeSource('os', 256), drbg = new Recor
 
 const kinds = ({ results }: KeyBatchReply) => results.map(({ kind }) => kind);
 
-/** Ends the pending turns of the event loop, so that what can go on has done so. */
+/** Runs the pending turns of the event loop, so that everything that can continue has continued. */
 const settle = () => setImmediate();
 
 describe('plain keys', () => {
@@ -209,7 +209,7 @@ describe('plain keys', () => {
     const held = run(generate);
     clock.nowMs = 600_000;
     const reply = await held;
-    // No sample is out, so the task is to be sent again at once.
+    // No sample is being judged, so the task must be sent again at once.
     assert.deepEqual([kinds(reply), reply.awaitsVerdict], [['evidence_pending'], false]);
     assert.deepEqual([samples.length, commits], [0, []]);
     assert.deepEqual(kinds(await run(generate)), ['evidence_pending']);

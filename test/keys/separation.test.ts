@@ -1,8 +1,8 @@
 /**
  * Copies of a generator MUST NOT repeat its output: threads, processes, restored snapshots.
  *
- * Two things keep them apart, and each is tested with the other taken away: entropy drawn after the
- * copy was made, and the additional input of the reseed (SP 800-90A §8.7.2).
+ * Two things separate them, and each is tested without the other: entropy drawn after the copy, and the
+ * additional input of the reseed (SP 800-90A §8.7.2).
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -27,7 +27,7 @@ async function inThread(): Promise<string> {
   return bytes;
 }
 
-/** The state of a DRBG at one moment, made again as often as a snapshot is restored. */
+/** Returns the state of a DRBG at one moment, as each restored snapshot has it. */
 class WithoutAdditionalInput implements BitGenerator {
   readonly #drbg = CtrDrbg.instantiate({
     entropyInput: Buffer.alloc(32, 1),

@@ -1,6 +1,6 @@
 /**
- * No induced fault of an entropy source yields a key: those that cannot be induced from outside the
- * process, or would take too long. The rest is in `test/slow/source-outages.test.ts`.
+ * No fault of an entropy source yields a key. These are the faults that cannot be induced from outside the
+ * process, or would take too long there. The others are in `test/slow/source-outages.test.ts`.
  */
 import assert from 'node:assert/strict';
 import { randomBytes, randomFillSync, randomInt } from 'node:crypto';
@@ -69,7 +69,7 @@ class Site {
     return statusCode;
   }
 
-  /** Not even the generator is asked. */
+  /** Asserts that a request gets 503 and does not reach the generator. */
   async assertRefuses(source: SourceName): Promise<void> {
     const asked = this.#drbg.requests.length;
     assert.equal(await this.generate(source), 503);
@@ -120,7 +120,7 @@ for (const name of ['os', 'quantum-simulator'] as const) {
         assert.equal(await site.generate(name), 503);
         for (let i = 0; i < 3; i++) await site.assertRefuses(name);
         assert.equal(source.status().healthy, false);
-        // Every reseed takes from the operating system; others are touched by requests for them.
+        // Every reseed draws from the operating system; requests draw from the source that they name.
         if (isOs) await site.assertRefuses('jitter');
         else assert.equal(await site.generate('os'), 200);
         faulty = false;
@@ -147,7 +147,7 @@ interface Pumped {
   readonly events: readonly SourceEvent[];
 }
 
-/** A source as its thread has it, in this one. */
+/** Runs a source in this thread as its own thread would. */
 async function pumped(t: TestContext, name: SourceName, reader: NoiseReader): Promise<Pumped> {
   const memory = allocatePool(2);
   const events: SourceEvent[] = [];
@@ -165,7 +165,7 @@ async function pumped(t: TestContext, name: SourceName, reader: NoiseReader): Pr
   return { site, events };
 }
 
-/** Takes what there is until nothing comes any more, for the reason given. */
+/** Draws until the source fails with the given reason. */
 async function assertFails(
   { site, events }: Pumped,
   name: SourceName,

@@ -1,12 +1,12 @@
-/** Sources of bits that are not random, each from a fixed seed: the raw material of `defects.ts`. */
+/** Sources of nonrandom bits, each from a fixed seed, for `defects.ts`. */
 import { createCipheriv, createHash } from 'node:crypto';
 
-/** Overwrites a request's output, or changes it in place. */
+/** Overwrites or changes the output of a request in place. */
 export type Alter = (output: Buffer) => void;
 
 const CHUNK_BYTES = 65_536;
 
-/** Sound bits in any amount: AES-256-CTR under a key derived from a seed and a label. */
+/** Sound bits without end: AES-256-CTR under a key derived from a seed and a label. */
 export class Noise {
   readonly #cipher;
   #chunk: Buffer = Buffer.alloc(0);
@@ -32,7 +32,7 @@ export class Noise {
     return value;
   }
 
-  /** One with probability `p`, to the nearest 1/65,536. */
+  /** Returns 1 with probability `p`, to the nearest 1/65,536. */
   bit(p: number): number {
     return this.uint16() < Math.round(p * 65_536) ? 1 : 0;
   }
@@ -56,7 +56,7 @@ export function bytes(next: () => number): Alter {
   };
 }
 
-/** Fills the output from a stream of pieces; what a request leaves over begins the next one. */
+/** Fills the output from a stream of pieces; the rest of a piece begins the next request. */
 export function pieces(next: () => Buffer): Alter {
   let piece: Buffer = Buffer.alloc(0);
   return (output) => {
