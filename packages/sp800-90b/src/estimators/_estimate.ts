@@ -1,13 +1,15 @@
-/** What the estimators of SP 800-90B §6.3 have in common: their results, and their confidence bound. */
+/**
+ * The common part of the estimators of SP 800-90B §6.3: their results and their confidence bound.
+ */
 
-/** A figure that an estimator came to; each adds the intermediate values of its steps. */
+/** The result of an estimator. Each estimator adds the intermediate values of its steps. */
 export interface Estimate {
   readonly applicable: true;
-  /** Bits a symbol. */
+  /** Min-entropy in bits a symbol. */
   readonly minEntropy: number;
 }
 
-/** An estimator that cannot say anything about this input, and so does not count. */
+/** The result of an estimator that does not apply to this input, and so does not count. */
 export interface NotApplicable {
   readonly applicable: false;
   readonly reason: string;
@@ -18,17 +20,20 @@ export function notApplicable(reason: string): NotApplicable {
 }
 
 /**
- * Z_(1−0.005), for one end of a 99 % confidence interval. NIST's text rounds it to 2.576; its
- * program uses these digits, and so do we.
+ * Z_(1−0.005), for one end of a 99 % confidence interval. NIST's text rounds it to 2.576; this code
+ * uses the digits of NIST's program.
  */
 export const Z_99 = 2.5758293035489008;
 
-/** §6.3.1 step 2 and its like: the upper end of the interval for a proportion of `trials` trials. */
+/**
+ * Returns the upper end of the interval for a proportion of `trials` trials (§6.3.1 step 2 and
+ * similar steps).
+ */
 export function upperBound(pHat: number, trials: number): number {
   return Math.min(1, pHat + Z_99 * Math.sqrt((pHat * (1 - pHat)) / (trials - 1)));
 }
 
-/** −log2(p), without the −0 of p = 1. */
+/** Returns −log2(p), and 0 instead of −0 for p = 1. */
 export function minEntropyOf(p: number): number {
   return 0 - Math.log2(p);
 }

@@ -1,22 +1,27 @@
-/** What the four predictors of SP 800-90B §6.3.7 to §6.3.10 do with their guesses. */
+/** The common last steps of the four predictors of SP 800-90B §6.3.7 to §6.3.10. */
 import { type Estimate, minEntropyOf, upperBound } from './_estimate.ts';
 
-/** The probability that no run of correct predictions is as long as the longest seen, at P_local. */
+/**
+ * Probability, at P_local, that no run of correct predictions is as long as the longest observed.
+ */
 const NO_LONGER_RUN = 0.99;
 
-/** Steps of the iteration for x. The text takes 10; NIST's program goes on up to here. */
+/**
+ * Limit for the iteration for x. The text takes 10 steps; NIST's program continues up to this
+ * limit.
+ */
 const MAX_ITERATIONS = 66;
 
 export interface PredictionEstimate extends Estimate {
-  /** C. */
+  /** C: correct predictions. */
   readonly correct: number;
   /** r: one more than the longest run of correct predictions. */
   readonly r: number;
-  /** N. */
+  /** N: predictions. */
   readonly predictions: number;
   readonly pGlobal: number;
   readonly pGlobalUpper: number;
-  /** `null` where it is below P'_global or 1/k, and so is not wanted. */
+  /** Null if it is below P'_global or 1/k, where it cannot change the result. */
   readonly pLocal: number | null;
 }
 
@@ -37,7 +42,10 @@ export class PredictionTally {
   }
 }
 
-/** The last steps, the same in the four sections: the bounds P'_global and P_local, and 1/k. */
+/**
+ * Computes the last steps, the same in the four sections: the bounds P'_global and P_local, and
+ * 1/k.
+ */
 export function predictionEstimate(
   { correct, longestRun }: PredictionTally,
   predictions: number,
@@ -48,15 +56,18 @@ export function predictionEstimate(
     correct === 0 ? 1 - 0.01 ** (1 / predictions) : upperBound(pGlobal, predictions);
   const r = longestRun + 1;
   const known = Math.max(pGlobalUpper, 1 / alphabetSize);
-  // As NIST's program: the result is the greatest of the three, so that a P_local below the two
-  // others is not searched for. The text always computes it.
+  // As in NIST's program: the result is the greatest of the three, so P_local is not computed if it
+  // is below the other two. The text always computes it.
   const matters = known < 1 && logNoRun(known, r, predictions) > Math.log(NO_LONGER_RUN);
   const pLocal = matters ? solveForPLocal(known, r, predictions) : null;
   const minEntropy = minEntropyOf(Math.max(known, pLocal ?? 0));
   return { applicable: true, correct, r, predictions, pGlobal, pGlobalUpper, pLocal, minEntropy };
 }
 
-/** Above `low`, by bisection down to neighbouring numbers; the probability falls as p rises. */
+/**
+ * Finds P_local above `low` by bisection down to neighbouring numbers. The probability falls as p
+ * rises.
+ */
 function solveForPLocal(low: number, r: number, predictions: number): number {
   let high = 1;
   for (;;) {
@@ -68,11 +79,11 @@ function solveForPLocal(low: number, r: number, predictions: number): number {
 }
 
 /**
- * ln of the probability of no run of `r` successes, each of probability p: Feller's
- * (1 − px) / ((r + 1 − rx)·q·x^(N+1)), where x is the root of 1 − x + q·p^r·x^(r+1) near 1.
+ * Returns ln of the probability of no run of `r` successes, each of probability p: Feller's (1 −
+ * px) / ((r + 1 − rx)·q·x^(N+1)), where x is the root of 1 − x + q·p^r·x^(r+1) near 1.
  *
- * With x = 1 + e it is (1 − pe/q) / ((1 − re)·(1 + e)^(N+1)). In e nothing cancels: NIST's program needs
- * numbers of 80 bits for the same digits.
+ * With x = 1 + e it is (1 − pe/q) / ((1 − re)·(1 + e)^(N+1)). Nothing cancels in e, while NIST's
+ * program needs numbers of 80 bits for the same digits.
  */
 function logNoRun(p: number, r: number, predictions: number): number {
   const q = 1 - p;

@@ -1,19 +1,22 @@
 /**
- * What followed each tuple of one length, for the predictors of SP 800-90B §6.3.9 and §6.3.10 on
- * symbols of more than one bit.
+ * Counts of the symbols that followed each tuple of one length, for the predictors of SP 800-90B
+ * §6.3.9 and §6.3.10 on symbols of more than one bit.
  *
- * A prefix is named by where it first ended in the sequence, so that equal hashes are told apart by the
- * symbols themselves. Counts of (prefix, symbol) pairs stand in a second table. Both are open hash
- * tables that double when half full.
+ * A prefix is identified by the position where it first ended in the sequence, so prefixes with
+ * equal hashes are compared by their symbols. A second table holds the counts of (prefix, symbol)
+ * pairs. Both are open hash tables that double when half full.
  */
 const FREE = -1;
 
 const START_SLOTS = 256;
 
-/** The multiplier of multiplicative hashing, 2^32 over the golden ratio. */
+/** Multiplier of multiplicative hashing: 2^32 divided by the golden ratio. */
 const GOLDEN = 0x9e37_79b1;
 
-/** The hash of the tuple that begins a symbol earlier: `symbol` before the tuple hashed to `hash`. */
+/**
+ * Returns the hash of the tuple that begins one symbol earlier: `symbol`, then the tuple hashed to
+ * `hash`.
+ */
 export function extendHash(hash: number, symbol: number): number {
   const mixed = Math.imul(hash ^ (symbol + 1), GOLDEN);
   return mixed ^ (mixed >>> 15);
@@ -22,7 +25,7 @@ export function extendHash(hash: number, symbol: number): number {
 export class PrefixDictionary {
   readonly #symbols: Uint8Array;
   readonly #length: number;
-  /** Slots hold the numbers of prefixes. */
+  /** Numbers of prefixes, by hash slot. */
   #slots = new Int32Array(START_SLOTS).fill(FREE);
   readonly #hashes: number[] = [];
   readonly #ends: number[] = [];
@@ -37,12 +40,14 @@ export class PrefixDictionary {
     this.#length = length;
   }
 
-  /** Pairs held. */
+  /** Number of pairs held. */
   get pairs(): number {
     return this.#pairs;
   }
 
-  /** Number of the prefix that ends before position `end`; negative when it is not held. */
+  /**
+   * Returns the number of the prefix that ends before position `end`; negative if it is not held.
+   */
   find(end: number, hash: number): number {
     const slots = this.#slots;
     const mask = slots.length - 1;
@@ -54,7 +59,7 @@ export class PrefixDictionary {
     }
   }
 
-  /** Adds the prefix that ends before `end`, which MUST NOT be held yet, and returns its number. */
+  /** Adds the prefix that ends before `end`, which MUST NOT be held already. Returns its number. */
   add(end: number, hash: number): number {
     const prefix = this.#ends.push(end) - 1;
     this.#hashes.push(hash);
@@ -65,7 +70,7 @@ export class PrefixDictionary {
     return prefix;
   }
 
-  /** The symbol that followed most often; of several the greatest. */
+  /** Returns the symbol that followed most often; the greatest if several did. */
   bestSymbol(prefix: number): number {
     return this.#bestSymbols[prefix];
   }
@@ -74,7 +79,7 @@ export class PrefixDictionary {
     return this.#bestCounts[prefix];
   }
 
-  /** Counts `symbol` behind `prefix`; a new pair only if `mayAdd`. */
+  /** Counts `symbol` after `prefix`. Adds a new pair only if `mayAdd`. */
   count(prefix: number, symbol: number, mayAdd: boolean): void {
     const key = prefix * 256 + symbol;
     const slot = this.#pairSlot(key);

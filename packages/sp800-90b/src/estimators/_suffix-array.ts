@@ -1,33 +1,39 @@
 /**
- * Suffix arrays by induced sorting (Nong, Zhang, Chan: Two Efficient Algorithms for Linear Time Suffix
- * Array Construction, IEEE Transactions on Computers 60(10), 2011), and the lengths of the prefixes
- * that neighbours in them share. Both in linear time, whatever the text.
+ * Suffix arrays by induced sorting (Nong, Zhang, Chan: Two Efficient Algorithms for Linear Time
+ * Suffix Array Construction, IEEE Transactions on Computers 60(10), 2011), and the lengths of the
+ * prefixes shared by neighbours in them. Both take linear time for every text.
  *
- * A suffix is of type S when it is smaller than the one that begins a symbol later, else of type L. The
- * last suffix is of type L. "LMS" is an S behind an L. Within the suffixes that begin with the same
- * symbol, its bucket, those of type L come first.
+ * A suffix is of type S if it is smaller than the suffix one symbol later, else of type L. The last
+ * suffix is of type L. "LMS" is an S after an L. A bucket holds the suffixes that begin with the
+ * same symbol, those of type L first.
  */
 type Text = Uint8Array | Int32Array;
 
 const EMPTY = -1;
 
-/** The suffixes of `text` in order, by where they begin. Symbols MUST be below `alphabetSize`. */
+/**
+ * Returns the start positions of the suffixes of `text` in sorted order. Symbols MUST be below
+ * `alphabetSize`.
+ */
 export function suffixArray(text: Uint8Array, alphabetSize: number): Int32Array {
   const sa = new Int32Array(text.length);
   sortSuffixes(text, alphabetSize, sa);
   return sa;
 }
 
-/** For each suffix in order, how many symbols it shares with the suffix before it; 0 for the first. */
+/**
+ * Returns, for each suffix in order, the number of symbols it shares with the previous suffix; 0
+ * for the first.
+ */
 export function sharedPrefixes(text: Uint8Array, alphabetSize: number): Int32Array {
   const sa = suffixArray(text, alphabetSize);
   const n = text.length;
   if (n === 0) return sa;
-  // By where suffixes begin: first the suffix that comes before, then in its place what they share.
+  // Indexed by start position: first the preceding suffix in the order, later the shared length.
   const byStart = new Int32Array(n);
   byStart[sa[0]] = EMPTY;
   for (let i = 1; i < n; i++) byStart[sa[i]] = sa[i - 1];
-  // A suffix that begins a symbol later shares at least one less.
+  // The suffix one symbol later shares at most one symbol less.
   let shared = 0;
   for (let start = 0; start < n; start++) {
     const before = byStart[start];
@@ -43,7 +49,10 @@ export function sharedPrefixes(text: Uint8Array, alphabetSize: number): Int32Arr
   return sa;
 }
 
-/** Fills `sa`, which is as long as `text`. Sorts LMS substrings, by their names LMS suffixes, and all. */
+/**
+ * Fills `sa`, which is as long as `text`. It sorts LMS substrings, LMS suffixes by their names, and
+ * then all suffixes.
+ */
 function sortSuffixes(text: Text, alphabetSize: number, sa: Int32Array): void {
   const n = text.length;
   if (n === 0) return;
@@ -66,7 +75,7 @@ function sortSuffixes(text: Text, alphabetSize: number, sa: Int32Array): void {
   induce(text, sa, buckets);
 }
 
-/** Where the suffixes of each first symbol begin and end in the suffix array. Both move as it is filled. */
+/** Bounds of the buckets in the suffix array, by first symbol. Both move as the array is filled. */
 class Buckets {
   readonly starts: Int32Array;
   readonly ends: Int32Array;
@@ -91,7 +100,7 @@ class Buckets {
   }
 }
 
-/** Calls `visit` with where each LMS suffix begins, from the last to the first. */
+/** Calls `visit` with the start of each LMS suffix, from the last to the first. */
 function forEachLms(text: Text, visit: (start: number) => void): void {
   let isS = false;
   for (let i = text.length - 2; i >= 0; i--) {
@@ -105,8 +114,9 @@ function forEachLms(text: Text, visit: (start: number) => void): void {
 }
 
 /**
- * From LMS suffixes at the ends of their buckets: all of type L from left to right, then all of type S
- * from right to left, which also overwrites the LMS. Afterwards `ends` is where type S begins.
+ * Induces the order from the LMS suffixes at the ends of their buckets: all of type L from left to
+ * right, then all of type S from right to left, which also overwrites the LMS. Afterwards `ends` is
+ * where type S begins.
  */
 function induce(text: Text, sa: Int32Array, buckets: Buckets): void {
   const n = text.length;
@@ -124,12 +134,12 @@ function induce(text: Text, sa: Int32Array, buckets: Buckets): void {
     if (start < 0) continue;
     const symbol = text[start];
     const next = text[start + 1];
-    // Of two equal symbols the first is of the type of the second.
+    // Of two equal symbols, the first has the type of the second.
     if (symbol < next || (symbol === next && i >= ends[symbol])) sa[--ends[symbol]] = start;
   }
 }
 
-/** Moves the LMS suffixes, in their order, to the front of `sa` and returns how many there are. */
+/** Moves the LMS suffixes, in order, to the front of `sa` and returns their number. */
 function gatherLms(text: Text, sa: Int32Array, { ends }: Buckets): number {
   let count = 0;
   for (let i = 0; i < sa.length; i++) {
@@ -140,13 +150,14 @@ function gatherLms(text: Text, sa: Int32Array, { ends }: Buckets): number {
 }
 
 /**
- * Gives equal LMS substrings, which run from one LMS to the next, the same name, and names in their
- * order. LMS are two apart at least: `sa[count + start / 2]` is the name of the one at `start`.
+ * Gives equal LMS substrings the same name, with names in their order. A substring runs from one
+ * LMS to the next. LMS are at least two apart, so `sa[count + start / 2]` is the name of the one at
+ * `start`.
  */
 function nameLms(text: Text, sa: Int32Array, count: number): number {
   sa.fill(EMPTY, count);
   let end = text.length;
-  // Lengths first. The last one ends behind the text and is like no other.
+  // Lengths first. The last substring ends after the text and differs from all others.
   forEachLms(text, (start) => {
     sa[count + (start >> 1)] = end - start + 1;
     end = start;
@@ -176,7 +187,7 @@ function areEqual(text: Text, a: number, b: number, length: number): boolean {
 
 /** Sorts the LMS suffixes, as suffixes of the text of their names, into the front of `sa`. */
 function sortLms(text: Text, sa: Int32Array, count: number, names: number): void {
-  // Different names tell their order.
+  // If all names differ, they are already in order.
   if (names === count) return;
   const ordered = sa.subarray(0, count);
   const rest = sa.subarray(sa.length - count);

@@ -1,22 +1,24 @@
-/** How often the tuples of each length occur in a sequence, for SP 800-90B §6.3.5 and §6.3.6. */
+/** Counts of the tuples of each length in a sequence, for SP 800-90B §6.3.5 and §6.3.6. */
 import { sharedPrefixes } from './_suffix-array.ts';
 
-/** Indexed by the length W of the tuples, from 1 to `longest`. */
+/** Counts, indexed by the length W of the tuples, from 1 to `longest`. */
 export interface TupleCounts {
   /** Length of the sequence. */
   readonly length: number;
-  /** v: the length of the longest tuple that occurs twice; 0 when no symbol does. */
+  /** v: the length of the longest tuple that occurs twice; 0 if no symbol does. */
   readonly longest: number;
   /** Q[W]: occurrences of the most common W-tuple. */
   readonly mostCommon: Int32Array;
-  /** Pairs of equal W-tuples: the sum over them of C(occurrences, 2). */
+  /** Pairs of equal W-tuples: the sum of C(occurrences, 2) over all W-tuples. */
   readonly equalPairs: Float64Array;
 }
 
 /**
- * Suffixes that share their first W symbols stand together in the suffix array. Such groups nest: each
- * is a node of a tree, with the length its suffixes share at least, and stands for all tuple lengths
- * above that of its parent. One pass with a stack meets every node once, children first.
+ * Counts the tuples of all lengths in one pass over the suffix array.
+ *
+ * Suffixes that share their first W symbols are adjacent in the suffix array. Such groups nest:
+ * each is a node of a tree, with the least length its suffixes share, and stands for all tuple
+ * lengths above its parent's. One pass with a stack visits every node once, children first.
  *
  * Pairs stay exact up to 2^27 symbols, where C(n, 2) reaches 2^53.
  */
@@ -31,8 +33,8 @@ export function countTuples(symbols: Uint8Array, alphabetSize: number): TupleCou
     equalPairs[depth] += pairs;
     equalPairs[parentDepth] -= pairs;
   });
-  // Nodes left their mark at the longest of their lengths; shorter ones follow. A prefix of a tuple is
-  // at least as common as the tuple.
+  // Each node marked only its longest length; fill in the shorter ones. A prefix of a tuple is at
+  // least as common as the tuple.
   for (let w = longest - 1; w >= 1; w--) {
     mostCommon[w] = Math.max(mostCommon[w], mostCommon[w + 1]);
     equalPairs[w] += equalPairs[w + 1];
@@ -40,13 +42,16 @@ export function countTuples(symbols: Uint8Array, alphabetSize: number): TupleCou
   return { length: symbols.length, longest, mostCommon, equalPairs };
 }
 
-/** Calls `visit` for each node but the root. `shared[i]` is what suffix i shares with the one before it. */
+/**
+ * Calls `visit` for each node except the root. `shared[i]` is the length that suffix i shares with
+ * the previous one.
+ */
 function visitNodes(
   shared: Int32Array,
   longest: number,
   visit: (depth: number, parentDepth: number, size: number) => void,
 ): void {
-  // Depths on the stack rise, so that there are no more than `longest` beside the root.
+  // Depths on the stack increase, so there are at most `longest` of them besides the root.
   const depths = new Int32Array(longest + 2);
   const starts = new Int32Array(longest + 2);
   let top = 0;

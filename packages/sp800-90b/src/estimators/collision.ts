@@ -8,7 +8,7 @@ import {
 } from './_estimate.ts';
 
 export interface CollisionEstimate extends Estimate {
-  /** Collisions found. */
+  /** Number of collisions. */
   readonly v: number;
   /** Sum of the waiting times t_i. */
   readonly sumT: number;
@@ -24,22 +24,23 @@ export function collisionEstimate(bits: Uint8Array): CollisionEstimate | NotAppl
   // Step 5.
   const mean = sumT / v;
   const sigmaHat = Math.sqrt((sumSquares - sumT * mean) / (v - 1));
-  // Step 6. No waiting time is below 2: NIST's program puts the bound there, and so do we.
+  // Step 6. As in NIST's program, the bound is at least 2, because no waiting time is shorter.
   const meanLower = Math.max(2, mean - (Z_99 * sigmaHat) / Math.sqrt(v));
-  // Steps 7 to 9. Two of two bits collide with probability p² + q², else the third collides, so that
-  // the mean is 2 + 2pq and the equation of step 7 quadratic. Above 5/2 it has no solution: p = 1/2.
+  // Steps 7 to 9. Two bits collide with probability p² + q², otherwise the third one collides. So
+  // the mean is 2 + 2pq, and the equation of step 7 is quadratic. Above 5/2 it has no solution: p =
+  // 1/2.
   const p = meanLower < 2.5 ? 0.5 + Math.sqrt(1.25 - 0.5 * meanLower) : 0.5;
   return { applicable: true, v, sumT, mean, sigmaHat, meanLower, p, minEntropy: minEntropyOf(p) };
 }
 
-/** Steps 1 to 4: the sequence is cut where a value comes for the second time since the last cut. */
+/** Steps 1 to 4: cuts the sequence where a value occurs for the second time since the last cut. */
 function waitForCollisions(bits: Uint8Array) {
   let v = 0;
   let sumT = 0;
   let sumSquares = 0;
   for (;;) {
     const wait = bits[sumT] === bits[sumT + 1] ? 2 : 3;
-    // A collision that would come behind the end does not count.
+    // A collision beyond the end does not count.
     if (sumT + wait > bits.length) return { v, sumT, sumSquares };
     v++;
     sumT += wait;

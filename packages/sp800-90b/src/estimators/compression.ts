@@ -7,18 +7,18 @@ import {
   Z_99,
 } from './_estimate.ts';
 
-/** Step 1: b, the bits of a block. */
+/** Step 1: b, the number of bits in a block. */
 const BLOCK_BITS = 6;
 
 const BLOCK_VALUES = 2 ** BLOCK_BITS;
 
-/** Step 2: d, the blocks that fill the dictionary and are not scored. */
+/** Step 2: d, the number of blocks that fill the dictionary and are not scored. */
 const DICTIONARY_BLOCKS = 1_000;
 
 /** Step 6: the correction c of the standard deviation for b = 6. */
 const CORRECTION = 0.5907;
 
-/** Where (1 − z)^u has fallen below this, the rest of the sums is below the rounding of what was added. */
+/** Once (1 − z)^u is below this, the rest of the sums is smaller than the rounding error. */
 const NEGLIGIBLE = 1e-30;
 
 export interface CompressionEstimate extends Estimate {
@@ -28,7 +28,7 @@ export interface CompressionEstimate extends Estimate {
   readonly p: number;
 }
 
-/** `dictionaryBlocks` is the standard's d; only its worked example has another. */
+/** `dictionaryBlocks` is the standard's d. Only the worked example uses another value. */
 export function compressionEstimate(
   bits: Uint8Array,
   dictionaryBlocks: number = DICTIONARY_BLOCKS,
@@ -53,12 +53,13 @@ export function compressionEstimate(
 }
 
 /**
- * Steps 3 to 5: sums of log2 of the distance of each block from its last occurrence, and of its square.
- * Equal distances are counted first: p hangs on the last digits of the mean where it is near 2^-b.
+ * Steps 3 to 5: returns the sums of log2 of the distance of each block from its last occurrence,
+ * and of its square. Equal distances are counted first, because p depends on the last digits of the
+ * mean where it is near 2^-b.
  */
 function scoreDistances(bits: Uint8Array, dictionaryBlocks: number, logs: Float64Array) {
   const blocks = logs.length - 1;
-  // Blocks count from 1; one that has not occurred counts as block 0.
+  // Blocks count from 1. A block that has not occurred counts as block 0.
   const lastSeen = new Int32Array(BLOCK_VALUES);
   const counts = new Int32Array(blocks + 1);
   for (let block = 1, at = 0; block <= blocks; block++) {
@@ -77,7 +78,10 @@ function scoreDistances(bits: Uint8Array, dictionaryBlocks: number, logs: Float6
   return { sum, sumSquares };
 }
 
-/** Step 8: the p whose mean is `meanLower`. It falls as p rises; where it starts below, p is 2^-b. */
+/**
+ * Step 8: returns the p with mean `meanLower`. The mean falls as p rises. If it starts below, p is
+ * 2^-b.
+ */
 function solveForP(meanLower: number, dictionaryBlocks: number, logs: Float64Array): number {
   const meanOf = (p: number): number =>
     partialMean(p, dictionaryBlocks, logs) +
@@ -94,8 +98,8 @@ function solveForP(meanLower: number, dictionaryBlocks: number, logs: Float64Arr
 }
 
 /**
- * Step 8: G(z). Its double sum over t and u, in the order of u: with a_u = log2(u)·(1 − z)^(u−1), each
- * u < t enters z²·a_u and u = t enters z·a_t.
+ * Step 8: returns G(z). Its double sum over t and u is computed in the order of u: with a_u =
+ * log2(u)·(1 − z)^(u−1), each u < t adds z²·a_u, and u = t adds z·a_t.
  */
 function partialMean(z: number, dictionaryBlocks: number, logs: Float64Array): number {
   const blocks = logs.length - 1;

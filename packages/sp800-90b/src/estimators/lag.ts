@@ -2,12 +2,12 @@
 import { type NotApplicable, notApplicable } from './_estimate.ts';
 import { type PredictionEstimate, PredictionTally, predictionEstimate } from './_prediction.ts';
 
-/** Step 1: D, the longest lag; a power of two. */
+/** Step 1: D, the longest lag, a power of two. */
 const MAX_LAG = 128;
 
 const RING_MASK = MAX_LAG - 1;
 
-/** `maxLag` is another in the standard's worked example only. */
+/** Only the standard's worked example sets `maxLag`. */
 export function lagEstimate(
   symbols: Uint8Array,
   alphabetSize: number,
@@ -15,8 +15,8 @@ export function lagEstimate(
 ): PredictionEstimate | NotApplicable {
   if (symbols.length < 3) return notApplicable('needs at least 3 samples');
   const scores = new Int32Array(maxLag + 1);
-  // The lags that predict a symbol are the distances to where it occurred before. Going from one such
-  // place to the one before it meets them in rising order, as step 3d does, and no others.
+  // The lags that predict a symbol are the distances to its earlier occurrences. Walking back
+  // through these occurrences visits the lags in rising order, as in step 3d, and no others.
   const lastSeen = new Int32Array(alphabetSize).fill(-1 - maxLag);
   const seenBefore = new Int32Array(MAX_LAG);
   const tally = new PredictionTally();
@@ -25,7 +25,7 @@ export function lagEstimate(
   seenBefore[0] = -1 - maxLag;
   for (let i = 1; i < symbols.length; i++) {
     const symbol = symbols[i];
-    // Steps 3b and 3c, with the winner of the predictions before.
+    // Steps 3b and 3c, with the winner of the earlier predictions.
     tally.add(symbols[i - winner] === symbol);
     let best = scores[winner];
     const oldest = i - maxLag;

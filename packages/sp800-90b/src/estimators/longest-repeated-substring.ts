@@ -16,16 +16,17 @@ export interface LongestRepeatedSubstringEstimate extends Estimate {
   readonly pUpper: number;
 }
 
-/** `cutoff` is another in the standard's worked example only. */
+/** Only the standard's worked example sets `cutoff`. */
 export function longestRepeatedSubstringEstimate(
   { length, longest: v, mostCommon, equalPairs }: TupleCounts,
   cutoff: number = TUPLE_CUTOFF,
 ): LongestRepeatedSubstringEstimate | NotApplicable {
-  // Steps 1 and 2: from the shortest tuples of which none occurs `cutoff` times to the longest repeated.
+  // Steps 1 and 2: from the shortest tuples that never occur `cutoff` times to the longest repeated
+  // ones.
   let u = 1;
   while (u <= v && mostCommon[u] >= cutoff) u++;
   if (u > v) return notApplicable(`no substring is repeated fewer than ${cutoff} times`);
-  // Step 3: the probability that two W-tuples are equal, a symbol.
+  // Step 3: the probability that two W-tuples are equal, per symbol.
   let pHat = 0;
   for (let w = u; w <= v; w++) {
     const pairs = ((length - w) * (length - w + 1)) / 2;

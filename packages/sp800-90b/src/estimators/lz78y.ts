@@ -6,10 +6,10 @@ import { extendHash, PrefixDictionary } from './_prefix-dictionary.ts';
 /** Step 1: B, the longest prefix. */
 const MAX_PREFIX = 16;
 
-/** Step 1: prefixes in the dictionary, of all lengths together. */
+/** Step 1: number of prefixes in the dictionary, over all lengths. */
 const MAX_DICTIONARY_SIZE = 65_536;
 
-/** `maxPrefix` is another in the standard's worked example only. */
+/** Only the standard's worked example sets `maxPrefix`. */
 export function lz78yEstimate(
   symbols: Uint8Array,
   alphabetSize: number,
@@ -22,7 +22,7 @@ export function lz78yEstimate(
   return predictionEstimate(tally, predictions, alphabetSize);
 }
 
-/** Step 3: the prediction is that of the prefix with the greatest count; of several the longest. */
+/** Step 3: predicts by the prefix with the greatest count, or the longest of several. */
 function predictSymbols(symbols: Uint8Array, maxPrefix: number): PredictionTally {
   const dictionaries = Array.from(
     { length: maxPrefix + 1 },
@@ -54,8 +54,8 @@ function predictSymbols(symbols: Uint8Array, maxPrefix: number): PredictionTally
 }
 
 /**
- * The same for symbols 0 and 1, where a table takes the place of the dictionaries: at 2·prefix + symbol
- * the count of the pair, prefixes of all lengths told apart by a one before their first bit.
+ * Does the same for symbols 0 and 1, with a table instead of the dictionaries. The count of a pair
+ * is at 2·prefix + symbol. A one before the first bit distinguishes prefixes of different lengths.
  */
 function predictBits(bits: Uint8Array, maxPrefix: number): PredictionTally {
   const counts = new Int32Array(2 ** (maxPrefix + 2));

@@ -1,7 +1,7 @@
 /** The Markov estimate: SP 800-90B §6.3.3, for binary input only. */
 import { type Estimate, type NotApplicable, notApplicable } from './_estimate.ts';
 
-/** Step 3: the length of the sequences whose probability is bounded. */
+/** Step 3: the length, in bits, of the sequences whose probability is bounded. */
 const SEQUENCE_BITS = 128;
 
 export interface MarkovEstimate extends Estimate {
@@ -21,10 +21,10 @@ export function markovEstimate(bits: Uint8Array): MarkovEstimate | NotApplicable
   // Step 1.
   const p1 = (c01 + c11 + bits[0]) / bits.length;
   const p0 = 1 - p1;
-  // Step 2. A value that nothing follows has no transitions.
+  // Step 2. A value that is never followed by another has no transitions.
   const [p00, p01] = shares(c00, c01);
   const [p10, p11] = shares(c10, c11);
-  // Step 3, its table row by row, as −log2 of the probability. Impossible sequences are infinite.
+  // Step 3: its table row by row, as −log2 of the probability. Impossible sequences give infinity.
   const [h0, h1, h00, h01, h10, h11] = [p0, p1, p00, p01, p10, p11].map((p) => -Math.log2(p));
   const bound = Math.min(
     h0 + 127 * h00,
@@ -35,12 +35,12 @@ export function markovEstimate(bits: Uint8Array): MarkovEstimate | NotApplicable
     h1 + 127 * h11,
     SEQUENCE_BITS,
   );
-  // Step 4; `+ 0` takes the sign from −0.
+  // Step 4. `+ 0` turns −0 into 0.
   const minEntropy = bound / SEQUENCE_BITS + 0;
   return { applicable: true, p0, p1, p00, p01, p10, p11, pHatMax: 2 ** -bound, minEntropy };
 }
 
-/** How often 00, 01, 10 and 11 occur, overlapping. */
+/** Counts overlapping occurrences of 00, 01, 10 and 11. */
 function countTransitions(bits: Uint8Array): Int32Array {
   const counts = new Int32Array(4);
   for (let i = 1; i < bits.length; i++) counts[2 * bits[i - 1] + bits[i]]++;

@@ -16,7 +16,7 @@ export interface MostCommonValueEstimate extends Estimate {
   readonly pUpper: number;
 }
 
-/** On symbols below `alphabetSize`. */
+/** Estimates on symbols below `alphabetSize`. */
 export function mostCommonValueEstimate(
   symbols: Uint8Array,
   alphabetSize: number,
@@ -37,8 +37,8 @@ function fromMode(modeCount: number, length: number): MostCommonValueEstimate {
 }
 
 /**
- * Min-entropy per bit, 0…1, of a sequence of `lengthBits` ≥ 2 bits with `ones` ones.
- * Throws `RangeError` when the counts cannot belong together.
+ * Returns the min-entropy per bit, 0…1, of a sequence of `lengthBits` ≥ 2 bits with `ones` ones.
+ * Throws `RangeError` if the counts are inconsistent.
  */
 export function mostCommonValueMinEntropy(ones: number, lengthBits: number): number {
   if (!Number.isInteger(lengthBits) || lengthBits < 2) {

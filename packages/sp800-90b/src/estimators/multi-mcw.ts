@@ -5,13 +5,13 @@ import { type PredictionEstimate, PredictionTally, predictionEstimate } from './
 /** Step 1. */
 const WINDOWS: readonly number[] = [63, 255, 1_023, 4_095];
 
-/** `windows`, in rising order, are others in the standard's worked example only. */
+/** Only the standard's worked example sets `windows`, in rising order. */
 export function multiMcwEstimate(
   symbols: Uint8Array,
   alphabetSize: number,
   windows: readonly number[] = WINDOWS,
 ): PredictionEstimate | NotApplicable {
-  // The text asks for no more than the shortest window; NIST's program for the longest, as we do.
+  // The text needs only the shortest window. NIST's program and this code need the longest.
   const longest = Math.max(...windows);
   if (symbols.length <= longest) return notApplicable(`needs at least ${longest + 1} samples`);
   const predictors = windows.map((size) => new Window(symbols, alphabetSize, size));
@@ -20,7 +20,7 @@ export function multiMcwEstimate(
   let winner = 0;
   for (let i = windows[0]; i < symbols.length; i++) {
     const symbol = symbols[i];
-    // Steps 3b to 3d, with the winner of the predictions before.
+    // Steps 3b to 3d, with the winner of the earlier predictions.
     tally.add(predictors[winner].mode === symbol);
     for (let j = 0; j < predictors.length; j++) {
       const predictor = predictors[j];
@@ -33,7 +33,7 @@ export function multiMcwEstimate(
   return predictionEstimate(tally, symbols.length - windows[0], alphabetSize);
 }
 
-/** The most common symbol of the last `size`; of several the one that was seen last. */
+/** The most common symbol of the last `size` ones, or the most recent of several. */
 class Window {
   readonly size: number;
   mode = 0;
@@ -49,7 +49,7 @@ class Window {
     for (let i = 0; i < size; i++) this.#take(i);
   }
 
-  /** Takes symbol `i` and drops the one that leaves the window. */
+  /** Adds symbol `i` and removes the one that leaves the window. */
   slide(i: number): void {
     const dropped = this.#symbols[i - this.size];
     const dropsMode = dropped === this.mode;

@@ -6,10 +6,10 @@ import { extendHash, PrefixDictionary } from './_prefix-dictionary.ts';
 /** Step 1: D, the longest prefix. */
 const MAX_DEPTH = 16;
 
-/** Step 1: pairs of prefix and symbol that are kept for each length of prefix. */
+/** Step 1: number of (prefix, symbol) pairs kept for each prefix length. */
 const MAX_ENTRIES = 100_000;
 
-/** `maxDepth` is another in the standard's worked example only. */
+/** Only the standard's worked example sets `maxDepth`. */
 export function multiMmcEstimate(
   symbols: Uint8Array,
   alphabetSize: number,
@@ -23,8 +23,9 @@ export function multiMmcEstimate(
 }
 
 /**
- * Steps 4 to 6 in one pass, as NIST's program: the models of all depths predict a sample and then count
- * it. A prefix that is not held is not looked for at greater depths, where it cannot be held either.
+ * Steps 4 to 6 in one pass, as in NIST's program: the models of all depths predict a sample and
+ * then count it. If a prefix is not held, longer ones are not looked up, because they cannot be
+ * held either.
  */
 function predictSymbols(symbols: Uint8Array, maxDepth: number): PredictionTally {
   const models = Array.from({ length: maxDepth }, (_, d) => new PrefixDictionary(symbols, d + 1));
@@ -50,15 +51,15 @@ function predictSymbols(symbols: Uint8Array, maxDepth: number): PredictionTally 
       } else if (mayAdd) prefix = model.add(i, hash);
       if (prefix >= 0) model.count(prefix, symbol, mayAdd);
     }
-    // As NIST's program: where the winner has no prediction, a run goes on.
+    // As in NIST's program: if the winner has no prediction, a run continues.
     if (isCorrect !== null) tally.add(isCorrect);
   }
   return tally;
 }
 
 /**
- * The same for symbols 0 and 1, where a table takes the place of the dictionaries: at 2·prefix + symbol
- * the count of the pair, prefixes of all lengths told apart by a one before their first bit.
+ * Does the same for symbols 0 and 1, with a table instead of the dictionaries. The count of a pair
+ * is at 2·prefix + symbol. A one before the first bit distinguishes prefixes of different lengths.
  */
 function predictBits(bits: Uint8Array, maxDepth: number): PredictionTally {
   const counts = new Int32Array(2 ** (maxDepth + 2));

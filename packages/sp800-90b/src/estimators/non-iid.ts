@@ -1,9 +1,9 @@
 /**
- * The non-IID track: NIST SP 800-90B §3.1.3 with the estimators of §6.3, on samples that are known or
- * feared not to be independent and identically distributed. https://doi.org/10.6028/NIST.SP.800-90B
+ * The non-IID track: NIST SP 800-90B §3.1.3 with the estimators of §6.3, for samples that may not
+ * be independent and identically distributed. https://doi.org/10.6028/NIST.SP.800-90B
  *
- * Where the text leaves something open or NIST's program ea_non_iid does other than the text, this does
- * as the program, and the line says so.
+ * Where the text is open, or NIST's program ea_non_iid departs from it, this code follows the
+ * program. The line that does so says it.
  */
 import { type Estimate, type NotApplicable, notApplicable } from './_estimate.ts';
 import { countTuples, type TupleCounts } from './_tuple-counts.ts';
@@ -20,12 +20,12 @@ import { tTupleEstimate } from './t-tuple.ts';
 
 export type { Estimate, NotApplicable } from './_estimate.ts';
 
-/** §3.1.1: the samples an assessment needs. Fewer are assessed too; the caller says so. */
+/** §3.1.1: samples needed for an assessment. Fewer are also assessed; the caller reports it. */
 export const ASSESSMENT_SAMPLES = 1_000_000;
 
 /**
- * Samples times bits per symbol. Counts are exact up to here (`countTuples`), and 1.3 GB of memory hold
- * the suffix array of the bits.
+ * Limit for samples times bits per symbol. Counts are exact up to this limit (`countTuples`), and
+ * the suffix array of the bits needs 1.3 GB of memory.
  */
 export const MAX_ASSESSED_BITS: number = 2 ** 27;
 
@@ -46,7 +46,7 @@ export const ESTIMATOR_NAMES = [
 
 export type EstimatorName = (typeof ESTIMATOR_NAMES)[number];
 
-/** An estimate with the intermediate values of its estimator, or why there is none. */
+/** An estimate with the intermediate values of its estimator, or the reason why there is none. */
 export type Outcome =
   | (Estimate & { readonly [figure: string]: number | boolean | null })
   | NotApplicable;
@@ -56,11 +56,14 @@ export type Outcomes = Readonly<Record<EstimatorName, Outcome>>;
 export interface NonIidAssessment {
   readonly samples: number;
   readonly bitsPerSymbol: number;
-  /** Different symbols among the samples. */
+  /** Number of different symbols among the samples. */
   readonly alphabetSize: number;
-  /** On the samples as they are. */
+  /** Outcomes on the samples. */
   readonly literal: Outcomes;
-  /** On their bits, most significant first; `null` for samples of one bit or two values. */
+  /**
+   * Outcomes on the bits of the samples, most significant first; `null` for samples of one bit or
+   * two values.
+   */
   readonly bitstring: Outcomes | null;
   /** Bits a symbol: the smallest estimate of `literal`. */
   readonly hOriginal: number;
@@ -70,7 +73,7 @@ export interface NonIidAssessment {
   readonly minEntropyPerSymbol: number;
 }
 
-/** What runs now: an estimator, and the number of those that have ended. */
+/** The estimator that runs now, and the number of finished ones. */
 export interface EstimatorProgress {
   readonly estimator: EstimatorName;
   readonly input: string;
@@ -81,21 +84,21 @@ export interface EstimatorProgress {
 export type OnProgress = (progress: EstimatorProgress) => void;
 
 export interface NonIidOptions {
-  /** 1 to 8; the bits of the greatest sample unless given, as NIST's program. */
+  /** 1 to 8. The default is the width of the greatest sample, as in NIST's program. */
   readonly bitsPerSymbol?: number;
   readonly onProgress?: OnProgress;
 }
 
 /**
- * Assesses one sample a byte, in the low bits. Throws `RangeError` when a sample does not fit, or for
- * none or too many of them. `samples` stay the caller's; copies are wiped.
+ * Assesses samples, one a byte in the low bits. Throws `RangeError` if a sample does not fit, or if
+ * there are none or too many. The caller owns `samples`; copies are wiped.
  */
 export function assessNonIid(samples: Uint8Array, options: NonIidOptions = {}): NonIidAssessment {
   const { bitsPerSymbol = bitsOfGreatest(samples), onProgress } = options;
   assertSamples(samples, bitsPerSymbol);
   const { symbols, alphabetSize } = mapDown(samples);
-  // As NIST's program: two values are a binary input, whatever bits they came in, and their bit
-  // string is not assessed.
+  // As in NIST's program: two values are a binary input, whatever their bits, and their bit string
+  // is not assessed.
   const bits = alphabetSize > 2 ? toBits(samples, bitsPerSymbol) : null;
   try {
     const progress = progressOf(onProgress, bits ? 2 : 1);
@@ -121,7 +124,7 @@ export function assessNonIid(samples: Uint8Array, options: NonIidOptions = {}): 
   }
 }
 
-/** The reports of `runs` runs of all estimators, one after the other. */
+/** Returns the progress reporter for `runs` successive runs of all estimators. */
 export function progressOf(
   onProgress: OnProgress | undefined,
   runs: number,
@@ -163,7 +166,7 @@ export function estimate(
   return Object.fromEntries(outcomes);
 }
 
-/** The smallest estimate; infinite when no estimator applied. */
+/** Returns the smallest estimate, or Infinity if no estimator applied. */
 export function smallest(outcomes: Outcomes): number {
   const estimates = Object.values(outcomes).map((outcome) =>
     outcome.applicable ? outcome.minEntropy : Infinity,
@@ -172,8 +175,8 @@ export function smallest(outcomes: Outcomes): number {
 }
 
 /**
- * As NIST's program: where symbols are missing the others move together, in their order, so that an
- * estimator's 1/k speaks of the symbols there are.
+ * Renumbers the symbols in order without gaps, as NIST's program does, so that an estimator's 1/k
+ * refers to the symbols that occur.
  */
 export function mapDown(samples: Uint8Array): { symbols: Uint8Array; alphabetSize: number } {
   const table = new Uint8Array(256);
@@ -187,7 +190,10 @@ export function mapDown(samples: Uint8Array): { symbols: Uint8Array; alphabetSiz
   return { symbols, alphabetSize };
 }
 
-/** §3.1.3: all bits of all samples, one a byte. NIST's program cuts them to 1,000,000 on request only. */
+/**
+ * §3.1.3: returns all bits of all samples, one a byte. NIST's program cuts them to 1,000,000 only
+ * on request.
+ */
 function toBits(samples: Uint8Array, bitsPerSymbol: number): Uint8Array {
   const bits = new Uint8Array(samples.length * bitsPerSymbol);
   for (let i = 0, to = 0; i < samples.length; i++) {
@@ -196,14 +202,17 @@ function toBits(samples: Uint8Array, bitsPerSymbol: number): Uint8Array {
   return bits;
 }
 
-/** As NIST's program takes it where the width of samples is not given. */
+/** Returns the width of the greatest sample, which NIST's program uses if no width is given. */
 export function bitsOfGreatest(samples: Uint8Array): number {
   let used = 1;
   for (let i = 0; i < samples.length; i++) used |= samples[i];
   return 32 - Math.clz32(used);
 }
 
-/** Throws `RangeError`; its message names where a sample is, never the sample. */
+/**
+ * Throws `RangeError` on invalid samples. The message names the position of a sample, never its
+ * value.
+ */
 export function assertSamples(samples: Uint8Array, bitsPerSymbol: number): void {
   if (
     !Number.isInteger(bitsPerSymbol) ||
@@ -228,7 +237,7 @@ export function assertSamples(samples: Uint8Array, bitsPerSymbol: number): void 
   }
 }
 
-/** Where the first sample of more than `bitsPerSymbol` bits is; −1 when all fit. */
+/** Returns the position of the first sample of more than `bitsPerSymbol` bits, or −1 if all fit. */
 export function firstTooWide(samples: Uint8Array, bitsPerSymbol: number): number {
   return samples.findIndex((sample) => sample >>> bitsPerSymbol !== 0);
 }

@@ -17,44 +17,44 @@ import {
 /** §3.1.4.1: r restarts of c samples each. */
 export const RESTARTS = 1_000;
 
-/** §3.1.4.3: the chance that sound samples fail, over all rows and columns. */
+/** §3.1.4.3: probability that sound samples fail, over all rows and columns. */
 const FALSE_ALARM = 0.01;
 
-/** The same for one row or column: 0.000005 in the text, which rounds it. */
+/** The same probability for one row or column. The text rounds it to 0.000005. */
 const ALPHA = -Math.expm1(Math.log1p(-FALSE_ALARM) / (2 * RESTARTS));
 
-/** §3.1.4.3. */
+/** Result of the sanity check of §3.1.4.3. */
 export interface SanityCheck {
-  /** X_max: occurrences of the most common value of a row or column, the most of all of them. */
+  /** X_max: the greatest count of the most common value of any row or column. */
   readonly maxCount: number;
-  /** The most that pass. */
+  /** Greatest count that passes. */
   readonly cutoff: number;
   readonly passed: boolean;
-  /** The figure of the text, to which `cutoff` does not go back: Pr(X ≥ X_max), X binomial. */
+  /** The text's figure Pr(X ≥ X_max) for binomial X. `cutoff` does not follow from it. */
   readonly binomialTail: number;
 }
 
 export interface RestartAssessment {
   readonly bitsPerSymbol: number;
   readonly alphabetSize: number;
-  /** H_I, as it was given. */
+  /** H_I, as given. */
   readonly initialMinEntropy: number;
   readonly sanityCheck: SanityCheck;
-  /** On the matrix read row by row, that is restart by restart. */
+  /** Outcomes on the matrix read row by row, that is restart by restart. */
   readonly rows: Outcomes;
-  /** On the matrix read column by column. */
+  /** Outcomes on the matrix read column by column. */
   readonly columns: Outcomes;
-  /** H_r and H_c, bits a symbol. */
+  /** H_r and H_c in bits a symbol. */
   readonly hRows: number;
   readonly hColumns: number;
-  /** §3.1.4.2: neither is below H_I / 2. */
+  /** §3.1.4.2: true if neither is below H_I / 2. */
   readonly validationPassed: boolean;
-  /** min(H_r, H_c, H_I), or 0 when a check failed: then no entropy is awarded. */
+  /** min(H_r, H_c, H_I), or 0 if a check failed: then no entropy is awarded. */
   readonly minEntropyPerSymbol: number;
 }
 
 export interface RestartOptions {
-  /** 1 to 8; the bits of the greatest sample unless given. */
+  /** 1 to 8. The default is the width of the greatest sample. */
   readonly bitsPerSymbol?: number;
   /** H_I of §3.1.3, above 0 and at most `bitsPerSymbol`. */
   readonly initialMinEntropy: number;
@@ -62,7 +62,7 @@ export interface RestartOptions {
 }
 
 /**
- * Assesses a matrix of 1000 × 1000 samples, one a byte, row by row. Throws `RangeError` when it is
+ * Assesses a matrix of 1000 × 1000 samples, one a byte, row by row. Throws `RangeError` if it has
  * another size, a sample does not fit or H_I is out of range. Copies are wiped.
  */
 export function assessRestarts(matrix: Uint8Array, options: RestartOptions): RestartAssessment {
@@ -77,7 +77,7 @@ export function assessRestarts(matrix: Uint8Array, options: RestartOptions): Res
     );
     const sanityCheck = checkSanity(maxCount, initialMinEntropy);
     const progress = progressOf(onProgress, 2);
-    // §3.1.4.2. As NIST's program: on the symbols only, not on their bits.
+    // §3.1.4.2. As in NIST's program, only on the symbols, not on their bits.
     const rows = estimate(symbols, alphabetSize, (name) => progress(name, 'rows'));
     const columns = estimate(transposed, alphabetSize, (name) => progress(name, 'columns'));
     const hRows = Math.min(bitsPerSymbol, smallest(rows));
@@ -138,10 +138,11 @@ function mostCommonOfRows(matrix: Uint8Array, alphabetSize: number): number {
 }
 
 /**
- * §3.1.4.3. The text takes the most common value for a binomial count at p = 2^-H_I, although it is the
- * greatest of several: of sound 8-bit samples four matrices in five would fail. NIST's program simulates
- * that greatest count for as many symbols of probability p as there can be and one for the rest, and
- * takes its 1 − α quantile. We take the same quantile, computed and not simulated.
+ * §3.1.4.3. The text treats the count of the most common value as binomial with p = 2^-H_I,
+ * although it is the greatest of several counts: four of five matrices of sound 8-bit samples would
+ * fail. NIST's program simulates the greatest count for as many symbols of probability p as
+ * possible and one for the rest, and takes its 1 − α quantile. This code computes the same quantile
+ * instead of simulating it.
  */
 export function checkSanity(maxCount: number, initialMinEntropy: number): SanityCheck {
   const p = 2 ** -initialMinEntropy;
@@ -157,16 +158,16 @@ export function checkSanity(maxCount: number, initialMinEntropy: number): Sanity
 }
 
 /**
- * The probability that none of the symbols occurs more than `most` times in 1000 samples. Counts of
- * independent Poisson variables, on the condition that their sum is 1000, have this joint law.
+ * Returns the probability that no symbol occurs more than `most` times in 1000 samples. Independent
+ * Poisson counts, given that their sum is 1000, have this joint distribution.
  */
 function probabilityOfAtMost(most: number, p: number): number {
-  // A p that is 1/k but for its rounding has k symbols and no rest.
+  // A p that equals 1/k up to rounding has k symbols and no rest.
   const common = Math.floor(1 / p + 1e-9);
   const rest = Math.max(0, 1 - common * p);
   const one = truncatedPoisson(RESTARTS * p, most);
   let sum = truncatedPoisson(RESTARTS * rest, most);
-  // The law of the sum of `common` counts, by squaring.
+  // The distribution of the sum of `common` counts, by repeated squaring.
   let power = one;
   for (let left = common; left > 0; left >>= 1) {
     if (left & 1) sum = convolve(sum, power);
@@ -175,7 +176,7 @@ function probabilityOfAtMost(most: number, p: number): number {
   return sum[RESTARTS] / truncatedPoisson(RESTARTS, RESTARTS)[RESTARTS];
 }
 
-/** Probabilities of 0…1000 at this mean, 0 above `most`. */
+/** Returns the probabilities of 0…1000 for this mean, 0 above `most`. */
 function truncatedPoisson(mean: number, most: number): Float64Array {
   const law = new Float64Array(RESTARTS + 1);
   let logP = -mean;
@@ -186,7 +187,7 @@ function truncatedPoisson(mean: number, most: number): Float64Array {
   return law;
 }
 
-/** The law of the sum of two counts, up to 1000. */
+/** Returns the distribution of the sum of two counts, up to 1000. */
 function convolve(a: Float64Array, b: Float64Array): Float64Array {
   const sum = new Float64Array(RESTARTS + 1);
   for (let i = 0; i <= RESTARTS; i++) {
@@ -196,7 +197,7 @@ function convolve(a: Float64Array, b: Float64Array): Float64Array {
   return sum;
 }
 
-/** Pr(X ≥ count), X binomial with 1000 trials. */
+/** Returns Pr(X ≥ count) for binomial X with 1000 trials. */
 function binomialTailAt(count: number, p: number): number {
   if (p === 1) return 1;
   let logP = 0;

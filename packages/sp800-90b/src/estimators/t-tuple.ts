@@ -8,7 +8,7 @@ import {
 } from './_estimate.ts';
 import type { TupleCounts } from './_tuple-counts.ts';
 
-/** Step 1: how often the most common t-tuple must occur at least. */
+/** Step 1: least number of occurrences of the most common t-tuple. */
 export const TUPLE_CUTOFF = 35;
 
 export interface TTupleEstimate extends Estimate {
@@ -17,12 +17,12 @@ export interface TTupleEstimate extends Estimate {
   readonly pUpper: number;
 }
 
-/** `cutoff` is another in the standard's worked example only. */
+/** Only the standard's worked example sets `cutoff`. */
 export function tTupleEstimate(
   { length, longest, mostCommon }: TupleCounts,
   cutoff: number = TUPLE_CUTOFF,
 ): TTupleEstimate | NotApplicable {
-  // Step 1: the longest tuples of which one occurs `cutoff` times.
+  // Step 1: the longest tuples with one that occurs `cutoff` times.
   let t = 0;
   while (t < longest && mostCommon[t + 1] >= cutoff) t++;
   if (t === 0) return notApplicable(`no symbol occurs ${cutoff} times`);

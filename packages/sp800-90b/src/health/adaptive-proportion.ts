@@ -1,5 +1,5 @@
 /**
- * The adaptive proportion test: NIST SP 800-90B §4.4.2. It sees a source in which one symbol has
+ * The adaptive proportion test: NIST SP 800-90B §4.4.2. It detects a source in which one symbol has
  * become too frequent.
  */
 import type { Alarm, Levels } from './levels.ts';
@@ -7,7 +7,8 @@ import type { Alarm, Levels } from './levels.ts';
 export class AdaptiveProportionTest {
   readonly #cutoffs: Levels;
   readonly #windowSamples: number;
-  // §4.4.2's A, the first symbol of the window, B, how often it was met, and i, the samples since.
+  // §4.4.2's A: the first symbol of the window; B: its count so far; i: samples since the start of
+  // the window.
   #A = 0;
   #B = 0;
   #i = 0;
@@ -17,11 +18,12 @@ export class AdaptiveProportionTest {
     this.#windowSamples = windowSamples;
   }
 
-  /** Takes `samples` into account; the worst alarm among them, by its index in `samples`. */
+  /** Tests `samples` and returns the worst alarm, with an index in `samples`, or null. */
   check(samples: Uint8Array): Alarm | null {
     const { intermittent, permanent } = this.#cutoffs;
     const W = this.#windowSamples;
-    // §4.4's C: the cutoff of the first level, and once that is met of the second.
+    // §4.4's C: the cutoff of the intermittent level, and once that is reached, of the permanent
+    // one.
     let C = intermittent;
     let alarm: Alarm | null = null;
     let A = this.#A;
@@ -30,7 +32,7 @@ export class AdaptiveProportionTest {
     for (let sample = 0; sample < samples.length; sample++) {
       const X = samples[sample];
       if (i === 0) {
-        // Steps 1 and 2: the first sample of a window is the symbol to count, and is counted.
+        // Steps 1 and 2: the first sample of a window is the counted symbol, and counts itself.
         A = X;
         B = 1;
       } else if (X === A) {
@@ -41,7 +43,7 @@ export class AdaptiveProportionTest {
           C = B >= permanent ? Infinity : permanent;
         }
       }
-      // Step 4: windows follow one another without overlap.
+      // Step 4: windows do not overlap.
       i = i + 1 === W ? 0 : i + 1;
     }
     this.#A = A;
@@ -50,7 +52,7 @@ export class AdaptiveProportionTest {
     return alarm;
   }
 
-  /** Forgets the window. */
+  /** Discards the window. */
   reset(): void {
     this.#A = 0;
     this.#B = 0;

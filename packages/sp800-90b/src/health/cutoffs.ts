@@ -2,7 +2,7 @@
  * Cutoffs of the continuous health tests: NIST SP 800-90B, Recommendation for the Entropy Sources
  * Used for Random Bit Generation, §4.4. https://doi.org/10.6028/NIST.SP.800-90B
  *
- * H is the min-entropy of a sample in bits, so that no symbol is likelier than 2^-H; α is the
+ * H is the min-entropy of a sample in bits: no symbol is more probable than 2^-H. α is the
  * probability that a run or a window of such samples is a false alarm.
  */
 
@@ -13,7 +13,7 @@ export function repetitionCountCutoff(alphaLog2: number, H: number): number {
   return 1 + Math.ceil(-alphaLog2 / H);
 }
 
-/** §4.4.2: the window has 1,024 samples of a binary source, 512 of any other. */
+/** §4.4.2: the window is 1,024 samples for a binary source, 512 for any other. */
 export function adaptiveProportionWindow(bitsPerSample: number): number {
   return bitsPerSample === 1 ? 1024 : 512;
 }
@@ -21,14 +21,14 @@ export function adaptiveProportionWindow(bitsPerSample: number): number {
 /**
  * §4.4.2, corrected: C = 2 + qbinom(1 − α, W − 1, 2^-H), at most W.
  *
- * The text prints C = 1 + critbinom(W, 2^-H, 1 − α), as if all W samples might match. The first one
- * is the symbol that is counted and always does: chance has W − 1 samples, of which C − 1 have to
- * match. The printed cutoff is the same or lower by one; where it is lower, its false alarms are
- * more frequent than α.
+ * The text prints C = 1 + critbinom(W, 2^-H, 1 − α), as if all W samples could match. The first
+ * sample is the counted symbol and always matches, so by chance C − 1 of the other W − 1 samples
+ * have to match. The printed cutoff is the same or lower by one. If it is lower, its false alarms
+ * are more frequent than α.
  *
- * At small H even W equal samples are likelier than α. The cutoff is W then, because a higher one
- * could not be reached (FIPS 140-2 Implementation Guidance 7.19): false alarms of such sources have
- * a probability of 2^(−H(W−1)) > α.
+ * At small H even W equal samples are more probable than α. The cutoff is then W, because a higher
+ * one is unreachable (FIPS 140-2 Implementation Guidance 7.19). False alarms of such sources have a
+ * probability of 2^(−H(W−1)) > α.
  */
 export function adaptiveProportionCutoff(
   alphaLog2: number,
@@ -42,19 +42,19 @@ export function adaptiveProportionCutoff(
 }
 
 /**
- * The least k with P(X ≥ k) ≤ α for X ~ Binomial(trials, 2^-H): 1 + critbinom(trials, 2^-H, 1 − α),
- * and trials + 1 if there is none.
+ * Returns the least k with P(X ≥ k) ≤ α for X ~ Binomial(trials, 2^-H): 1 + critbinom(trials, 2^-H,
+ * 1 − α), or trials + 1 if there is none.
  *
- * The tail is summed from its far end, where its terms are smallest: 1 − 2^-60 is 1 in a double,
- * so that no quantile of the lower tail could be asked for it.
+ * The tail is summed from its far end, where its terms are smallest. A quantile of the lower tail
+ * is useless, because 1 − 2^-60 is 1 in a double.
  */
 export function rareCount(alphaLog2: number, H: number, trials: number): number {
   assertAlpha(alphaLog2);
   assertEntropy(H);
   const alpha = 2 ** alphaLog2;
-  // log2((1 − p) / p) with p = 2^-H; expm1 keeps the digits of 1 − p when p is near 1.
+  // log2((1 − p) / p) with p = 2^-H. `expm1` keeps the digits of 1 − p when p is near 1.
   const oddsLog2 = Math.log2(-Math.expm1(-H * Math.LN2)) + H;
-  // P(X = k) as log2, from k = trials downwards: it may lie far below the least double.
+  // P(X = k) as log2, from k = trials downwards, because it can be far below the least double.
   let termLog2 = -H * trials;
   let tail = 0;
   for (let k = trials; k >= 0; k--) {

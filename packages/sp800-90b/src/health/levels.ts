@@ -1,25 +1,25 @@
-/** The two levels of the health tests, and what a test that falls hands back. */
+/** The two alarm levels of the health tests, and the alarm itself. */
 
-/** `intermittent`: drop the samples and test anew. `permanent`: the source is broken. */
+/** `intermittent`: drop the samples and restart the tests. `permanent`: the source is broken. */
 export type AlarmLevel = 'intermittent' | 'permanent';
 
-/** One figure a level. */
+/** One number for each level. */
 export type Levels = Readonly<Record<AlarmLevel, number>>;
 
 /**
- * log2 of the false alarm probability α. Of a source that is no better than its claim, at a million
- * samples a second, chance meets the first every 18 minutes at most often, the second every 36,000
- * years.
+ * log2 of the false alarm probability α. If a source is no better than its claim and gives a
+ * million samples a second, intermittent false alarms occur at most every 18 minutes, permanent
+ * ones every 36,000 years.
  */
 export const ALPHA_LOG2: Levels = { intermittent: -30, permanent: -60 };
 
 export interface Alarm {
   readonly level: AlarmLevel;
-  /** Index of the sample at which the test fell. */
+  /** Index of the sample at which the test failed. */
   readonly sample: number;
 }
 
-/** The worse of two alarms; of two as bad, the earlier. */
+/** Returns the worse of two alarms, or the earlier of two at the same level. */
 export function worse<A extends Alarm>(a: A | null, b: A | null): A | null {
   if (a === null || b === null) return a ?? b;
   if (a.level !== b.level) return a.level === 'permanent' ? a : b;

@@ -1,8 +1,8 @@
 /**
  * The health tests of raw noise: NIST SP 800-90B §4.4, both tests at two levels.
  *
- * Every sample passes through them before it is used. What follows from a verdict is decided by the
- * caller.
+ * Every sample passes through them before it is used. The caller decides what follows from a
+ * verdict.
  */
 import { AdaptiveProportionTest } from './adaptive-proportion.ts';
 import {
@@ -13,7 +13,7 @@ import {
 import { ALPHA_LOG2, type Alarm, type AlarmLevel, type Levels, worse } from './levels.ts';
 import { RepetitionCountTest } from './repetition-count.ts';
 
-/** §4.3: the start-up test runs over at least 1,024 consecutive samples. */
+/** §4.3: the startup test covers at least 1,024 consecutive samples. */
 export const START_UP_SAMPLES = 1024;
 
 export type NoiseTestName = 'repetition count' | 'adaptive proportion';
@@ -23,7 +23,7 @@ export type NoiseVerdict =
   | {
       readonly level: AlarmLevel;
       readonly test: NoiseTestName;
-      /** Index, counted from the last reset, of the sample at which the test fell. */
+      /** Index of the sample at which the test failed, counted from the last reset. */
       readonly sample: number;
     };
 
@@ -40,7 +40,7 @@ export class NoiseTests {
   readonly #adaptiveProportion: AdaptiveProportionTest;
   #samplesBefore = 0;
 
-  /** Throws `RangeError` on a symbol size or an entropy that cannot be. */
+  /** Throws `RangeError` on an invalid symbol size or entropy. */
   constructor({ bitsPerSample, minEntropyPerSample: H }: NoiseTestsOptions) {
     if (!Number.isInteger(bitsPerSample) || bitsPerSample < 1 || bitsPerSample > 8) {
       throw new RangeError(`"bitsPerSample" expected an integer from 1 to 8, got ${bitsPerSample}`);
@@ -62,8 +62,8 @@ export class NoiseTests {
   }
 
   /**
-   * Runs through all of `samples` and returns the worst that was met. Runs and windows go on from
-   * one batch to the next. Throws `RangeError` on a symbol of 2^bitsPerSample or above.
+   * Tests all of `samples` and returns the worst verdict. Runs and windows continue from one batch
+   * to the next. Throws `RangeError` on a symbol of 2^bitsPerSample or above.
    */
   check(samples: Uint8Array): NoiseVerdict {
     this.#assertSymbols(samples);
@@ -76,7 +76,7 @@ export class NoiseTests {
     return alarm === null ? { level: 'passed' } : { ...alarm, sample: first + alarm.sample };
   }
 
-  /** Starts anew. Nothing of the samples so far is kept. */
+  /** Starts anew and discards all samples so far. */
   reset(): void {
     this.#repetitionCount.reset();
     this.#adaptiveProportion.reset();

@@ -1,9 +1,12 @@
-/** The repetition count test: NIST SP 800-90B §4.4.1. It sees a source that is stuck at one value. */
+/**
+ * The repetition count test: NIST SP 800-90B §4.4.1. It detects a source that is stuck at one
+ * value.
+ */
 import type { Alarm, Levels } from './levels.ts';
 
 export class RepetitionCountTest {
   readonly #cutoffs: Levels;
-  // §4.4.1's A, the symbol of the present run, and B, its length so far. −1 is no symbol.
+  // §4.4.1's A: the symbol of the current run, −1 for none; B: its length so far.
   #A = -1;
   #B = 0;
 
@@ -11,10 +14,11 @@ export class RepetitionCountTest {
     this.#cutoffs = cutoffs;
   }
 
-  /** Takes `samples` into account; the worst alarm among them, by its index in `samples`. */
+  /** Tests `samples` and returns the worst alarm, with an index in `samples`, or null. */
   check(samples: Uint8Array): Alarm | null {
     const { intermittent, permanent } = this.#cutoffs;
-    // §4.4's C: the cutoff of the first level, and once that is met of the second.
+    // §4.4's C: the cutoff of the intermittent level, and once that is reached, of the permanent
+    // one.
     let C = intermittent;
     let alarm: Alarm | null = null;
     let A = this.#A;
@@ -37,7 +41,7 @@ export class RepetitionCountTest {
     return alarm;
   }
 
-  /** Forgets the run. */
+  /** Discards the run. */
   reset(): void {
     this.#A = -1;
     this.#B = 0;
