@@ -145,9 +145,7 @@ function setupError(path: string, error: unknown): unknown {
 }
 
 function exists(path: string): SetupError {
-  return new SetupError(
-    `${path} exists, and is never replaced: move it away, or name another file`,
-  );
+  return new SetupError(`${path} exists and is never replaced: move it away, or name another file`);
 }
 
 const REASONS: Readonly<Record<string, string>> = {

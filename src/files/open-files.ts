@@ -28,7 +28,7 @@ export function connectionsWithin(limit: number | null, max: number, reserve: nu
   const others = reserve + OTHER_FILES;
   if (limit > others) return Math.min(max, limit - others);
   throw new SetupError(
-    `the limit of ${limit} open files leaves none for connections: raise it to ${max + others} ` +
+    `the limit of ${limit} open files leaves none for connections; raise it to ${max + others} ` +
       '(ulimit -n, LimitNOFILE of systemd, ulimits.nofile of compose)',
   );
 }

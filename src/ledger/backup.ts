@@ -51,7 +51,7 @@ export async function copyDatabase(
   for (const side of SIDE_FILES) {
     if (!existsSync(to + side)) continue;
     throw new SetupError(
-      `${to}${side} is there: stop the server, if one runs on it, then move ${to} and the files ` +
+      `${to}${side} exists: stop the server, if one runs on it, then move ${to} and the files ` +
         'beside it away together; the log of another database would damage the restored one',
     );
   }
@@ -74,7 +74,8 @@ export async function copyDatabase(
   });
 }
 
-const AS_SERVER = '; run this as the user of the server, who can write beside both files';
+const AS_SERVER =
+  '; run this as the user of the server, who can write to the directories of both files';
 
 /** SQLite's codes for files that this user may not open or write: PERM, READONLY, CANTOPEN. */
 const FORBIDDEN = [3, 8, 14];

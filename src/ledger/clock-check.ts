@@ -67,8 +67,8 @@ export function skewBetween(beforeMs: number, afterMs: number, otherMs: number):
 export function judgeByDatabase(skewMs: number, maxSkewMs: number): ClockReading {
   const doubt =
     Math.abs(skewMs) > maxSkewMs
-      ? `the clock of this machine is ${describeSkew(skewMs)} that of the database: set the wrong one of the two ` +
-        `right. PHM_MAX_CLOCK_SKEW_SECONDS allows ${maxSkewMs / SECOND_MS} s`
+      ? `the clock of this machine is ${describeSkew(skewMs)} the database's clock: correct the wrong one. ` +
+        `PHM_MAX_CLOCK_SKEW_SECONDS allows ${maxSkewMs / SECOND_MS} s`
       : null;
   return { against: 'database', skewMs, doubt };
 }
@@ -106,7 +106,7 @@ function isWitness({ seenMs, doubtedMs }: ClockCheck, newestMs: number | null): 
 function doubtedByRows(skewMs: number): ClockReading {
   const doubt =
     `the clock of this machine is ${describeSkew(skewMs)} the newest row of the ledger, so no row is removed. ` +
-    'If this clock is wrong, set it right. If it is right (the service was off for days, or an earlier clock ' +
+    'If this clock is wrong, correct it. If it is right (the service was off for days, or an earlier clock ' +
     'was wrong), run: phm ledger prune --accept-clock';
   return { against: 'rows', skewMs, doubt };
 }

@@ -130,7 +130,7 @@ export class Keyring {
   }
 
   #assertUsable(): void {
-    if (this.#destroyed) throw new Error('the keyring was destroyed and makes no more digests');
+    if (this.#destroyed) throw new Error('the keyring was destroyed');
   }
 }
 

@@ -79,7 +79,7 @@ function refuseEqual(
   if (equal === undefined) return;
   throw new TypeError(
     `line ${line} of the master secret: version ${version} has the secret of version ${equal.version}; ` +
-      'each version needs one of its own',
+      'each version needs its own',
   );
 }
 

@@ -195,7 +195,7 @@ describe('a new data directory', () => {
         const before = listing('data');
         const { code, stderr } = await phm(args);
         assert.deepEqual([code, listing('data')], [1, before], args.join(' '));
-        assert.match(stderr, /directory\.id shows .*: bin\/phm ledger restore FILE\nTo begin/s);
+        assert.match(stderr, /directory\.id shows .*: bin\/phm ledger restore FILE\nTo start/s);
         assert.doesNotMatch(stderr, /--init/);
       }
     }

@@ -238,7 +238,7 @@ describe('a new file that a function fills', () => {
     const path = join(newFolder(), 'x');
     writeFileSync(path, 'old');
     const never = () => assert.fail('the function has no file to fill');
-    const exists = { name: 'SetupError', message: /x exists, and is never replaced/ };
+    const exists = { name: 'SetupError', message: /x exists and is never replaced/ };
     await assert.rejects(writeNewFile(path, never), exists);
     rmSync(path);
     const late = writeNewFile(path, async () => writeFileSync(path, 'other'));

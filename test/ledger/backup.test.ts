@@ -145,7 +145,7 @@ describe('copy of a database', () => {
     writeFileSync(taken, 'mine');
     await assert.rejects(copyDatabase(path, taken, NEVER), {
       name: 'SetupError',
-      message: /taken\.db exists, and is never replaced/,
+      message: /taken\.db exists and is never replaced/,
     });
     assert.equal(readFileSync(taken, 'utf8'), 'mine');
     for (const side of ['-wal', '-shm', '-journal']) {
@@ -153,7 +153,7 @@ describe('copy of a database', () => {
       writeFileSync(copy + side, '');
       await assert.rejects(
         copyDatabase(path, copy, NEVER),
-        /is there: stop the server, if one runs on it/,
+        /exists: stop the server, if one runs on it/,
       );
     }
     await store.close();

@@ -178,7 +178,7 @@ describe('a database at the start of a server', () => {
     writeFileSync(join(emptied, '../master.key'), '5a'.repeat(32));
     assert.match(
       await refusal(emptied),
-      /phm\.db is empty, and .*master\.key shows.*restore FILE\nTo begin/s,
+      /phm\.db is empty, and .*master\.key shows.*restore FILE\nTo start/s,
     );
     assert.equal(statSync(emptied).size, 0);
     rmSync(emptied);

@@ -130,7 +130,7 @@ describe('move of a ledger', () => {
     const changed = text.replace('"Ada ', '"Eda ');
     assert.notEqual(changed, text);
     await assert.rejects(importText(path, changed), /^SetupError: line \d+: the SHA-256 /);
-    await assert.rejects(importText(path, `${text}[]\n`), /there is more after the last line/);
+    await assert.rejects(importText(path, `${text}[]\n`), /nothing may follow the last line/);
     assert.ok(isEmpty(path));
     await importText(path, text);
   });
@@ -154,12 +154,12 @@ describe('move of a ledger', () => {
     const wrong: [number, readonly string[], RegExp][] = [
       [1, lines.with(0, '{"format":"other"}'), /not the first line of an export/],
       [1, lines.with(0, (lines[0] ?? '').replace('"version":1', '"version":2')), /version 1/],
-      [1, lines.with(0, (lines[0] ?? '').replace('"usage"', '"use"')), /"rows" must tell/],
-      [2, lines.with(1, '["acct_a"]'), /name of a table must come before/],
-      [2, lines.toSpliced(1, 1), /name of a table must come before/],
+      [1, lines.with(0, (lines[0] ?? '').replace('"usage"', '"use"')), /"rows" must hold/],
+      [2, lines.with(1, '["acct_a"]'), /name of the table must precede/],
+      [2, lines.toSpliced(1, 1), /name of the table must precede/],
       [3, lines.with(2, '{"a":'), /not JSON/],
       [3, lines.with(2, ''), /not JSON/],
-      [3, lines.with(2, 'null'), /the table "api_keys" must come here/],
+      [3, lines.with(2, 'null'), /the table "api_keys" is expected here/],
       [
         2,
         lines.with(1, '{"table":"accounts","columns":["account_id"]}'),
@@ -242,7 +242,7 @@ describe('move of a ledger', () => {
     const database = new DatabaseSync(path);
     database.exec(`CREATE TRIGGER thief AFTER INSERT ON usage BEGIN
       UPDATE usage SET used = used - 1 WHERE account_id = new.account_id; END`);
-    await assert.rejects(importText(path, text), /the table usage does not add up/);
+    await assert.rejects(importText(path, text), /the table usage differs from the file/);
     assert.ok(isEmpty(path));
     database.exec('DROP TRIGGER thief; CREATE UNIQUE INDEX one_hint ON api_keys (hint)');
     await assert.rejects(importText(path, text), /lines 6 to 9: .*UNIQUE/);

@@ -534,7 +534,10 @@ describe('PostgreSQL store whose synchronous standby is away', when, () => {
     await exportLedger(from, NOW, put, signal);
     const to = await openMovableStore({ kind: 'postgres', url: postgres.url('away_import') });
     const moved = importLedger(to, Readable.from(chunks), Object.keys(QUOTAS), signal);
-    const refused = assert.rejects(moved, /may have been done.*look whether it holds the accounts/);
+    const refused = assert.rejects(
+      moved,
+      /may have been done.*check whether it holds the accounts/,
+    );
     assert.ok(await cutWait('pg_cancel_backend', moved), 'the import waits');
     await refused;
   });
@@ -590,7 +593,7 @@ describe('PostgreSQL schema', when, () => {
     await assert.rejects(open(url.href), {
       name: 'SetupError',
       message:
-        /permission denied for .*; its user has to own the tables of the ledger: see .*PostgreSQL/,
+        /permission denied for .*; its user must own the tables of the ledger: see .*PostgreSQL/,
     });
   });
 

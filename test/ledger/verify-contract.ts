@@ -8,26 +8,26 @@ import { NOW } from './contract.ts';
 const CHANGES: readonly (readonly [sql: string, problem: RegExp, count: number])[] = [
   [
     "UPDATE usage SET used = used + 1 WHERE account_id = 'acct_a' AND month = 24322",
-    /^usage: the counters of an account are not/,
+    /^usage: an account's counters do not equal/,
     1,
   ],
   [
     `UPDATE usage SET used = used + CASE month WHEN 24321 THEN 1 ELSE -1 END
      WHERE account_id = 'acct_b' AND month IN (24321, 24322)`,
-    /^usage: the counter of a month is not/,
+    /^usage: the counter of a month does not equal/,
     2,
   ],
   [
     "UPDATE rollup_hour SET failures = failures + 1 WHERE account_id = 'acct_b' AND failures > 0",
-    /^rollup_hour: an hour is not the sum of its minutes/,
+    /^rollup_hour: an hour does not equal the sum of its minutes/,
     1,
   ],
   [
     'UPDATE rollup_minute SET streams_passed = 9 WHERE failures > 0',
-    /^rollup_minute: streams_passed are more/,
+    /^rollup_minute: streams_passed exceed/,
     1,
   ],
-  ['DELETE FROM ledger WHERE latency_us = 250', /^ledger: the rows of an hour are not the keys/, 1],
+  ['DELETE FROM ledger WHERE latency_us = 250', /^ledger: the rows of an hour do not match/, 1],
   ['UPDATE ledger SET latency_us = 7 WHERE latency_us = 301', /^ledger: the rows of an hour/, 1],
   [
     'UPDATE ledger SET fingerprint = fingerprint + 1 WHERE latency_us = 302',
@@ -46,7 +46,7 @@ const CHANGES: readonly (readonly [sql: string, problem: RegExp, count: number])
   ],
   [
     'UPDATE ledger SET created_ms = created_ms + 901000 WHERE latency_us = 305',
-    /^ledger: created_ms is not the time/,
+    /^ledger: created_ms differs from the time/,
     1,
   ],
   [
@@ -66,14 +66,14 @@ const CHANGES: readonly (readonly [sql: string, problem: RegExp, count: number])
   ],
   [
     'UPDATE ledger SET tests_passed = 16 WHERE latency_us = 310',
-    /^ledger: tests_passed is more than/,
+    /^ledger: tests_passed exceeds/,
     1,
   ],
   ['UPDATE ledger SET gate_p = NULL WHERE latency_us = 313', /^ledger: only some of gate_p/, 1],
   [
     'UPDATE ledger SET commitment = (SELECT commitment FROM ledger WHERE latency_us = 101), ' +
       'fingerprint = (SELECT fingerprint FROM ledger WHERE latency_us = 101) WHERE latency_us = 315',
-    /^ledger: two rows have one commitment/,
+    /^ledger: two rows have the same commitment/,
     1,
   ],
   [
@@ -84,7 +84,7 @@ const CHANGES: readonly (readonly [sql: string, problem: RegExp, count: number])
   [
     `UPDATE validated_keys SET account_id = 'acct_a'
      WHERE key_id = (SELECT key_id FROM ledger WHERE latency_us = 319)`,
-    /^validated_keys: a row has no validated key of its account/,
+    /^validated_keys: the ledger has no validated key with this account/,
     1,
   ],
 ];

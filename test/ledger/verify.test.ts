@@ -53,7 +53,7 @@ describe('verification of a ledger in SQLite', () => {
     const { findings } = await verify();
     assert.deepEqual(
       findings.map(({ problem, count }) => [problem, count]),
-      [['ledger: created_ms is not the time in the key id, within 15 minutes', 1]],
+      [['ledger: created_ms differs from the time in the key ID by more than 15 minutes', 1]],
     );
     assert.match(findings[0]?.remedy ?? '', /^A server whose clock was wrong/);
   });
@@ -98,7 +98,7 @@ describe('verification of a ledger in SQLite', () => {
     closeSync(file);
     const { findings, isComplete, keysWithoutRow } = await verify();
     assert.deepEqual([isComplete, keysWithoutRow], [false, 0]);
-    const { examples } = findings.find(({ problem }) => /cannot be read/.test(problem)) ?? {};
+    const { examples } = findings.find(({ problem }) => /could not be read/.test(problem)) ?? {};
     assert.match(examples?.[0] ?? '', /^[a-z_]+: database disk image is malformed$/);
     assert.equal(new Set(examples).size, examples?.length);
     const { stderr } = await runPhm(['ledger', 'verify'], folder);

@@ -97,7 +97,7 @@ describe('a server on PostgreSQL', { skip: noPostgres }, () => {
     const keyIds = await fill(await openStore(url));
     const env = { PHM_DATABASE_URL: url, ...SECRET, ...RETENTION, ...shifted() };
     await assert.rejects(Server.start(join(dataDir, 'pg'), env), {
-      message: /400 days ahead of that of the database: .*PHM_MAX_CLOCK_SKEW_SECONDS allows 60 s/,
+      message: /400 days ahead of the database's clock: .*PHM_MAX_CLOCK_SKEW_SECONDS allows 60 s/,
     });
     assert.equal(await countLeft(await openStore(url), keyIds), 30);
   });

@@ -121,7 +121,7 @@ describe('backup and restore of SQLite', () => {
     renameSync(path, `${path}.old`);
     const stale = await runPhm(['ledger', 'restore', backup], dataDir, COMMON);
     assert.equal(stale.code, 1);
-    assert.match(stale.stderr, /phm\.db-wal is there: stop the server/);
+    assert.match(stale.stderr, /phm\.db-wal exists: stop the server/);
     mkdirSync(join(dataDir, 'before'));
     renameSync(`${path}.old`, join(dataDir, 'before/phm.db'));
     for (const side of ['-wal', '-shm'])

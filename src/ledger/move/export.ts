@@ -49,7 +49,7 @@ export async function exportLedger(
         await put(batch.map((row) => row.map(writeValue)));
       }
     }
-    if (!sameCounts(rows, counts)) throw new Error('the snapshot has changed while it was read');
+    if (!sameCounts(rows, counts)) throw new Error('the snapshot changed while it was read');
     const sha256 = hash.copy().digest('hex');
     await put([{ end: FORMAT, rows, sha256 } satisfies Trailer]);
     return { rows, sha256 };

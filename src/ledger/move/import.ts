@@ -81,7 +81,7 @@ class Import {
 
   take(line: Uint8Array): void {
     this.#line += 1;
-    if (this.#sha256 !== null) this.#refuse('there is more after the last line of the format');
+    if (this.#sha256 !== null) this.#refuse('nothing may follow the last line of the format');
     const json = this.#parse(line);
     if (!this.#announced) this.#takeHeader(json);
     else if (Array.isArray(json)) this.#takeRow(json);
@@ -109,7 +109,7 @@ class Import {
   async finish(): Promise<MoveReport> {
     if (this.#sha256 === null) {
       throw new SetupError(
-        `the file ends at line ${this.#line} without its last line: it was cut off; export it again`,
+        `the file ends at line ${this.#line} without its trailer: it was cut off; export it again`,
       );
     }
     await this.flush();
@@ -117,7 +117,7 @@ class Import {
     for (const table of TABLE_NAMES) {
       const tally = this.#tallies.get(table) ?? new Tally(table);
       if (tally.equals(await this.#store.tally(table))) continue;
-      throw new SetupError(`the table ${table} does not add up to what the file has`);
+      throw new SetupError(`the table ${table} differs from the file`);
     }
     return { rows: this.#rows, sha256: this.#sha256 };
   }
@@ -136,7 +136,7 @@ class Import {
       this.#refuse(`this is not the first line of an export, {"format":"${FORMAT}",…}`);
     }
     if (json.version !== FORMAT_VERSION) {
-      this.#refuse(`this program reads version ${FORMAT_VERSION} of the format, not this one`);
+      this.#refuse(`this program reads only version ${FORMAT_VERSION} of the format`);
     }
     this.#announced = this.#readCounts(json.rows);
     this.#tables = TABLE_NAMES.filter((table) => Object.hasOwn(json.rows as object, table));
@@ -145,14 +145,16 @@ class Import {
   #takeSection(json: unknown): void {
     const table = this.#tables[this.#tallies.size];
     if (!isRecord(json) || table === undefined || json.table !== table) {
-      this.#refuse(table ? `the table "${table}" must come here` : 'the last line must come here');
+      this.#refuse(
+        table ? `the table "${table}" is expected here` : 'the last line is expected here',
+      );
     }
     this.#section = new Section(table, json.columns, (problem) => this.#refuse(problem));
     this.#tallies.set(table, this.#section.tally);
   }
 
   #takeRow(json: readonly unknown[]): void {
-    const section = this.#section ?? this.#refuse('the name of a table must come before its rows');
+    const section = this.#section ?? this.#refuse('the name of the table must precede its rows');
     const row = section.read(json);
     if (section.table === 'accounts') this.#takeAccount(row);
     else this.#requireAccount(section, row);
@@ -183,7 +185,7 @@ class Import {
     const sha256 = this.#hash.digest('hex');
     if (json.sha256 !== sha256) {
       this.#refuse(
-        'the SHA-256 of the lines before is another one: the file was changed; export it again',
+        'the SHA-256 of the lines before differs: the file was changed; export it again',
       );
     }
     this.#sha256 = sha256;
@@ -196,7 +198,7 @@ class Import {
       );
       if (Object.values(counts).every(Number.isSafeInteger)) return counts as RowCounts;
     }
-    return this.#refuse(`"rows" must tell the rows of ${TABLE_NAMES.join(', ')}`);
+    return this.#refuse(`"rows" must hold the number of rows of ${TABLE_NAMES.join(', ')}`);
   }
 
   #refuse(problem: string): never {
@@ -243,7 +245,8 @@ class Section {
   }
 
   read(json: readonly unknown[]): Value[] {
-    if (json.length !== this.#width) this.#refuse(`a row of ${this.#width} values must be here`);
+    if (json.length !== this.#width)
+      this.#refuse(`a row of ${this.#width} values is expected here`);
     const row = this.#places.map(([column, place]): Value => {
       const value = place < 0 ? column.absent : column.read(json[place]);
       return value === undefined
@@ -253,7 +256,7 @@ class Section {
     const misfit = this.#misfit?.(row);
     if (misfit !== undefined) this.#refuse(misfit);
     if (this.#previous && compareKeys(this.#previous, row, this.#keyLength) >= 0) {
-      this.#refuse('rows must be in the order of their key, and none may come twice');
+      this.#refuse('rows must be in the order of their key, without duplicates');
     }
     this.#previous = row;
     const tooLarge = this.tally.add(row);

@@ -119,7 +119,7 @@ async function commit(client: pg.Client): Promise<void> {
   } catch (cause) {
     throw new SetupError(
       `the database failed while it committed: ${(cause as Error).message}; before you try again, ` +
-        'look whether it holds the accounts: phm account list',
+        'check whether it holds the accounts: phm account list',
     );
   }
 }
@@ -184,7 +184,8 @@ async function ensurePartitions(client: pg.Client, rows: Rows, months: Set<strin
     const atMs = keyIdMs(keyId);
     const month = new Date(atMs).toISOString().slice(0, 7);
     if (months.has(month)) continue;
-    if (months.size === MAX_MONTHS) throw new SetupError(`key ids of over ${MAX_MONTHS} months`);
+    if (months.size === MAX_MONTHS)
+      throw new SetupError(`key IDs of more than ${MAX_MONTHS} months`);
     months.add(month);
     await query(client, 'SELECT ensure_ledger_partition($1)', [atMs]);
   }

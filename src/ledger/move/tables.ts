@@ -80,7 +80,7 @@ const COUNTS: Column = {
   name: 'latency_counts',
   kind: 'text',
   read: (json) => (typeof json === 'string' && isCounts(json) ? json : undefined),
-  expected: `1 to ${LATENCY_BUCKETS} whole numbers with commas between`,
+  expected: `1 to ${LATENCY_BUCKETS} whole numbers separated by commas`,
 };
 
 const ROLLUP: Table = {

@@ -261,14 +261,14 @@ function stateOf(error: unknown): string {
 
 /** Returns the remedy for a database that could not be opened. */
 function remedy(cause: unknown): string {
-  if (cause instanceof UnconfirmedError) return 'look at its standbys, then try again';
+  if (cause instanceof UnconfirmedError) return 'check its standbys, then try again';
   const { code = '', message } = cause as NodeJS.ErrnoException;
   if (message.includes('client password must be')) {
     return 'it asks for a password, and the address has none';
   }
   if (/^28/.test(code)) return 'check user and password';
   if (code === '42501') {
-    return 'its user has to own the tables of the ledger: see "PostgreSQL" in docs/operations.md#backup-and-restore';
+    return 'its user must own the tables of the ledger: see "PostgreSQL" in docs/operations.md#backup-and-restore';
   }
   if (code === '53300') return 'end other connections, or raise max_connections';
   if (/^E[A-Z]+$/.test(code) || /timeout|terminated/i.test(message)) {

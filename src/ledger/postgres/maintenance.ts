@@ -229,7 +229,7 @@ async function dropMonth(
       if (!isLockTimeout(error) && !isConflict(error)) throw error;
       if (attempt === MAX_DROP_ATTEMPTS) {
         throw new SetupError(
-          `${name} was not removed: other transactions used the ledger all the time; end long ones (a ` +
+          `${name} was not removed: other transactions used the ledger throughout; end long ones (a ` +
             'backup, an open session), then try again',
         );
       }

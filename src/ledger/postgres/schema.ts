@@ -87,7 +87,7 @@ async function applyNext(client: pg.ClientBase, migrations: readonly Migration[]
       if (!isLockTimeout(error) && !isConflict(error)) throw error;
       if (attempt === MAX_ATTEMPTS) {
         throw new SetupError(
-          'the schema was not changed: other transactions held its tables all the time; end long ones ' +
+          'the schema was not changed: other transactions held its tables throughout; end long ones ' +
             '(a backup, an open session), then try again',
         );
       }

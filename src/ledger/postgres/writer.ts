@@ -221,7 +221,7 @@ function outcomesOf(requests: readonly MeteredRequest[], decision: Decision): Co
   );
   const outcomes = requests.map(({ accountId }, position) => {
     const counter = counters.get(accountId);
-    if (!counter) throw new Error('the database left an account of the batch out');
+    if (!counter) throw new Error('the database omitted an account of the batch');
     return decide(counter, () => !repeated.has(position));
   });
   const committed = outcomes.filter(({ kind }) => kind === 'committed').length;

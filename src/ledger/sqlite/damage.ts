@@ -25,8 +25,8 @@ export function isDamage(error: unknown): boolean {
 export function wayBack(path: string): string {
   const name = basename(path);
   return (
-    `The way back: stop every server on ${dirname(path)}, move ${name} and the files beside it (${name}-wal, ` +
-    `${name}-shm) away together and keep them, then put the latest backup in their place ` +
+    `To recover, stop every server on ${dirname(path)}, move ${name} and the files beside it (${name}-wal, ` +
+    `${name}-shm) away together and keep them, then restore the latest backup ` +
     '(docs/incidents.md, "A damaged database"): phm ledger restore FILE'
   );
 }
@@ -39,8 +39,8 @@ export function damagedDatabase(path: string, found: string): SetupError {
 /** Reports a file that is a damaged backup or none at all. */
 export function uselessBackup(path: string, found: string): SetupError {
   return new SetupError(
-    `the backup ${path} cannot be used: ${found}. Nothing was restored, and the file stays as it is. Take another ` +
-      'backup, and see how this one was kept',
+    `the backup ${path} cannot be used: ${found}. Nothing was restored, and the file is unchanged. Take another ` +
+      'backup, and check how this one was stored',
   );
 }
 
@@ -49,14 +49,14 @@ export function notTheOpenFile(path: string, isReplaced: boolean): Error {
   const name = basename(path);
   if (!isReplaced) {
     return new Error(
-      `the database ${path} was moved away or removed. Move the same file back, and the server goes on by itself. Do ` +
-        `not restart it before: it would give up the file that it still has open, and not start again. Without that file: ${wayBack(path)}`,
+      `the database ${path} was moved away or removed. Move the same file back, and the server recovers by itself. Do ` +
+        `not restart it before: it would close the file that it still has open, and could not start again. If the file is lost: ${wayBack(path)}`,
     );
   }
   return new Error(
     `another file has taken the place of the database ${path}. Move it away and the first one back, and the server ` +
-      'goes on by itself. If the new file is the right one, stop the server, and start it only when no ' +
-      `${name}-wal and ${name}-shm of the first one lie beside the new one: they would damage it`,
+      'recovers by itself. If the new file is the right one, stop the server and move ' +
+      `${name}-wal and ${name}-shm of the first one away before you start it: they would damage the new one`,
   );
 }
 
@@ -72,7 +72,7 @@ export function openingFailure(
   const { message } = cause as Error;
   if (codeOf(cause) === NOT_A_DATABASE) {
     return new SetupError(
-      `cannot ${verb} the database ${path}: ${message}, but something else, or its first page is damaged. ` +
+      `cannot ${verb} the database ${path}: ${message}: it holds something else, or its first page is damaged. ` +
         wayBack(path),
       { cause },
     );
@@ -80,7 +80,7 @@ export function openingFailure(
   if (isDamage(cause)) return damagedDatabase(path, message);
   if (verb === 'read' && codeOf(cause) === READONLY) {
     return new SetupError(
-      `cannot read the database ${path}: its log is read by way of ${basename(path)}-shm, which this user cannot write; ` +
+      `cannot read the database ${path}: reading its log needs ${basename(path)}-shm, which this user cannot write; ` +
         'run this as the user of the server',
       { cause },
     );

@@ -36,20 +36,20 @@ export function refuseLostDatabase(path: string): void {
     if (basename(trace) !== DIRECTORY_ID) return;
     throw new SetupError(
       `there is no database ${path}, and ${trace} shows that a server has started on this directory before. ` +
-        `No new one is made in its place. ${wayBack(path)}\n${beginAnew([trace])}`,
+        `It is not replaced by a new one. ${wayBack(path)}\n${beginAnew([trace])}`,
     );
   }
   if (!staysUnmade(path)) return;
   const state = statSync(path).size === 0 ? 'is empty' : 'holds no ledger';
   throw new SetupError(
-    `the database ${path} ${state}, and ${trace} shows that this directory is in use. It is not taken for a new ` +
+    `the database ${path} ${state}, and ${trace} shows that this directory is in use. It is not treated as a new ` +
       `one. ${wayBack(path)}\n${beginAnew([path, join(dirname(path), DIRECTORY_ID)])}`,
   );
 }
 
 function beginAnew(files: readonly string[]): string {
   const names = files.map(quote).join(' and ');
-  return `To begin with an empty ledger instead, which knows no account and no key, remove ${names}`;
+  return `To start with an empty ledger instead, without accounts and keys, remove ${names}`;
 }
 
 /**
@@ -138,7 +138,7 @@ function requireRights(path: string, rights: number): void {
     : '';
   throw new SetupError(
     `cannot open the database ${path}: ${refused.join(' and ')} ${verb} ${problem}. ${beside}Run this as the ` +
-      `user of the server, who has to own the files. If that user owns them, run chmod 600 ${refused.map(quote).join(' ')}`,
+      `user of the server, who must own the files. If that user owns them, run chmod 600 ${refused.map(quote).join(' ')}`,
   );
 }
 

@@ -124,7 +124,7 @@ const OWN_TABLES = ['accounts', 'api_keys', 'ledger', 'secret_checks', 'usage'];
 export function refuseForeign(database: DatabaseSync, path: string): void {
   if (!isForeign(database)) return;
   throw new SetupError(
-    `${path} is not a database of this service: another program has made it. Check PHM_DATA_DIR first. ` +
+    `${path} is not a database of this service: another program created it. Check PHM_DATA_DIR first. ` +
       `${wayBack(path)}`,
   );
 }

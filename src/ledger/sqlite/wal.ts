@@ -103,7 +103,7 @@ function examineFrames(
     if (chunk.length < CHUNK_FRAMES * frameBytes) break;
   }
   if (wrong === null || commitsAfter <= UNFINISHED_COMMITS) return null;
-  const found = `its log is damaged at frame ${wrong.number}, and ${commitsAfter} committed transactions stand in it or after it`;
+  const found = `its log is damaged at frame ${wrong.number}, and ${commitsAfter} committed transactions are in it or after it`;
   return { found, header, wrong };
 }
 

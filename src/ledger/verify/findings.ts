@@ -14,13 +14,13 @@ const MAX_EXAMPLES = 5;
 
 /** Remedy for rows and sums that the database itself considers sound. */
 const REMEDY =
-  'A program of this service does not write this: disk or memory is faulty, or the database was changed by hand. Compare ' +
+  'No program of this service writes this: the disk or memory is faulty, or the database was changed by hand. Compare ' +
   'with a backup (docs/incidents.md, "What verify finds")';
 
 /** Remedy for findings that a server with a wrong clock also causes. */
 export const CLOCK_REMEDY =
-  'A server whose clock was wrong, or was set while a request was under way, leaves this (docs/incidents.md, "A wrong ' +
-  'clock"). If no clock was wrong, disk or memory is faulty, or the database was changed by hand: compare with a backup ' +
+  'A server whose clock was wrong, or was set during a request, causes this (docs/incidents.md, "A wrong clock"). ' +
+  'If no clock was wrong, the disk or memory is faulty, or the database was changed by hand: compare with a backup ' +
   '(docs/incidents.md, "What verify finds")';
 
 export class Findings {

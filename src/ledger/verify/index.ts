@@ -47,7 +47,7 @@ export interface VerifyOptions {
   readonly onProgress: (part: TableName | 'pages' | 'sums', rows: number) => void;
 }
 
-const UNREADABLE = 'a part of the database cannot be read to its end';
+const UNREADABLE = 'part of the database could not be read';
 const DAMAGED = 'restore a backup: docs/incidents.md, "A damaged database"';
 
 const CREATED_MS = columnsOf('ledger').findIndex(({ name }) => name === 'created_ms');
@@ -120,7 +120,7 @@ async function checkPages(
   signal.throwIfAborted();
   if (result.kind === 'damaged') findings.add('the file is damaged', result.found, DAMAGED);
   if (result.kind === 'failed') {
-    const remedy = 'run this as the user of the server, who can write beside the file';
+    const remedy = 'run this as the user of the server, who can write to its directory';
     findings.add('the pages of the file could not be checked', result.reason, remedy);
   }
 }

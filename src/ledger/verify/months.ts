@@ -56,7 +56,7 @@ export class MonthChecks {
         (this.#months.get(number + 1)?.atStart ?? 0);
       if (Math.abs((counters.get(number) ?? 0) - metered) <= atEdges) continue;
       this.#findings.add(
-        'usage: the counter of a month is not the metered requests of its hours',
+        'usage: the counter of a month does not equal the metered requests of its hours',
         `${this.#account} month ${number}`,
         CLOCK_REMEDY,
       );

@@ -86,7 +86,7 @@ export class RowChecks {
     }
     const madeMs = keyIdMs(read('key_id') as Uint8Array);
     if (Math.abs(madeMs - Number(read('created_ms'))) > KEY_TIME_MS) {
-      found('created_ms is not the time in the key id, within 15 minutes', CLOCK_REMEDY);
+      found('created_ms differs from the time in the key ID by more than 15 minutes', CLOCK_REMEDY);
     }
     if (!this.#versions.has(Number(read('secret_version')))) {
       found('secret_version is not a registered version of the master secret');
@@ -98,7 +98,7 @@ export class RowChecks {
     if (new Set(evidence.map((value) => value === null)).size > 1) {
       found('only some of gate_p, tests_passed and total_tests are set');
     } else if (Number(evidence[1]) > Number(evidence[2])) {
-      found('tests_passed is more than total_tests');
+      found('tests_passed exceeds total_tests');
     }
   }
 }
@@ -112,11 +112,11 @@ function checkSums(
   found: (problem: string) => void,
 ): void {
   const number = (column: string): number => Number(read(column));
-  if (number('keys') > number('metered')) found('keys are more than metered');
-  if (number('streams_passed') > number('streams')) found('streams_passed are more than streams');
+  if (number('keys') > number('metered')) found('keys exceed metered');
+  if (number('streams_passed') > number('streams')) found('streams_passed exceed streams');
   const counts = String(read('latency_counts') ?? '0').split(',');
   const counted = counts.reduce((sum, one) => sum + Number(one), 0);
-  if (counted > number('keys')) found('latency_counts are more than keys');
+  if (counted > number('keys')) found('latency_counts exceed keys');
 }
 
 function jsonOf(value: RawRow[number] | undefined): unknown {

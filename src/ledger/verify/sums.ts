@@ -41,14 +41,14 @@ function sumChecks({ oldestRowMs, newestMs }: Times): SumCheck[] {
   const firstSureHour = Math.floor(newestMs / HOUR_MS) - MINUTES_SURE_HOURS;
   return [
     {
-      problem: 'usage: the counters of an account are not the metered requests of its sums by hour',
+      problem: "usage: an account's counters do not equal the metered requests in its sums by hour",
       sql: `SELECT account_id AS example FROM (
           SELECT account_id, used AS difference FROM usage
           UNION ALL SELECT account_id, -metered FROM rollup_hour) AS parts
         GROUP BY account_id HAVING sum(difference) <> 0`,
     },
     {
-      problem: 'rollup_hour: an hour is not the sum of its minutes',
+      problem: 'rollup_hour: an hour does not equal the sum of its minutes',
       sql: `SELECT account_id || ' hour ' || period AS example FROM (
           SELECT account_id, period, ${SUMS.join(', ')} FROM rollup_hour
           UNION ALL SELECT account_id, period / 60, ${SUMS.map((name) => `-${name}`).join(', ')}
@@ -58,7 +58,7 @@ function sumChecks({ oldestRowMs, newestMs }: Times): SumCheck[] {
         ).join(' OR ')}`,
     },
     {
-      problem: 'ledger: the rows of an hour are not the keys of its sum',
+      problem: 'ledger: the rows of an hour do not match its sum',
       sql: `SELECT account_id || ' hour ' || period AS example FROM (
           SELECT account_id, period, keys, latency_us FROM rollup_hour
           UNION ALL SELECT account_id, created_ms / ${HOUR_MS}, -1, -latency_us FROM ledger) AS parts
@@ -67,15 +67,14 @@ function sumChecks({ oldestRowMs, newestMs }: Times): SumCheck[] {
           .join(' OR ')}`,
     },
     {
-      problem: 'ledger: two rows have one commitment, under one version',
+      problem: 'ledger: two rows have the same commitment and version',
       sql: `SELECT count(*) || ' rows of fingerprint ' || fingerprint AS example FROM ledger
         WHERE fingerprint IN (
           SELECT fingerprint FROM ledger GROUP BY fingerprint HAVING count(*) > 1)
         GROUP BY fingerprint, commitment, secret_version HAVING count(*) > 1`,
     },
     {
-      problem:
-        'validated_keys: a row has no validated key of its account and definition in the ledger',
+      problem: 'validated_keys: the ledger has no validated key with this account and definition',
       // Retention removes the rows of the ledger first. PostgreSQL has min() of bytea only from version 18
       // on.
       sql: `SELECT 'account ' || p.account_id AS example FROM validated_keys AS p
