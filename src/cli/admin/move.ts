@@ -45,7 +45,7 @@ export function addMoveCommands(program: Command, context: CliContext): void {
     );
   program
     .command('import <file>')
-    .description('read an export into an empty store; - is standard input')
+    .description('read an export from a file or "-" (stdin) into an empty store')
     .option('--init', INIT_HELP)
     .option('--json', 'write the result as JSON')
     .addHelpText('after', HELP)

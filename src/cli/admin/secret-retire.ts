@@ -41,7 +41,7 @@ export function addRetirementCommands(secret: Command, context: CliContext): voi
     .argument('<version>', 'version under which keys are no longer generated', parseVersion)
     .option(
       '--compromised-since <time>',
-      'count only rows from before 2026-11-20, or 2026-11-20T14:00Z; default: all rows count',
+      'count only rows from before this time: 2026-11-20, or 2026-11-20T14:00Z; default: all rows',
       parseTime,
     )
     .option('--json', 'write the result as JSON')

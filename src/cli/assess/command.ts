@@ -41,7 +41,7 @@ Ctrl-C reports the finished part. The exit code is 0 if the command worked, even
 export function addAssessCommand(program: Command, context: CliContext): void {
   program
     .command('assess <file>')
-    .description('run the 15 tests of SP 800-22 on a file, or on standard input as "-"')
+    .description('run the 15 tests of SP 800-22 on a file or "-" (stdin)')
     .option('--bits <n>', 'length of a sequence; default: the whole file', parseCount)
     .option('--sequences <k>', 'number of sequences, or "all"; default: 1', parseSequences)
     .addOption(
