@@ -1,4 +1,4 @@
-/** `phm assess-entropy` as its users meet it: stdout, stderr, exit code. The command runs in this process. */
+/** `phm assess-entropy` as users see it: stdout, stderr, exit code. The command runs in this process. */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -68,7 +68,7 @@ describe('phm assess-entropy', () => {
     assert.equal(JSON.parse(stdout).samples, 5_000);
   });
 
-  // The command on a matrix is in test/slow/estimators.test.ts.
+  // test/slow/estimators.test.ts runs the command on a matrix.
   it('writes a table of the restart tests', () => {
     const { literal } = assessNonIid(aesBits().subarray(0, 10_000), { bitsPerSymbol: 1 });
     const assessment: RestartAssessment = {

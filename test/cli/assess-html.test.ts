@@ -1,6 +1,6 @@
 /**
- * `phm assess --html` as its users meet it: the page, its file, and what stays as it was. It runs in this process, and
- * in one of its own where its pipes and signals are the matter.
+ * `phm assess --html` as users see it: the page, its file, and files that must stay unchanged. The command runs in this
+ * process, or in a separate one for tests of pipes and signals.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -28,7 +28,7 @@ before(() => {
 });
 after(() => removeDataDir(dataDir));
 
-/** An AES-256-CTR stream: sound, and the same in every run. */
+/** Returns an AES-256-CTR stream, which passes the tests and is the same in every run. */
 const stream = (length: number): Buffer => aesCtr(Buffer.alloc(32, 5), length);
 
 function write(name: string, content: string | Uint8Array): string {
@@ -37,12 +37,12 @@ function write(name: string, content: string | Uint8Array): string {
   return path;
 }
 
-/** Short sequences take less time than the start of another thread. */
+/** One thread: short sequences take less time than starting another one. */
 const assess = (...args: string[]) => runCommand(['assess', '--threads', '1', ...args]);
 
 const MANY = ['--bits', '1000', '--sequences', 'all'];
 
-/** Runs `phm assess … --html` to a good end and returns the page. */
+/** Runs `phm assess … --html`, which must succeed, and returns the page. */
 async function pageOf(file: string, ...args: string[]): Promise<string> {
   const path = join(dataDir, `${basename(file)}.html`);
   const { code, stderr } = await assess(file, ...args, '--html', path);
@@ -55,7 +55,7 @@ async function pageOf(file: string, ...args: string[]): Promise<string> {
 
 const VOID = new Set(['meta', 'link', 'img', 'wbr']);
 
-/** Every element is closed where it was opened. */
+/** Asserts that the elements of the page are nested and closed correctly. */
 function assertWellFormed(page: string): void {
   const open: string[] = [];
   const body = page.replace(/<style>.*?<\/style>/s, '').replace('<!DOCTYPE html>', '');
@@ -72,7 +72,7 @@ const LINKS = [
   'https://doi.org/10.6028/NIST.SP.800-22r1a',
 ];
 
-/** Nothing is loaded or run; what leads elsewhere is a link to the standard. */
+/** Asserts that the page loads and runs nothing, and links only to the standard. */
 function assertSelfContained(page: string): void {
   const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
   assert.ok(
@@ -192,7 +192,7 @@ describe('phm assess --html, interrupted', () => {
 
   it('writes the page of what was finished, and says that it ended early', async () => {
     const path = join(dataDir, 'early.html');
-    // Three sequences and a bit, then a standard input that stays open.
+    // Standard input has slightly more than three sequences and stays open.
     const command = new OpenAssess(['-', ...MANY, '--test', 'runs', '--csv', '--html', path]);
     command.child.stdin?.write(stream(380));
     await command.untilWritten('\n3,runs,1,,');
@@ -210,7 +210,7 @@ describe('phm assess --html, interrupted', () => {
   it('leaves an older page alone when nothing was finished', async () => {
     const path = write('older.html', 'older');
     const command = new OpenAssess(['-', '--bits', String(2 ** 26), '--html', path]);
-    // More than the pipe holds and less than a sequence: it has gone only once the command reads.
+    // The input exceeds the pipe's buffer but is shorter than a sequence, so the write ends only once the command reads.
     await new Promise((resolve) => command.child.stdin?.write(Buffer.alloc(2 ** 22), resolve));
     await interrupt(command);
     assert.equal(readFileSync(path, 'utf8'), 'older');

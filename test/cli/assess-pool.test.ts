@@ -1,4 +1,4 @@
-/** Worker threads of `phm assess` that fail or end. */
+/** Worker threads of `phm assess` that fail or exit. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
- * `phm assess` on many sequences, as its users meet it: stdout, stderr, exit code. It runs in this process, and in one
- * of its own where its pipes and signals are the matter.
+ * `phm assess` on many sequences, as users see it: stdout, stderr, exit code. The command runs in this process, or in a
+ * separate one for tests of pipes and signals.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ before(() => {
 });
 after(() => removeDataDir(dataDir));
 
-/** An AES-256-CTR stream: sound, and the same in every run. */
+/** Returns an AES-256-CTR stream, which passes the tests and is the same in every run. */
 const stream = (length: number): Buffer => aesCtr(Buffer.alloc(32, 5), length);
 
 function write(name: string, content: string | Uint8Array): string {
@@ -32,11 +32,11 @@ interface ManyReport {
   readonly bits: number;
   readonly constants: string;
   readonly sequences: readonly AssessReport[];
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into summaries of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read summaries of every shape.
   readonly summary: any;
 }
 
-/** Short sequences take less time than the start of another thread. */
+/** One thread: short sequences take less time than starting another one. */
 const ASSESS = ['assess', '--threads', '1'];
 
 const assessJson = (...args: string[]): Promise<ManyReport> =>
@@ -44,7 +44,7 @@ const assessJson = (...args: string[]): Promise<ManyReport> =>
 
 const assess = (...args: string[]) => runCommand([...ASSESS, ...args]);
 
-/** The p-values of each sequence, by the suite itself. */
+/** Returns the p-values of each sequence, computed by the suite itself. */
 function expectedPValues(bytes: Uint8Array, bits: number, count: number): unknown[] {
   return Array.from({ length: count }, (_, i) =>
     runSuite(unpackBits(bytes, bits, i * bits)).tests.map((outcome) =>
@@ -101,7 +101,7 @@ describe('phm assess --bits', () => {
       ascii: unpackBits(bytes).join('').replace(/.{70}/g, '$&\n'),
       hex: bytes.toString('hex').replace(/.{33}/g, '$&\r\n ').toUpperCase(),
     };
-    // 1501 is odd: sequences begin inside bytes and inside hexadecimal digits.
+    // 1501 is odd, so sequences start inside bytes and hexadecimal digits.
     const expected = await assessJson(
       write('form.bin', bytes),
       '--bits',
@@ -177,7 +177,7 @@ describe('phm assess, second level', () => {
       rows_outside_interval: 0,
       rows_not_uniform: 0,
     });
-    // Three rows, outside from 57 of 60 down: 3 · P(X ≥ 3), X ~ Binomial(60, 1/100).
+    // Each of three rows is outside if at most 57 of 60 pass: 3 · P(X ≥ 3), X ~ Binomial(60, 1/100).
     assert.ok(Math.abs(expected_outside_interval - 3 * 0.022_404) < 1e-4);
     const ps = sequences.map((report) => report.tests[1].p_values[1]);
     const reverse = rows[2];
@@ -274,7 +274,7 @@ describe('phm assess --csv and --test', () => {
 });
 
 describe('phm assess, interrupted', () => {
-  /** Three sequences and a bit, then a standard input that stays open. */
+  /** Interrupts the command after slightly more than three sequences; standard input stays open. */
   async function interrupted(kind: string[], written: string): Promise<OpenAssess> {
     const command = new OpenAssess(['-', '--bits', '1000', '--sequences', 'all', ...kind]);
     command.child.stdin?.write(stream(380));
@@ -286,7 +286,7 @@ describe('phm assess, interrupted', () => {
   }
 
   it('reports what was finished and leaves with 1, saying so', async () => {
-    // Two separators: three sequences have been written.
+    // Two separators show that three sequences have been written.
     const { stdout, stderr } = await interrupted(
       ['--json', '--test', 'frequency', '--sequences', '9'],
       '"total_tests":1},{"bits":1000,"constants":"exact","alpha":0.01,"tests":[{"name":"frequency","applicable":true,"parameters":',
@@ -310,7 +310,7 @@ describe('phm assess, interrupted', () => {
 
   it('says so when nothing was finished', async () => {
     const command = new OpenAssess(['-', '--bits', String(2 ** 26)]);
-    // More than the pipe holds and less than a sequence: it has gone only once the command reads.
+    // The input exceeds the pipe's buffer but is shorter than a sequence, so the write ends only once the command reads.
     await new Promise((resolve) => command.child.stdin?.write(Buffer.alloc(2 ** 22), resolve));
     const ended = command.ended();
     command.child.kill('SIGINT');

@@ -14,7 +14,7 @@ import { aesCtr } from '../support/aes-stream.ts';
 const folder = mkdtempSync(join(tmpdir(), 'phm-assess-'));
 after(() => rmSync(folder, { recursive: true }));
 
-/** An AES-256-CTR stream: sound, and the same in every run. */
+/** Returns an AES-256-CTR stream, which passes the tests and is the same in every run. */
 const stream = (length: number): Buffer => aesCtr(Buffer.alloc(32, 2), length);
 
 function write(name: string, content: string | Uint8Array): string {
@@ -23,7 +23,7 @@ function write(name: string, content: string | Uint8Array): string {
   return path;
 }
 
-/** What a run writes. */
+/** Returns the output of a run. */
 async function output(
   kind: OutputKind,
   file: string,

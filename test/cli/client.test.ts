@@ -1,4 +1,4 @@
-/** What `phm generate`, `validate` and `metrics` do and say, against a real server. */
+/** `phm generate`, `validate` and `metrics` and their messages, against a real server. */
 import assert from 'node:assert/strict';
 import {
   chmodSync,
@@ -45,7 +45,7 @@ interface Result extends CommandResult {
   readonly bytes: Buffer;
 }
 
-/** The command line in this process, without a start of Node for each; by default with the demo key. */
+/** Runs a command line in this process, which saves starting Node each time. Uses the demo key by default. */
 async function phm(args: readonly string[], env: Environment = {}): Promise<Result> {
   const output: Uint8Array[] = [];
   let stderr = '';
@@ -54,7 +54,7 @@ async function phm(args: readonly string[], env: Environment = {}): Promise<Resu
     launcher: 'phm',
     outputIsShared: () => false,
     out: (data) => output.push(Buffer.from(data)),
-    // A copy: the bytes are wiped when they are written.
+    // Copy the bytes, because the command wipes them after writing.
     outBytes: async (data) => {
       output.push(Buffer.from(data));
     },
@@ -71,7 +71,7 @@ function inFolder(name: string): string {
   return join(folder, name);
 }
 
-/** Writes a file that a command is to read, and returns its path. */
+/** Writes an input file for a command and returns its path. */
 function file(content: string | Uint8Array): string {
   writeFileSync(inFolder('input'), content);
   return inFolder('input');
@@ -80,7 +80,7 @@ function file(content: string | Uint8Array): string {
 const validate = (content: string | Uint8Array, ...args: string[]) =>
   phm(['validate', '--file', file(content), ...args]);
 
-/** Requests that the account has made so far. */
+/** Returns the number of requests that the account has made so far. */
 async function metered(): Promise<number> {
   return (await server.metrics()).body.metrics.usage.total_usage;
 }
@@ -130,7 +130,7 @@ describe('phm generate', () => {
     }
     const quoted = Buffer.from(`export K="${'0f'.repeat(16)}"`);
     assert.deepEqual(decodeKey(quoted), { key: '0f'.repeat(16) });
-    // In the wrong case it is left to the service: it is no base64 of a longer key.
+    // A key in the wrong case is left to the service and not read as base64 of a longer key.
     for (const key of ['A7', '12'].map((byte) => byte.repeat(32))) {
       assert.deepEqual(decodeKey(Buffer.from(`${key}\n`)), { key });
     }
@@ -143,7 +143,7 @@ describe('phm generate', () => {
     assert.equal(code, 0);
     const { success, source, nist_report, hash_proof } = JSON.parse(stdout);
     assert.deepEqual([success, source, nist_report.bits], [true, 'quantum-simulator', 2 ** 20]);
-    // What was handed out whole is validated by its proof, unless there is another.
+    // A whole answer is validated with its own proof, unless another is given.
     assert.equal((await validate(stdout)).code, 0);
     assert.equal((await validate(stdout, '--proof', `${hash_proof}1`)).code, 1);
   });
@@ -176,7 +176,7 @@ describe('phm generate', () => {
       [[inFolder('there.key/x')], /there is no such directory/, 1],
       [['-'], /--output needs the name of a file/, 2],
     ];
-    // Root may write anywhere.
+    // Root can write anywhere.
     if (process.getuid?.() !== 0) cases.push([[inFolder('closed/x')], /permission denied/, 1]);
     for (const [output, words, expected] of cases) {
       const { code, stdout, stderr } = await phm(['generate', '--output', ...output]);
@@ -330,7 +330,7 @@ describe('phm metrics', () => {
   });
 });
 
-/** The wait before the next attempt is a random share of the longest. */
+/** Removes the wait before the next attempt, which is a random share of the longest wait. */
 const retryAtOnce = (mock: MockTracker) => mock.method(Math, 'random', () => 0);
 
 describe('the client commands', () => {
@@ -422,7 +422,7 @@ describe('the client commands', () => {
 
   it('name PHM_URL where only PHM_PORT leads to the server', async ({ mock }) => {
     retryAtOnce(mock);
-    // Another program may listen at the default address.
+    // Another program may listen on the default address.
     const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
     mock.method(globalThis, 'fetch', () =>
       Promise.reject(new TypeError('fetch failed', { cause })),

@@ -1,6 +1,6 @@
 /**
- * The commands as their users meet them: stdout, stderr, exit code. They run in this process, except where the process
- * itself is the matter: its start, its outputs, its working directory.
+ * The commands as users see them: stdout, stderr, exit code. They run in this process, except for tests of the process
+ * itself: its start, its outputs, its working directory.
  */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

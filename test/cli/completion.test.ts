@@ -1,4 +1,4 @@
-/** `phm completion`: what the shells make of the scripts. */
+/** `phm completion`: runs the scripts in the shells. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -50,7 +50,7 @@ describe('phm completion', () => {
     assert.deepEqual(complete('completion', ''), ['bash', 'zsh', 'fish', '--help']);
     assert.deepEqual(complete('assess', '--test', 'run'), ['runs']);
     assert.ok(complete('account', 'set-plan', 'acct_1', '').includes('enterprise'));
-    // A file's name in between is no command.
+    // A file name in between is not a command.
     assert.ok(complete('assess', 'key', '--').includes('--bits'));
   });
 

@@ -1,4 +1,4 @@
-/** The file that `phm generate --output` writes: its name is held before the key is made, and no other file is lost. */
+/** The file of `phm generate --output`: its name is claimed before the key is generated, and no other file is lost. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** `phm ledger find`: whose the keys are that the log names, on a ledger without a server. */
+/** `phm ledger find`: names the owners of keys from the log, on a ledger without a server. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const env = { PHM_DATA_DIR: dataDir, PHM_PORT: '0' };
 
 const phm = (...args: string[]) => runCommand(args, env);
 
-/** More than the command asks the ledger for at once, of two accounts in turn. */
+// More rows than fit in one query of the command, from two accounts alternately.
 const OWNERS = ['acct_a', 'acct_b'];
 const ROWS = Array.from({ length: 1_003 }, (_, i) =>
   makeRow({ keyId: makeKeyId(NOW + i), createdMs: NOW + i }),

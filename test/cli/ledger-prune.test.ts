@@ -1,4 +1,4 @@
-/** `phm ledger prune` by a clock that the ledger speaks against, on a ledger without a server. */
+/** `phm ledger prune` with a clock that contradicts the ledger, on a ledger without a server. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it, mock } from 'node:test';
@@ -14,7 +14,7 @@ const BACK = NOW + 8 * DAY_MS;
 const prune = (...args: string[]) =>
   runCommand(['ledger', 'prune', '--older-than', '30', ...args], { PHM_DATA_DIR: dataDir });
 
-/** What a command says after the line that names the ledger. */
+/** Returns the messages of a command after the line that names the ledger. */
 const words = (stderr: string) => stderr.slice(stderr.indexOf('\n') + 1);
 
 before(async () => {

@@ -1,4 +1,4 @@
-/** The README's steps, as a new user follows them: a server in one terminal, its commands in another. */
+/** The steps of the README as a new user follows them: a server in one terminal, commands in another. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import { DEMO_KEY, type Environment, makeDataDir, removeDataDir } from '../suppo
 const ROOT = resolve(import.meta.dirname, '../..');
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8');
 
-/** The commands of the block under "Run it", without their comments, up to the one that validates. */
+/** Returns the commands under "Run it" without comments, up to the one that validates. */
 function readSteps(): string[] {
   const [, block = ''] = /## Run it\n\n```sh\n([\s\S]*?)```/.exec(README) ?? [];
   const lines = block.split('\n').map((line) => line.replace(/ +#.*$/, ''));
@@ -28,7 +28,7 @@ describe('the README', () => {
   let env: Environment;
 
   before(async () => {
-    // Only the port differs from what the README does: another program may have the usual one.
+    // Only the port differs from the README, because another program may use the default one.
     const port = String(await freePort());
     const base = { PATH: process.env.PATH ?? '', HOME: folder, PHM_PORT: port };
     env = { ...base, PHM_URL: `http://127.0.0.1:${port}` };

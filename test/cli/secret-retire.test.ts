@@ -1,4 +1,4 @@
-/** `phm secret retire` and what it refuses, on a ledger without a server. */
+/** `phm secret retire` and the input that it refuses, on a ledger without a server. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -71,7 +71,7 @@ describe('phm secret retire', () => {
     assert.equal((await retirement())?.compromisedMs, Date.UTC(2026, 0, 31, 11, 30));
 
     const { stdout, stderr } = await runCommand(['secret', 'list'], env);
-    // The test has registered another version 2 than the one in the file.
+    // The version 2 that the test has registered differs from the one in the file.
     assert.match(
       stderr,
       /^warning: version 2 of the master secret is not the one this database was made with: /m,

@@ -1,6 +1,6 @@
 /**
- * `phm sources` and `phm stream` as their users meet them: stdout, stderr, exit code. They run in this process, and in
- * one of their own where they are interrupted or their output goes away.
+ * `phm sources` and `phm stream` as users see them: stdout, stderr, exit code. They run in this process, or in a
+ * separate one for tests that interrupt them or close their output.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -38,14 +38,14 @@ const device = (path: string): Environment => ({
 
 const skip = process.platform !== 'linux' && 'devices of Linux';
 
-/** Checks an exit code, and what stderr says; nothing is on stdout. */
+/** Asserts an exit code, a message on stderr and an empty stdout. */
 function assertEnds({ code, stdout, stderr }: CommandResult, expected: number, words: RegExp) {
   assert.equal(code, expected, stderr);
   assert.match(stderr, words);
   assert.equal(stdout, '');
 }
 
-/** A command whose output is read in bytes, as far as the test wants. */
+/** A command whose output the test reads in bytes, as far as it needs. */
 class Running {
   readonly #child: ChildProcess;
   readonly #exit: Promise<unknown[]>;
@@ -73,7 +73,7 @@ class Running {
     this.#child.kill('SIGINT');
   }
 
-  /** Nobody reads any more, as with `| head`. */
+  /** Stops reading, as `| head` does. */
   closeOutput(): void {
     this.#child.stdout?.destroy();
   }
@@ -179,7 +179,7 @@ describe('phm sources', () => {
 describe('phm sources test', () => {
   it('tells the verdicts and the estimate, in words and as JSON', { skip }, async () => {
     const args = ['sources', 'test', 'device', '--samples', '3000'];
-    // Estimates of so few samples of 8 bits are 5.5, and 4.8 now and then.
+    // Estimates from so few 8-bit samples are about 5.5, sometimes 4.8.
     const env = { ...device('/dev/urandom'), PHM_DEVICE_MIN_ENTROPY: '2' };
     const { code, stdout, stderr } = await phm(args, env);
     assert.equal(code, 0, stderr);

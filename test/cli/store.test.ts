@@ -1,4 +1,4 @@
-/** Which store a command works on: what it says, what it refuses, and that reading makes nothing. */
+/** The store of a command: messages, refusals, and that commands that only read create nothing. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
@@ -34,7 +34,7 @@ const READING = [
   ['ledger', 'find', 'phm_1'],
 ];
 
-/** Commands that change the store, or would if they found what they name. */
+/** Commands that change the store, or would if their target existed. */
 const CHANGING = [
   CREATE,
   ['account', 'set-plan', 'acct_1', 'research'],
@@ -43,7 +43,7 @@ const CHANGING = [
   ['ledger', 'prune', '--older-than', '1'],
 ];
 
-/** Everything that works on a store which has to be there. */
+/** All commands that need an existing store. */
 const ALL = [
   ...READING,
   ...CHANGING,
@@ -52,7 +52,7 @@ const ALL = [
   ['export', 'out.ndjson'],
 ];
 
-/** Every file of a folder with its size and the time of its last change. */
+/** Returns every file of a folder with its size and the time of its last change. */
 function listing(folder: string): string[] {
   return readdirSync(folder)
     .sort()
@@ -62,7 +62,7 @@ function listing(folder: string): string[] {
     });
 }
 
-// ./data is meant from the working directory, so the tests have one of their own.
+// ./data is relative to the working directory, so the tests have their own.
 const start = process.cwd();
 const root = makeDataDir();
 let folder: string;
@@ -175,7 +175,7 @@ describe('a new data directory', () => {
     assert.ok(made.stderr.endsWith(`Next:\n  bin/phm key issue --account ${account}\n`));
     assert.equal((await phm(['key', 'issue', '--account', account])).code, 0);
     assert.match((await phm(['account', 'list'])).stdout, new RegExp(account));
-    // A second time, and beside a server's ledger whose secret is elsewhere, it changes nothing.
+    // A second run, here beside a server's ledger whose secret is elsewhere, changes nothing.
     rmSync('data/master.key');
     assert.equal((await phm([...CREATE, '--init'])).code, 0);
     assert.deepEqual(readdirSync('data'), ['phm.db']);
@@ -184,7 +184,7 @@ describe('a new data directory', () => {
   it('is none that has lost its database: no command makes an empty one there', async ({
     mock,
   }) => {
-    // Each command waits for another process that may be making the database in this moment.
+    // Each command would wait for another process that might be creating the database.
     mock.method(Atomics, 'wait', () => 'timed-out');
     await phm([...CREATE, '--init']);
     writeFileSync('data/directory.id', 'ab'.repeat(16));
@@ -349,7 +349,7 @@ describe('a command beside a server', () => {
   });
 
   it('names the data directory of the server where it is a usual one', async () => {
-    // ./data is one, and a link to the server's stands for it here.
+    // ./data is a usual one; here it is a link to the directory of the server.
     symlinkSync(server.dataDir, 'data');
     const env = { PHM_PORT: port(), PHM_DATA_DIR: 'none' };
     const { stderr } = await phm(['account', 'list'], env);
@@ -370,7 +370,7 @@ describe('the API key of key issue', () => {
     account = (await phm([...CREATE, '--init'])).stdout.trim();
   });
 
-  /** Runs a script in a shell whose `phm` is the program. */
+  /** Runs a script in a shell in which `phm` is this program. */
   const shell = (script: string) =>
     spawnSync('sh', ['-c', `phm() { "${process.execPath}" "${MAIN}" "$@"; }\n${script}`], {
       cwd: root,

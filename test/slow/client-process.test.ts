@@ -1,6 +1,6 @@
 /**
- * The client commands as processes: pipes, terminals, signals, and output that cannot be written. 6 s. What they say is in
- * `test/cli/client.test.ts`.
+ * The client commands as processes: pipes, terminals, signals, and output that cannot be written. 6 s.
+ * `test/cli/client.test.ts` tests their messages.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -137,7 +137,7 @@ describe('phm over TLS', () => {
 
 /** Runs `phm` on a terminal, which standard output and standard error share. */
 function onTerminal(args: string, env: Environment = {}): { code: number | null; shown: string } {
-  // script hands it to a shell; the checkout may lie in a path with a space.
+  // `script` passes the command to a shell, and the path of the checkout may contain a space.
   const command = `'${process.execPath}' '${MAIN}' ${args}`;
   const base = { PHM_URL: server.address, PHM_API_KEY: DEMO_KEY, TERM: 'xterm' };
   const { status, stdout } = spawnSync('script', ['-qec', command, '/dev/null'], {

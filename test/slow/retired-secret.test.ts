@@ -1,4 +1,4 @@
-/** A master secret leaks: what its thief can do with a real server, before and after `phm secret retire`. */
+/** A leaked master secret: what a thief can do with a real server, before and after `phm secret retire`. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -56,7 +56,7 @@ describe('a master secret that leaked', () => {
     return { key: body.key, hash_proof: body.hash_proof };
   }
 
-  /** What the thief makes of the file. */
+  /** The proof that the thief forges with the file. */
   let forged: { key: string; hash_proof: string };
   let old: { key: string; hash_proof: string };
   let recent: typeof old;
@@ -171,7 +171,7 @@ describe('two servers on one database, one of them forgotten', { skip: noPostgre
     const { apiKey, servers } = replicas;
     const [forgotten] = servers;
     const old = (await forgotten.generate(LEVEL, apiKey)).body;
-    // The command needs no secret: it goes by what the database knows.
+    // The command needs no secret, because it relies on the database.
     const { PHM_MASTER_KEY: _, ...env } = replicas.environment;
     const retire = (): Promise<CommandResult> =>
       runPhm(['secret', 'retire', '1'], forgotten.dataDir, env);
