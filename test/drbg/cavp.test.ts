@@ -14,7 +14,7 @@ function readVectors(name: string): string {
   );
 }
 
-/** One vector in the form the file has, for a section that declares these lengths. */
+/** Returns one vector in the format of the file, for a section that declares these lengths. */
 function file(lines: readonly string[], parameters: Readonly<Record<string, string>> = {}): string {
   const declared = {
     PredictionResistance: 'False',

@@ -1,7 +1,7 @@
 /**
- * A slow, literal CTR_DRBG with AES-256 and derivation function, straight from the process steps of
+ * A slow, literal CTR_DRBG with AES-256 and derivation function that follows the process steps of
  * NIST SP 800-90A Rev. 1 §10.2.1, §10.3.2 and §10.3.3, one block at a time. It is the oracle of the
- * differential tests; it checks no limits and shares no code with src/drbg.
+ * differential tests. It checks no limits and shares no code with src/drbg.
  */
 import { createCipheriv } from 'node:crypto';
 

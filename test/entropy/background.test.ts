@@ -46,7 +46,7 @@ describe('a background source', { concurrency: true, timeout: 30_000 }, () => {
     t.after(() => source.close());
     await until(() => source.status().healthy);
     const pooled = new PooledSource(source.pool);
-    // The first one is there as soon as the source is healthy.
+    // The first draw is there as soon as the source is healthy.
     const draws = [pooled.draw()];
     while (draws.length < 2) {
       await new Promise((resolve) => setTimeout(resolve, 2));
@@ -137,7 +137,7 @@ describe('a background source', { concurrency: true, timeout: 30_000 }, () => {
 
   it('is latched, and nothing else ends, when its thread dies', async () => {
     const events: SourceEvent[] = [];
-    // Refused by the reader, in the thread: the configuration does not let such a claim through.
+    // The reader refuses this claim in its thread; the configuration would refuse it earlier.
     const device = { path: '/dev/zero', minEntropyPerByte: 9 };
     const settings = { ...SETTINGS, device };
     const source = new BackgroundSource('device', settings, (event) => events.push(event));

@@ -3,12 +3,12 @@ import { describe, it } from 'node:test';
 import { creditOfKey, creditOfSeed, type KeyPart } from '../../src/entropy/credits.ts';
 import type { SourceName } from '../../src/entropy/index.ts';
 
-/** Name and credit of each draw; `shared` is a device of which the kernel may read, too. */
+/** Name and credit of each draw; `shared` marks a device that the kernel may also read. */
 type Draws = readonly (readonly [SourceName, number, 'shared'?])[];
 
 const SEPARATE: readonly SourceName[] = ['device', 'ibm-quantum', 'qrng'];
 
-/** The credit of one reseed that took these draws. */
+/** Returns the credit of one reseed with these draws. */
 function seed(draws: Draws) {
   return creditOfSeed(
     draws.map(([name, creditBits, shared]) => {
@@ -17,7 +17,7 @@ function seed(draws: Draws) {
   );
 }
 
-/** The credit of a key whose reseeds all took these draws; 384 bits are cut in two halves. */
+/** Returns the credit of a key whose reseeds all have these draws; 384 bits have two halves. */
 function key(level: 128 | 256 | 384, draws: Draws): number {
   const credit = seed(draws);
   const part = (lengthBits: number): KeyPart => ({ lengthBits, credit });

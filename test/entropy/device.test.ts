@@ -28,14 +28,14 @@ function temporaryPath(t: TestContext, name = 'device'): string {
   return join(directory, name);
 }
 
-/** A FIFO that someone holds open for writing; `writer` is the descriptor. */
+/** Creates a FIFO that stays open for writing; `writer` is the descriptor. */
 function makeFifo(t: TestContext): { path: string; writer: number } {
   const path = temporaryPath(t);
   execFileSync('mkfifo', [path]);
   return { path, writer: openWriter(path) };
 }
 
-// Open for both directions, as an open for writing alone would wait for the reader.
+// Open in both directions, because opening only for writing would wait for the reader.
 const openWriter = (path: string) => openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
 
 function open(t: TestContext, options: Partial<DeviceOptions> & { path: string }): NoiseReader {
@@ -44,7 +44,7 @@ function open(t: TestContext, options: Partial<DeviceOptions> & { path: string }
   return reader;
 }
 
-/** The failure's message, the path left out. */
+/** Returns the failure's message without the path. */
 async function failureOf(reader: NoiseReader, path: string): Promise<string> {
   const error = await reader.read(signal).then(
     () => assert.fail('expected a failure'),
@@ -113,7 +113,7 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
   it('that may not be read fails with the fix', async (t) => {
     const { path, writer } = makeFifo(t);
     chmodSync(path, 0o200);
-    // Root may read everything.
+    // Root can read every file.
     const isRoot = process.geteuid?.() === 0;
     if (isRoot) process.seteuid?.(65_534);
     try {
@@ -180,7 +180,7 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
   });
 
   it('that is biased falls in the adaptive proportion test', async (t) => {
-    // 4 bits a byte are claimed, and every other byte is zero: C = 71 at 2^-30, 92 at 2^-60.
+    // The claim is 4 bits a byte, and every other byte is zero: C = 71 at 2^-30, 92 at 2^-60.
     const { path, writer } = makeFifo(t);
     const reader = open(t, { path, minEntropyPerByte: 4 });
     const bytes = noise(512).map((byte, i) => (i % 2 === 0 ? 0 : byte | 1));

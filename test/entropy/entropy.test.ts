@@ -18,7 +18,7 @@ import {
 import { MonitoredSource } from '../../src/entropy/monitored-source.ts';
 import { AppError } from '../../src/errors.ts';
 
-/** A source that gives what it is told and remembers its draws. */
+/** A source that gives scripted bytes and remembers its draws. */
 function scripted(name: SourceName, bytes: Uint8Array, credit = 0, jobId: string | null = null) {
   const draws: Draw[] = [];
   const source: EntropySource = {
@@ -224,7 +224,8 @@ describe('a monitored source', () => {
 });
 
 describe('the most common value estimate (SP 800-90B §6.3.1)', () => {
-  // ones, length, and the value ea_non_iid 1.1.7 of usnistgov/SP800-90B_EntropyAssessment prints.
+  // Ones, length, and the value printed by ea_non_iid 1.1.7 of
+  // usnistgov/SP800-90B_EntropyAssessment.
   const nist: readonly (readonly [ones: number, lengthBits: number, h: number])[] = [
     [500_458, 1_000_000, 0.9949711297590543],
     [4_001_398, 8_000_000, 0.9981830701422224],

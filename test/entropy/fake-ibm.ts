@@ -1,4 +1,7 @@
-/** IBM Cloud IAM and the jobs of IBM Quantum, as documented for version 2026-04-15 of the REST API. */
+/**
+ * A fake of IBM Cloud IAM and the jobs of IBM Quantum, as documented for version 2026-04-15 of the
+ * REST API.
+ */
 import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import {
@@ -15,7 +18,10 @@ export const CRN = 'crn:v1:bluemix:public:quantum-computing:us-east:a/0123:4567:
 export const TOKEN_PREFIX = 'eyJ-token-';
 export const SECRETS: readonly string[] = [API_KEY, CRN, TOKEN_PREFIX, 'note of the server'];
 
-/** Polls at once; so patient otherwise that no busy machine meets a time-out that no test is about. */
+/**
+ * Polls at once. The other limits are so long that a busy machine meets no timeout outside the
+ * tests of timeouts.
+ */
 export const LIMITS: IbmQuantumLimits = {
   requestMs: 60_000,
   jobMs: 60_000,
@@ -27,13 +33,13 @@ export const LIMITS: IbmQuantumLimits = {
 
 export class FakeIbm {
   readonly service: FakeService<IbmRoute>;
-  /** Seconds. */
+  /** Lifetime of a token in seconds. */
   tokenLife = 3_600;
-  /** What the polls of a job get; the last one for ever. */
+  /** States that successive polls of a job get; the last one repeats. */
   states = ['Queued', 'Running', 'Completed'];
-  /** Shots in place of fresh random ones. */
+  /** Shots instead of fresh random ones. */
   shots: readonly number[] | null = null;
-  /** The shots of each job, in order. */
+  /** Shots of each job, in order. */
   readonly delivered: number[][] = [];
   readonly #tokens = new Set<string>();
   #polls = 0;
@@ -48,7 +54,7 @@ export class FakeIbm {
     return new FakeIbm(await FakeService.start<IbmRoute>(scope));
   }
 
-  /** A reader of this fake, closed when the test ends. */
+  /** Opens a reader of this fake, which is closed when the test ends. */
   open(
     t: TestContext,
     settings: Partial<IbmQuantumSettings> = {},
@@ -71,7 +77,7 @@ export class FakeIbm {
     return reader;
   }
 
-  /** Makes every token worthless, as if revoked. */
+  /** Invalidates every token, as if revoked. */
   revokeTokens(): void {
     this.#tokens.clear();
   }

@@ -1,4 +1,4 @@
-/** The three protocols of quantum random number generators over HTTP, as documented. */
+/** A fake of the three protocols of quantum random number generators over HTTP, as documented. */
 import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import type { QrngProfileName } from '../../src/config/index.ts';
@@ -13,12 +13,12 @@ export const SECRETS: readonly string[] = [API_KEY, 'note of the server'];
 export class FakeQrng {
   readonly service: FakeService<QrngRoute>;
   readonly profile: QrngProfileName;
-  /** Of the QRNG Open API. */
+  /** Capabilities of the QRNG Open API. */
   capabilities: object = { max_block_size: 4_096, max_block_count: 16 };
   healthTest: unknown = [
     { test_type: 'nist_90b', test_result: '0.94', time_stamp: '2026-09-13T08:34:45' },
   ];
-  /** What is delivered in place of fresh random bytes. */
+  /** Delivered instead of fresh random bytes. */
   bytes: Uint8Array | null = null;
   readonly delivered: Buffer[] = [];
 
@@ -32,7 +32,7 @@ export class FakeQrng {
     return new FakeQrng(await FakeService.start<QrngRoute>(scope), profile);
   }
 
-  /** A reader of this fake, closed when the test ends. */
+  /** Opens a reader of this fake, which is closed when the test ends. */
   open(
     t: TestContext,
     settings: Partial<QrngSettings> = {},

@@ -1,4 +1,4 @@
-/** A local HTTP server that plays a remote source, and can be told to misbehave. */
+/** A local HTTP server that plays a remote source and can misbehave on request. */
 import assert from 'node:assert/strict';
 import {
   createServer,
@@ -12,7 +12,7 @@ import { freePort } from '../support/free-port.ts';
 
 export interface Received {
   readonly method: string;
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -21,13 +21,13 @@ export interface Received {
 export interface Answer {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A string is sent as it is, anything else as JSON. */
+  /** A string is sent unchanged, anything else as JSON. */
   readonly body?: unknown;
 }
 
 /**
  * `silent`: no answer. `cut`: the connection ends at once. `cut-body`: it ends within the body.
- * `slow-body`: the body begins and does not end. `endless`: the body does not end, at full speed.
+ * `slow-body`: the body begins and does not end. `endless`: the body never ends, at full speed.
  */
 export type Misbehaviour = 'silent' | 'cut' | 'cut-body' | 'slow-body' | 'endless';
 
@@ -35,18 +35,18 @@ export type Handler<Route extends string> = (
   request: Received,
 ) => { readonly route: Route; readonly answer: () => Answer } | null;
 
-/** What the fake is for: a test, or a suite. Its end is the end of the fake. */
+/** A test or a suite. The fake ends with it. */
 export interface Scope {
   after(end: () => void): void;
 }
 
 export class FakeService<Route extends string> {
   readonly url: string;
-  /** What speaks the protocol. */
+  /** Implements the protocol. */
   handler: Handler<Route> = () => null;
-  /** The requests of each route, in order. */
+  /** Requests of each route, in order. */
   readonly received: Partial<Record<Route, Received[]>> = {};
-  /** What every request of a route gets, until it is taken out, after what was planned. */
+  /** Answer to every request of a route after the planned ones, until it is removed. */
   readonly broken: Partial<Record<Route, Answer | Misbehaviour>> = {};
   readonly #server: Server;
   readonly #planned: Partial<Record<Route, (Answer | Misbehaviour)[]>> = {};
@@ -75,19 +75,19 @@ export class FakeService<Route extends string> {
     return service;
   }
 
-  /** Nobody listens any more. */
+  /** Stops listening. */
   leave(): void {
     this.#server.close();
     this.#server.closeAllConnections();
   }
 
-  /** Listens again, at the same address. */
+  /** Listens again at the same address. */
   async comeBack(): Promise<void> {
     const { port } = new URL(this.url);
     await new Promise<void>((resolve) => this.#server.listen(Number(port), '127.0.0.1', resolve));
   }
 
-  /** What the next requests of a route get instead of the protocol's answer. */
+  /** Plans the answers to the next requests of a route, instead of the protocol's. */
   plan(route: Route, ...answers: readonly (Answer | Misbehaviour)[]): void {
     const planned = this.#planned[route] ?? [];
     planned.push(...answers);
@@ -98,7 +98,7 @@ export class FakeService<Route extends string> {
     return this.received[route]?.length ?? 0;
   }
 
-  /** Resolves when a route has had `count` requests. */
+  /** Resolves when a route has received `count` requests. */
   async reached(route: Route, count: number): Promise<void> {
     if (this.count(route) >= count) return;
     await new Promise<void>((resolve) => this.#waiters.push({ route, count, resolve }));
@@ -152,14 +152,16 @@ function flood(response: ServerResponse): void {
   });
 }
 
-/** All that somebody who prints an error could see: messages, stacks and fields, down the causes. */
+/**
+ * Returns everything that a printed error could show: messages, stacks and fields, with all causes.
+ */
 function everythingIn(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const fields = JSON.stringify({ ...error });
   return [error.name, error.message, error.stack, fields, everythingIn(error.cause)].join('\n');
 }
 
-/** Checks that `promise` rejects with a `NoiseFailure` of this message that shows no secret. */
+/** Asserts that `promise` rejects with a `NoiseFailure` of this message that shows no secret. */
 export async function assertFails(
   promise: Promise<unknown>,
   message: RegExp,

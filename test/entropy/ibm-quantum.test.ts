@@ -12,7 +12,7 @@ import { type Answer, assertFails, type Misbehaviour } from './fake-service.ts';
 
 const never = new AbortController().signal;
 
-/** The last body that the fake was sent on a route. */
+/** Returns the last body that the fake received on a route. */
 const lastOf = <T>(list: readonly T[] | undefined): T => {
   const last = list?.at(-1);
   assert.ok(last !== undefined);
@@ -155,7 +155,7 @@ describe('the token of the ibm-quantum reader', () => {
     const fake = await FakeIbm.start(t);
     fake.tokenLife = 0;
     await fake.open(t).read(never);
-    // For the submission (asked for before it, and with it), three polls and the results.
+    // The submission (before it, and with it), three polls and the results each ask for a token.
     assert.equal(fake.service.count('token'), 6);
   });
 
@@ -203,7 +203,7 @@ interface Failure {
   readonly route: 'token' | 'create' | 'state' | 'results';
   readonly answers: readonly (Answer | Misbehaviour)[];
   readonly message: RegExp;
-  /** Whether a job is left that nobody waits for. */
+  /** True if a job remains that is no longer awaited. */
   readonly cancels: boolean;
 }
 

@@ -7,11 +7,11 @@ import { aesCtr } from '../support/aes-stream.ts';
 
 const { signal } = new AbortController();
 
-/** Readings that finding the step of the clock takes: one before 1,024 walks and one after each. */
+/** Readings for finding the step of the clock: one before 1,024 walks and one after each. */
 const STEP_READINGS = 1025;
 const BATCH_READINGS = 2049;
 
-/** A clock whose reading i is delta(i) after the one before. */
+/** Returns a clock whose reading i is delta(i) after the previous one. */
 function clockOf(delta: (reading: number) => number): () => bigint {
   let reading = 0;
   let now = 1_000_000_000;
@@ -21,7 +21,7 @@ function clockOf(delta: (reading: number) => number): () => bigint {
   };
 }
 
-/** Walks of 700…955 ns, all as likely, on a clock that shows multiples of `stepNs`. */
+/** Walks of 700…955 ns, equally likely, on a clock that shows multiples of `stepNs`. */
 function soundClock(stepNs = 1): () => bigint {
   const noise = aesCtr(Buffer.alloc(32, 1), 100_000);
   const exact = clockOf((reading) => 700 + noise[reading % noise.length]);
@@ -39,7 +39,7 @@ async function failureOf(clock: () => bigint): Promise<string> {
   return message;
 }
 
-/** What the source's own test says of batch number `batch`, counted from 1. */
+/** Returns the finding of the source's own test in batch number `batch`, counted from 1. */
 async function findingOf(clock: () => bigint, batch = 1): Promise<string> {
   const reader = openJitter({ clock });
   for (let i = 1; i < batch; i++)
@@ -80,7 +80,7 @@ describe('timing noise of this processor', () => {
 
 describe('samples of a clock', () => {
   it('are the low 8 bits of the times in steps of the clock', async () => {
-    // Multiples of 4 ns: 1 … 300 steps in an order without a pattern, in two streams of which one
+    // Multiples of 4 ns: 1 … 300 steps in an order without a pattern, in two streams. One of them
     // gives the times of the first batch.
     const noise = aesCtr(Buffer.alloc(32, 2), 2 * 4096);
     const steps = (reading: number) => 1 + (noise.readUInt16LE(2 * (reading % 4096)) % 300);
@@ -130,7 +130,7 @@ describe('a faulty clock', () => {
       const found = await findingOf(clock).catch((error: Error) => error.message);
       assert.match(found, /too coarse/);
     }
-    // 16 ms: 1,024 walks are over before it moves.
+    // 16 ms: the 1,024 walks end before the clock moves.
     assert.match(await failureOf(soundClock(16_000_000)), /stood still/);
   });
 

@@ -30,7 +30,7 @@ function pump(script: Script, options?: ConstructorParameters<typeof ScriptedRea
   return { reader, filler, source, events, pump: noisePump, memory };
 }
 
-/** Resolves once `condition` holds; the test's time limit is the only other end. */
+/** Resolves once `condition` holds. Only the time limit of the test ends it otherwise. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 1));
 }
@@ -40,14 +40,17 @@ const kinds = (events: readonly SourceEvent[]) => events.map(({ kind }) => kind)
 const stuckFrom = (first: number) => (i: number) =>
   i < first ? goodSamples(i) : Buffer.alloc(1024, 7);
 
-/** One run of `length` equal symbols in good samples: H = 4, so 9 is intermittent and 16 permanent. */
+/**
+ * Puts one run of `length` equal symbols into good samples: H = 4, so 9 is intermittent and 16
+ * permanent.
+ */
 function withRun(index: number, length: number): Buffer {
   const samples = goodSamples(index);
   samples.fill(3, 100, 100 + length);
   return samples;
 }
 
-// Several of them wait for a second, for the next try or for a pool that rests.
+// Several tests wait for a second, for the next attempt or for an idle pool.
 describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, () => {
   after(closePumps);
 
@@ -115,7 +118,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
   });
 
   it('latches on a bias that the claim does not allow', async () => {
-    // Half of all samples are one symbol: 1 bit of min-entropy where 4 are claimed.
+    // Half of all samples are one symbol: 1 bit of min-entropy instead of the claimed 4.
     const biased = (i: number) => goodSamples(i).map((byte) => (byte & 1 ? byte : 0));
     const { source, events } = pump(biased);
     await until(() => events.some(({ kind }) => kind === 'latched'));
@@ -163,7 +166,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
   });
 
   it('begins with clean tests after a failure: a run does not go on across it', async () => {
-    // H = 4: a run of 9 fails. Eight before the failure and eight behind it are two runs.
+    // H = 4: a run of 9 fails. Eight before the failure and eight after it are two runs.
     const ending = goodSamples(0);
     ending.fill(3, 1024 - 8);
     const beginning = goodSamples(2);
@@ -316,14 +319,14 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
   });
 });
 
-// Alone, because it moves the clock of the process: no timer of another pump may be set.
+// Runs alone, because it moves the clock of the process: no timer of another pump may be set.
 describe('the pump of a source from which nothing comes', { timeout: 30_000 }, () => {
   after(closePumps);
 
   it('is unhealthy once its pool is empty and nothing has come for 10 seconds', async (t) => {
     const { source, filler, reader, events } = pump((i) => (i ? 'wait' : goodSamples(0)));
     await until(() => filler.waiting === DRAWS);
-    // A loop of immediates would keep the pump from hearing that draws were taken.
+    // With a loop of immediates the pump would not notice that draws were taken.
     const { setTimeout: pause } = globalThis;
     t.mock.timers.enable({ apis: ['setTimeout'] });
     for (let i = 0; i < DRAWS / 2; i++) source.draw();
@@ -331,7 +334,7 @@ describe('the pump of a source from which nothing comes', { timeout: 30_000 }, (
     t.mock.timers.tick(9_999);
     assert.equal(source.status().healthy, true);
     t.mock.timers.tick(1);
-    // Of the eight draws that are left each is as good as before.
+    // Each of the eight remaining draws is as good as before.
     for (let i = 0; i < DRAWS / 2; i++) {
       assert.equal(source.status().healthy, true);
       source.draw();

@@ -16,7 +16,7 @@ const DRAW_BYTES = 48;
 const directory = mkdtempSync(join(tmpdir(), 'phm-os-source-'));
 after(() => rmSync(directory, { recursive: true }));
 
-/** Distinct bytes in every draw. */
+/** Returns distinct bytes for every draw. */
 function counting(draws: number): Buffer {
   const bytes = Buffer.alloc(draws * DRAW_BYTES);
   for (let i = 0; i < bytes.length; i++) bytes[i] = i + Math.floor(i / DRAW_BYTES);

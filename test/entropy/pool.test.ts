@@ -16,11 +16,14 @@ function makePool(creditBitsPerDraw = 192): { pool: Pool; filler: PoolFiller } {
   return { pool: { name: 'jitter', kind: 'noise', creditBitsPerDraw, isSeparate, memory }, filler };
 }
 
-// Words of the header, as the module lays them out.
+// Words of the header in the module's layout.
 const TAIL = 1;
 const STATE = 2;
 
-/** Has another thread's work done right after each load of a word: what a real one does once in many runs. */
+/**
+ * Runs the work of another thread right after each load of a word, which real threads do once in
+ * many runs.
+ */
 function afterLoadsOf(t: TestContext, word: number, work: () => void): void {
   const { load } = Atomics;
   let working = false;
@@ -37,7 +40,7 @@ function afterLoadsOf(t: TestContext, word: number, work: () => void): void {
 
 const numbered = (n: number) => Buffer.alloc(32, n);
 
-/** The bytes of the slots alone: the header holds counters. */
+/** Returns the bytes of the slots without the header, which holds counters. */
 const slotBytes = ({ memory }: Pool) => new Uint8Array(memory, 32);
 
 const unavailable = (words: RegExp, seconds: number) => (error: unknown) =>
@@ -200,7 +203,7 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
       if (filler.put(draw, null)) n += 1;
       else await filler.taken(100);
     }
-    // A draw that was taken at the moment of the end is wiped, so all must have arrived before.
+    // A draw that is taken at the moment of the end is wiped, so all must arrive before.
     while (taken.length < TOTAL) await filler.taken(10);
     filler.setState('closed');
     await Promise.all(exits);

@@ -1,12 +1,14 @@
-/** A reader of noise that does what its script says, batch by batch. */
+/** A noise reader that follows a script, batch by batch. */
 
 import { type NoiseBatch, NoiseFailure, type NoiseReader } from '../../src/entropy/noise.ts';
 import { aesCtr } from '../support/aes-stream.ts';
 
-/** Makes batch number `index`, or throws; `wait` keeps the reader from answering until aborted. */
+/**
+ * Returns batch number `index`, or an error; `wait` delays the answer until the reader is aborted.
+ */
 export type Script = (index: number) => Uint8Array | Error | 'wait';
 
-/** Samples that no test finds fault with; a block of its own for each index. */
+/** Returns samples that pass every test, with a different block for each index. */
 export function goodSamples(index: number, length = 1024): Buffer {
   const key = Buffer.alloc(32);
   key.writeUInt32BE(index + 1);
@@ -41,11 +43,11 @@ export class ScriptedReader implements NoiseReader {
 
   async read(signal: AbortSignal): Promise<NoiseBatch> {
     const answer = this.#script(this.reads++);
-    // A real source takes time; one that never yields would never see its end.
+    // A real source takes time. A reader that never yields would not see the abort.
     await new Promise((resolve) => setImmediate(resolve));
     if (answer instanceof Error) throw answer;
     if (answer === 'wait') {
-      // It may have been told to end before it got here.
+      // The abort may have come before this point.
       if (!signal.aborted)
         await new Promise((resolve) => signal.addEventListener('abort', resolve));
       throw new NoiseFailure('aborted');

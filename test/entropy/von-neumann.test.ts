@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { extractVonNeumann } from '../../src/entropy/sources/von-neumann.ts';
 
-/** The extractor as von Neumann words it, on strings. */
+/** The extractor in von Neumann's words, on strings. */
 function extractedBits(input: string): string {
   const pairs = input.match(/../g) ?? [];
   return pairs.map((pair) => ({ '01': '0', '10': '1' })[pair] ?? '').join('');
@@ -60,7 +60,7 @@ describe("von Neumann's extractor", () => {
       row[byte] += 1;
       counts.set(ones, row);
     }
-    // Eight unequal pairs hold eight ones, the two others none to four.
+    // Eight unequal pairs hold eight ones; the other two pairs hold zero to four.
     assert.deepEqual(
       [...counts.keys()].sort((a, b) => a - b),
       [8, 9, 10, 11, 12],

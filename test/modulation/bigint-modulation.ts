@@ -1,6 +1,7 @@
 /**
- * Prime Harmonic Modulation literally as docs/prime-harmonic-modulation.md defines it, in BigInt,
- * and its inverse. The oracle of the differential tests; no code is shared with src/modulation.
+ * Prime Harmonic Modulation in BigInt, literally as docs/prime-harmonic-modulation.md defines it,
+ * and its inverse. It is the oracle of the differential tests and shares no code with
+ * src/modulation.
  */
 import type { ModulationType } from '../../src/modulation/index.ts';
 

@@ -56,13 +56,13 @@ function modulate(type: ModulationType, phases: Uint8Array, carrier: Uint8Array,
   return new Modulator(type, phases).modulate(carrier, t);
 }
 
-/** A fixed stream of honest-looking bytes. */
+/** Returns a fixed stream of random-looking bytes. */
 function stream(seedByte: number, lengthBytes: number): Buffer {
   const cipher = createCipheriv('aes-256-ctr', Buffer.alloc(32, seedByte), Buffer.alloc(16));
   return cipher.update(Buffer.alloc(lengthBytes));
 }
 
-/** 2^20 bits, each drawn by `next`. */
+/** Returns 2^20 bits, each from `next`. */
 function drawn(next: () => number): Buffer {
   const sample = Buffer.alloc(131_072);
   bits(next)(sample);

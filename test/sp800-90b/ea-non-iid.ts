@@ -1,4 +1,4 @@
-/** Our estimates against the figures that NIST's program prints. */
+/** Compares our estimates with the values that NIST's program prints. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,13 +25,13 @@ const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
 
 export const aesBytes = (): Uint8Array => aesCtr(KEY, 1_000_000);
 
-/** The first 1,000,000 bits, one a byte. */
+/** Returns the first 1,000,000 bits, one a byte. */
 export function aesBits(): Uint8Array {
   const bytes = aesCtr(KEY, 125_000);
   return Uint8Array.from({ length: 1_000_000 }, (_, i) => (bytes[i >> 3] >> (7 - (i & 7))) & 1);
 }
 
-/** Equal to 11 digits and more; counts exactly. */
+/** Asserts equality to at least 11 digits; counts must be equal. */
 export function assertFigures(got: object | undefined, expected: Figures, name: string): void {
   assert.ok(got, name);
   for (const [figure, value] of Object.entries(expected)) {

@@ -28,7 +28,7 @@ const digits = (text: string): Uint8Array => Uint8Array.from(text, Number);
 
 const BINARY = digits('1000111001010101110011000111001010101110');
 const TERNARY = digits('220102012120121001000');
-/** Symbols 1, 2, 3 of the text as 0, 1, 2. */
+/** Maps symbols 1, 2, 3 of the text to 0, 1, 2. */
 const shifted = (text: string): Uint8Array => digits(text).map((symbol) => symbol - 1);
 
 // The text rounds Z to 2.576 and its results to three or four digits.
@@ -68,7 +68,7 @@ describe("the figures of NIST's program", () => {
   });
 
   it('agree on 1,000,000 bytes of AES-256-CTR, taken as symbols', () => {
-    // Those of MultiMMC and LZ78Y take long on 256 symbols: test/slow/estimators.test.ts has them.
+    // MultiMMC and LZ78Y are slow on 256 symbols: test/slow/estimators.test.ts checks them.
     const { multi_mmc, lz78y, ...literal } = REFERENCES.bytes.literal;
     assert.ok(multi_mmc && lz78y);
     const bytes = aesBytes();
@@ -124,8 +124,8 @@ describe('plain implementations agree', () => {
     );
   });
 
-  // MultiMMC and LZ78Y have a path of their own for two symbols: an alphabet of three, one of which
-  // does not occur, takes the other.
+  // MultiMMC and LZ78Y have a separate path for two symbols. An alphabet of three, one of which
+  // does not occur, uses the other path.
   const predictors = [
     ['MultiMCW', (s: Uint8Array, k: number) => multiMcwEstimate(s, k, [3, 5, 7, 9]), plainMultiMcw],
     ['lag', (s: Uint8Array, k: number) => lagEstimate(s, k, 8), plainLag],
@@ -166,7 +166,7 @@ describe('assessNonIid', () => {
     const few = stream.map((byte) => byte & 7);
     const renamed = few.map((symbol) => [5, 0, 7, 2, 1, 6, 3, 4][symbol]);
     const [before, after] = [few, renamed].map((samples) => assessNonIid(samples).literal);
-    // Of equally frequent symbols MultiMMC and LZ78Y predict the greatest, so that names matter there.
+    // MultiMMC and LZ78Y predict the greatest of equally frequent symbols, so names matter there.
     for (const name of ['most_common_value', 't_tuple', 'longest_repeated_substring'] as const) {
       assert.deepEqual(after[name], before[name], name);
     }

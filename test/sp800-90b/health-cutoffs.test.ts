@@ -42,8 +42,9 @@ describe('the cutoff of the adaptive proportion test (SP 800-90B §4.4.2), corre
     assert.deepEqual([1, 2, 8].map(adaptiveProportionWindow), [1024, 512, 512]);
   });
 
-  // Tables of src/jitterentropy-health.c, which come from mpmath, for osr 1 … 20. The first two are,
-  // up to osr 15, those of Linux, crypto/jitterentropy.c, too; the others those of its NTG.1 mode.
+  // Tables of src/jitterentropy-health.c, computed there with mpmath, for osr 1 … 20. Up to osr 15
+  // the first two are also those of Linux, crypto/jitterentropy.c; the others are those of its
+  // NTG.1 mode.
   const jitterentropy: readonly (readonly [alphaLog2: number, factor: number, table: string])[] = [
     [-30, 1, '325 422 459 477 488 494 499 502 505 507 508 509 510 511 512 512 512 512 512 512'],
     [-60, 1, '355 447 479 494 502 507 510 512 512 512 512 512 512 512 512 512 512 512 512 512'],
@@ -110,7 +111,10 @@ describe('the cutoff of the adaptive proportion test as printed', () => {
   });
 });
 
-/** Whether P(X ≥ k) ≤ 2^alphaLog2 for X ~ Binomial(n, numerator/denominator), without rounding. */
+/**
+ * Returns true if P(X ≥ k) ≤ 2^alphaLog2 for X ~ Binomial(n, numerator/denominator), without
+ * rounding.
+ */
 function isRare(
   k: number,
   alphaLog2: number,

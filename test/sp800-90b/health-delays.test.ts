@@ -77,7 +77,8 @@ describe('a source that becomes biased', () => {
       for (const level of LEVELS) {
         const expected = expectedDelay(source, fault, level);
         const mean = meanDelay(source, fault, level, 60);
-        // Windows that had begun and the other test make it sooner; 60 runs are what they are.
+        // Windows that had begun, and the other test, shorten the delay. The bounds allow for the
+        // spread of 60 runs.
         assert.ok(mean > expected / 2 && mean < expected * 1.3, `${level}: ${mean}, ${expected}`);
       }
     });
@@ -86,7 +87,7 @@ describe('a source that becomes biased', () => {
 
 describe('a source that repeats itself', () => {
   it('is seen if its symbols come often enough in a window', () => {
-    // C = 17 and 26 of 512: by the end of the first whole window.
+    // C = 17 and 26 of 512: detected by the end of the first whole window.
     const source: Source = { bitsPerSample: 8, H: 8 };
     for (const length of [2, 4, 16]) {
       for (let seed = 0; seed < 20; seed++) {

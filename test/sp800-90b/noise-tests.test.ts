@@ -18,7 +18,10 @@ const coin = (length: number, key = 0) => noise(length, key).map((byte) => byte 
 const check = (options: NoiseTestsOptions, samples: Uint8Array) =>
   new NoiseTests(options).check(samples);
 
-/** The worst verdict over the batches that `cuts` make of `samples`, the earlier of two as bad. */
+/**
+ * Returns the worst verdict over the batches into which `cuts` divide `samples`; the earlier of two
+ * equals.
+ */
 function checkInBatches(
   options: NoiseTestsOptions,
   samples: Uint8Array,
@@ -93,7 +96,7 @@ describe('the repetition count test', () => {
 
 describe('the adaptive proportion test', () => {
   // H = 0.5: C = 422 at 2^-30 and 447 at 2^-60, of W = 512. The zeros come in runs that the
-  // repetition count test (C = 61) lets pass; other symbols do not repeat.
+  // repetition count test (C = 61) accepts; other symbols do not repeat.
   function window(zeros: number): Uint8Array {
     const samples = new Uint8Array(512);
     const others = 512 - zeros;
@@ -121,7 +124,7 @@ describe('the adaptive proportion test', () => {
   }
 
   it('begins a window with the sample after the last one of the window before', () => {
-    // 421 in each of two windows is sound, although 842 in a row have 512 with more.
+    // 421 in each of two windows pass, although some 512 samples across them hold more.
     const two = new Uint8Array([...window(421), ...window(421)]);
     assert.deepEqual(check(HALF, two), { level: 'passed' });
     const third = check(HALF, new Uint8Array([...two, ...window(422)]));
@@ -146,12 +149,12 @@ describe('the adaptive proportion test', () => {
   });
 
   it('has 1,024 samples for a binary source', () => {
-    // H = 1: C = 609 at 2^-30 and 653 at 2^-60. Zeros in runs of 16, one in 17 is a one.
+    // H = 1: C = 609 at 2^-30 and 653 at 2^-60. Zeros in runs of 16; one sample in 17 is a one.
     const samples = Uint8Array.from({ length: 1024 }, (_, i) => (i % 17 === 16 ? 1 : 0));
     const verdict = check(COIN, samples);
     const expected = { level: 'permanent', test: 'adaptive proportion' };
     assert.deepEqual({ ...verdict, sample: 0 }, { ...expected, sample: 0 });
-    // 512 samples of the same kind hold too few.
+    // 512 such samples hold too few.
     assert.deepEqual(check(COIN, samples.subarray(0, 512)), { level: 'passed' });
   });
 });
@@ -190,7 +193,7 @@ describe('the health tests of raw noise', () => {
   });
 
   it('do not depend on how the stream is cut into batches', () => {
-    // A few faults of any length and period, so that all levels and both tests are met.
+    // A few faults of any length and period, so that all levels and both tests occur.
     const fault = fc.record({
       at: fc.nat(2999),
       length: fc.integer({ min: 1, max: 700 }),

@@ -1,6 +1,12 @@
-/** The counting parts of SP 800-90B §6.3.5 to §6.3.10, as the text and for small inputs only. */
+/**
+ * The counting parts of SP 800-90B §6.3.5 to §6.3.10, literally as in the text and only for small
+ * inputs.
+ */
 
-/** For W from 1 to the longest repeated tuple: the most occurrences of one, and pairs of equal ones. */
+/**
+ * For W from 1 to the longest repeated tuple: the occurrences of the most common tuple, and the
+ * pairs of equal ones.
+ */
 export function plainTuples(symbols: Uint8Array): [number, number][] {
   const result: [number, number][] = [];
   for (let w = 1; w < symbols.length; w++) {
@@ -16,7 +22,7 @@ export function plainTuples(symbols: Uint8Array): [number, number][] {
   return result;
 }
 
-/** Correct predictions, and one more than their longest run. `null` leaves both as they are. */
+/** Returns the correct predictions, and one more than their longest run. `null` changes neither. */
 function tally(outcomes: readonly (boolean | null)[]): [number, number] {
   const made = outcomes.filter((outcome) => outcome !== null);
   const runs = made
@@ -27,7 +33,7 @@ function tally(outcomes: readonly (boolean | null)[]): [number, number] {
   return [made.filter(Boolean).length, longest + 1];
 }
 
-/** Steps of §6.3.7 and §6.3.8: of several predictors the one that was right most often is asked. */
+/** Steps of §6.3.7 and §6.3.8: the predictor with the most correct predictions is used. */
 function withScoreboard(
   symbols: Uint8Array,
   first: number,
@@ -61,7 +67,7 @@ export function plainLag(symbols: Uint8Array): [number, number] {
   return withScoreboard(symbols, 1, predictors);
 }
 
-/** What followed a prefix: counts, and the most frequent symbol, of several the greatest. */
+/** Counts of the symbols that followed a prefix. */
 type Followers = Map<number, number>;
 
 function favourite(followers: Followers): [symbol: number, count: number] {

@@ -5,10 +5,13 @@ import { assessRestarts } from '#sp800-90b';
 import { checkSanity } from '../../packages/sp800-90b/src/estimators/restart.ts';
 import { aesBits, aesBytes, assertFigures, REFERENCES } from './ea-non-iid.ts';
 
-/** 5·10^-6 but for its rounding: 2000 rows and columns fail together with 0.01. */
+/** 5·10^-6 before rounding: 2000 rows and columns fail together with probability 0.01. */
 const ALPHA = 1 - 0.99 ** (1 / 2000);
 
-/** Pr(X ≥ count), X binomial with 1000 trials, in exact integers: p = numerator / 2^shift. */
+/**
+ * Returns Pr(X ≥ count) for binomial X with 1000 trials, in exact integers: p = numerator /
+ * 2^shift.
+ */
 function exactTail(count: number, numerator: bigint, shift: bigint): number {
   const rest = (1n << shift) - numerator;
   let sum = 0n;
@@ -35,7 +38,8 @@ describe('the sanity check (§3.1.4.3)', () => {
   });
 
   it('puts the cutoff at the 1 − α quantile of the greater count of two values', () => {
-    // Of 1000 bits the one value occurs more than m ≥ 500 times, or the other: tails exclude each other.
+    // Of 1000 bits, one value or the other occurs more than m ≥ 500 times. The two tails are
+    // disjoint.
     const { cutoff } = checkSanity(0, 1);
     assert.ok(2 * exactTail(cutoff + 1, 1n, 1n) <= ALPHA);
     assert.ok(2 * exactTail(cutoff, 1n, 1n) > ALPHA);
@@ -60,7 +64,7 @@ describe('the sanity check (§3.1.4.3)', () => {
   });
 });
 
-// Another H_I in test/slow/estimators.test.ts.
+// test/slow/estimators.test.ts checks another H_I.
 describe('assessRestarts', () => {
   it('awards min(H_r, H_c, H_I) where both checks pass (§3.1.4.2)', () => {
     const { minEntropyPerSymbol, literal } = REFERENCES.bits;
