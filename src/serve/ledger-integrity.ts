@@ -23,7 +23,7 @@ interface WatchOptions {
   readonly service: KeyService;
 }
 
-/** Logs the startup check, checks the embedded database once a day, and ends its use if it is damaged. Null with PostgreSQL. */
+/** Logs the startup check, checks the embedded database daily, and ends its use if it is damaged. Null with PostgreSQL. */
 export function watchIntegrity(options: WatchOptions): IntegrityWatch | null {
   const { location, start, logger, metrics, service } = options;
   if (location.kind !== 'sqlite') return null;

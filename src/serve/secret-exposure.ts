@@ -12,7 +12,7 @@ const STICKY = 0o1000;
 
 /**
  * Returns warnings for the log; none if only the owner can read and replace the file. If the operator named the file,
- * its group may read it, because Kubernetes mounts secrets this way. Windows has other permissions, which are not checked.
+ * its group may read it, because Kubernetes mounts secrets this way. Windows has other permissions, which it ignores.
  */
 export function secretExposures(origin: MasterSecretOrigin): string[] {
   if (origin.kind === 'environment' || process.platform === 'win32') return [];

@@ -1,36 +1,35 @@
 /**
- * Principals by API key hash, remembered so that not every request asks the ledger.
+ * Caches principals by API key hash, so that not every request needs the ledger.
  *
- * While the ledger answers, no principal older than two seconds is used: that is how long a revoked key is
- * still admitted, and how long a change of plan waits to change the rate limit. A key in use is looked up
- * again after one second, while requests go on with what is remembered. When that answer does not come, the
- * principal serves for five seconds more. Ages are measured on the monotonic clock, which no one sets back.
- * Unknown keys are not remembered: an issued key is valid at once.
+ * While the ledger answers, no principal older than two seconds is used. So a revoked key is accepted, and a change of
+ * plan delayed, for at most two seconds. A key in use is looked up again after one second, while requests use the cached
+ * principal. If no answer comes, the principal is used for five more seconds. Ages are measured on the monotonic clock,
+ * which cannot be set back. Unknown keys are not cached: an issued key is valid at once.
  */
 import type { Principal, Usage } from '../ledger/index.ts';
 import { ApiKeyLookups, type LookUpAll } from './api-key-lookups.ts';
 import type { KeyObserver } from './observer.ts';
 
-/** Ages of a remembered principal: looked up again; used only if no answer comes; not used. */
+/** Ages of a cached principal: looked up again; used only if no answer comes; never used. */
 const REFRESH_AFTER_MS = 1_000;
 const FRESH_MS = 2_000;
 const STALE_MS = 7_000;
 
-/** How long a request waits for a look-up before it makes do with a principal that is not fresh. */
+/** How long a request waits for a look-up before it uses a principal that is not fresh. */
 const PATIENCE_MS = 500;
 
-/** The oldest is forgotten first. A principal that is too old to be used still gives its key priority. */
+/** The oldest entry is dropped first. A principal that is too old to use still gives its key priority. */
 const MAX_REMEMBERED = 20_000;
 
 interface Entry {
   readonly principal: Principal;
-  /** When the look-up that found it began. */
+  /** Start of the look-up that found it. */
   readonly sinceMs: number;
 }
 
 interface Lookup {
   readonly answer: Promise<Principal | undefined>;
-  /** The same, or `late` after some time or when it fails; for a key that is remembered. */
+  /** The same for a cached key, or `late` if it fails or takes too long. */
   inTime?: Promise<Principal | undefined | 'late'>;
 }
 
@@ -38,21 +37,21 @@ export class ApiKeyCache {
   readonly #lookups: ApiKeyLookups;
   readonly #entries = new Map<string, Entry>();
   readonly #underWay = new Map<string, Lookup>();
-  /** Newest usage seen, by account: it refuses early once a quota is known to be used up. */
+  /** Latest known usage by account, for early refusals once a quota is used up. */
   readonly #usage = new Map<string, Usage>();
 
   constructor(lookUpAll: LookUpAll, observer?: KeyObserver) {
     this.#lookups = new ApiKeyLookups(lookUpAll, observer);
   }
 
-  /** Look-ups that wait, and how many may. */
+  /** Waiting look-ups and their limit. */
   get load(): { waiting: number; capacity: number } {
     return this.#lookups.load;
   }
 
   /**
-   * The principal behind an API key's hash; concurrent requests share one look-up. Look-ups of keys that
-   * are not remembered are bounded by the client's address.
+   * Returns the principal for the hash of an API key. Concurrent requests share one look-up. Look-ups of keys that are
+   * not cached are limited by client address.
    */
   async find(keyHash: Uint8Array, address: string, nowMs: number): Promise<Principal | undefined> {
     const name = Buffer.from(keyHash).toString('base64');
@@ -109,13 +108,13 @@ export class ApiKeyCache {
   }
 }
 
-/** What two reports say together: a look-up may end after a commit that it did not see. Within a month use only grows. */
+/** Returns the later of two usages. A look-up may end after a commit that it missed. Within a month usage only grows. */
 function later(seen: Usage, told: Usage): Usage {
   if (told.month !== seen.month) return told;
   return { ...told, used: Math.max(seen.used, told.used) };
 }
 
-/** The answer of a look-up of a remembered key, or `late`. Never rejects. */
+/** Resolves with the answer of a look-up, or with `late`. Never rejects. */
 function inTime(answer: Promise<Principal | undefined>): Promise<Principal | undefined | 'late'> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, PATIENCE_MS, 'late');

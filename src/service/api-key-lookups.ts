@@ -1,24 +1,24 @@
 /**
- * Look-ups of API keys on their way to the ledger, gathered into batches, one batch under way at a time.
+ * Gathers look-ups of API keys into batches for the ledger, one batch at a time.
  *
- * Keys that were valid before go first. All others wait by client address, and the addresses take turns,
- * so an address that sends invented keys delays its own look-ups and hardly those of others. A single address
- * can fill half of the places, two can fill two thirds, and so on: only thousands of them can fill all.
+ * Keys that were valid before go first. All other keys wait by client address, and the addresses take turns. So an
+ * address that sends invented keys delays mainly its own look-ups. One address can fill half of the places, two can fill
+ * two thirds, and so on: only thousands of addresses can fill them all.
  */
 import { AppError } from '../errors.ts';
 import type { Principal } from '../ledger/index.ts';
 import type { KeyObserver } from './observer.ts';
 
-/** Look-ups of keys that are not known to be valid that may wait, from all addresses. */
+/** Limit of waiting look-ups, over all addresses, of keys that are not known to be valid. */
 const MAX_WAITING = 8_192;
 
-/** Keys of one batch: bounds the time for which a batch holds up the key worker. */
+/** Keys in one batch. Bounds the time that a batch delays the key worker. */
 const MAX_BATCH = 256;
 
-/** Places of a batch for keys that were valid before, when others wait as well. */
+/** Places in a batch for keys that were valid before, while others wait too. */
 const KNOWN_SHARE = 192;
 
-/** Principals in the order of the hashes; undefined where a key is unknown or revoked. */
+/** Returns principals in the order of the hashes; undefined for an unknown or revoked key. */
 export type LookUpAll = (
   keyHashes: readonly Uint8Array[],
 ) => Promise<readonly (Principal | undefined)[]>;
@@ -33,7 +33,7 @@ export class ApiKeyLookups {
   readonly #lookUpAll: LookUpAll;
   readonly #observer: KeyObserver | undefined;
   #known: Waiting[] = [];
-  /** By address; the address whose turn is next comes first. */
+  /** By address, in the order of their turns. */
   readonly #unknown = new Map<string, Waiting[]>();
   #unknownCount = 0;
   #busy = false;
@@ -43,17 +43,17 @@ export class ApiKeyLookups {
     this.#observer = observer;
   }
 
-  /** Look-ups that wait, and how many may, not counting keys that were valid before. */
+  /** Waiting look-ups and their limit, without keys that were valid before. */
   get load(): { waiting: number; capacity: number } {
     return { waiting: this.#unknownCount, capacity: MAX_WAITING };
   }
 
-  /** Looks up a key that was valid before. There are as many of them as keys were issued. */
+  /** Looks up a key that was valid before. The number of issued keys bounds these look-ups. */
   known(keyHash: Uint8Array): Promise<Principal | undefined> {
     return this.#wait(keyHash, this.#known);
   }
 
-  /** Looks up any other key. Rejects with `overloaded` when `address` has no free place. */
+  /** Looks up any other key. Rejects with `overloaded` if `address` has no free place. */
   async unknown(keyHash: Uint8Array, address: string): Promise<Principal | undefined> {
     const queue = this.#unknown.get(address) ?? [];
     if (queue.length >= MAX_WAITING - this.#unknownCount) {
@@ -82,7 +82,7 @@ export class ApiKeyLookups {
           resolve(principals[i]);
         });
       } catch (error) {
-        // What waits would meet the same, and has waited for it already.
+        // The waiting look-ups would fail too, and have already waited.
         for (const { reject } of [...batch, ...this.#takeAll()]) reject(error);
       }
     }
@@ -100,7 +100,7 @@ export class ApiKeyLookups {
     return [...known, ...this.#takeTurns(this.#unknownCount)];
   }
 
-  /** One look-up of each address in turn, at most `count`. */
+  /** Takes one look-up of each address in turn, at most `count`. */
   #takeTurns(count: number): Waiting[] {
     const taken: Waiting[] = [];
     for (const [address, queue] of this.#unknown) {
@@ -108,7 +108,7 @@ export class ApiKeyLookups {
       const first = queue.shift();
       if (first) taken.push(first);
       this.#unknown.delete(address);
-      // Set again, an address comes last: this loop reaches it once more when all others had a turn.
+      // Inserted again, the address comes last: this loop reaches it after all others.
       if (queue.length > 0) this.#unknown.set(address, queue);
     }
     this.#unknownCount -= taken.length;

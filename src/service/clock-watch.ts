@@ -1,6 +1,6 @@
 /**
- * What is known on the main thread of this machine's clock: the key worker holds it against the ledger with each of its
- * checks, every two seconds.
+ * Knows the state of this machine's clock on the main thread. The key worker compares the clock with the ledger in each
+ * check, every two seconds.
  */
 import type { Worker } from 'node:worker_threads';
 import type { ClockReading } from '../ledger/index.ts';
@@ -12,7 +12,7 @@ const NO_READING: ClockReading = { against: 'rows', skewMs: 0, doubt: null };
 export class ClockWatch {
   #reading: ClockReading;
 
-  /** `onChange` is told when the clock is no longer believed, and when it is again; `first` is what the start has found. */
+  /** Calls `onChange` when a doubt about the clock begins or ends. `first` is the reading at startup. */
   constructor(
     worker: Worker,
     onChange: (reading: ClockReading) => void,
@@ -27,12 +27,12 @@ export class ClockWatch {
     });
   }
 
-  /** The latest knowledge; it stays while the ledger cannot be asked. */
+  /** Returns the latest reading, which stays while the ledger does not answer. */
   reading(): ClockReading {
     return this.#reading;
   }
 
-  /** A time of this machine's clock, by the one that quota months go by: with PostgreSQL that of the database. */
+  /** Converts a time of this machine's clock to the clock of quota months, which with PostgreSQL is the database's. */
   toQuotaTime(nowMs: number): number {
     const { against, skewMs } = this.#reading;
     return against === 'database' ? nowMs - skewMs : nowMs;

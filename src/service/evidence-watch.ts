@@ -1,6 +1,6 @@
 /**
- * Has suite workers gather evidence on the key worker's generator by its samples, from the main thread, and notices when no
- * verdict comes.
+ * Passes samples of the key worker's generator to suite workers, from the main thread, and notices a verdict that does
+ * not come.
  */
 import type { Worker } from 'node:worker_threads';
 import type { KeyWorkerMessage, KeyWorkerReply } from './messages.ts';
@@ -13,7 +13,7 @@ export class EvidenceWatch {
   readonly #onLate: (isLate: boolean) => void;
   #isLate = false;
 
-  /** `onLate` is told when a sample has been out for too long, and when its verdict has come after all. */
+  /** Calls `onLate` with true when a verdict is late, and with false when it arrives after all. */
   constructor(worker: Worker, pool: Pick<SuitePool, 'judge'>, onLate: (isLate: boolean) => void) {
     this.#worker = worker;
     this.#pool = pool;
@@ -23,12 +23,12 @@ export class EvidenceWatch {
     });
   }
 
-  /** Whether a sample has been out for too long. */
+  /** True while a verdict is late. */
   get isLate(): boolean {
     return this.#isLate;
   }
 
-  /** One sample is out at a time. */
+  /** Has one sample judged. The key worker sends one at a time. */
   async #judge(sample: Uint8Array<ArrayBuffer>): Promise<void> {
     const timer = setTimeout(() => this.#note(true), SUITE_LIMIT_MS).unref();
     const gate = await this.#pool.judge(sample);

@@ -1,7 +1,7 @@
 /**
- * What `http/` and the commands call: `KeyService`, and the threads behind it. Here belongs what concerns threads: their
- * messages, queues and pools, and whether the service is ready. `threads/` has what runs in the workers themselves. What
- * makes or validates one key belongs to `keys/`.
+ * `KeyService`, which `http/` and the commands call, and the threads behind it. This folder holds messages, queues and
+ * pools of threads, and readiness; `threads/` holds the code that runs in workers. Code that generates or validates one
+ * key belongs to `keys/`.
  */
 
 export type { LedgerStatus } from './ledger-watch.ts';

@@ -1,35 +1,37 @@
 /**
- * Judges whether the ledger can be used, from real commits and from checks, in ticks of `TICK_MS`.
+ * Decides whether the ledger is usable, from real commits and from checks, in ticks of `TICK_MS`.
  *
- * - It fails when a check fails or is late, or when a batch is under way for `LATE_BATCH_TICKS`.
- * - It fails when commits fail for `RUN_TICKS` with no recorded key between them, if a second one fails or is under way.
- * - A failed commit brings the next check forward, and that check decides. It probes what the commit may have lacked.
- * - It works again when a check succeeds, no commit has failed since that check began, nothing is late, and no row is
- *   locked of an account whose requests failed. That lock alone is no failure: while other keys are recorded, they
- *   count. A recorded key brings the check forward.
- * - Commits may fail for a reason that checks do not see. After `MAX_CONTRADICTIONS` such checks without a recorded key
- *   between them it fails too, and it is given another try after `HOLD_TICKS`.
+ * The ledger counts as failed when
+ * - a check fails or is late, or a batch is in progress for `LATE_BATCH_TICKS`;
+ * - commits fail for `RUN_TICKS` with no recorded key between them, and a second one has failed or is in progress;
+ * - commits fail for a reason that checks do not see: after `MAX_CONTRADICTIONS` successful checks without a recorded
+ *   key between them. It gets another try after `HOLD_TICKS`.
  *
- * A commit may take four seconds and succeed, and a check and batches wait for each other in the order in which they were
- * sent. So a batch is late only when it takes longer, and each is late only by what it takes itself. After a late check
- * the next must end in time. After a late batch one must end in time, or none
- * be under way for `CALM_TICKS`: commits that are always late do not have readiness follow each of them.
+ * It works again when a check succeeds, no commit has failed since that check began, nothing is late, and no row is
+ * locked of an account whose requests failed. Such a lock alone is no failure while other keys are recorded.
  *
- * Ticks are counted, not milliseconds, so that a main thread that stalled does not take the answers that wait for it
- * to be late.
+ * A failed commit brings the next check forward, and that check decides: it probes what the commit may have lacked. A
+ * recorded key brings the check forward too.
+ *
+ * A commit may take four seconds and succeed, and a check and batches wait for each other in the order in which they
+ * were sent. So a batch is late only if it takes longer, and waiting time does not count. After a late check the next
+ * one must end in time. After a late batch another one must end in time, or none be in progress for `CALM_TICKS`, so
+ * that readiness does not flap if all commits are late.
+ *
+ * It counts ticks and not milliseconds. So after a stall of the main thread, answers that wait for it do not look late.
  */
 import type { CommitTimes } from './messages.ts';
 
 export const TICK_MS = 250;
 
-/** How often the ledger is asked while all is well. */
+/** Interval of checks while the ledger works. */
 export const CHECK_EVERY_MS = 2_000;
 
 const CHECK_TICKS = CHECK_EVERY_MS / TICK_MS;
 const URGENT_CHECK_TICKS = 2;
 const LATE_CHECK_TICKS = 10;
 const LATE_BATCH_TICKS = 17;
-/** From the beginning of the first commit that failed. A tick longer than a batch: the one behind it may record keys. */
+/** From the start of the first failed commit. One tick longer than a batch, because the next batch may record keys. */
 const RUN_TICKS = 18;
 const CALM_TICKS = 8;
 const MAX_CONTRADICTIONS = 3;
@@ -37,41 +39,41 @@ const HOLD_TICKS = 30_000 / TICK_MS;
 
 const LATE = 'the ledger does not answer';
 
-/** Commits that failed with no recorded key between them. */
+/** Failed commits with no recorded key between them. */
 interface FailedRun {
   readonly failure: string;
   readonly commits: number;
-  /** Since the first of them began. */
+  /** Ticks since the first of them began. */
   readonly ticks: number;
 }
 
 export class LedgerHealth {
   #failure: string | null = null;
-  /** Ticks that the check under way takes, the time for batches before it left out; null when none is. */
+  /** Ticks of the check in progress, without the time for batches before it; null if there is none. */
   #checkTicks: number | null = null;
-  /** The first batch that the check under way does not wait for. */
+  /** The first batch for which the check in progress does not wait. */
   #batchBehind = 0;
   #sinceAsked = 0;
   #isUrgent = false;
-  /** The batch that has been under way longest, and for how many ticks it has been that. */
+  /** The oldest batch in progress; `#batchTicks` counts the ticks since it became the oldest. */
   #batch: number | null = null;
   #batchTicks = 0;
-  /** Ticks without a batch that are still asked for after a late one. */
+  /** Ticks without a batch that are still required after a late one. */
   #calmTicks = 0;
   #run: FailedRun | null = null;
-  /** Why a commit failed since the last check began; null when none did. */
+  /** Failure of a commit since the last check began, or null. */
   #failedCommit: string | null = null;
-  /** Why a commit failed before the check under way began, and after the one before it. */
+  /** Failure of a commit between the start of the previous check and the start of this one, or null. */
   #doubt: string | null = null;
   #contradictions = 0;
   #holdTicks = 0;
 
-  /** Why the ledger cannot be used; null while it can. */
+  /** Reason why the ledger is unusable; null while it works. */
   get failure(): string | null {
     return this.#failure;
   }
 
-  /** Call every `TICK_MS`, with the numbers of the batches under way, oldest first. True when the ledger is to be checked now. */
+  /** Call it every `TICK_MS` with the numbers of the batches in progress, oldest first. Returns true if a check is due. */
   tick(batches: readonly number[]): boolean {
     this.#count(batches[0] ?? null);
     if (this.#isLate) this.#failure ??= LATE;
@@ -102,7 +104,7 @@ export class LedgerHealth {
     this.#holdTicks = Math.max(0, this.#holdTicks - 1);
   }
 
-  /** A transaction has ended. */
+  /** Notes the end of a transaction. */
   committed({ startMs, endMs, failure, keys }: CommitTimes): void {
     const ticks = Math.floor((endMs - startMs) / TICK_MS);
     if (failure !== null) {
@@ -121,7 +123,7 @@ export class LedgerHealth {
     this.#isUrgent ||= this.#failure !== null;
   }
 
-  /** A check has ended. `accountLocked`: others lock a row of an account whose requests failed. */
+  /** Notes the end of a check. `accountLocked`: another session locks a row of an account whose requests failed. */
   checked(failure: string | null, accountLocked = false): void {
     const wasLate = (this.#checkTicks ?? 0) >= LATE_CHECK_TICKS;
     this.#checkTicks = null;
@@ -137,7 +139,7 @@ export class LedgerHealth {
     if (this.#calmTicks === 0 && !this.#isLate) this.#failure = null;
   }
 
-  /** The check has succeeded after a commit that failed. */
+  /** Notes that the check succeeded although a commit had failed. */
   #contradict(failure: string): void {
     this.#contradictions += 1;
     if (this.#contradictions < MAX_CONTRADICTIONS) return;
@@ -150,7 +152,7 @@ export class LedgerHealth {
     return this.#batchTicks >= LATE_BATCH_TICKS || (this.#checkTicks ?? 0) >= LATE_CHECK_TICKS;
   }
 
-  /** Whether commits have failed for too long: more than the one that may have hit a single account. */
+  /** True if commits have failed for too long, and not only one that may concern a single account. */
   get #isStalled(): boolean {
     if (!this.#run || this.#run.ticks < RUN_TICKS) return false;
     return this.#run.commits > 1 || this.#batch !== null;

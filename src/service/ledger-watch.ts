@@ -1,9 +1,13 @@
 /**
- * Watches the ledger from the main thread, with and without traffic. It sees what became of each batch, and every two
- * seconds, or sooner after a failure, asks the key worker whether it can record a key, whether keys are made under a
- * version of the master secret that this server lacks, which versions are retired, and whether the operator has issued
- * API keys. At most one question is under way, and no request waits for its answer. Between the questions the key
- * worker tells what its batches read of retirements, so that one undone for the time of one batch is noticed.
+ * Watches the ledger from the main thread, with and without traffic. It sees the result of each batch. Every two
+ * seconds, or sooner after a failure, it asks the key worker whether
+ * - keys can be recorded,
+ * - other servers generate keys under a version of the master secret that this server lacks,
+ * - versions are retired, and which,
+ * - the operator has issued API keys.
+ *
+ * At most one such check is in progress, and no request waits for it. In between, the key worker reports the
+ * retirements that its batches read, so that a retirement that was undone only during one batch is noticed.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Worker } from 'node:worker_threads';
@@ -18,33 +22,33 @@ import type {
 } from './messages.ts';
 
 const RETIRED_REMEDY =
-  'No key was made: the version of the master secret that this server makes keys under is retired. Try again in ' +
-  '{wait}, when another server may answer. On this one an operator must set another version.';
+  "No key was generated: the current version of this server's master secret is retired. Try again in {wait}: another " +
+  'server may answer. On this server an operator must set another version.';
 
-/** Seconds a client should wait, for another server or for this one with another version. */
+/** Seconds after which a client should retry, on another server or on this one with another version. */
 const RETIRED_RETRY_SECONDS = 5;
 
-/** What is known of the ledger. */
+/** Latest knowledge about the ledger. */
 export interface LedgerStatus {
-  /** Why it cannot be used; null while it can. */
+  /** Reason why it is unusable; null while it works. */
   readonly failure: string | null;
-  /** Versions of the master secret that make keys somewhere and are missing here. */
+  /** Versions of the master secret that other servers use and this server lacks. */
   readonly lackedVersions: readonly number[];
   /** Versions that an operator has retired. */
   readonly retired: readonly RetiredVersion[];
 }
 
-/** Whether keys would be made under a retired version: then none may be made. */
+/** Reports whether the current version is retired, so that no key may be generated. */
 export function isCurrentRetired({ retired }: LedgerStatus): boolean {
   return retired.some(({ current }) => current);
 }
 
-/** Throws `AppError` while keys would be made under a retired version. */
+/** Throws `AppError` while the current version is retired. */
 export function requireCurrentSecret(status: LedgerStatus): void {
   if (!isCurrentRetired(status)) return;
   throw new AppError('ledger_unavailable', {
     remedy: RETIRED_REMEDY,
-    reason: 'the version of the master secret that keys are made under is retired',
+    reason: 'the current version of the master secret is retired',
     retryAfterSeconds: RETIRED_RETRY_SECONDS,
   });
 }
@@ -56,12 +60,13 @@ export class LedgerWatch {
   readonly #timer: NodeJS.Timeout;
   readonly #health = new LedgerHealth();
   readonly #batches: () => readonly number[];
-  // The store was opened and the secret held against it before the worker was ready.
+  // The worker opened the store and compared the secret with it before it was ready.
   #status: LedgerStatus = { failure: null, lackedVersions: [], retired: [] };
 
   /**
-   * `batches` gives the numbers of the batches that the key worker has, oldest first. `onChange` is told when the ledger
-   * fails or works again, when a version is found lacking, and when a version is retired or reinstated; `onOwnApiKeys` once, when there are API keys that the operator has issued.
+   * `batches` returns the numbers of the batches in the key worker, oldest first. `onChange` is called when the ledger
+   * fails or works again, when a version is missing, and when a version is retired or reinstated. `onOwnApiKeys` is
+   * called once, when the operator has issued an API key.
    */
   constructor(
     worker: Worker,
@@ -83,7 +88,7 @@ export class LedgerWatch {
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
   }
 
-  /** The latest knowledge. */
+  /** Returns the latest knowledge. */
   status(): LedgerStatus {
     return this.#status;
   }

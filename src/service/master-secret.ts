@@ -1,10 +1,10 @@
 /**
- * Where the master secret comes from and how it is held against the database.
+ * Reads, creates and rotates the master secret, and compares it with the database.
  *
- * The database keeps one check value a version, and whether the version was ever current on some
- * server. Start refuses when the secret at hand has another one under a number that is registered,
- * or lacks a version under which keys may have been made: they could not be told from foreign ones. It also
- * refuses to make keys under a version that is retired.
+ * The database keeps a check value for each version, and whether the version was ever current on any server. Startup
+ * fails if the secret has a different value under a registered number, or if it lacks a version under which keys may
+ * have been generated: the server would take such keys for foreign ones. Startup also fails if the current version is
+ * retired.
  */
 import { timingSafeEqual } from 'node:crypto';
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
@@ -24,13 +24,13 @@ import {
   parseMasterSecret,
 } from '../proof/index.ts';
 
-/** Reads the master secret; a managed one that does not exist yet is created. Throws `SetupError`. */
+/** Reads the master secret, and creates a managed one that does not exist yet. Throws `SetupError`. */
 export function loadMasterSecret(origin: MasterSecretOrigin): MasterSecret {
   if (origin.kind === 'managed' && !existsSync(origin.path)) {
     try {
       createMasterSecret(origin.path);
     } catch (error) {
-      // Another process may have made it in this moment: then it is there to be read.
+      // Another process may have just created it.
       if (!existsSync(origin.path)) throw error;
     }
   }
@@ -38,8 +38,8 @@ export function loadMasterSecret(origin: MasterSecretOrigin): MasterSecret {
 }
 
 /**
- * Reads the master secret and creates nothing. Throws `SetupError`, which only speaks of a new secret where `isNew` says
- * that no key can have been made.
+ * Reads the master secret and creates nothing. Throws `SetupError`. Its message suggests a new secret only if `isNew`
+ * says that no key can exist yet.
  */
 export function readMasterSecret(
   origin: MasterSecretOrigin,
@@ -50,8 +50,8 @@ export function readMasterSecret(
   if (versions.some(({ version }) => version === currentVersion))
     return { versions, currentVersion };
   throw new SetupError(
-    `PHM_MASTER_KEY_VERSION is ${currentVersion}, and the master secret has version ` +
-      `${versions.map(({ version }) => version).join(', ')} only: name one of them, or unset it`,
+    `PHM_MASTER_KEY_VERSION is ${currentVersion}, but the master secret has only version ` +
+      `${versions.map(({ version }) => version).join(', ')}: name one of these, or unset the variable`,
   );
 }
 
@@ -69,17 +69,17 @@ function readVersions(origin: MasterSecretOrigin, isNew: boolean): MasterSecretV
     }
     throw new SetupError(
       origin.kind === 'environment'
-        ? `PHM_MASTER_KEY is not a master secret: ${reason}. To make one: phm secret new --print`
+        ? `PHM_MASTER_KEY is not a master secret: ${reason}. To create one: phm secret new --print`
         : `cannot use the master secret in ${origin.path}: ${reason}; restore the file from its backup${
             isNew && (cause as NodeJS.ErrnoException).code === 'ENOENT'
-              ? '. If this is a new installation, make one: phm secret new'
+              ? '. If this is a new installation, create one: phm secret new'
               : ''
           }`,
     );
   }
 }
 
-/** Creates a secret file of version 1, mode 0600. Throws `SetupError` when the file exists. */
+/** Creates a secret file with version 1, mode 0600. Throws `SetupError` if the file exists. */
 export function createMasterSecret(path: string): void {
   makeSecretDirectory(dirname(path));
   const secret = newMasterSecret();
@@ -88,7 +88,7 @@ export function createMasterSecret(path: string): void {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === 'EEXIST') {
       throw new SetupError(
-        `${path} exists: a new secret would orphan every proof and commitment made under it. ` +
+        `${path} exists: a new secret would invalidate every proof and commitment made under it. ` +
           'To add a version: phm secret rotate',
       );
     }
@@ -103,19 +103,19 @@ function makeSecretDirectory(path: string): void {
     makeDirectory(path);
   } catch (cause) {
     throw new SetupError(
-      `cannot make the directory ${path}: ${(cause as Error).message}; check PHM_DATA_DIR`,
+      `cannot create the directory ${path}: ${(cause as Error).message}; check PHM_DATA_DIR`,
       { cause },
     );
   }
 }
 
-/** Adds a version to a secret file and returns its number. The old versions stay for verification. */
+/** Adds a version to a secret file and returns its number. Old versions stay for verification. */
 export function rotateMasterSecret(origin: MasterSecretOrigin): number {
   if (origin.kind === 'environment') {
     throw new SetupError(
       'the master secret comes from PHM_MASTER_KEY, which this command cannot change: set ' +
-        'PHM_MASTER_KEY="1:<old>,2:<new>"; where several servers share a database, with ' +
-        'PHM_MASTER_KEY_VERSION=1 until all of them have both. To make the new one: phm secret new --print',
+        'PHM_MASTER_KEY="1:<old>,2:<new>". If several servers share a database, also set ' +
+        'PHM_MASTER_KEY_VERSION=1 until all of them have both. To create the new one: phm secret new --print',
     );
   }
   const { versions } = readMasterSecret(origin);
@@ -123,7 +123,7 @@ export function rotateMasterSecret(origin: MasterSecretOrigin): number {
   const version = (versions.at(-1)?.version ?? 0) + 1;
   try {
     const text = formatMasterSecret([...versions, { version, secret }]);
-    // A symbolic link stays, and the file that it names has the versions.
+    // Keeps a symbolic link and replaces the file that it names.
     writeDurably(realpathSync(origin.path), text, { replace: true });
     return version;
   } catch (cause) {
@@ -133,7 +133,7 @@ export function rotateMasterSecret(origin: MasterSecretOrigin): number {
   }
 }
 
-/** Derives a worker's subkeys and wipes the copy of the secret that was handed to it. */
+/** Derives a worker's subkeys and wipes its copy of the secret. */
 export function takeSecret({ versions, currentVersion }: MasterSecret): Keyring {
   const keyring = new Keyring(versions, currentVersion);
   wipe(...versions.map(({ secret }) => secret));
@@ -141,8 +141,8 @@ export function takeSecret({ versions, currentVersion }: MasterSecret): Keyring 
 }
 
 /**
- * Holds the secret against the database, registers versions that are new to it and marks the current
- * one as activated, before a key is made under it. Throws `SetupError`.
+ * Compares the secret with the database, registers new versions and marks the current one as activated, before any key
+ * is generated under it. Throws `SetupError`.
  */
 export async function checkMasterSecret(
   store: AccountStore,
@@ -155,7 +155,7 @@ export async function checkMasterSecret(
     for (const version of keyring.versions) {
       await store.registerSecret(version, keyring.checkValue(version), nowMs);
     }
-    // Another server may have registered its own secret in between: the database's word counts.
+    // Another server may have registered its own secret in between. The database decides.
     refuseUnfit(keyring, await store.secretChecks());
     await store.activateSecret(currentVersion, nowMs);
   } finally {
@@ -163,7 +163,7 @@ export async function checkMasterSecret(
   }
 }
 
-/** Versions under which keys may have been made and that the keyring does not hold. */
+/** Returns versions under which keys may have been generated and that the keyring lacks. */
 export function lackedVersions(
   keyring: Keyring,
   registered: ReadonlyMap<number, SecretCheck>,
@@ -173,7 +173,7 @@ export function lackedVersions(
     .map(([version]) => version);
 }
 
-/** The retired versions among those that are registered. */
+/** Returns the retired versions among the registered ones. */
 export function retirementsOf(
   registered: ReadonlyMap<number, SecretCheck>,
 ): ReadonlyMap<number, Retirement> {
@@ -190,7 +190,7 @@ function refuseUnfit(keyring: Keyring, registered: ReadonlyMap<number, SecretChe
   if (!registered.get(currentVersion)?.retirement) return;
   const others = keyring.versions.filter((version) => !registered.get(version)?.retirement);
   throw new SetupError(
-    `version ${currentVersion} of the master secret is retired, and this server would make keys under it: ${
+    `version ${currentVersion} of the master secret is retired, and this server would generate keys under it: ${
       others.length === 0
         ? 'add a version with phm secret rotate, then unset PHM_MASTER_KEY_VERSION'
         : `set PHM_MASTER_KEY_VERSION=${others.at(-1)}`
@@ -203,7 +203,7 @@ function refuseForeign(keyring: Keyring, registered: ReadonlyMap<number, SecretC
   if (problem !== null) throw new SetupError(problem);
 }
 
-/** Why the keyring is not of this database, in a sentence that ends with what to do; null if it may be. */
+/** Returns why the keyring does not fit this database, with what to do; null if it fits. */
 export function foreignSecretProblem(
   keyring: Keyring,
   registered: ReadonlyMap<number, SecretCheck>,
@@ -211,7 +211,7 @@ export function foreignSecretProblem(
   const fix = 'restore the secret file, or PHM_MASTER_KEY, that belongs to this database';
   const [lacked] = lackedVersions(keyring, registered);
   if (lacked !== undefined) {
-    return `keys were made under version ${lacked} of the master secret, which the secret at hand lacks: ${fix}`;
+    return `keys were generated under version ${lacked} of the master secret, which the given secret lacks: ${fix}`;
   }
   for (const [version, { checkValue }] of registered) {
     if (!keyring.versions.includes(version)) continue;

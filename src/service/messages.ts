@@ -1,6 +1,5 @@
 /**
- * What crosses threads. Keys travel as transferred buffers, never as copies; the receiver owns and
- * wipes them.
+ * Messages between threads. Keys travel as transferred buffers, never as copies. The receiver owns and wipes them.
  */
 import type { Gate } from '#sp800-22';
 import { AppError, type ErrorCode, stackFrames } from '../errors.ts';
@@ -20,7 +19,7 @@ import type {
 } from '../ledger/index.ts';
 import type { Randomness, RandomnessQuery } from './randomness.ts';
 
-/** Who asks, and when, for the counters. */
+/** Account, API key and time of a request, for the counters. */
 export interface Requester {
   readonly accountId: string;
   readonly apiKeyId: string;
@@ -29,9 +28,9 @@ export interface Requester {
 
 /** One piece of work for the key worker. */
 export type KeyTask =
-  /** Generate without evidence, and record. */
+  /** Generate a key without evidence, and record it. */
   | { readonly kind: 'generate'; readonly requester: Requester; readonly order: KeyOrder }
-  /** Record a key that a suite worker generated; key and report stay on the main thread. */
+  /** Record a key that a suite worker generated. Key and report stay on the main thread. */
   | {
       readonly kind: 'record';
       readonly requester: Requester;
@@ -39,7 +38,7 @@ export type KeyTask =
       readonly generated: KeyToRecord;
       readonly counts: StreamCounts;
     }
-  /** Validate a key (undefined when its format is invalid), and count. */
+  /** Validate a key (undefined if its format is invalid), and count the request. */
   | {
       readonly kind: 'validate';
       readonly requester: Requester;
@@ -47,13 +46,13 @@ export type KeyTask =
       readonly proof: string | undefined;
     }
   /**
-   * Gather evidence on the generator of plain keys: keys may be released then, or never. With `isLast` no key follows, and
-   * those released are to be vouched for.
+   * Gather evidence on the generator of plain keys, after which plain keys may be released. With `isLast` no key follows,
+   * and the evidence is for the keys already released.
    */
   | { readonly kind: 'gather_evidence'; readonly isLast: boolean }
-  /** Draw from the sources, so that one that failed can show that it works again. */
+  /** Draw from the sources, so that a recovered source is noticed. */
   | { readonly kind: 'probe' }
-  /** Nothing to do: it takes along the failures that wait to be counted, and is done after them. */
+  /** No work. Its batch counts the pending failures, and it completes after them. */
   | { readonly kind: 'flush' }
   | {
       readonly kind: 'authenticate';
@@ -70,7 +69,7 @@ export type KeyTaskResult =
   | { readonly kind: 'probed' }
   | { readonly kind: 'flushed' }
   | { readonly kind: 'evidence_gathered' }
-  /** Not done: it has to wait for a verdict on the generator of plain keys, and must be sent again. */
+  /** Not done: the task must wait for a verdict on the generator of plain keys and be sent again. */
   | { readonly kind: 'evidence_pending' }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
@@ -78,7 +77,7 @@ export type KeyTaskResult =
 export interface Failure {
   readonly code: ErrorCode;
   readonly retryAfterSeconds: number | undefined;
-  /** For the log: what went wrong inside. It MUST NOT hold key bytes or request contents. */
+  /** Internal reason, for the log. It MUST NOT hold key bytes or request contents. */
   readonly reason: string;
 }
 
@@ -91,29 +90,32 @@ export interface KeyBatch {
 export interface KeyBatchReply {
   readonly id: number;
   readonly results: readonly KeyTaskResult[];
-  /** False when the batch's failures were not recorded and must be sent again. */
+  /** False if the batch's failures were not recorded and must be sent again. */
   readonly failuresRecorded: boolean;
-  /** The batch's transaction; null when there was nothing to commit. */
+  /** The batch's transaction; null if there was nothing to commit. */
   readonly commit: CommitTimes | null;
   readonly status: GeneratorStatus;
-  /** Whether plain keys wait for a verdict. `VerdictNoted` follows then. */
+  /** True if plain keys wait for a verdict. `VerdictNoted` follows then. */
   readonly awaitsVerdict: boolean;
 }
 
-/** When a transaction began and ended, on the monotonic clock that all threads share. */
+/** Start and end of a transaction on the monotonic clock, which all threads share, and its result. */
 export interface CommitTimes {
   readonly startMs: number;
   readonly endMs: number;
-  /** Why it failed; null when it succeeded. */
+  /** Reason of the failure; null if it succeeded. */
   readonly failure: string | null;
-  /** Keys that it recorded. */
+  /** Number of keys recorded. */
   readonly keys: number;
 }
 
-/** The counts of a request for which no stream was judged. */
+/** Counts of a request without judged streams. */
 export const NO_STREAMS: StreamCounts = { streams: 0, streamsPassed: 0 };
 
-/** What the main thread sends to the key worker: work, a verdict, a question about the ledger or the thread, or the end of either. */
+/**
+ * Messages from the main thread to the key worker: work, verdicts, checks, pings, and the end of the ledger's use or of
+ * the thread.
+ */
 export type KeyWorkerMessage =
   | KeyBatch
   | SampleVerdict
@@ -122,12 +124,12 @@ export type KeyWorkerMessage =
   | 'ping'
   | 'close';
 
-/** A check has found the ledger damaged: nothing may be read from it or recorded in it any more. */
+/** A check found the ledger damaged: the key worker stops reading and writing it. */
 export interface LedgerCondemned {
   readonly damage: string;
 }
 
-/** What the key worker sends once it is ready. */
+/** Messages from the key worker once it is ready. */
 export type KeyWorkerReply =
   | KeyBatchReply
   | LedgerReport
@@ -139,12 +141,12 @@ export type KeyWorkerReply =
   | UnvouchedKeys
   | Pong;
 
-/** The answer to a ping: the event loop of the thread turns. */
+/** Answer to a ping: the event loop of the thread runs. */
 export interface Pong {
   readonly pong: true;
 }
 
-/** A sample of a generator before modulation. It travels by transfer; the suite worker that judges it wipes it. */
+/** Sample of a generator before modulation. It travels by transfer, and the suite worker that judges it wipes it. */
 export interface EvidenceSample {
   readonly sample: Uint8Array<ArrayBuffer>;
 }
@@ -153,7 +155,7 @@ export interface SampleVerdict {
   readonly gate: Gate;
 }
 
-/** The key worker has taken note of a verdict. */
+/** The key worker has processed a verdict. */
 export interface VerdictNoted {
   readonly verdictNoted: true;
 }
@@ -163,52 +165,52 @@ export interface FailureOfGate {
   readonly failedVerdict: FailedVerdict;
 }
 
-/** After a latch: plain keys released that no good sample of their generator vouches for. */
+/** After a latch: released plain keys without a later good sample of their generator. */
 export interface UnvouchedKeys {
   readonly unvouchedKeys: readonly string[];
-  /** When the last sample was drawn that vouches for keys; null before the first. */
+  /** Time of the last good sample; null before the first. */
   readonly lastGoodMs: number | null;
 }
 
 /** A version of the master secret that an operator has retired. */
 export interface RetiredVersion {
   readonly version: number;
-  /** Rows count if they were made before this time; null: whenever they were made. */
+  /** Only rows from before this time count; null: all rows count. */
   readonly compromisedMs: number | null;
-  /** Whether this server makes keys under it. */
+  /** True if it is the current version of this server. */
   readonly current: boolean;
 }
 
-/** Between two checks: what a batch has read of retirements, when it is not what was read before. */
+/** Changed retirements that a batch read between two checks. */
 export interface RetirementsRead {
   readonly retiredVersions: readonly RetiredVersion[];
 }
 
-/** The answer to a check. */
+/** Answer to a check. */
 export interface LedgerReport {
-  /** Why the ledger cannot be used; null when it can. */
+  /** Reason why the ledger is unusable; null if it works. */
   readonly failure: string | null;
-  /** Whether others lock the row of an account whose requests failed not long ago. */
+  /** True if another session locks the row of an account whose requests failed recently. */
   readonly accountLocked: boolean;
-  /** Activated versions of the master secret that the keyring lacks; null when nobody could tell. */
+  /** Activated versions of the master secret that the keyring lacks; null if the ledger did not answer. */
   readonly lackedVersions: readonly number[] | null;
-  /** Retired versions of the master secret; null when the ledger could not be asked. */
+  /** Retired versions of the master secret; null if the ledger did not answer. */
   readonly retired: readonly RetiredVersion[] | null;
-  /** Whether the operator has issued API keys; also false as long as the ledger could not be asked. */
+  /** True if the operator has issued API keys; false until the ledger has answered. */
   readonly ownApiKeys: boolean;
 }
 
-/** With a check, unless the ledger could not be asked. */
+/** Sent with a check if the ledger answered. */
 export interface ClockRead {
   readonly clock: ClockReading;
 }
 
-/** One piece of work for a suite worker, and its answer. */
+/** One piece of work for a suite worker. */
 export interface SuiteJob {
   readonly order: KeyOrder;
 }
 
-/** The answer to a probe. */
+/** Answer to a probe. */
 export interface SuiteProbeReply {
   readonly probed: GeneratorStatus;
 }
@@ -218,20 +220,20 @@ export interface SuiteReply {
     | { readonly kind: 'generated'; readonly generated: GeneratedKey }
     | { readonly kind: 'failed'; readonly failure: Failure };
   readonly counts: StreamCounts;
-  /** Of these streams. */
+  /** Failed verdicts among these streams. */
   readonly failedVerdicts: readonly FailedVerdict[];
-  /** How long the worker was at it. */
+  /** Working time in milliseconds. */
   readonly ms: number;
   readonly status: GeneratorStatus;
 }
 
-/** Whose sums, and since when, rounded down to a whole minute. */
+/** Query for the sums of an account. `sinceMs` is rounded down to a whole minute. */
 export interface ActivityQuery {
   readonly accountId: string;
   readonly sinceMs: number;
 }
 
-/** One question to the statistics worker, and its answer. */
+/** One query to the statistics worker. */
 export type StatisticsTask =
   | { readonly kind: 'activity'; readonly query: ActivityQuery }
   | { readonly kind: 'series'; readonly query: SeriesQuery }
@@ -253,24 +255,24 @@ export interface StatisticsReply {
 interface WorkerUnable {
   readonly kind: 'unable';
   readonly message: string;
-  /** Whether the reason may pass, as that of a `SetupError` does. */
+  /** True if the reason may pass by itself, as in `SetupError`. */
   readonly mayPass: boolean;
 }
 
-/** The first message of the statistics worker, which has no generator. */
+/** First message of the statistics worker, which has no generator. */
 export type WorkerUp = { readonly kind: 'ready' } | WorkerUnable;
 
-/** The first message of every other worker. */
+/** First message of every other worker. */
 export type WorkerReady =
   | {
       readonly kind: 'ready';
       readonly status: GeneratorStatus;
-      /** Of the streams that were judged at the start. */
+      /** Failed verdicts on the streams judged at startup. */
       readonly failedVerdicts: readonly FailedVerdict[];
     }
   | WorkerUnable;
 
-/** Renders an error as a message: known errors keep their code, any other is internal. */
+/** Converts an error to a message. Known errors keep their code; others become `internal_error`. */
 export function toFailure(error: unknown): Failure {
   const known = error instanceof AppError ? error : undefined;
   return {
@@ -280,15 +282,15 @@ export function toFailure(error: unknown): Failure {
   };
 }
 
-/** The error that a failure in a worker is on the main thread. */
+/** Converts a failure of a worker to an error on the main thread. */
 export function toError({ code, reason, retryAfterSeconds }: Failure): AppError {
   return new AppError(code, { reason, ...(retryAfterSeconds && { retryAfterSeconds }) });
 }
 
-/** Seconds a client should wait for a server whose database is sound: on this one an operator must restore a backup. */
+/** Seconds after which a client should try another server. On this one an operator must restore a backup. */
 const DAMAGED_RETRY_SECONDS = 5;
 
-/** The refusal of all that needs the ledger once a check has found it damaged. */
+/** Returns the refusal of requests that need the ledger after a check found it damaged. */
 export function damagedLedger(damage: string): AppError {
   return new AppError('ledger_unavailable', {
     cause: new Error(damage),
@@ -296,7 +298,7 @@ export function damagedLedger(damage: string): AppError {
   });
 }
 
-/** An answer that is not one to the question: unknown state. */
+/** Returns the error for an answer of the wrong kind: the state is unknown. */
 export function unexpected(result: KeyTaskResult | StatisticsResult): Error {
   return new Error(`a worker answered with an unexpected ${result.kind}`);
 }
@@ -306,7 +308,7 @@ function describeKnown({ code, details, cause }: AppError): string {
   return parts.filter((part) => part !== undefined).join(': ') || code;
 }
 
-/** The class and place of an unexpected error, never its message: that could hold anything. */
+/** Names class and place of an unexpected error, never its message, which could hold anything. */
 function describeUnknown(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;
   const [frame] = stackFrames(error);

@@ -1,6 +1,6 @@
 /**
- * The main thread's path of the requests that count against a quota: making a key, and validating one. It begins with
- * an early look at the quota, and ends with a key that may leave, or a verdict.
+ * Handles the requests that count against a quota, generate and validate, on the main thread: from the early check of
+ * the quota to the released key or the verdict.
  */
 import { isExhausted } from '../accounts/index.ts';
 import { wipe } from '../bytes.ts';
@@ -18,10 +18,10 @@ import type { KeyObserver, StageListener } from './observer.ts';
 import type { KeyQueue, SettledResult } from './queue.ts';
 import type { SuitePool } from './suite-pool.ts';
 
-/** A task that counts, and tells what its account has used. */
+/** A task that counts against a quota. Its result holds the account's usage. */
 type MeteredTask = Extract<KeyTask, { readonly requester: Requester }>;
 
-/** What a request passes on its way, and what hears of it. */
+/** Parts of the service that a request uses. */
 interface Parts {
   readonly latch: Latch;
   readonly queue: KeyQueue;
@@ -29,7 +29,7 @@ interface Parts {
   readonly ledger: LedgerWatch;
   readonly apiKeys: ApiKeyCache;
   readonly clock: Clock;
-  /** The time by the clock that quota months go by. */
+  /** Time on the clock of quota months. */
   readonly quotaNowMs: () => number;
   readonly observer: KeyObserver | undefined;
 }
@@ -42,14 +42,14 @@ export class MeteredRequests {
     this.#parts = parts;
   }
 
-  /** Keys that have left so far. */
+  /** Number of keys released so far. */
   get released(): number {
     return this.#released;
   }
 
   /**
-   * Generates and records a key. `abandoned` tells whether the client has gone while the request
-   * waited. A key whose row became durable before the latch was set is wiped here; its row stands.
+   * Generates and records a key. `abandoned` returns true if the client disconnected while the request waited. If the
+   * latch was set after the key's row became durable, the key is wiped here and its row stays.
    */
   async generate(
     principal: Principal,
@@ -120,7 +120,7 @@ export class MeteredRequests {
     return result;
   }
 
-  /** Records a key of a suite worker; it leaves only when its row is durable. */
+  /** Records a key of a suite worker. The key is released only when its row is durable. */
   async #record(
     task: Omit<KeyTask & { kind: 'record' }, 'generated'>,
     { key, report, ...generated }: GeneratedKey,
@@ -155,7 +155,7 @@ export class MeteredRequests {
     const key = parseKey(keyText);
     const task: MeteredTask = { kind: 'validate', requester, key, proof };
     const result = await this.#submit(task, undefined, onStage).catch((error) => {
-      // Refused by the queue it is still here; after its transfer nothing is left to be wiped.
+      // If the queue refused the task, the key is still here. After its transfer the buffer is empty.
       if (key?.length) wipe(key);
       throw error;
     });
@@ -168,7 +168,7 @@ export class MeteredRequests {
     return { accountId, apiKeyId, atMs: this.#parts.clock.nowMs() };
   }
 
-  /** A quota already known to be used up spares the work; the transaction decides all other cases. */
+  /** Refuses early if the quota is known to be used up. The transaction decides all other cases. */
   #exhausted(principal: Principal): QuotaExceeded | undefined {
     const usage = this.#parts.apiKeys.usageOf(principal);
     return isExhausted(usage, this.#parts.quotaNowMs())

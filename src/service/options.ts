@@ -1,4 +1,4 @@
-/** What the key service is told at its start, and whom it tells what it meets. */
+/** Options and callbacks of the key service. */
 import type { Clock } from '../clock.ts';
 import type { SourceEvent, SourceName } from '../entropy/index.ts';
 import type { Defect, FailedVerdict } from '../keys/latch.ts';
@@ -14,29 +14,29 @@ export interface KeyServiceOptions {
   readonly secret: MasterSecret;
   readonly suiteWorkers: number;
   readonly clock: Clock;
-  /** Told once why the process has latched, and which keys it released before, for the log. */
+  /** Called once when the process latches, with the cause and the keys released before, for the log. */
   readonly onLatch: (defect: Defect, released: ReleasedKeys) => void;
-  /** Told of each failure of the gate, for the log. */
+  /** Called on each failure of the gate, for the log. */
   readonly onFailedVerdict: (verdict: FailedVerdict) => void;
-  /** Told after a latch which plain keys were released that no good sample of their generator vouches for, for the log. */
+  /** Called after a latch with the released plain keys that have no later good sample of their generator, for the log. */
   readonly onUnvouchedKeys: (keyIds: readonly string[], lastGoodMs: number | null) => void;
-  /** Told when the suite does not answer for a sample of the generator of plain keys, and when it does again, for the log. */
+  /** Called when the verdict on a sample of the generator of plain keys is late, and when it arrives, for the log. */
   readonly onSuiteLate: (isLate: boolean) => void;
-  /** Told at the end why no sample vouches for the last plain keys, for the log. */
+  /** Called at shutdown with the reason if no sample vouches for the last plain keys, for the log. */
   readonly onUnvouchedEnd: (reason: string) => void;
-  /** Told what happens to sources that are read in the background, for the log. */
+  /** Called on events of sources that are read in the background, for the log. */
   readonly onSourceEvent: (name: SourceName, event: SourceEvent) => void;
-  /** Told when the ledger fails or works again, or a version of the master secret is missing, retired or reinstated. */
+  /** Called when the ledger fails or works again, or a version of the master secret is missing, retired or reinstated. */
   readonly onLedgerChange: (status: LedgerStatus, before: LedgerStatus) => void;
-  /** What the start has found of this machine's clock. */
+  /** Reading of this machine's clock at startup. */
   readonly clockAtStart?: ClockReading;
-  /** Told when this machine's clock is no longer believed, and when it is again. */
+  /** Called when a doubt about this machine's clock begins or ends. */
   readonly onClockChange?: (reading: ClockReading) => void;
-  /** Told once that there are API keys that the operator has issued, within two seconds of the first. */
+  /** Called once, within two seconds of the first API key that the operator issues. */
   readonly onOwnApiKeys?: () => void;
-  /** Told what is worth counting and timing. */
+  /** Receives counts and durations. */
   readonly observer?: KeyObserver;
-  /** Told when a worker has died: nothing can be vouched for, the process must end. */
+  /** Called when a worker has died. The state is unknown then, and the process MUST end. */
   readonly onFatal: (error: Error) => void;
 }
 

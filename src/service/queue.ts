@@ -1,9 +1,10 @@
 /**
- * The queue in front of the key worker: what waits while a commit is in flight goes into the next
- * batch, so that many requests share one transaction and one crossing of threads.
+ * The queue in front of the key worker. Tasks that arrive during a commit form the next batch, so that many requests
+ * share one transaction and one message between threads.
  *
- * A plain key may have to wait until its generator is judged. Its task comes back unmade then, and is held here until
- * the verdict comes. So neither a batch nor another request waits with it, and no key bytes wait in memory.
+ * A plain key may have to wait until its generator is judged. The key worker then returns the task without a key, and
+ * the queue holds it until the verdict comes. So no batch and no other request waits with it, and no key bytes wait in
+ * memory.
  */
 import type { Worker } from 'node:worker_threads';
 import { monotonicMs } from '../clock.ts';
@@ -20,34 +21,34 @@ import type {
 import type { KeyObserver, StageListener } from './observer.ts';
 import { suiteLateError } from './suite-limit.ts';
 
-/** Tasks that may wait. Beyond it the answer is `overloaded`: memory and waiting stay bounded. */
+/** Limit of waiting tasks, which bounds memory and waiting time. Beyond it the answer is `overloaded`. */
 const MAX_WAITING = 8_192;
 
-/** Of these, tasks that may wait for a verdict: plain keys must not take all places. */
+/** Limit of tasks among these that wait for a verdict, so that plain keys cannot take all places. */
 const MAX_HELD = MAX_WAITING / 2;
 
-/** How long a task may wait. */
+/** Longest waiting time of a task. */
 const MAX_WAIT_MS = 10_000;
 
-/** Seconds a client should wait when the ledger hangs. */
+/** Seconds after which a client should retry when the ledger hangs. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** Tasks of one batch: bounds the time that a transaction holds the write lock. */
+/** Tasks in one batch. Bounds the time that a transaction holds the write lock. */
 const MAX_BATCH = 1_024;
 
-/** Batches under way: one in the worker, one on its doorstep, so that the worker never idles. */
+/** Batches in progress: one in the worker and one ready for it, so that the worker never idles. */
 const MAX_IN_FLIGHT = 2;
 
-/** Failure records kept while the ledger cannot take them; older ones are dropped first. */
+/** Failure records kept while the ledger is unavailable. The oldest are dropped first. */
 const MAX_FAILURES = 10_000;
 
-/** What became of a task in the end. */
+/** Final result of a task. */
 export type SettledResult = Exclude<KeyTaskResult, { kind: 'evidence_pending' }>;
 
 interface Waiting {
   readonly task: KeyTask;
   readonly sinceMs: number;
-  /** True when nobody waits for the result any more: a task not yet sent is then dropped. */
+  /** Returns true if the client has disconnected. A task that is not yet sent is then dropped. */
   readonly abandoned: () => boolean;
   readonly onStage: StageListener | undefined;
   readonly resolve: (result: SettledResult) => void;
@@ -65,7 +66,7 @@ export class KeyQueue {
   readonly #onStatus: (status: GeneratorStatus) => void;
   readonly #observer: KeyObserver | undefined;
   #waiting: Waiting[] = [];
-  /** Came back unmade, and wait for a verdict on the generator of plain keys. */
+  /** Tasks returned without a key, which wait for a verdict on the generator of plain keys. */
   #held: Waiting[] = [];
   #failures: FailedRequest[] = [];
   readonly #inFlight = new Map<number, InFlight>();
@@ -84,9 +85,8 @@ export class KeyQueue {
   }
 
   /**
-   * Resolves with the task's result. Rejects with `overloaded` when the queue is full, with
-   * `ledger_unavailable` when the task has waited too long, with `entropy_unavailable` when it has waited
-   * too long for a verdict, and when it was abandoned.
+   * Resolves with the task's result. Rejects with `overloaded` if the queue is full, with `ledger_unavailable` if the
+   * task waited too long, with `entropy_unavailable` if it waited too long for a verdict, and if it was abandoned.
    */
   async submit(
     task: KeyTask,
@@ -102,32 +102,32 @@ export class KeyQueue {
     });
   }
 
-  /** Tasks that wait, and how many may. */
+  /** Waiting tasks and their limit. */
   get load(): { waiting: number; capacity: number } {
     return { waiting: this.#waiting.length + this.#held.length, capacity: MAX_WAITING };
   }
 
-  /** The batches under way, by their numbers, oldest first. */
+  /** Numbers of the batches in progress, oldest first. */
   get batches(): readonly number[] {
     return [...this.#inFlight.keys()];
   }
 
-  /** Sends the tasks again that wait for a verdict: it has come, or the process has latched. */
+  /** Resends the tasks that wait for a verdict, because it has come or the process has latched. */
   resume(): void {
     this.#waiting = [...this.#held, ...this.#waiting];
     this.#held = [];
     this.#planFlush();
   }
 
-  /** Has a failed request counted with the next commit. */
+  /** Counts a failed request with the next commit. */
   recordFailure(failure: FailedRequest): void {
     this.#failures.push(failure);
     this.#boundFailures();
   }
 
   /**
-   * Resolves once every failure noted before is counted, if the ledger takes it: batches are committed in their order.
-   * Without such a failure nothing is sent.
+   * Commits pending failure counts if the ledger is available. Batches are committed in order. Without pending counts
+   * nothing is sent.
    */
   async flushFailures(): Promise<void> {
     const isPending =
@@ -136,7 +136,7 @@ export class KeyQueue {
     if (isPending) await this.submit({ kind: 'flush' });
   }
 
-  /** Requests of one turn of the event loop travel together. */
+  /** Sends the requests of one turn of the event loop together. */
   #planFlush(): void {
     if (this.#flushPlanned || this.#inFlight.size >= MAX_IN_FLIGHT) return;
     this.#flushPlanned = true;
@@ -146,7 +146,7 @@ export class KeyQueue {
     });
   }
 
-  /** One timer, for the task that has waited longest. */
+  /** Sets one timer, for the task that has waited longest. */
   #planExpiry(): void {
     if (this.#expiry || this.load.waiting === 0) return;
     const heads = [...this.#waiting.slice(0, 1), ...this.#held.slice(0, 1)];
@@ -162,7 +162,7 @@ export class KeyQueue {
 
   #expire(): void {
     const endMs = monotonicMs() - MAX_WAIT_MS;
-    // A verdict holds up no batch. So what was not sent waits for the database.
+    // A verdict delays no batch. So unsent tasks wait for the database.
     rejectOld(this.#waiting, endMs, workerStalled);
     rejectOld(this.#held, endMs, suiteLateError);
   }
@@ -188,7 +188,7 @@ export class KeyQueue {
   #settle(reply: KeyBatchReply): void {
     const batch = this.#inFlight.get(reply.id);
     if (!batch)
-      throw new Error(`the key worker answered batch ${reply.id}, which is not under way`);
+      throw new Error(`the key worker answered batch ${reply.id}, which is not in progress`);
     this.#inFlight.delete(reply.id);
     if (!reply.failuresRecorded) this.#failures = [...batch.failures, ...this.#failures];
     this.#boundFailures();
@@ -213,7 +213,7 @@ export class KeyQueue {
     this.#planFlush();
   }
 
-  /** Before all that came later. Without a verdict to come, they are sent again at once. */
+  /** Puts returned tasks before all later ones. If no verdict is pending, they are sent again at once. */
   #putBack(unmade: readonly Waiting[], awaitsVerdict: boolean): void {
     if (!awaitsVerdict) {
       this.#waiting = [...unmade, ...this.#waiting];
@@ -236,24 +236,24 @@ export class KeyQueue {
   }
 }
 
-/** Rejects the tasks at the head that have waited since `endMs` or longer. */
+/** Rejects the tasks at the head of the queue that have waited since `endMs` or longer. */
 function rejectOld(tasks: Waiting[], endMs: number, error: () => AppError): void {
   const kept = tasks.findIndex(({ sinceMs }) => sinceMs > endMs);
   for (const { reject } of tasks.splice(0, kept === -1 ? tasks.length : kept)) reject(error());
 }
 
 function workerStalled(): AppError {
-  const reason = `the key worker has taken nothing for ${MAX_WAIT_MS / 1000} s`;
+  const reason = `the key worker has accepted no work for ${MAX_WAIT_MS / 1000} s`;
   return new AppError('ledger_unavailable', { reason, retryAfterSeconds: RETRY_AFTER_SECONDS });
 }
 
 function isWanted({ abandoned, reject }: Waiting): boolean {
   if (!abandoned()) return true;
-  reject(new AppError('request_timeout', { detail: 'The client has gone.' }));
+  reject(new AppError('request_timeout', { detail: 'The client has disconnected.' }));
   return false;
 }
 
-/** Keys to validate travel by transfer: no copy stays on the main thread. */
+/** Returns the buffers of keys to validate. They are transferred, so that no copy stays on the main thread. */
 function transferList(tasks: readonly KeyTask[]): ArrayBuffer[] {
   return tasks.flatMap((task) =>
     task.kind === 'validate' && task.key ? [task.key.buffer as ArrayBuffer] : [],

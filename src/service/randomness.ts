@@ -1,8 +1,8 @@
 /**
- * What the samples of many keys say of their source: the second level of SP 800-22 §4.2.
+ * Judges a generator by the samples of many keys: the second level of SP 800-22 §4.2.
  *
- * Only keys that were released are looked at. Their samples passed the gate, which sound ones fail a few
- * times in a million: too seldom to show in a thousand.
+ * It uses only released keys, whose samples passed the gate. Sound samples fail the gate a few times in a million, too
+ * rarely to bias the result for a thousand keys.
  */
 import { judgeSecondLevel, PValueTally, type RowCounts, type SecondLevelRow } from '#sp800-22';
 import { EVIDENCE_DEFINITION } from '../keys/evidence.ts';
@@ -15,37 +15,37 @@ import {
 } from '../keys/p-values.ts';
 import type { KeyEvidence } from '../ledger/index.ts';
 
-/** Which keys, and whether each p-value is told. */
+/** Selects keys, and whether the result includes each p-value. */
 export interface RandomnessQuery {
   readonly accountId: string;
-  /** The last so many are looked at. Those whose evidence has another definition are left out. */
+  /** Number of latest keys. Keys whose evidence has another definition are left out. */
   readonly keys: number;
   readonly withPValues: boolean;
 }
 
-/** One p-value of one stream, counted over the keys. */
+/** Counts of one p-value of one stream over the keys. */
 interface StreamRow extends RowCounts {
   readonly stream: StreamName;
 }
 
-/** The same, judged where there are keys enough. */
+/** The same, judged if there are enough keys. */
 type JudgedStreamRow = StreamRow | SecondLevelRow<StreamRow>;
 
 export type RandomnessRow = JudgedStreamRow & {
-  /** One a key, oldest first, if they were asked for; NaN where the test did not apply. */
+  /** If requested: one p-value for each key, oldest first; NaN if the test did not apply. */
   readonly pValues?: Float64Array<ArrayBuffer>;
 };
 
-/** What was found, and on which keys. */
+/** Result and the keys behind it. */
 export interface Randomness {
   readonly keys: number;
-  /** When the oldest and the newest of them were recorded; null without keys. */
+  /** Times at which the oldest and the newest key were recorded; null without keys. */
   readonly firstMs: number | null;
   readonly lastMs: number | null;
   readonly rows: readonly RandomnessRow[];
 }
 
-/** Judges the evidence of keys, which are in the order of time. */
+/** Judges the evidence of keys. They must be in order of time. */
 export function judgeRandomness(keys: readonly KeyEvidence[], withPValues: boolean): Randomness {
   const known = keys.filter(({ definition }) => definition === EVIDENCE_DEFINITION);
   const reports = known.map(({ pValues }) => unpackPValues(pValues));
@@ -58,7 +58,7 @@ export function judgeRandomness(keys: readonly KeyEvidence[], withPValues: boole
   };
 }
 
-/** The rows of both streams as one family: its correction counts them all. */
+/** Judges the rows of both streams as one family, so that the correction counts all of them. */
 function judgeRows(reports: readonly StreamPValues[]): readonly JudgedStreamRow[] {
   const rows = STREAM_NAMES.flatMap((stream): StreamRow[] => {
     const tally = new PValueTally(STREAM_TESTS[stream]);
@@ -69,7 +69,7 @@ function judgeRows(reports: readonly StreamPValues[]): readonly JudgedStreamRow[
   return secondLevel.judged ? secondLevel.rows : rows;
 }
 
-/** As numbers in a buffer, which cross threads by transfer: there may be 192,000 of them. */
+/** Returns p-values in a buffer, which can be transferred between threads: there may be 192,000 of them. */
 function pValuesOf(
   { stream, test, index }: StreamRow,
   reports: readonly StreamPValues[],

@@ -1,35 +1,35 @@
-/** Whether this replica can serve keys, and what it lacks if it cannot. */
+/** Decides whether this replica can serve keys and, if not, what it lacks. */
 import type { SourceName, SourceStatus } from '../entropy/index.ts';
 import type { Defect } from '../keys/latch.ts';
 import { isCurrentRetired, type LedgerStatus } from './ledger-watch.ts';
 
 export interface Readiness {
-  /** All of the following. */
+  /** True if all following conditions hold. */
   readonly ready: boolean;
-  /** Keys can be made: the sources that are needed deliver, and the generators are in service. */
+  /** Keys can be generated: the required sources deliver, and the generators are in service. */
   readonly entropy: boolean;
   readonly generator: GeneratorWord;
-  /** Why all generators have ended; null while they are in service. */
+  /** Defect that latched all generators; null while they are in service. */
   readonly latched: Defect | null;
-  /** They can be recorded. */
+  /** Keys can be recorded. */
   readonly ledger: boolean;
   readonly secret: SecretWord;
   readonly sources: readonly SourceStatus[];
 }
 
 /**
- * `incomplete`: another server makes keys under a version of the master secret that this one lacks. `retired`: the
- * version that this server would make keys under is retired, so it makes none.
+ * `incomplete`: another server generates keys under a version of the master secret that this one lacks. `retired`: the
+ * current version of this server is retired, so it generates no keys.
  */
 export type SecretWord = 'ok' | 'incomplete' | 'retired';
 
 /**
- * `unjudged`: the suite does not answer for a sample of the generator of plain keys. `starting`: there is no generator
- * yet, because the start waits for the database.
+ * `unjudged`: the verdict on a sample of the generator of plain keys is late. `starting`: there is no generator yet,
+ * because startup waits for the database.
  */
 export type GeneratorWord = 'ok' | 'latched' | 'unjudged' | 'starting';
 
-/** While the start waits for the database. */
+/** Readiness while startup waits for the database. */
 export const STARTING: Readiness = {
   ready: false,
   entropy: false,
@@ -40,13 +40,13 @@ export const STARTING: Readiness = {
   sources: [],
 };
 
-/** What is known at the moment. */
+/** Current knowledge. */
 interface Knowledge {
   readonly sources: readonly SourceStatus[];
-  /** Sources without which no key is made; others cost their own requests only. */
+  /** Required sources. Failures of others affect only the requests that name them. */
   readonly needed: readonly SourceName[];
   readonly latched: Defect | null;
-  /** A sample of the generator of plain keys has been out for too long. */
+  /** True if the verdict on a sample of the generator of plain keys is late. */
   readonly isSuiteLate: boolean;
   readonly ledger: LedgerStatus;
 }

@@ -1,4 +1,4 @@
-/** What the service's worker threads say first, and the ping. */
+/** Waits for the first message of a worker thread, and pings the key worker. */
 import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { SetupError } from '../errors.ts';
@@ -17,10 +17,10 @@ export async function whenReady(worker: Worker): Promise<ReadyWorker> {
   return { worker, status, failedVerdicts };
 }
 
-/** The first message of a worker that can do its work. */
+/** Resolves with the first message of a worker that is ready. Throws `SetupError` if the worker cannot start. */
 export async function whenUp<T extends WorkerUp>(worker: Worker): Promise<T & { kind: 'ready' }> {
   const ended = once(worker, 'exit').then(([code]) => {
-    throw new SetupError(`a worker ended with code ${code} before it was ready`);
+    throw new SetupError(`a worker exited with code ${code} before it was ready`);
   });
   ended.catch(() => {});
   const [message] = (await Promise.race([once(worker, 'message'), ended])) as [T];
@@ -30,7 +30,7 @@ export async function whenUp<T extends WorkerUp>(worker: Worker): Promise<T & { 
   return message as T & { kind: 'ready' };
 }
 
-/** Resolves once the key worker's thread has answered a ping: its event loop turns. The database takes no part in it. */
+/** Resolves once the key worker's thread has answered a ping: its event loop runs. The database is not involved. */
 export function whenAnswered(worker: Worker): Promise<void> {
   return new Promise((resolve) => {
     const listener = (message: KeyWorkerReply) => {

@@ -1,4 +1,4 @@
-/** The entropy sources of a service: which take part, the threads of some, and how all of them are. */
+/** The entropy sources of a service: their selection, their threads and their state. */
 import type { SourceSettings } from '../config/index.ts';
 import {
   BackgroundSource,
@@ -9,18 +9,18 @@ import {
 } from '../entropy/index.ts';
 import type { GeneratorStatus } from '../keys/generator.ts';
 
-/** Which entropy sources take part, and what they need to be opened. */
+/** The selected entropy sources and their settings. */
 export interface ServiceSources {
-  /** That a request may name. */
+  /** Sources that a request may name. */
   readonly names: readonly SourceName[];
-  /** The one of requests that name none: without it the service is not ready. */
+  /** Source of requests that name none. Without it the service is not ready. */
   readonly default: SourceName;
   /** Mixed into every key while they deliver. */
   readonly mix: readonly SourceName[];
   readonly settings: SourceSettings;
 }
 
-/** Starts the threads of those sources that need one: all of them, or none and a `SetupError`. */
+/** Starts the threads of all sources that need one. If one fails, closes the others and throws `SetupError`. */
 export async function openBackgroundSources(
   { names, mix, settings }: ServiceSources,
   onSourceEvent: (name: SourceName, event: SourceEvent) => void,
@@ -39,20 +39,20 @@ export async function openBackgroundSources(
   }
 }
 
-/** Every source once: those that generators read themselves summed up, the others as they are now. */
+/** Returns one status for each source. Sources that generators read themselves are summed up; the others are current. */
 export function mergeSourceStatuses(
   generators: readonly GeneratorStatus[],
   background: readonly BackgroundSource[],
 ): SourceStatus[] {
   const merged = new Map<SourceName, SourceStatus>();
   for (const one of generators.flatMap(({ sources }) => sources)) {
-    // What a generator saw of a pool is as old as its last answer.
+    // A generator's view of a pool is as old as its last answer.
     if (!isBackground(one.name)) merged.set(one.name, addStatus(merged.get(one.name), one));
   }
   return [...merged.values(), ...background.map((source) => source.status())];
 }
 
-/** One source as two threads see it: healthy where it is for both. */
+/** Combines the views of two threads on one source, which is healthy if both say so. */
 function addStatus(sum: SourceStatus | undefined, one: SourceStatus): SourceStatus {
   if (!sum) return one;
   return {

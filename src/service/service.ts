@@ -1,8 +1,8 @@
 /**
- * The key service as the HTTP layer sees it: generate, validate, tell an account's activity, authenticate.
+ * The key service as the HTTP layer sees it: generate, validate, read an account's activity, authenticate.
  *
- * It lives on the main thread and does no work of its own: plain keys, validations and every write
- * go to the key worker, keys with evidence to a suite worker first.
+ * It runs on the main thread and delegates all work: plain keys, validations and every write go to the key worker,
+ * keys with evidence to a suite worker first.
  */
 import type { Worker } from 'node:worker_threads';
 import { monotonicMs } from '../clock.ts';
@@ -46,7 +46,7 @@ import { Statistics } from './statistics.ts';
 import { suiteLateError } from './suite-limit.ts';
 import { SuitePool } from './suite-pool.ts';
 
-/** How long a thread may take to end that has nothing to finish but the work on one key. */
+/** Time to end for threads that finish at most the work on one key. */
 const END_LIMIT_MS = 2_000;
 
 export class KeyService {
@@ -123,8 +123,8 @@ export class KeyService {
   }
 
   /**
-   * Starts the workers and waits until each has passed its self-tests, and there is evidence
-   * on the generator of plain keys. Throws `SetupError`.
+   * Starts the workers and waits until each has passed its self-tests and the generator of plain keys has evidence.
+   * Throws `SetupError`.
    */
   static async start(options: KeyServiceOptions): Promise<KeyService> {
     const service = new KeyService(options, await startThreads(options));
@@ -139,8 +139,8 @@ export class KeyService {
   }
 
   /**
-   * Generates and records a key. `abandoned` tells whether the client has gone while the request
-   * waited. A key whose row became durable before the latch was set is wiped here; its row stands.
+   * Generates and records a key. `abandoned` returns true if the client disconnected while the request waited. If the
+   * latch was set after the key's row became durable, the key is wiped and its row stays.
    */
   generate(
     principal: Principal,
@@ -161,25 +161,25 @@ export class KeyService {
     return this.#metered.validate(principal, keyText, proof, onStage);
   }
 
-  /** Sums of an account since a time. All that was answered before is counted, failures too. */
+  /** Returns sums of an account since a time. They count every request answered before, including failures. */
   async activity(query: ActivityQuery): Promise<AccountActivity> {
     await this.#queue.flushFailures();
     return this.#statistics.activity(query);
   }
 
-  /** Sums of an account over time, one a step. */
+  /** Returns sums of an account over time, one for each step. */
   series(query: SeriesQuery): Promise<readonly PeriodSums[]> {
     return this.#statistics.series(query);
   }
 
-  /** What the evidence of an account's last keys says. */
+  /** Judges the evidence of an account's latest keys. */
   randomness(query: RandomnessQuery): Promise<Randomness> {
     return this.#statistics.randomness(query);
   }
 
   /**
-   * The principal of an API key by its hash; undefined when unknown or revoked. `address` is the client's,
-   * by which look-ups of keys that were not seen before take turns.
+   * Returns the principal of an API key by its hash; undefined if unknown or revoked. Look-ups of new keys take turns by
+   * `address`, the client's address.
    */
   authenticate(keyHash: Uint8Array, address: string): Promise<Principal | undefined> {
     return this.#apiKeys.find(keyHash, address, monotonicMs());
@@ -189,20 +189,20 @@ export class KeyService {
     return this.#apiKeys.usageOf(principal);
   }
 
-  /** The time by the clock that quota months go by, which the ledger decides. */
+  /** Returns the time on the clock of quota months, which the ledger chooses. */
   quotaNowMs(): number {
     return this.#clock.toQuotaTime(this.#options.clock.nowMs());
   }
 
-  /** This machine's clock, held against the ledger, as of the last check. */
+  /** Returns the comparison of this machine's clock with the ledger, as of the last check. */
   clockReading(): ClockReading {
     return this.#clock.reading();
   }
 
   /**
-   * Whether keys can be made, recorded and recognised, as it is known at the moment. Of the sources
-   * `os` and the default one are needed, others cost their own requests only. An unsound generator is
-   * asked to try its sources again, so that one that recovered is noticed without traffic.
+   * Reports whether keys can be generated, recorded and recognised, from current knowledge. It requires `os` and the
+   * default source; failures of other sources affect only their own requests. While `entropy` is false, generators try
+   * their sources again, so that a recovered source is noticed without traffic.
    */
   checkReadiness(): Readiness {
     const readiness = judgeReadiness({
@@ -217,20 +217,20 @@ export class KeyService {
   }
 
   /**
-   * Every source in use, with the draws and failures of all threads. What workers read themselves is
-   * as they saw it with their last piece of work.
+   * Returns every source in use, with the draws and failures of all threads. The state of sources that workers read
+   * themselves dates from the workers' last work.
    */
   sourceStatuses(): SourceStatus[] {
     return mergeSourceStatuses(this.#generatorStatuses(), this.#background);
   }
 
-  /** Serves nothing from the ledger any more, because a check has found it damaged. */
+  /** Stops using the ledger, because a check found it damaged. */
   condemnLedger(damage: string): void {
     this.#workers[0]?.postMessage({ damage } satisfies KeyWorkerMessage);
     this.#statistics.condemn(damage);
   }
 
-  /** What waits, and how the generators are, as of the workers' last replies. */
+  /** Returns waiting work and the state of the generators, as of the workers' last replies. */
   load(): ServiceLoad {
     const generators = this.#generatorStatuses();
     return {
@@ -246,12 +246,12 @@ export class KeyService {
   }
 
   /**
-   * Gathers evidence on the last plain keys, and ends the workers after what they have begun. The caller has stopped
+   * Gathers evidence on the last plain keys, and ends the workers after their current work. The caller must have stopped
    * submitting.
    */
   async close(): Promise<void> {
     this.#ledger.stop();
-    // It rejects while the ledger hangs, which must not keep the threads from ending.
+    // It rejects while the ledger hangs, and the threads must end even then.
     await this.#queue.flushFailures().catch(() => {});
     if (this.#metered.released > 0) await this.#gatherLastEvidence();
     this.#closing = true;
@@ -272,7 +272,7 @@ export class KeyService {
     }
   }
 
-  /** Resolves once the key worker's thread has answered. */
+  /** Resolves once the key worker's thread has answered a ping. */
   ping(): Promise<void> {
     return whenAnswered(this.#workers[0]);
   }

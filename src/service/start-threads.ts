@@ -1,4 +1,4 @@
-/** The threads of a key service: one key worker, suite workers, a statistics worker, and those that read sources. */
+/** Starts the threads of a key service: the key worker, suite workers, the statistics worker, and readers of sources. */
 import type { Worker } from 'node:worker_threads';
 import type { BackgroundSource } from '../entropy/index.ts';
 import { Latch } from '../keys/latch.ts';
@@ -14,12 +14,12 @@ export interface Threads {
   /** Shared by all of them. */
   readonly latch: Latch;
   readonly background: readonly BackgroundSource[];
-  /** The key worker, and then the suite workers. */
+  /** The key worker, followed by the suite workers. */
   readonly ready: readonly ReadyWorker[];
   readonly statisticsWorker: Worker;
 }
 
-/** Starts all threads, and waits until each can do its work. Throws `SetupError`. */
+/** Starts all threads and waits until each is ready. Throws `SetupError`. */
 export async function startThreads(options: KeyServiceOptions): Promise<Threads> {
   const { store, secret } = options;
   const background = await openBackgroundSources(options.sources, options.onSourceEvent);

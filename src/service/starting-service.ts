@@ -1,10 +1,10 @@
-/** The key service as its callers see it from the moment that the server listens, which may be before it runs. */
+/** The key service for callers that may come before it runs: the server can listen while startup waits. */
 import { AppError } from '../errors.ts';
 import type { ServiceLoad } from './observer.ts';
 import { STARTING } from './readiness.ts';
 import type { KeyService } from './service.ts';
 
-/** What HTTP and metrics use of a key service. */
+/** The part of a key service that HTTP and metrics use. */
 export type KeyApi = Pick<
   KeyService,
   | 'authenticate'
@@ -19,16 +19,16 @@ export type KeyApi = Pick<
   | 'validate'
 >;
 
-/** Seconds a client should wait, for another server or for this one. */
+/** Seconds after which a client should retry, on another server or on this one. */
 const RETRY_AFTER_SECONDS = 5;
 
 const NO_LOAD: ServiceLoad = { queues: [], generators: 0, reseeds: 0 };
 
-/** Refuses every request with `ledger_unavailable`, and is not ready, until it is given the service. */
+/** Refuses every request with `ledger_unavailable` and is not ready until `started` provides the service. */
 export class StartingService implements KeyApi {
   #service: KeyService | null = null;
 
-  /** From now on calls go to the service. */
+  /** Forwards all further calls to the service. */
   started(service: KeyService): void {
     this.#service = service;
   }
@@ -45,14 +45,14 @@ export class StartingService implements KeyApi {
   readonly clockReading = () => this.#service?.clockReading() ?? null;
   readonly checkReadiness: KeyApi['checkReadiness'] = () =>
     this.#service?.checkReadiness() ?? STARTING;
-  /** Before the service runs there is no thread to ask. */
+  /** Resolves at once before the service runs, because there is no thread to ask. */
   readonly ping = (): Promise<void> => this.#service?.ping() ?? Promise.resolve();
   readonly load: KeyApi['load'] = () => this.#service?.load() ?? NO_LOAD;
 
   #get(): KeyService {
     if (this.#service) return this.#service;
     throw new AppError('ledger_unavailable', {
-      reason: 'the start waits for the database',
+      reason: 'startup is waiting for the database',
       retryAfterSeconds: RETRY_AFTER_SECONDS,
     });
   }

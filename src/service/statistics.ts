@@ -1,4 +1,4 @@
-/** The main thread's side of the statistics worker: a bounded number of questions under way. */
+/** The main thread's side of the statistics worker, with a limit on queries in progress. */
 import type { Worker } from 'node:worker_threads';
 import { AppError } from '../errors.ts';
 import type { AccountActivity, PeriodSums, SeriesQuery } from '../ledger/index.ts';
@@ -15,11 +15,11 @@ import {
 import type { KeyObserver, QueueLoad, QueueName } from './observer.ts';
 import type { Randomness, RandomnessQuery } from './randomness.ts';
 
-/** Questions under way that take some tens of milliseconds each, of all accounts and of one. */
+/** Limits of queries in progress that take some tens of milliseconds each: of all accounts, and of one. */
 const MAX_LONG = 64;
 const MAX_LONG_OF_ACCOUNT = 8;
 
-/** Questions under way that take a millisecond at most. The rate limit bounds those of one API key. */
+/** Limit of queries in progress that take at most a millisecond. The rate limit bounds those of one API key. */
 const MAX_SHORT = 8_192;
 
 const RETRY_AFTER_SECONDS = 1;
@@ -37,10 +37,10 @@ export class Statistics {
   readonly #long = new Places('statistics', MAX_LONG, MAX_LONG_OF_ACCOUNT);
   readonly #underWay = new Map<number, Asked>();
   #nextId = 1;
-  /** Set for good once a check has found the ledger damaged. */
+  /** Set permanently when a check has found the ledger damaged. */
   #damage: AppError | null = null;
 
-  /** The worker has reported ready. */
+  /** The worker must have reported ready. */
   constructor(worker: Worker, observer?: KeyObserver) {
     this.#worker = worker;
     this.#observer = observer;
@@ -52,19 +52,19 @@ export class Statistics {
     });
   }
 
-  /** Questions under way, and how many may be, by their queues. */
+  /** Queries in progress and their limits, by queue. */
   get loads(): readonly QueueLoad[] {
     return [this.#short.load, this.#long.load];
   }
 
-  /** Refuses every question from now on: the ledger is damaged. */
+  /** Refuses all further queries, because the ledger is damaged. */
   condemn(damage: string): void {
     this.#damage = damagedLedger(damage);
   }
 
   /**
-   * Sums of an account since a time. Like the other questions it rejects with `overloaded` when too much is asked at
-   * once, and with `ledger_unavailable`.
+   * Returns sums of an account since a time. Like the other queries it rejects with `overloaded` if too many are in
+   * progress, and with `ledger_unavailable`.
    */
   async activity(query: ActivityQuery): Promise<AccountActivity> {
     const result = await this.#ask({ kind: 'activity', query }, this.#short);
@@ -72,14 +72,14 @@ export class Statistics {
     return result.activity;
   }
 
-  /** Sums of an account over time, one a step. */
+  /** Returns sums of an account over time, one for each step. */
   async series(query: SeriesQuery): Promise<readonly PeriodSums[]> {
     const result = await this.#ask({ kind: 'series', query }, this.#long);
     if (result.kind !== 'series') throw unexpected(result);
     return result.sums;
   }
 
-  /** What the evidence of an account's last keys says. */
+  /** Judges the evidence of an account's latest keys. */
   async randomness(query: RandomnessQuery): Promise<Randomness> {
     const result = await this.#ask({ kind: 'randomness', query }, this.#long);
     if (result.kind !== 'randomness') throw unexpected(result);
@@ -111,7 +111,7 @@ export class Statistics {
   }
 }
 
-/** Places for questions under way, and how many of them one account may take. */
+/** Places for queries in progress, with a limit for each account. */
 class Places {
   readonly queue: QueueName;
   readonly #capacity: number;
@@ -129,7 +129,7 @@ class Places {
     return { name: this.queue, waiting: this.#taken, capacity: this.#capacity };
   }
 
-  /** Takes a place for the account; false when it may not have one. */
+  /** Takes a place for the account. Returns false if none is available to it. */
   take(accountId: string): boolean {
     const own = this.#takenByAccount.get(accountId) ?? 0;
     if (this.#taken >= this.#capacity || own >= this.#capacityOfAccount) return false;

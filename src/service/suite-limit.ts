@@ -1,13 +1,13 @@
-/** How long the suite may take to answer, and the error of a request that has waited so long. */
+/** Time limit for answers of the suite, and the error of a request that waited that long. */
 import { AppError } from '../errors.ts';
 
-/** A verdict takes milliseconds. After so long the suite does not answer. */
+/** A verdict takes milliseconds. After this time the suite counts as not answering. */
 export const SUITE_LIMIT_MS = 10_000;
 
-/** Seconds a client should wait then. */
+/** Seconds after which a client should retry then. */
 const RETRY_AFTER_SECONDS = 5;
 
-/** The refusal of a request that cannot wait any longer. */
+/** Returns the refusal of a request that waited too long. */
 export function suiteLateError(): AppError {
   const reason = 'the suite does not answer';
   return new AppError('entropy_unavailable', { reason, retryAfterSeconds: RETRY_AFTER_SECONDS });

@@ -1,4 +1,4 @@
-/** The suite workers and the bounded queue in front of them. One job a worker at a time. */
+/** The suite workers and the bounded queue in front of them. Each worker has one job at a time. */
 import type { Worker } from 'node:worker_threads';
 import type { Gate } from '#sp800-22';
 import { monotonicMs } from '../clock.ts';
@@ -10,25 +10,25 @@ import type { KeyObserver, StageListener } from './observer.ts';
 import { SUITE_LIMIT_MS, suiteLateError } from './suite-limit.ts';
 import type { SuiteMessage } from './threads/suite-worker.ts';
 
-/** Jobs that may wait for each worker: about two seconds of work. */
+/** Limit of waiting jobs for each worker: about two seconds of work. */
 const MAX_WAITING_PER_WORKER = 256;
 
-/** Share of the queue that one account may hold, so that none can shut the others out. */
+/** Share of the queue that one account may fill, so that it cannot shut out others. */
 const MAX_ACCOUNT_SHARE = 1 / 2;
 
-/** Seconds a client should wait when the queue is full. */
+/** Seconds after which a client should retry when the queue is full. */
 const RETRY_AFTER_SECONDS = 1;
 
 interface Waiting {
   readonly job: SuiteJob;
   readonly accountId: string;
   readonly sinceMs: number;
-  /** True when nobody waits for the key any more: a job not yet begun is then dropped. */
+  /** Returns true if the client has disconnected. A job that has not begun is then dropped. */
   readonly abandoned: () => boolean;
   readonly onStage: StageListener | undefined;
   readonly resolve: (reply: SuiteReply) => void;
   readonly reject: (error: AppError) => void;
-  /** Ends its wait. */
+  /** Timer that ends the wait. */
   readonly timer: NodeJS.Timeout;
 }
 
@@ -52,7 +52,7 @@ export class SuitePool {
   readonly #waiting: Waiting[] = [];
   readonly #samples: WaitingSample[] = [];
 
-  /** Jobs that wait when the latch is set are refused, and so are those that come later. */
+  /** When the latch is set, refuses waiting and later jobs. */
   constructor(
     latch: Latch,
     onFailedVerdict: (verdict: FailedVerdict) => void,
@@ -100,7 +100,7 @@ export class SuitePool {
     });
   }
 
-  /** Sends a sample to the next free worker, before all jobs. The worker judges and wipes it: it is transferred. */
+  /** Transfers a sample to the next free worker, before all jobs. The worker judges and wipes it. */
   judge(sample: Uint8Array<ArrayBuffer>): Promise<Gate> {
     return new Promise((resolve) => {
       this.#samples.push({ sample, resolve });
@@ -108,13 +108,13 @@ export class SuitePool {
     });
   }
 
-  /** Jobs that wait, and how many may. */
+  /** Waiting jobs and their limit. */
   get load(): { waiting: number; capacity: number } {
     const able = this.#latch.read() ? 0 : this.#members.length;
     return { waiting: this.#waiting.length, capacity: able * MAX_WAITING_PER_WORKER };
   }
 
-  /** Has idle workers draw from their sources again; their status follows. */
+  /** Makes idle workers draw from their sources again. They then send their status. */
   probe(): void {
     for (const { worker, current } of this.#members) {
       if (!current) worker.postMessage('probe' satisfies SuiteMessage);
@@ -150,18 +150,18 @@ export class SuitePool {
     return this.#waiting.shift();
   }
 
-  /** Nobody waits for these any more; they MUST NOT keep places from those who do. */
+  /** Drops jobs of disconnected clients, which MUST NOT occupy places. */
   #dropAbandoned(): void {
     for (const one of this.#waiting.splice(0)) {
       if (one.abandoned()) {
-        one.reject(new AppError('request_timeout', { detail: 'The client has gone.' }));
+        one.reject(new AppError('request_timeout', { detail: 'The client has disconnected.' }));
       } else {
         this.#waiting.push(one);
       }
     }
   }
 
-  /** Two seconds of work stand before a job at most. After ten the workers hang, or have no core. */
+  /** Rejects a job after ten seconds. At most two seconds of work precede it, so the workers hang or lack a core. */
   #expire(timer: NodeJS.Timeout): void {
     const place = this.#waiting.findIndex((one) => one.timer === timer);
     if (place === -1) return;

@@ -57,7 +57,7 @@ describe('the master secret and its database', () => {
     await checkMasterSecret(store, secretOf([1, 2]), 0);
     await assert.rejects(
       checkMasterSecret(store, secretOf([1]), 0),
-      /made under version 2 .* which the secret at hand lacks/,
+      /generated under version 2 .* which the given secret lacks/,
     );
     await checkMasterSecret(store, secretOf([1, 2], 1), 0);
     await store.close();
@@ -70,7 +70,7 @@ describe('the master secret and its database', () => {
       'INSERT INTO secret_checks (version, check_value, registered_ms) VALUES (2, zeroblob(32), 1)',
     );
     old.close();
-    await assert.rejects(checkMasterSecret(store, secretOf([1]), 0), /made under version 2/);
+    await assert.rejects(checkMasterSecret(store, secretOf([1]), 0), /generated under version 2/);
     await store.close();
   });
 
@@ -91,7 +91,7 @@ describe('the master secret’s file', () => {
     const second = loadMasterSecret({ kind: 'managed', path });
     assert.deepEqual(first, second);
     assert.equal(statSync(path).mode & 0o777, 0o600);
-    assert.throws(() => createMasterSecret(path), /exists: a new secret would orphan/);
+    assert.throws(() => createMasterSecret(path), /exists: a new secret would invalidate/);
     assert.deepEqual(readdirSync(folder), ['master.key']);
   });
 
@@ -150,7 +150,7 @@ describe('the master secret’s file', () => {
     assert.equal(current(2).currentVersion, 2);
     assert.throws(() => current(3), {
       name: 'SetupError',
-      message: /^PHM_MASTER_KEY_VERSION is 3, and the master secret has version 1, 2, 4 only/,
+      message: /^PHM_MASTER_KEY_VERSION is 3, but the master secret has only version 1, 2, 4:/,
     });
   });
 

@@ -152,7 +152,7 @@ describe('a master secret that leaked', () => {
     }
     assert.match(await server.scrape(), /^phm_master_secret_retired 1$/m);
     assert.deepEqual(await judged(old), [true, 'passed', 'record_found'], 'validate goes on');
-    await logged(/"level":50,.*makes keys under is retired/);
+    await logged(/"level":50,.*current version of the master secret is retired/);
     assert.equal((await phm('secret reinstate 1')).code, 0);
     await until('the server is ready', async () => (await secretCheck()) === 'ok');
     await made();

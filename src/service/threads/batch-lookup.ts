@@ -1,4 +1,4 @@
-/** What the validations of one batch ask of the ledger, gathered: each question goes there once. */
+/** Gathers the ledger queries of one batch of validations, so that each is sent once. */
 import type { Retirements } from '../../keys/validate.ts';
 import type { LedgerStore, SecretCheck } from '../../ledger/index.ts';
 import type { Commitment, Keyring } from '../../proof/index.ts';
@@ -16,7 +16,7 @@ export class BatchLookup {
     this.#keyring = keyring;
   }
 
-  /** When the rows of these commitments were made; null without a row. Asked with those of other tasks that ask now. */
+  /** Returns the creation times of the rows of these commitments; null without a row. Joins concurrent queries. */
   async find(queries: readonly Commitment[]): Promise<(number | null)[]> {
     if (queries.length === 0) return [];
     const first = this.#queries.length;
@@ -32,15 +32,15 @@ export class BatchLookup {
     return this.#store.findCommitments(queries);
   }
 
-  /** The retired versions of the master secret, as the ledger has them during this batch. */
+  /** Returns the retired versions of the master secret, read once for this batch. */
   async retirements(): Promise<Retirements> {
     return retirementsOf(await this.#secretChecks());
   }
 
   /**
-   * Versions of the master secret that keys were made under elsewhere and the keyring lacks. A version is
-   * activated before the first key is made under it, and a key is made before it is validated: so one
-   * question, at any time after the batch arrived, is in time for all.
+   * Returns the versions of the master secret that other servers use and the keyring lacks. A version is activated
+   * before the first key is generated under it, and a key is generated before it is validated. So one query at any time
+   * after the batch arrived is early enough for all tasks.
    */
   async lackedVersions(): Promise<number[]> {
     return lackedVersions(this.#keyring, await this.#secretChecks());

@@ -1,6 +1,6 @@
 /**
- * Drafts: what the key worker makes of metered tasks before their transaction. It has made a key and written its row
- * out, or examined a key, and recorded nothing yet.
+ * Drafts: metered tasks that the key worker has prepared for their transaction. It has generated a key and its row, or
+ * examined a key, and has recorded nothing yet.
  */
 import { wipe } from '../../bytes.ts';
 import { AppError } from '../../errors.ts';
@@ -22,18 +22,18 @@ import { type KeyTask, type KeyTaskResult, NO_STREAMS, type Requester } from '..
 import type { BatchLookup } from './batch-lookup.ts';
 import type { KnownRetirements } from './known-retirements.ts';
 
-/** A metered task on its way through the transaction. */
+/** A metered task before and during its transaction. */
 export interface Draft {
-  /** True for a key of this worker's own generator. */
+  /** True for a key of this worker's generator. */
   readonly isPlainKey: boolean;
   readonly request: MeteredRequest;
-  /** What the task answers once its request is committed. */
+  /** Returns the result of the task after the commit. */
   readonly finish: (outcome: CommitOutcome & { kind: 'committed' }) => KeyTaskResult;
-  /** Wipes what must not leave. */
+  /** Wipes the key, if any. */
   readonly discard: () => void;
 }
 
-/** Seconds a client should wait, for another server or for this one with the whole secret. */
+/** Seconds after which a client should retry, on another server or on this one with the whole secret. */
 const LACKED_RETRY_SECONDS = 5;
 
 export class Drafts {
@@ -47,7 +47,7 @@ export class Drafts {
     this.#retirements = retirements;
   }
 
-  /** Makes a plain key; undefined while its generator waits for a verdict. */
+  /** Generates a plain key. Returns undefined while its generator waits for a verdict. */
   generate({ requester, order }: KeyTask & { kind: 'generate' }): Draft | undefined {
     const made = this.#plain.make((generator) =>
       generateKey(generator, this.#keyring, order, { ...NO_STREAMS }),
@@ -71,7 +71,7 @@ export class Drafts {
     };
   }
 
-  /** Takes a key of a suite worker. */
+  /** Prepares the row of a key from a suite worker. */
   record({ requester, order, generated, counts }: KeyTask & { kind: 'record' }): Draft {
     const keyId = newKeyId();
     return {
@@ -103,7 +103,7 @@ export class Drafts {
     };
   }
 
-  /** Asks the ledger what it must be asked, and judges. */
+  /** Reads what the verdict needs from the ledger, and returns the verdict. */
   async #conclude(examination: Examination, lookups: BatchLookup): Promise<ValidationVerdict> {
     let retirements: Retirements = new Map();
     if (examination.commitments.length > 0) {
@@ -116,7 +116,7 @@ export class Drafts {
   }
 }
 
-/** Only a server that holds every version that keys are made under can say that a key was not made here. */
+/** Throws unless this server holds every version in use: otherwise it cannot say that a key was not generated here. */
 async function requireWholeSecret(lookups: BatchLookup): Promise<void> {
   const lacked = await lookups.lackedVersions();
   if (lacked.length === 0) return;

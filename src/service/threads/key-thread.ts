@@ -1,4 +1,4 @@
-/** The thread of the key worker: what it starts with, and the messages that it takes and sends. */
+/** The thread of the key worker: its startup and its messages. */
 import { type MessagePort, workerData } from 'node:worker_threads';
 import type { Gate } from '#sp800-22';
 import { MONTHLY_QUOTAS } from '../../accounts/index.ts';
@@ -34,7 +34,7 @@ export interface KeyWorkerData {
   readonly latch: SharedArrayBuffer;
 }
 
-/** The suite, which a suite worker runs. One sample is out at a time. */
+/** The suite, run by a suite worker. Only one sample is judged at a time. */
 class RemoteSuite {
   readonly #port: MessagePort;
   #answer: ((gate: Gate) => void) | undefined;
@@ -54,7 +54,7 @@ class RemoteSuite {
   }
 }
 
-/** Keys among the results travel by transfer. */
+/** Returns the buffers of keys in the reply, which are transferred. */
 function transferList(reply: KeyBatchReply): ArrayBuffer[] {
   return reply.results.flatMap((result) =>
     result.kind === 'generated' ? [result.generated.key.buffer as ArrayBuffer] : [],
@@ -74,7 +74,7 @@ async function start(port: MessagePort, data: KeyWorkerData): Promise<void> {
   const worker = new KeyWorker(plain, keyring, store, (retiredVersions) =>
     port.postMessage({ retiredVersions } satisfies RetirementsRead),
   );
-  // Not before the main thread listens, which it does when it sends its first message.
+  // The main thread listens from its first message on. Earlier messages would be lost.
   port.once('message', async () => {
     await latch.whenSet();
     const { lastGoodMs } = plain;
@@ -84,7 +84,7 @@ async function start(port: MessagePort, data: KeyWorkerData): Promise<void> {
   const underWay = new UnderWay();
   const check = (): void => {
     plain.refresh();
-    // Beside the batches: the answer must not be held up by one, nor hold one up.
+    // Runs beside the batches: neither may delay the other.
     void worker.checkLedger().then((report) => port.postMessage(report));
     const read = (clock: ClockReading) => port.postMessage({ clock } satisfies ClockRead);
     store.readClock(systemClock).then(read, () => {});

@@ -1,11 +1,10 @@
 /**
- * The key worker thread: makes plain keys, validates, and is the only writer of the ledger.
+ * The key worker thread: generates plain keys, validates keys, and is the only writer of the ledger.
  *
- * It takes work in batches. A batch's keys are made first, then one transaction records them all;
- * only after that commit are they posted back. A key whose row was refused is wiped here. While a
- * database elsewhere commits one batch, the next is made ready. Samples of its generator are judged by
- * a suite worker. Where `plain-evidence.ts` has plain keys wait for the verdict, they are not made: their tasks go
- * back unmade, and everything else goes on.
+ * It works in batches. It generates the keys of a batch, records all of them in one transaction, and posts them back
+ * only after the commit. It wipes a key whose row was refused. While a remote database commits one batch, it prepares
+ * the next. A suite worker judges samples of its generator. While `plain-evidence.ts` makes plain keys wait for a
+ * verdict, their tasks go back without a key, and all other work continues.
  */
 import { wipe } from '../../bytes.ts';
 import { monotonicMs } from '../../clock.ts';
@@ -31,21 +30,21 @@ import { type Draft, Drafts } from './drafts.ts';
 import { KnownRetirements } from './known-retirements.ts';
 import { LedgerProbe } from './ledger-probe.ts';
 
-/** Everything of a task but its commit: a draft, or the result. */
+/** A task before its commit: a draft, or already a result. */
 type Prepared = Draft | KeyTaskResult;
 
 function isDraft(one: Prepared): one is Draft {
   return 'request' in one;
 }
 
-/** What became of a batch's drafts. */
+/** Results of a batch's drafts. */
 interface Committed {
   readonly outcomes: KeyTaskResult[];
   readonly failuresRecorded: boolean;
   readonly commit: CommitTimes | null;
 }
 
-/** Seconds a client should wait, for a server whose version makes keys, or this one with another version. */
+/** Seconds after which a client should retry, on another server or on this one with another version. */
 const RETIRED_RETRY_SECONDS = 5;
 
 const EVIDENCE_PENDING: KeyTaskResult = { kind: 'evidence_pending' };
@@ -66,14 +65,14 @@ export class KeyWorker {
   readonly #probe: LedgerProbe;
   readonly #retirements: KnownRetirements;
   readonly #drafts: Drafts;
-  /** Ends when the commits before have: batches are committed in their order, one at a time. */
+  /** Resolves after all earlier commits: batches are committed in order, one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
-  /** Once it is true it stays so. */
+  /** Stays true once it is true. */
   #ownApiKeys = false;
-  /** Set for good once a check has found the ledger damaged. */
+  /** Set permanently when a check has found the ledger damaged. */
   #damage: AppError | null = null;
 
-  /** `onRetirements` is told what is read of retirements, when it is not what was read before. */
+  /** Calls `onRetirements` when the retirements differ from the previous reading. */
   constructor(
     plain: PlainGenerator,
     keyring: Keyring,
@@ -88,12 +87,12 @@ export class KeyWorker {
     this.#drafts = new Drafts(plain, keyring, this.#retirements);
   }
 
-  /** Refuses all that needs the ledger from the next batch on. A commit that is under way ends as it would have. */
+  /** Refuses all work that needs the ledger from the next batch on. A commit in progress is not affected. */
   condemn(damage: string): void {
     this.#damage = damagedLedger(damage);
   }
 
-  /** Works through a batch. Never rejects: what fails, fails in its own task's result. */
+  /** Processes a batch. Never rejects: a failure is the result of its own task. */
   async run(batch: KeyBatch): Promise<KeyBatchReply> {
     const lookups = new BatchLookup(this.#store, this.#keyring);
     const preparing = Promise.all(batch.tasks.map((task) => this.#prepare(task, lookups)));
@@ -116,8 +115,8 @@ export class KeyWorker {
   }
 
   /**
-   * Drops new keys that may not be released any more: any thread may have found a defect after they were made, or a
-   * sample has failed. In the second case plain keys are made anew after the verdict on the next one.
+   * Drops new keys that must not be released, because some thread found a defect after their generation, or a sample
+   * failed. In the second case plain keys are generated again after the verdict on the next sample.
    */
   #admit(prepared: readonly Prepared[]): Prepared[] {
     const { latched } = this.#plain.generator;
@@ -132,7 +131,7 @@ export class KeyWorker {
     });
   }
 
-  /** Drops new keys once their version is known to be retired: they waited here, or in a suite worker. */
+  /** Drops new keys whose version has been retired since: they waited here or in a suite worker. */
   #dropRetired(prepared: readonly Prepared[]): readonly Prepared[] {
     if (!this.#retirements.isCurrentRetired) return prepared;
     return prepared.map((one) => {
@@ -143,8 +142,8 @@ export class KeyWorker {
   }
 
   /**
-   * Wipes plain keys that may not leave: a sample may have failed during a commit of seconds. Their rows stand, so
-   * they are not made anew, and they do not wait, because the answers of the whole batch would wait with them.
+   * Wipes plain keys that must not be released, because a sample failed during a commit that took seconds. Their rows
+   * stay, so they are not generated again. They do not wait, because the answers of the whole batch would wait too.
    */
   #release(results: readonly KeyTaskResult[]): readonly KeyTaskResult[] {
     const { latched } = this.#plain.generator;
@@ -159,8 +158,8 @@ export class KeyWorker {
   }
 
   /**
-   * Whether keys can be recorded and API keys looked up, the secret is whole and not retired, and the operator has
-   * issued API keys. Never rejects.
+   * Checks whether keys can be recorded and API keys looked up, whether the secret is complete and not retired, and
+   * whether the operator has issued API keys. Never rejects.
    */
   async checkLedger(): Promise<LedgerReport> {
     try {
@@ -169,7 +168,7 @@ export class KeyWorker {
       const lookups = new BatchLookup(this.#store, this.#keyring);
       const lackedVersions = await lookups.lackedVersions();
       const retired = this.#retirements.note(await lookups.retirements());
-      // Asked each time: it reads the tables that every API key is looked up in.
+      // Read each time, because it uses the same tables as every look-up of an API key.
       const ownApiKeys = await this.#store.hasOwnApiKeys();
       this.#ownApiKeys ||= ownApiKeys;
       return {

@@ -1,4 +1,4 @@
-/** What the key worker has last read of retired versions of the master secret, by a batch or by a check. */
+/** Remembers the retired versions of the master secret that the key worker last read in a batch or a check. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Retirements } from '../../keys/validate.ts';
 import type { RetiredVersion } from '../messages.ts';
@@ -8,13 +8,13 @@ export class KnownRetirements {
   readonly #onChange: (retired: readonly RetiredVersion[]) => void;
   #retired: readonly RetiredVersion[] = [];
 
-  /** `onChange` is told of each reading that differs from the one before. */
+  /** Calls `onChange` with each reading that differs from the previous one. */
   constructor(currentVersion: number, onChange: (retired: readonly RetiredVersion[]) => void) {
     this.#currentVersion = currentVersion;
     this.#onChange = onChange;
   }
 
-  /** Takes a reading in, and returns it as the main thread is told. */
+  /** Notes a reading, and returns it in the form for the main thread. */
   note(retirements: Retirements): readonly RetiredVersion[] {
     const retired = [...retirements].map(([version, { compromisedMs }]) => ({
       version,
@@ -28,7 +28,7 @@ export class KnownRetirements {
     return retired;
   }
 
-  /** Whether keys would be made under a retired version. */
+  /** True if the current version is retired. */
   get isCurrentRetired(): boolean {
     return this.#retired.some(({ current }) => current);
   }

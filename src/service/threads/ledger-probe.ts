@@ -1,31 +1,32 @@
 /**
- * Asks the store whether keys can be recorded, as thoroughly as recent commits give reason to.
+ * Checks whether the store can record keys, as thoroughly as recent commits require.
  *
- * A key recorded since the last question shows it better than any probe, so none is written then. Nor is one beside a
- * commit while keys are recorded: each would wait for the other. After a failure the probe must show what the failed
- * batch may have lacked: room for a large batch. It also looks whether others lock rows of the batch's accounts.
+ * A key recorded since the last check is better evidence than any probe, so no probe is written then. No probe is written
+ * beside a commit either while keys are recorded, because each would wait for the other. After a failure the probe must
+ * also show room for a large batch, which the failed batch may have lacked, and checks whether other sessions lock rows
+ * of the batch's accounts.
  */
 import { monotonicMs } from '../../clock.ts';
 import type { LedgerStore } from '../../ledger/index.ts';
 import { CHECK_EVERY_MS } from '../ledger-health.ts';
 
-/** How often a server without traffic shows that there is room. It costs the database 4 MiB of a file. */
+/** How often a server without traffic checks for room. Each check costs the database 4 MiB of a file. */
 const ROOM_EVERY_MS = 30_000;
 
-/** How old the last recorded key may be for a commit under way to take the place of a probe. */
+/** Greatest age of the last recorded key at which a commit in progress replaces a probe. */
 const TRUSTED_MS = 5_000;
 
-/** How long an account is a suspect after its last failed commit: longer than two batches that wait for its lock. */
+/** How long an account stays a suspect after its last failed commit: longer than two batches wait for its lock. */
 const SUSPECT_MS = 10_000;
 
-/** Accounts of failed batches that are kept in mind. */
+/** Limit of remembered accounts of failed batches. */
 const MAX_SUSPECTS = 2_048;
 
 export class LedgerProbe {
   readonly #store: LedgerStore;
-  /** Whether a commit or a probe has failed, and no thorough probe has succeeded since. */
+  /** True if a commit or a probe failed and no thorough probe has succeeded since. */
   #distrusts = false;
-  /** Accounts whose requests failed, and when the last did. */
+  /** Accounts whose requests failed, with the time of the last failure. */
   readonly #suspects = new Map<string, number>();
   #underWay = 0;
   #failedCommits = 0;
@@ -36,12 +37,12 @@ export class LedgerProbe {
     this.#store = store;
   }
 
-  /** A batch is being committed. One of the next two calls follows. */
+  /** Notes the start of a commit. `noteCommitted` or `noteFailed` follows. */
   noteBegun(): void {
     this.#underWay += 1;
   }
 
-  /** A batch with requests of these accounts has been committed, and has recorded so many keys. */
+  /** Notes a committed batch with its accounts and the number of recorded keys. */
   noteCommitted(accountIds: Iterable<string>, keys: number): void {
     this.#underWay -= 1;
     if (keys > 0) this.#recordedMs = monotonicMs();
@@ -49,7 +50,7 @@ export class LedgerProbe {
     for (const accountId of accountIds) this.#suspects.delete(accountId);
   }
 
-  /** A batch with requests of these accounts has failed. */
+  /** Notes a failed batch with its accounts. */
   noteFailed(accountIds: Iterable<string>): void {
     this.#underWay -= 1;
     this.#failedCommits += 1;
@@ -62,7 +63,7 @@ export class LedgerProbe {
     }
   }
 
-  /** Tells whether others lock a row of a suspect. Rejects when a key could not be recorded. */
+  /** Resolves with true if another session locks a row of a suspect. Rejects if a key could not be recorded. */
   async run(): Promise<boolean> {
     const startMs = monotonicMs();
     const accountIds = this.#suspectsAt(startMs);
@@ -91,7 +92,7 @@ export class LedgerProbe {
     return [...this.#suspects.keys()];
   }
 
-  /** Whether commits show that keys can be recorded. One that hangs is seen without a probe. */
+  /** Reports whether commits show that keys can be recorded. A hanging commit is noticed without a probe. */
   #isShown(nowMs: number): boolean {
     const sinceMs = nowMs - this.#recordedMs;
     return sinceMs < CHECK_EVERY_MS || (this.#underWay > 0 && sinceMs < TRUSTED_MS);

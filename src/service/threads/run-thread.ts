@@ -1,11 +1,11 @@
-/** The side of the service's worker threads that all of them share: how they start, how they end, and which stand back. */
+/** Shared code of the service's worker threads: startup, shutdown and lower priority. */
 import { setPriority } from 'node:os';
 import { type MessagePort, parentPort } from 'node:worker_threads';
 import type { WorkerUp } from '../messages.ts';
 
 /**
- * Runs `start`, which makes ready and then listens. If it fails, the main thread is told why, and whether `mayPass` says
- * that the failure may pass, and the thread ends.
+ * Runs `start`, which prepares the thread and then listens. If it fails, reports the reason and the result of `mayPass`
+ * to the main thread, and ends the thread.
  */
 export async function runThread(
   start: (port: MessagePort) => void | Promise<void>,
@@ -22,7 +22,7 @@ export async function runThread(
   }
 }
 
-/** Answers that a thread has begun and gives before it ends. */
+/** Answers in progress, which a thread completes before it ends. */
 export class UnderWay {
   readonly #answers = new Set<Promise<void>>();
 
@@ -31,24 +31,25 @@ export class UnderWay {
     void answer.then(() => this.#answers.delete(answer));
   }
 
-  /** Resolves when all that have begun are given. */
+  /** Resolves when all answers in progress are sent. */
   async given(): Promise<void> {
     await Promise.all(this.#answers);
   }
 }
 
-/** How far they stand back (setpriority(2)). */
+/** Nice value of threads with lower priority (setpriority(2)). */
 const NICENESS = 10;
 
 /**
- * The suite takes milliseconds of a core, statistics take tens of them, a plain key some microseconds: on
- * a machine that is full, these wait first. On Linux the priority is the thread's own, elsewhere the process's.
+ * Lowers the priority of this thread. The suite takes milliseconds of a core, statistics tens of milliseconds, and a
+ * plain key some microseconds, so on a busy machine the long work should wait. Only on Linux is the priority that of the
+ * thread; elsewhere it would be that of the process.
  */
 export function standBack(): void {
   if (process.platform !== 'linux') return;
   try {
     setPriority(NICENESS);
   } catch {
-    // A sandbox that forbids it costs plain requests some of their speed and nothing else.
+    // If a sandbox forbids it, plain requests only become slower.
   }
 }

@@ -1,11 +1,11 @@
-/** Tests samples of another generator by the whole suite, and now and then the suite by its known answers. */
+/** Judges samples of another thread's generator by the whole suite, and regularly tests the suite by known answers. */
 import { gate, runPackedSuite } from '#sp800-22';
 import { wipe } from '../../bytes.ts';
 import type { Generator } from '../../keys/generator.ts';
 import { type SelfTestResult, suiteSelfTest } from '../../keys/suite-self-test.ts';
 import type { EvidenceSample, SampleVerdict } from '../messages.ts';
 
-/** The known answers are repeated before every eighth sample: they cost as much as a sample. */
+/** Known answers are tested before every eighth sample. They cost as much as a sample. */
 const SAMPLES_A_SELF_TEST = 8;
 
 export class SampleSuite {
@@ -13,7 +13,7 @@ export class SampleSuite {
   readonly #selfTest: () => SelfTestResult;
   #samples = 0;
 
-  /** The process latches by `generator` when the suite gives a wrong answer. */
+  /** Latches the process through `generator` if the suite gives a wrong answer. */
   constructor(generator: Pick<Generator, 'latch'>, selfTest = () => suiteSelfTest(1)) {
     this.#generator = generator;
     this.#selfTest = selfTest;

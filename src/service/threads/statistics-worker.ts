@@ -1,6 +1,6 @@
 /**
- * The statistics worker thread: answers what is asked of an account's past, on a connection of its own, so that
- * it holds up neither the key worker nor the main thread. It writes nothing and holds no secret.
+ * The statistics worker thread: answers queries about an account's past on a separate connection, so that they delay
+ * neither the key worker nor the main thread. It writes nothing and holds no secret.
  */
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { type LedgerStore, mayPass, openStore, type StoreLocation } from '../../ledger/index.ts';
@@ -39,7 +39,7 @@ async function answer(store: LedgerStore, task: StatisticsTask): Promise<Statist
   }
 }
 
-/** P-values travel by transfer. */
+/** Returns the buffers of p-values, which are transferred. */
 function transferList(result: StatisticsResult): ArrayBuffer[] {
   if (result.kind !== 'randomness') return [];
   return result.randomness.rows.flatMap(({ pValues }) => (pValues ? [pValues.buffer] : []));
@@ -47,7 +47,7 @@ function transferList(result: StatisticsResult): ArrayBuffer[] {
 
 async function start(port: MessagePort, { store: location }: StatisticsWorkerData): Promise<void> {
   standBack();
-  // Nothing is committed here, so no plan's quota is asked for.
+  // This thread commits nothing, so it needs no quotas.
   const store = await openStore(location, {});
   const underWay = new UnderWay();
   port.on('message', (message: StatisticsMessage) => {

@@ -1,7 +1,6 @@
 /**
- * A suite worker thread: generates keys whose stream is put through the statistical suite first.
- * Each has its own generator. The key and its evidence go to the main thread, which holds the key
- * until the key worker has recorded it.
+ * A suite worker thread: generates keys and judges their streams by the statistical suite first. Each thread has its own
+ * generator. The key and its evidence go to the main thread, which holds the key until the key worker has recorded it.
  */
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { monotonicMs } from '../../clock.ts';
@@ -31,7 +30,7 @@ export interface SuiteWorkerData {
   readonly latch: SharedArrayBuffer;
 }
 
-/** What the main thread sends: a job, a sample of another generator, a probe, or the end. */
+/** Messages from the main thread: a job, a sample of another thread's generator, a probe, or the end. */
 export type SuiteMessage = SuiteJob | EvidenceSample | 'probe' | 'close';
 
 function answer(
