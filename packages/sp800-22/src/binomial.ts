@@ -1,30 +1,30 @@
 /**
  * Exact tails of the binomial distribution, as sums of its probabilities from the tail's near end.
  *
- * Relative error below 1e-11 up to n = 10^6, held by `test/sp800-22/binomial.test.ts` with rational
- * arithmetic.
+ * The relative error is below 1e-11 up to n = 10^6; `test/sp800-22/binomial.test.ts` checks it with
+ * rational arithmetic.
  */
 import { assertInteger } from './result.ts';
 
 /** More trials than any assessment has sequences; the sums stay exact enough far beyond. */
 const MAX_TRIALS = 2 ** 31;
 
-/** P(X ≤ k) for X ~ Binomial(n, q), 0 < q < 1. Throws `RangeError` outside of 0 ≤ k ≤ n. */
+/** Returns P(X ≤ k) for X ~ Binomial(n, q), 0 < q < 1. Throws `RangeError` outside 0 ≤ k ≤ n. */
 export function binomialLower(k: number, n: number, q: number): number {
   assertArguments(k, n, q);
   if (k === n) return 1;
-  // Above the mean the tail is about 1/2 or more, and loses nothing as a complement.
+  // Above the mean the tail is about 1/2 or more, so its complement loses no digits.
   return k > n * q ? 1 - upwardSum(k + 1, n, q) : downwardSum(k, n, q);
 }
 
-/** P(X ≥ k) for X ~ Binomial(n, q), 0 < q < 1. Throws `RangeError` outside of 0 ≤ k ≤ n. */
+/** Returns P(X ≥ k) for X ~ Binomial(n, q), 0 < q < 1. Throws `RangeError` outside 0 ≤ k ≤ n. */
 export function binomialUpper(k: number, n: number, q: number): number {
   assertArguments(k, n, q);
   if (k === 0) return 1;
   return k < n * q ? 1 - downwardSum(k - 1, n, q) : upwardSum(k, n, q);
 }
 
-/** P(X = k) + P(X = k + 1) + … for k at or above the mean, where the terms fall. */
+/** Returns P(X = k) + P(X = k + 1) + … for k at or above the mean, where the terms decrease. */
 function upwardSum(k: number, n: number, q: number): number {
   let term = 1;
   let sum = 0;
@@ -35,7 +35,7 @@ function upwardSum(k: number, n: number, q: number): number {
   return Math.min(1, sum * probability(k, n, q));
 }
 
-/** P(X = k) + P(X = k − 1) + … for k at or below the mean, where the terms fall. */
+/** Returns P(X = k) + P(X = k − 1) + … for k at or below the mean, where the terms decrease. */
 function downwardSum(k: number, n: number, q: number): number {
   let term = 1;
   let sum = 0;
@@ -46,7 +46,7 @@ function downwardSum(k: number, n: number, q: number): number {
   return Math.min(1, sum * probability(k, n, q));
 }
 
-/** P(X = k) = C(n, k) q^k (1 − q)^(n−k), through its logarithm. */
+/** Returns P(X = k) = C(n, k) q^k (1 − q)^(n−k), through its logarithm. */
 function probability(k: number, n: number, q: number): number {
   const choices = Math.min(k, n - k);
   let logarithm = k * Math.log(q) + (n - k) * Math.log1p(-q);

@@ -1,18 +1,17 @@
 /**
- * Sequences of bits as the tests read them: one byte, 0 or 1, for each bit.
+ * Sequences of bits as the tests read them: one byte, 0 or 1, per bit.
  *
- * The order is that of SP 800-22 and of the NIST program's binary files: the most significant bit
- * of the first byte comes first. Every bit counts; no length is rounded to whole words. (The NIST
- * program's reader drops bits when the length is not a multiple of 32.)
+ * As in SP 800-22 and the NIST program's binary files, the most significant bit of the first byte comes
+ * first. Every bit counts. (The NIST program's reader drops bits if the length is not a multiple of 32.)
  */
 import { assertInteger } from './result.ts';
 
-/** Unpacked, this is an array of 4 GiB. */
+/** Longest unpacked sequence: an array of 4 GiB. */
 const MAX_BITS = 2 ** 32 - 8;
 
 const LINE_FEED = 0x0a;
 
-/** What a character stands for, other than the value of a digit. */
+/** Values of characters that are not digits. */
 const INVALID = -1;
 const WHITESPACE = -2;
 
@@ -32,10 +31,10 @@ function characterValues(digits: string): Int8Array {
 }
 
 /**
- * Unpacks bytes, most significant bit first, into a new array of 0 and 1. The first `offsetBits` bits
- * are skipped: a sequence need not begin with a byte.
- * The caller owns the array and MUST wipe it when the bytes are secret.
- * Throws `RangeError` when `lengthBits` asks for more bits than there are.
+ * Unpacks bytes, most significant bit first, into a new array of 0 and 1. Skips the first `offsetBits` bits,
+ * because a sequence may begin within a byte.
+ * The caller owns the array and MUST wipe it if the bytes are secret.
+ * Throws `RangeError` if `lengthBits` exceeds the number of bits.
  */
 export function unpackBits(
   bytes: Uint8Array,
@@ -48,7 +47,7 @@ export function unpackBits(
   assertInteger('offsetBits', offsetBits, 0, bytes.length * 8);
   assertInteger('lengthBits', lengthBits, 0, Math.min(bytes.length * 8 - offsetBits, MAX_BITS));
   const bits = new Uint8Array(lengthBits);
-  // From the byte that the first bit is in: bit numbers of a long buffer do not fit 32 bits.
+  // Starts at the byte of the first bit, because bit numbers of a long buffer do not fit 32 bits.
   const source = bytes.subarray(Math.floor(offsetBits / 8));
   for (let i = 0, j = offsetBits % 8; i < lengthBits; i++, j++) {
     bits[i] = (source[j >>> 3] >>> (7 - (j & 7))) & 1;
@@ -56,14 +55,14 @@ export function unpackBits(
   return bits;
 }
 
-/** `n` bits that begin `offsetBits` behind the first of `bytes`. */
+/** A sequence of `n` bits that begins `offsetBits` after the first bit of `bytes`. */
 export interface PackedSequence {
   readonly bytes: Uint8Array;
   readonly n: number;
   readonly offsetBits: number;
 }
 
-/** What `work` makes of the unpacked bits, which are wiped when it ends, also by throwing. */
+/** Calls `work` with the unpacked bits and returns its result. Wipes the bits afterwards, also if `work` throws. */
 export function withUnpacked<T>(
   { bytes, n, offsetBits }: PackedSequence,
   work: (bits: Uint8Array) => T,
@@ -76,7 +75,7 @@ export function withUnpacked<T>(
   }
 }
 
-/** Text that spells a sequence: one bit a character, or four, the most significant first. */
+/** Format of a text: one bit per character, or four, most significant first. */
 export type TextFormat = 'ascii' | 'hex';
 
 /** The first character of a text that is neither a digit of its format nor whitespace. */
@@ -87,17 +86,17 @@ export interface TextFault {
 }
 
 /**
- * Reads the bits of a text that comes in chunks; whitespace is ignored.
+ * Reads the bits of a text that arrives in chunks. Ignores whitespace.
  *
- * The bits go, packed, where the caller wants them, and no character is looked at before a bit of it
- * is asked for. Lines and columns count from 1, columns in bytes.
+ * It writes packed bits into the caller's buffer, and reads a character only when it needs a bit of it.
+ * Lines and columns count from 1, columns in bytes.
  */
 export class TextBitReader {
   readonly #values: Int8Array;
   readonly #bitsPerDigit: number;
   #chunk: Uint8Array = new Uint8Array(0);
   #position = 0;
-  /** The last digit, of which `#digitBits` bits are still to be handed out. */
+  /** The last digit; its lowest `#digitBits` bits are not yet read. */
   #digit = 0;
   #digitBits = 0;
   #line = 1;
@@ -108,15 +107,15 @@ export class TextBitReader {
     this.#bitsPerDigit = format === 'hex' ? 4 : 1;
   }
 
-  /** Takes the next chunk, which MUST NOT change until `read` stops short of its limit again. */
+  /** Takes the next chunk. It MUST NOT change until `read` stops short of its limit again. */
   feed(chunk: Uint8Array): void {
     this.#chunk = chunk;
     this.#position = 0;
   }
 
   /**
-   * Sets the bits of `into`, zeros until now, from bit `from` to before bit `to`, as far as the chunk
-   * goes. Returns the bit it came to, or the fault that ends the reading.
+   * Writes bits `from` to `to` − 1 of `into`, as far as the chunk goes. They MUST be zero before.
+   * Returns the next bit to write, or the fault that ended the reading.
    */
   read(into: Uint8Array, from: number, to: number): number | TextFault {
     let bit = from;

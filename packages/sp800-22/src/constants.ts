@@ -1,17 +1,17 @@
 /**
- * Class probabilities and moments of SP 800-22 Rev. 1a, in two readings.
+ * Class probabilities and moments of SP 800-22 Rev. 1a, in two sets.
  *
- * `exact`: the value itself, to the precision of a double. `nist`: what the NIST program (STS 2.1.2)
- * uses, to compare against it. Where only one value stands, both readings share it. Every `exact`
- * figure is recomputed from first principles by `scripts/sts-constants.ts`, and
- * `test/sp800-22/constants.test.ts` holds this file to it.
+ * `exact` is the true value, to the precision of a double. `nist` is the value of the NIST program (STS
+ * 2.1.2), for comparison with it. A single value belongs to both sets. `scripts/sts-constants.ts`
+ * recomputes every `exact` figure from first principles, and `test/sp800-22/constants.test.ts` compares
+ * this file with the results.
  */
 
 export type Constants = 'exact' | 'nist';
 
 type BothReadings<T> = Readonly<Record<Constants, T>>;
 
-/** One row of §2.4.2 and §2.4.4: block length M, and the classes ≤ shortest, …, ≥ longest. */
+/** One row of §2.4.2 and §2.4.4: block length M and the classes ≤ shortest, …, ≥ longest. */
 export interface LongestRunRow {
   readonly M: number;
   readonly minimumBits: number;
@@ -92,7 +92,7 @@ export const DFT_T2_OVER_N: BothReadings<number> = {
   nist: 2.995732274,
 };
 
-/** §2.9.4 (5), by L: expected value and variance of one term, as the standard prints them. */
+/** §2.9.4 (5), by L: expected value and variance of one term, as printed in the standard. */
 export interface UniversalRow {
   readonly minimumBits: number;
   readonly expectedValue: number;
@@ -100,10 +100,10 @@ export interface UniversalRow {
 }
 
 /**
- * §2.9.4 and §2.9.7, L = 1 … 16. Both readings keep the printed digits, which define the test. They
- * are the true values rounded, but for the variance at L = 8: 3.23866, printed as 3.238. L below 6
- * is not used by the suite, only by the worked example; those rows are from Menezes et al., Handbook
- * of Applied Cryptography, Table 5.3, the standard's source.
+ * §2.9.4 and §2.9.7, L = 1 … 16. Both sets keep the printed digits, which define the test. They are the
+ * true values, rounded, except for the variance at L = 8: 3.23866, printed as 3.238. Only the worked
+ * example uses L below 6; those rows are from Menezes et al., Handbook of Applied Cryptography, Table
+ * 5.3, the standard's source.
  */
 export const UNIVERSAL_ROWS: ReadonlyMap<number, UniversalRow> = new Map([
   [1, { minimumBits: 2020, expectedValue: 0.7326495, variance: 0.69 }],

@@ -1,11 +1,11 @@
 /**
  * Stage 3 of 7. In: a sequence of bits, packed (`runPackedSuite`) or one per byte (`runSuite`).
- * Out: a `SuiteReport` and verdicts on it, or on the source of many.
+ * Out: a `SuiteReport` and verdicts on it, or on the source of many sequences.
  * Standard: SP 800-22 Rev. 1a, all 15 tests.
  *
- * `runSuite` is the readable reference; `runPackedSuite` counts by kernels that are held to it. No
- * clock, no I/O but reading the kernels once, no state but their memory and the counts of a
- * `PValueTally`.
+ * `runSuite` is the readable reference. `runPackedSuite` counts with kernels; tests compare their counts
+ * with the reference. The stage uses no clock. Its only I/O is to read the kernels once; its only state
+ * is their memory and the counts of a `PValueTally`.
  */
 
 export { TextBitReader, type TextFault, type TextFormat, unpackBits } from './bits.ts';

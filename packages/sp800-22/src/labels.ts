@@ -1,4 +1,4 @@
-/** What each p-value of a test is about, in the order of the p-values: 188 rows in all. */
+/** Labels of the 188 p-values, in the order of the p-values of each test. */
 import { TEST_NAMES, type TestName } from './suite.ts';
 import { aperiodicTemplates, NON_OVERLAPPING_M } from './tests/non-overlapping-template.ts';
 import { EXCURSION_STATES } from './tests/random-excursions.ts';
@@ -16,7 +16,7 @@ const LABELS: Partial<Record<TestName, readonly string[]>> = {
   serial: ['del1', 'del2'],
 };
 
-/** The direction, template, state or difference of each p-value; empty for a test that has one. */
+/** The direction, template, state or difference of each p-value; empty if the test has one p-value. */
 export const P_VALUE_LABELS: Readonly<Record<TestName, readonly string[]>> = Object.fromEntries(
   TEST_NAMES.map((name) => [name, LABELS[name] ?? ['']]),
 ) as Record<TestName, readonly string[]>;

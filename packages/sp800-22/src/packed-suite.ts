@@ -1,5 +1,5 @@
 /**
- * The door to the kernels: the suite on packed bits, counted by WebAssembly where the engine has SIMD.
+ * The suite on packed bits. WebAssembly kernels count if the engine has SIMD.
  */
 import { withUnpacked } from './bits.ts';
 import { type KernelBuild, knownBuild, loadKernels } from './kernels/module.ts';
@@ -7,18 +7,18 @@ import { SuiteKernels } from './kernels/suite.ts';
 import { assertInteger } from './result.ts';
 import { runSuite, type SuiteOptions, type SuiteReport } from './suite.ts';
 
-/** Longer sequences go to the plain suite: up to here every sum of squares is exact in a double. */
+/** Longest sequence for the kernels: up to here every sum of squares is exact in a double. */
 export const KERNEL_MAXIMUM_BITS = 2 ** 26;
 
-/** Which bits of the bytes are the sequence, and what is run on it. */
+/** The bits of the sequence, and the tests to run. */
 export interface PackedSuiteOptions extends SuiteOptions {
-  /** The length of the sequence; all bits behind `offsetBits` unless given. */
+  /** Length of the sequence; default: all bits after `offsetBits`. */
   readonly bits?: number;
   /** Bits before the sequence. */
   readonly offsetBits?: number;
 }
 
-/** Of this thread, made when first asked for; `null` on an engine without SIMD. */
+/** The kernels of this thread, created on first use; `null` on an engine without SIMD. */
 let ofThisThread: ThreadKernels | null | undefined;
 
 interface ThreadKernels {
@@ -34,18 +34,17 @@ function kernels(): ThreadKernels | null {
   return ofThisThread;
 }
 
-/** The build of the kernels that this engine runs, or `plain` when it runs none. */
+/** Returns the build of the kernels that this engine runs, or `plain` if it runs none. */
 export function kernelBuild(): 'relaxed-simd' | 'simd' | 'plain' {
   return kernels()?.build ?? 'plain';
 }
 
 /**
  * Runs every test that applies to a sequence of packed bits, the most significant bit of each byte
- * first. The bytes are neither changed nor kept; the kernels' memory is zero again afterwards. On an
- * engine without SIMD, and beyond `KERNEL_MAXIMUM_BITS`, the plain suite does the work.
- * Throws `TypeError` unless `bytes` is a `Uint8Array`, `RangeError` when it holds fewer bits than
- * asked for, on unknown constants or tests, and `KernelsError` when the
- * kernels have not been built.
+ * first. Neither changes nor keeps the bytes, and zeroes the kernels' memory afterwards. Uses the plain
+ * suite on an engine without SIMD and for more than `KERNEL_MAXIMUM_BITS`.
+ * Throws `TypeError` unless `bytes` is a `Uint8Array`, `RangeError` if it holds too few bits or if the
+ * constants or a test are unknown, and `KernelsError` if the kernels are not built.
  */
 export function runPackedSuite(
   bytes: Uint8Array,

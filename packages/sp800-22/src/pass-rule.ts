@@ -1,11 +1,11 @@
-/** The pass rule of a single test: its p-values become one, which is held against `ALPHA`. */
+/** The pass rule of a single test: its p-values are combined into one, which must be at least `ALPHA`. */
 
 /** Significance level of a single test, SP 800-22 §1.1.5. */
 export const ALPHA = 0.01;
 
 /**
- * The test-level p-value of m p-values: 1 − (1 − p_min)^m, Šidák's correction of the smallest.
- * Exact for independent p-values. In this form a p_min of 1e-300 keeps its digits.
+ * Returns the test-level p-value of m p-values: 1 − (1 − p_min)^m, Šidák's correction of the smallest.
+ * It is exact for independent p-values. In this form a p_min of 1e-300 keeps its digits.
  */
 export function testLevelP(pValues: readonly number[]): number {
   if (pValues.length === 0) throw new RangeError('"pValues" expected at least 1 element, got 0');

@@ -1,15 +1,15 @@
 /**
- * What one statistical test hands back, and the checks of its parameters.
+ * The result of one statistical test, and the checks of its parameters.
  *
  * A test is a pure function `(bits, parameters) → TestResult`. `bits` holds one bit (0 or 1) per
- * element; the value of the elements is checked once, by `runSuite`, not by each test.
+ * element. `runSuite` checks the values of the elements once; the tests do not.
  */
 
-/** Counts, χ² and other intermediate figures of one test, as plain JSON. */
+/** Counts, χ² and other intermediate figures of one test, as JSON. */
 export type Statistics = Record<string, number | readonly number[] | boolean>;
 
 export interface TestResult {
-  /** In the order in which the NIST program prints them; each within [0, 1]. */
+  /** In the order of the NIST program; each within [0, 1]. */
   readonly pValues: readonly number[];
   readonly statistics: Statistics;
 }
@@ -30,7 +30,7 @@ export function assertInteger(name: string, value: number, minimum: number, maxi
   }
 }
 
-/** χ² of observed class counts `nu` against the class probabilities `pi`, over `total` trials. */
+/** Returns χ² of the class counts `nu` against the class probabilities `pi`, over `total` trials. */
 export function chiSquared(nu: ArrayLike<number>, pi: ArrayLike<number>, total: number): number {
   let chi2 = 0;
   for (let i = 0; i < nu.length; i++) {

@@ -1,8 +1,8 @@
 /**
- * The second level: what the p-values of many sequences say about their source. SP 800-22 Rev. 1a
- * §4.2: the proportion of sequences that pass (§4.2.1) and the uniformity of the p-values (§4.2.2).
+ * The second level: judges a source by the p-values of many sequences. SP 800-22 Rev. 1a §4.2: the
+ * proportion of sequences that pass (§4.2.1) and the uniformity of the p-values (§4.2.2).
  *
- * Counting and judging are apart, so that a run of any length needs no more memory than its counts.
+ * Counting and judging are separate, so a run of any length needs only the memory of its counts.
  */
 import { binomialLower, binomialUpper } from './binomial.ts';
 import { P_VALUE_LABELS } from './labels.ts';
@@ -11,32 +11,32 @@ import { assertInteger } from './result.ts';
 import { igamc } from './special-functions.ts';
 import { TEST_NAMES, type TestName } from './suite.ts';
 
-/** §4.2.2: with fewer sequences the second level says nothing. */
+/** §4.2.2: the second level needs at least this many sequences. */
 export const SECOND_LEVEL_MINIMUM_SEQUENCES = 55;
 
 /** §4.2.2: below this P-value_T the standard calls the p-values of one row not uniform. */
 export const UNIFORMITY_ALPHA = 1e-4;
 
 /**
- * The share of sound sources that the verdict may fail. The standard's own limits are for one row;
- * of 188 some row is outside of ±3σ in half of all sound sources or more.
+ * The share of sound sources that the verdict may fail. The standard's own limits are for one row: at
+ * least half of all sound sources have one of 188 rows outside ±3σ.
  */
 export const FAMILY_ALPHA = 0.01;
 
-/** §4.2.2: the p-values are counted in ten classes of width 0.1. */
+/** §4.2.2: number of classes of the histogram, each 0.1 wide. */
 const CLASSES = 10;
 
 /** The p-values of one row, such as `cumulative_sums` `forward`, counted over the sequences. */
 export interface RowCounts {
   readonly test: TestName;
-  /** Place of the p-value within its test, from 1. */
+  /** Position of the p-value within its test, from 1. */
   readonly index: number;
   readonly label: string;
   /** The sequences to which the test applied. */
   readonly sequences: number;
-  /** Those of them with p ≥ `ALPHA`. */
+  /** The sequences with p ≥ `ALPHA`. */
   readonly passes: number;
-  /** How many p-values lie in [0, 0.1), [0.1, 0.2) … [0.9, 1]. */
+  /** Number of p-values in [0, 0.1), [0.1, 0.2) … [0.9, 1]. */
   readonly histogram: readonly number[];
 }
 
@@ -51,13 +51,13 @@ export interface JudgedRow extends RowCounts {
   /** §4.2.1: 1 − α ± 3 √(α (1 − α) / m), at most 1. */
   readonly interval: readonly [number, number];
   readonly inInterval: boolean;
-  /** Exact two-sided probability of a count of passes this far off. */
+  /** Exact two-sided probability of a count of passes at least this far from its expectation. */
   readonly proportionP: number;
   /** §4.2.2: P-value_T. */
   readonly uniformityP: number;
-  /** P-value_T is at least `UNIFORMITY_ALPHA`. */
+  /** True if P-value_T is at least `UNIFORMITY_ALPHA`. */
   readonly uniform: boolean;
-  /** Neither probability is too small, corrected for the number of checks. */
+  /** True if both probabilities are at least `checkAlpha`. */
   readonly passed: boolean;
 }
 
@@ -66,21 +66,21 @@ export type SecondLevelRow<Row extends RowCounts = RowCounts> = Row & (JudgedRow
 export interface SecondLevelVerdict<Row extends RowCounts = RowCounts> {
   readonly judged: true;
   readonly familyAlpha: number;
-  /** Two for each judged row. */
+  /** Number of checks: two per judged row. */
   readonly checks: number;
-  /** A row fails when one of its two probabilities is below this: `familyAlpha` / `checks`. */
+  /** A row fails if one of its two probabilities is below this: `familyAlpha` / `checks`. */
   readonly checkAlpha: number;
   readonly rows: readonly SecondLevelRow<Row>[];
   readonly rowsJudged: number;
   readonly rowsFailed: number;
-  /** Rows outside of the standard's interval, and how many a sound source has on average. */
+  /** Rows outside the standard's interval, and their average number for a sound source. */
   readonly rowsOutsideInterval: number;
   readonly expectedOutsideInterval: number;
   readonly rowsNotUniform: number;
   readonly passed: boolean;
 }
 
-/** Too few sequences, and the reason as a sentence. */
+/** No verdict, because there are too few sequences. `reason` is a clause for messages. */
 export interface NoSecondLevel {
   readonly judged: false;
   readonly reason: string;
@@ -90,7 +90,7 @@ export type SecondLevel<Row extends RowCounts = RowCounts> =
   | SecondLevelVerdict<Row>
   | NoSecondLevel;
 
-/** What a `SuiteReport` says of p-values, with or without the rest of it. */
+/** The part of a `SuiteReport` that holds the p-values. */
 export interface PValueReport {
   readonly tests: readonly (
     | { readonly name: TestName; readonly applicable: false }
@@ -103,12 +103,12 @@ export class PValueTally {
   readonly #rows: ReadonlyMap<TestName, Mutable<RowCounts>[]>;
   #sequences = 0;
 
-  /** `tests` are those that the reports will hold. */
+  /** `tests` are the tests of the reports to count. */
   constructor(tests: readonly TestName[] = TEST_NAMES) {
     this.#rows = new Map(tests.map((test) => [test, emptyRows(test)]));
   }
 
-  /** Throws `RangeError` on a test that is not counted or has another number of p-values. */
+  /** Counts one report. Throws `RangeError` on a test that is not counted or has another number of p-values. */
   add(report: PValueReport): void {
     for (const outcome of report.tests) {
       const rows = this.#rows.get(outcome.name);
@@ -124,7 +124,7 @@ export class PValueTally {
     return this.#sequences;
   }
 
-  /** In the order of the tests and of their p-values. */
+  /** The counts, in the order of the tests and their p-values. */
   get rows(): readonly RowCounts[] {
     return [...this.#rows.values()].flat();
   }
@@ -150,11 +150,11 @@ function count(row: Mutable<RowCounts>, p: number): void {
 }
 
 /**
- * Judges a source by the counts of `sequences` sequences. What else a row has is handed on.
+ * Judges a source by the counts of `sequences` sequences. Other properties of a row are kept.
  *
- * Each row is checked twice, and a check fails when its probability is below `FAMILY_ALPHA` over the
- * number of checks (Bonferroni: the rows need not be independent). The source passes when every check
- * does. A row of a test that applied to fewer than 55 sequences is not judged.
+ * Each row has two checks. A check fails if its probability is below `FAMILY_ALPHA` divided by the number
+ * of checks (Bonferroni: the rows need not be independent). The source passes if every check passes. A
+ * row of a test that applied to fewer than 55 sequences is not judged.
  */
 export function judgeSecondLevel<Row extends RowCounts>(
   sequences: number,
@@ -215,7 +215,7 @@ function judgeRow<Row extends RowCounts>(row: Row, checkAlpha: number): SecondLe
   };
 }
 
-/** §4.2.1: p̂ ± 3 √(p̂ (1 − p̂) / m) with p̂ = 1 − α; cut at 1, which no proportion exceeds. */
+/** §4.2.1: returns p̂ ± 3 √(p̂ (1 − p̂) / m) with p̂ = 1 − α, at most 1, because no proportion exceeds 1. */
 export function proportionInterval(m: number): readonly [number, number] {
   assertInteger('m', m, 1, Number.MAX_SAFE_INTEGER);
   const halfWidth = 3 * Math.sqrt((ALPHA * (1 - ALPHA)) / m);
@@ -223,9 +223,9 @@ export function proportionInterval(m: number): readonly [number, number] {
 }
 
 /**
- * The probability that a sound source has a count of passes at least this far off, twice the smaller
- * tail. Exact: the normal interval of §4.2.1 expects 0.13 % of the rows below it, and at m = 100
- * there are 1.8 %.
+ * Returns the probability that a sound source has a count of passes at least this far from its
+ * expectation: twice the smaller exact tail. (The normal interval of §4.2.1 assumes 0.13 % of the rows
+ * below it; at m = 100 there are 1.8 %.)
  */
 export function proportionProbability(passes: number, m: number): number {
   const failures = m - passes;
@@ -234,8 +234,8 @@ export function proportionProbability(passes: number, m: number): number {
 }
 
 /**
- * §4.2.2: χ² = Σ (F_i − s/10)² / (s/10), P-value_T = igamc(9/2, χ²/2), s being the number of p-values.
- * The NIST program divides s by 10 in integers; here s/10 is what it is.
+ * §4.2.2: returns P-value_T = igamc(9/2, χ²/2), χ² = Σ (F_i − s/10)² / (s/10), for s p-values.
+ * The NIST program divides s by 10 in integers; here s/10 is exact.
  */
 export function uniformityPValue(histogram: readonly number[]): number {
   assertInteger('histogram length', histogram.length, CLASSES, CLASSES);
@@ -246,7 +246,7 @@ export function uniformityPValue(histogram: readonly number[]): number {
   return igamc((CLASSES - 1) / 2, chi2 / 2);
 }
 
-/** The exact probability that a sound source leaves the interval of §4.2.1 in one row. */
+/** Returns the exact probability that one row of a sound source is outside the interval of §4.2.1. */
 function outsideProbability({ sequences: m, interval: [low, high] }: JudgedRow): number {
   const fewestPasses = Math.ceil(low * m);
   const mostPasses = Math.floor(high * m);

@@ -1,31 +1,30 @@
 /**
  * The two special functions of SP 800-22 Rev. 1a §5.5.3: erfc and igamc.
  *
- * Both are upper tails and are computed as such. Where a complement 1 − x appears, x is at most
- * about 0.9, so that at most one decimal digit is lost. The bound, held by
- * `test/sp800-22/special-functions.test.ts` against figures of 50 digits: relative error below 1e-13
- * for results down to 1e-100 and 3e-13 down to 1e-300, where the exponent alone cannot be rounded
- * better; a from 1/2 to 2^18.
+ * Both are upper tails and are computed as such. Where a complement 1 − x appears, x is at most about
+ * 0.9, so at most one decimal digit is lost. The relative error is below 1e-13 for results down to
+ * 1e-100, and below 3e-13 down to 1e-300, where the rounding of the exponent alone causes it; a from 1/2
+ * to 2^18. `test/sp800-22/special-functions.test.ts` checks this against 50-digit figures.
  *
  * igamc(a, x) = Q(a, x) = Γ(a, x) / Γ(a). DLMF chapters 7 and 8, https://dlmf.nist.gov.
  */
 
-/** Below this `a` the Stirling series is not good enough; Q is then a sum of at most 20 terms. */
+/** Below this `a` the Stirling series is too inaccurate; Q is then a sum of at most 20 terms. */
 const STIRLING_MINIMUM = 20;
 
 /** Coefficients of DLMF 5.11.1: B_2k / (2k (2k − 1)). With a ≥ 20 the next term is below 1e-17. */
 const STIRLING = [1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188];
 
-/** From here on erfc is smaller than the smallest double. */
+/** From this x on, erfc is smaller than the smallest double. */
 const ERFC_ZERO = 28;
 
-/** A rational function: coefficients of numerator and denominator, the highest power first. */
+/** Coefficients of the numerator and denominator of a rational function, highest power first. */
 type Rational = readonly [numerator: readonly number[], denominator: readonly number[]];
 
 /**
  * W. J. Cody, "Rational Chebyshev Approximations for the Error Function", Math. Comp. 23 (1969),
  * tables II and III with the digits of his program CALERF. With them erf(x) = x · CENTRE(x²) for
- * |x| ≤ 0.46875, e^(x²) erfc(x) = MIDDLE(x) up to 4, and (1/√π − OUTER(1/x²) / x²) / x from there.
+ * |x| ≤ 0.46875, e^(x²) erfc(x) = MIDDLE(x) up to 4, and (1/√π − OUTER(1/x²) / x²) / x beyond.
  */
 const CENTRE: Rational = [
   [
@@ -57,7 +56,7 @@ const OUTER: Rational = [
 const CENTRE_END = 0.46875;
 const MIDDLE_END = 4;
 
-/** Complementary error function, within [0, 2]. Throws `RangeError` on NaN. */
+/** Returns the complementary error function, within [0, 2]. Throws `RangeError` on NaN. */
 export function erfc(x: number): number {
   if (Number.isNaN(x)) throw new RangeError('"x" expected a number, got NaN');
   if (x < 0) return 2 - erfc(-x);
@@ -66,14 +65,14 @@ export function erfc(x: number): number {
   return expMinusSquare(x) * scaledErfc(x);
 }
 
-/** The upper tail 1 − Φ(x) of the standard normal distribution. */
+/** Returns the upper tail 1 − Φ(x) of the standard normal distribution. */
 export function normalTail(x: number): number {
   return erfc(x * Math.SQRT1_2) / 2;
 }
 
 /**
- * Regularised upper incomplete gamma function Q(a, x) for x ≥ 0 and a > 0 a multiple of 1/2: half
- * the degrees of freedom of a χ² test. Throws `RangeError` outside of that, NaN included.
+ * Returns the regularised upper incomplete gamma function Q(a, x) for x ≥ 0 and a multiple a > 0 of 1/2,
+ * half the degrees of freedom of a χ² test. Throws `RangeError` on other arguments, including NaN.
  */
 export function igamc(a: number, x: number): number {
   if (!(a > 0 && Number.isInteger(2 * a) && x >= 0)) {
@@ -83,20 +82,20 @@ export function igamc(a: number, x: number): number {
   }
   if (x === 0) return 1;
   if (x === Infinity) return 0;
-  // Rounding may leave the sum a little above 1.
+  // Rounding may leave the sum slightly above 1.
   if (a <= STIRLING_MINIMUM) return Math.min(1, finiteSum(a, x));
   const prefix = gammaPrefix(a, x);
-  // The series is P, the fraction is Q; each is used on the side of the median where it is fast.
+  // The series gives P, the fraction Q; each is used on the side of the median where it is fast.
   if (x < a + 1) return prefix === 0 ? 1 : Math.max(0, 1 - prefix * lowerSeries(a, x));
   return prefix === 0 ? 0 : prefix * a * upperFraction(a, x);
 }
 
-/** erf(x) for |x| ≤ 0.46875. */
+/** Returns erf(x) for |x| ≤ 0.46875. */
 function erfOfSmall(x: number): number {
   return x * evaluate(CENTRE, x * x);
 }
 
-/** e^(x²) erfc(x) for x > 0.46875. */
+/** Returns e^(x²) erfc(x) for x > 0.46875. */
 function scaledErfc(x: number): number {
   if (x <= MIDDLE_END) return evaluate(MIDDLE, x);
   const inverseSquare = 1 / (x * x);
@@ -113,18 +112,18 @@ function horner(coefficients: readonly number[], x: number): number {
   return value;
 }
 
-/** e^(−x²). x² is split so that its rounding error does not reach the exponential. */
+/** Returns e^(−x²). Splits x², so that its rounding error does not reach the exponential. */
 function expMinusSquare(x: number): number {
   const head = Math.round(x * 16) / 16;
   return Math.exp(-head * head) * Math.exp(-(x - head) * (x + head));
 }
 
 /**
- * DLMF 8.4.10 and 8.8.10: Q(a, x) = e^(−x) Σ x^k / Γ(k + 1) over k = a − 1, a − 2, … ≥ 0; for an odd
- * number of degrees of freedom the last k is 1/2, and Q(1/2, x) = erfc(√x) comes on top.
+ * DLMF 8.4.10 and 8.8.10: returns Q(a, x) = e^(−x) Σ x^k / Γ(k + 1) over k = a − 1, a − 2, … ≥ 0. For an
+ * odd number of degrees of freedom the last k is 1/2, and Q(1/2, x) = erfc(√x) is added.
  */
 function finiteSum(a: number, x: number): number {
-  // Two half powers, as e^(−x) alone leaves the range of a double before the product does.
+  // Two half powers, because e^(−x) alone leaves the range of a double before the product does.
   const halfDecay = Math.exp(-x / 2);
   if (halfDecay === 0) return 0;
   if (Number.isInteger(a)) return halfDecay * powerSum(1, 1, a, x) * halfDecay;
@@ -135,7 +134,7 @@ function finiteSum(a: number, x: number): number {
   return halfDecay * (scaledErfc(root) + sum) * halfDecay;
 }
 
-/** first + first · x/k + first · x²/(k (k + 1)) + …, one term for each of k = start … a − 1. */
+/** Returns first + first · x/k + first · x²/(k (k + 1)) + …, one term for each k = start … a − 1. */
 function powerSum(start: number, first: number, a: number, x: number): number {
   let term = first;
   let sum = first;
@@ -147,17 +146,17 @@ function powerSum(start: number, first: number, a: number, x: number): number {
 }
 
 /**
- * x^a · e^(−x) / Γ(a + 1), the common factor of both tails, for large a.
+ * Returns x^a · e^(−x) / Γ(a + 1), the common factor of both tails, for large a.
  *
  * It is e^(−a·φ) / √(2πa) over the Stirling correction, with φ(μ) = μ − ln(1 + μ) and
- * μ = (x − a) / a: the form a·ln x − x − lnΓ(a) would cancel almost all of its digits.
+ * μ = (x − a) / a. The form a·ln x − x − lnΓ(a) would cancel almost all of its digits.
  */
 function gammaPrefix(a: number, x: number): number {
   const exponent = a * muMinusLog1p((x - a) / a);
   return Math.exp(-exponent - stirlingCorrection(a)) / Math.sqrt(2 * Math.PI * a);
 }
 
-/** ln Γ(a) − ((a − 1/2) ln a − a + ln(2π)/2), DLMF 5.11.1. */
+/** Returns ln Γ(a) − ((a − 1/2) ln a − a + ln(2π)/2), DLMF 5.11.1. */
 function stirlingCorrection(a: number): number {
   const inverseSquare = 1 / (a * a);
   let sum = 0;
@@ -166,12 +165,12 @@ function stirlingCorrection(a: number): number {
 }
 
 /**
- * μ − ln(1 + μ) without cancellation near 0.
+ * Returns μ − ln(1 + μ) without cancellation near 0.
  * With r = μ / (2 + μ): ln(1 + μ) = 2 artanh r = 2 (r + r³/3 + …), hence μ − ln(1 + μ) =
  * r μ − 2 r³ (1/3 + r²/5 + r⁴/7 + …).
  */
 function muMinusLog1p(mu: number): number {
-  // Beyond, the exponent cannot be so large that the digits lost matter, or the result is 1.
+  // Beyond, the exponent is too small for the lost digits to matter, or the result is 1.
   if (mu < -0.5 || mu > 10) return mu - Math.log1p(mu);
   const r = mu / (2 + mu);
   const r2 = r * r;
@@ -184,7 +183,7 @@ function muMinusLog1p(mu: number): number {
   return r * mu - 2 * r * r2 * sum;
 }
 
-/** 1 + x/(a+1) + x²/((a+1)(a+2)) + …, DLMF 8.7.1: P(a, x) is the prefix times this. All terms > 0. */
+/** Returns 1 + x/(a+1) + x²/((a+1)(a+2)) + …, DLMF 8.7.1: P(a, x) is the prefix times this. All terms > 0. */
 function lowerSeries(a: number, x: number): number {
   let term = 1;
   let sum = 1;
@@ -199,8 +198,8 @@ function lowerSeries(a: number, x: number): number {
  * Legendre's continued fraction for Γ(a, x) / (x^a e^(−x)), DLMF 8.9.2 in its even part:
  * 1/(x+1−a+ 1(a−1)/(x+3−a+ 2(a−2)/(x+5−a+ …))).
  *
- * Evaluated from its tail, which lets rounding errors die out instead of adding up. The slowest cases
- * lie just above the switch from the series: a = 2^18 needs 578 terms there.
+ * It is evaluated from its tail, so that rounding errors fade instead of adding up. The slowest cases are
+ * just above the switch from the series: a = 2^18 needs 578 terms there.
  */
 function upperFraction(a: number, x: number): number {
   const terms = 120 + Math.ceil(2 * Math.sqrt(a));

@@ -1,9 +1,9 @@
 /**
- * The whole suite on one sequence: which tests apply, their results, and how many passed.
+ * The whole suite on one sequence: the tests that apply, their results, and the number that passed.
  *
  * SP 800-22 Rev. 1a, "A Statistical Test Suite for Random and Pseudorandom Number Generators for
- * Cryptographic Applications", https://doi.org/10.6028/NIST.SP.800-22r1a. The parameters are the
- * NIST program's defaults; order and number of the p-values (188 with all tests) are its, too.
+ * Cryptographic Applications", https://doi.org/10.6028/NIST.SP.800-22r1a. The parameters, and the order
+ * and number of the p-values (188 with all tests), are the NIST program's defaults.
  */
 import type { Constants } from './constants.ts';
 import { ALPHA, testLevelP } from './pass-rule.ts';
@@ -55,19 +55,19 @@ export const TEST_NAMES = [
 
 export type TestName = (typeof TEST_NAMES)[number];
 
-/** A test that was run. */
+/** The outcome of a test that applies. */
 export interface ApplicableOutcome {
   readonly name: TestName;
   readonly applicable: true;
   readonly pValues: readonly number[];
   readonly statistics: Statistics;
-  /** The smallest p-value, corrected for their number, is at least `ALPHA`. */
+  /** True if the smallest p-value, corrected for their number, is at least `ALPHA`. */
   readonly passed: boolean;
-  /** False when Runs was not carried out because the share of ones is off; its p is 0 then. */
+  /** False if `runs` was not carried out because the share of ones is off; its p is then 0. */
   readonly prerequisiteMet: boolean;
 }
 
-/** A test that does not apply to this sequence, and the reason as a sentence. */
+/** A test that does not apply to this sequence. `reason` is a clause for messages. */
 export interface InapplicableOutcome {
   readonly name: TestName;
   readonly applicable: false;
@@ -85,15 +85,15 @@ export interface SuiteReport {
   readonly totalTests: number;
 }
 
-/** How the suite runs one test. */
+/** The way in which the suite runs one test. */
 interface SuiteRow {
   readonly minimumBits: number;
   readonly run: (bits: Uint8Array, constants: Constants) => TestResult;
-  /** Cycles of the random walk (statistic J) below which the result is not used. */
+  /** Cycles of the random walk (statistic J) that the result needs. */
   readonly minimumCycles?: number;
 }
 
-/** One row is all it takes to add a test. */
+/** One row per test; a new test needs only its row here. */
 const SUITE: Readonly<Record<TestName, SuiteRow>> = {
   frequency: { minimumBits: FREQUENCY_MINIMUM_BITS, run: frequency },
   block_frequency: {
@@ -141,22 +141,22 @@ const SUITE: Readonly<Record<TestName, SuiteRow>> = {
   },
 };
 
-/** Bits below which a test does not apply. */
+/** Shortest sequence, in bits, to which each test applies. */
 export const MINIMUM_BITS: Readonly<Record<TestName, number>> = Object.fromEntries(
   TEST_NAMES.map((name) => [name, SUITE[name].minimumBits]),
 ) as Record<TestName, number>;
 
-/** What may be chosen of a run of the suite. */
+/** Options of a run of the suite. */
 export interface SuiteOptions {
-  /** `exact` unless given. */
+  /** Default: `exact`. */
   readonly constants?: Constants;
-  /** Leaves the other tests out of the report; the order stays that of `TEST_NAMES`. */
+  /** The tests in the report, always in the order of `TEST_NAMES`. Default: all. */
   readonly only?: readonly TestName[];
 }
 
 /**
  * Runs every test that applies to `bits`, which holds one bit (0 or 1) per element.
- * The input is neither changed nor kept; a caller with secret bits wipes it afterwards.
+ * Neither changes nor keeps the input; a caller with secret bits wipes it afterwards.
  * Throws `TypeError` unless `bits` is such a `Uint8Array`, `RangeError` on unknown constants
  * or tests.
  */
@@ -165,10 +165,10 @@ export function runSuite(bits: Uint8Array, options: SuiteOptions = {}): SuiteRep
   return runTests(bits.length, options, (name, constants) => SUITE[name].run(bits, constants));
 }
 
-/** Carries out one test that the sequence is long enough for. */
+/** Carries out one test. The sequence is long enough for it. */
 export type TestRunner = (name: TestName, constants: Constants) => TestResult;
 
-/** Has `run` carry out the tests that apply to `n` bits, and puts their results together. */
+/** Calls `run` for each test that applies to `n` bits, and returns the report. */
 export function runTests(
   n: number,
   { constants = 'exact', only = TEST_NAMES }: SuiteOptions,
@@ -232,7 +232,7 @@ function assertBits(bits: Uint8Array): void {
 
 const ENGLISH = new Intl.NumberFormat('en-US');
 
-/** 1000000 as 1,000,000. */
+/** Writes 1000000 as 1,000,000. */
 function grouped(value: number): string {
   return ENGLISH.format(value);
 }

@@ -1,21 +1,21 @@
 /**
- * From a report to verdicts: the gate of a sample, labels, score and grade.
+ * Verdicts on a report: the gate of a sample, labels, score and grade.
  *
- * These are the rules of this service. SP 800-22 judges a generator by many sequences (§4.2), not
- * one sequence by its p-values, and NIST certifies nothing by it.
+ * These are this service's own rules. SP 800-22 judges a generator by many sequences (§4.2), not one
+ * sequence by its p-values, and NIST certifies nothing by it.
  */
 import { testLevelP } from './pass-rule.ts';
 import type { ApplicableOutcome, SuiteReport, TestName, TestOutcome } from './suite.ts';
 
 /**
  * A gate value below this is a FAIL. About 2.5 sound samples in a million fall below it with 17 tests, and
- * 2.2 with 13: the far tails of the asymptotic laws are too light (`scripts/sts-gate-tails.ts`).
+ * 2.2 with 13, because the far tails of the asymptotic laws are too light (`scripts/sts-gate-tails.ts`).
  */
 export const GATE_ALPHA = 1e-6;
 
 /**
- * Reported, but kept out of the gate: near J = 500 cycles their statistics have much heavier tails
- * than the χ² and normal laws they are compared with.
+ * Tests that are reported but do not enter the gate: near J = 500 cycles their statistics have much
+ * heavier tails than the χ² and normal laws of the comparison.
  */
 const OUTSIDE_GATE: ReadonlySet<TestName> = new Set([
   'random_excursions',
@@ -26,9 +26,9 @@ export interface Gate {
   /** min(1, k · the smallest test-level p-value). */
   readonly p: number;
   readonly verdict: 'PASS' | 'FAIL';
-  /** The test-level p-values that entered: k. */
+  /** Number of test-level p-values that entered: k. */
   readonly tests: number;
-  /** The test with the smallest of them, and the place of its report among the arguments of `gate`. */
+  /** The test with the smallest of them, and the index of its report among the arguments of `gate`. */
   readonly weakest: { readonly report: number; readonly test: TestName };
 }
 
@@ -36,10 +36,10 @@ export type ComplianceLevel = 'CERTIFICATION_READY' | 'REVIEW' | 'NON_COMPLIANT'
 export type Grade = 'A' | 'B' | 'C' | 'D' | 'F';
 
 /**
- * p = min(1, k · min p_i) over the k test-level p-values of all reports (Bonferroni, which needs no
- * independence: the reports may be on the same sample, or on one made of the other).
- * Runs without its prerequisite does not enter: its p = 0 is the text's convention, met by 6 in
- * 100,000 sound samples. Throws `RangeError` when no test enters: nothing would vouch for a PASS.
+ * Judges all reports together: p = min(1, k · min p_i) over their k test-level p-values. (Bonferroni needs
+ * no independence: the reports may be on the same sample, or one sample may derive from the other.)
+ * `runs` without its prerequisite does not enter, because its p = 0 is only the text's convention, which
+ * 6 in 100,000 sound samples meet. Throws `RangeError` if no test enters: a PASS would rest on nothing.
  */
 export function gate(...reports: readonly SuiteReport[]): Gate {
   const entered = reports.flatMap(({ tests }, report) =>
@@ -61,7 +61,7 @@ function entersGate(test: TestOutcome): test is ApplicableOutcome {
   return test.applicable && test.prerequisiteMet && !OUTSIDE_GATE.has(test.name);
 }
 
-/** Labels of this service: a sound sample is `REVIEW` by chance about once in eight (docs/evidence). */
+/** Returns this service's label. About one sound sample in eight is `REVIEW` by chance (docs/evidence). */
 export function complianceLevel(
   report: SuiteReport,
   { verdict }: Pick<Gate, 'verdict'>,
@@ -70,7 +70,7 @@ export function complianceLevel(
   return report.testsPassed === report.totalTests ? 'CERTIFICATION_READY' : 'REVIEW';
 }
 
-/** Percentage of the applicable tests that passed, rounded; 0 when none applied. */
+/** Returns the percentage of the applicable tests that passed, rounded; 0 if none applied. */
 export function score(report: SuiteReport): number {
   if (report.totalTests === 0) return 0;
   return Math.round((100 * report.testsPassed) / report.totalTests);

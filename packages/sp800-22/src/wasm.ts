@@ -1,14 +1,14 @@
-/** WebAssembly modules of this project's own sources, which `npm run build` makes. */
+/** Loads the WebAssembly modules that `npm run build` creates from this project's sources. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** Kernels that are not there, or damaged; the message says what to do. */
+/** Missing or damaged kernels. The message says what to do. */
 export class KernelsError extends Error {
   override readonly name = 'KernelsError';
 }
 
-/** The module at `file`, compiled. Throws `KernelsError` unless its bytes have the SHA-256 `digest`. */
+/** Compiles the module at `file`. Throws `KernelsError` unless its bytes have the SHA-256 `digest`. */
 export function compileKernels(file: URL, digest: string): WebAssembly.Module {
   const bytes = readKernels(file);
   if (createHash('sha256').update(bytes).digest('hex') !== digest) {

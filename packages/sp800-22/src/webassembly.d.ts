@@ -1,4 +1,4 @@
-/** The part of the WebAssembly interface used here: it is in TypeScript's library for browsers only. */
+/** The part of the WebAssembly interface used here, which only TypeScript's library for browsers has. */
 // biome-ignore lint/style/noNamespace: the interface is a namespace.
 declare namespace WebAssembly {
   class Module {

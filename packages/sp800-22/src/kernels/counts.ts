@@ -1,4 +1,4 @@
-/** What the kernels count of one sequence, as the tests in ../tests/ judge it. */
+/** The kernels' counts of one sequence, in the form that the tests in ../tests/ judge. */
 import { type PackedSequence, withUnpacked } from '../bits.ts';
 import type { WalkExtremes } from '../tests/cumulative-sums.ts';
 import { countPeaksBelow } from '../tests/dft.ts';
@@ -7,7 +7,7 @@ import { VARIANT_STATES } from '../tests/random-excursions-variant.ts';
 import type { DftKernel } from './dft.ts';
 import type { KernelModule } from './module.ts';
 
-/** A kernel that serves several tests is run for the first of them. */
+/** Counts on demand. A kernel that serves several tests runs for the first of them. */
 export class KernelCounts {
   readonly n: number;
   readonly #sequence: PackedSequence;
@@ -18,8 +18,8 @@ export class KernelCounts {
   #patterns: Patterns | undefined;
 
   /**
-   * `kernels` MUST hold the sequence, and no kernel have run on it. `dft` gives the transform of its
-   * length, where there is one.
+   * `kernels` MUST hold the sequence, and no kernel may have run on it. `dft` returns the transform for
+   * its length, if there is one.
    */
   constructor(kernels: KernelModule, sequence: PackedSequence, dft: () => DftKernel | undefined) {
     this.#kernels = kernels;
@@ -49,19 +49,19 @@ export class KernelCounts {
     return { S, highest, lowest };
   }
 
-  /** ν of the classes ≤ shortest, …, ≥ longest. */
+  /** Returns ν of the classes ≤ shortest, …, ≥ longest. */
   longestRuns(M: number, shortest: number, longest: number): number[] {
     this.#kernels.exports.classifyLongestRuns(this.n, M, shortest, longest);
     return [...this.#kernels.u32('LONGEST_RUNS', longest - shortest + 1)];
   }
 
-  /** Matrices of full rank, of one less, and of less than that. */
+  /** Returns the numbers of matrices of full rank, of one less, and of even less. */
   ranks(): number[] {
     this.#kernels.exports.classifyRanks(this.n);
     return [...this.#kernels.u32('RANKS', 3)];
   }
 
-  /** N_1 of §2.6. Lengths and sequences that the transform is not made for take the plain one. */
+  /** Returns N_1 of §2.6. Lengths and sequences that the kernel does not support take the plain transform. */
   peaksBelow(T2: number): number {
     return (
       this.#dft()?.countBelow(T2) ??
@@ -69,7 +69,7 @@ export class KernelCounts {
     );
   }
 
-  /** 512 counts for each of eight blocks, by pattern, whose first bit is the lowest; until wiped. */
+  /** Returns 512 counts for each of eight blocks, by pattern, whose first bit is the lowest. Valid until wiped. */
   templates(): Uint32Array {
     this.#kernels.exports.countTemplates(this.n);
     return this.#kernels.u32('TEMPLATE_COUNTS', 8 * 512);
@@ -80,7 +80,7 @@ export class KernelCounts {
     return [...this.#kernels.u32('OVERLAPS', 6)];
   }
 
-  /** Over K blocks of L bits behind the first Q. */
+  /** Returns the sum over K blocks of L bits after the first Q. */
   sumOfLogDistances(L: number, Q: number, K: number): number {
     this.#kernels.exports.sumLogDistances(L, Q, K);
     return this.#kernels.f64('LOG_SUM', 1)[0];
@@ -130,6 +130,6 @@ interface Excursions {
 interface Patterns {
   /** Σ ν² of the patterns of 16, 15 and 14 bits. */
   readonly squares: readonly [number, number, number];
-  /** ν of the patterns of 11 bits; until wiped. */
+  /** ν of the patterns of 11 bits. Valid until wiped. */
   readonly nu11: Uint32Array;
 }

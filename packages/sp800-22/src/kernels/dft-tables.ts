@@ -1,24 +1,24 @@
 /**
- * The tables of the transform in packages/sp800-22/kernels/dft*.ts, computed in double precision and rounded once to f32,
- * and the way back from a place in it to its bin. packages/sp800-22/kernels/dft.ts explains nodes, lanes, jobs and the
- * twist.
+ * The tables of the transform in packages/sp800-22/kernels/dft*.ts, computed in double precision and rounded
+ * once to f32, and the map from a position in the result to its bin. packages/sp800-22/kernels/dft.ts
+ * explains nodes, lanes, jobs and the twist.
  */
 import type { KernelModule } from './module.ts';
 
-/** Real and imaginary part. */
+/** Real and imaginary part of a number. */
 type Complex = readonly [number, number];
 
-/** One length: n = 64 · radix^levels. */
+/** The plan for one length, n = 64 · radix^levels. */
 export interface DftPlan {
   readonly n: number;
   readonly radix: 4 | 5;
-  /** The remainder at place q of a node is that modulo x^(m/R) − γω^order[q]. */
+  /** Position q of a node holds the remainder modulo x^(m/R) − γω^order[q]. */
   readonly order: readonly number[];
-  /** Coefficients of the first nodes whose factors all lanes share. */
+  /** Number of coefficients of the first nodes whose factors all lanes share. */
   readonly sharedFrom: number;
   /**
-   * Half of the width of the band around T² in which |S|² is computed again: more than five times the
-   * largest error seen (docs/decisions.md). It has 0.05·band bins of a random sequence.
+   * Half the width of the band around T² in which |S|² is computed again: more than five times the
+   * largest error seen (docs/decisions.md). It holds 0.05·band bins of a random sequence.
    */
   readonly band: number;
 }
@@ -28,7 +28,7 @@ const PLANS: readonly DftPlan[] = [
   { n: 10 ** 6, radix: 5, order: [0, 1, 2, 3, 4], sharedFrom: 125, band: 20 },
 ];
 
-/** The plan for sequences of `n` bits, if there is one. */
+/** Returns the plan for sequences of `n` bits, if there is one. */
 export function dftPlan(n: number): DftPlan | undefined {
   return PLANS.find((plan) => plan.n === n);
 }
@@ -47,7 +47,7 @@ const JOBS: readonly (readonly number[])[] = [
 ];
 const FIRST_JOB_OF_CLASS_16 = 8;
 
-/** The bin k < n at coefficient `index` and `lane` of a job, when m = 1. */
+/** Returns the bin k < n at coefficient `index` and `lane` of a job, when m = 1. */
 export function binAt(plan: DftPlan, job: number, index: number, lane: number): number {
   const { n, radix, order } = plan;
   let m = n / CLASSES;
@@ -61,7 +61,7 @@ export function binAt(plan: DftPlan, job: number, index: number, lane: number): 
   return residue % n;
 }
 
-/** Fills the tables of `module`, in place of those of another length. */
+/** Fills the tables of `module`, replacing those of another length. */
 export function writeDftTables(module: KernelModule, plan: DftPlan): void {
   writeByteSums(module, plan.n);
   writePairFactors(module, plan.n);
@@ -71,7 +71,7 @@ export function writeDftTables(module: KernelModule, plan: DftPlan): void {
   writeNodeFactors(module, plan);
 }
 
-/** Writes complex numbers as the kernels read them: lanes of real parts, then of imaginary parts. */
+/** Writes complex numbers in the kernels' order: lanes of real parts, then of imaginary parts. */
 class VectorWriter {
   readonly #to: Float32Array;
   readonly #n: number;
@@ -82,7 +82,7 @@ class VectorWriter {
     this.#n = n;
   }
 
-  /** W^e of one exponent per lane, W = e^(−2πi/n). */
+  /** Writes W^e for one exponent e per lane, W = e^(−2πi/n). */
   rotations(exponents: readonly number[]): void {
     this.complex(exponents.map((exponent) => rotation(exponent, this.#n)));
   }
@@ -93,7 +93,7 @@ class VectorWriter {
   }
 }
 
-/** The real and imaginary part of e^(−2πi·e/n). */
+/** Returns e^(−2πi·e/n). */
 export function rotation(e: number, n: number): Complex {
   const angle = (-2 * Math.PI * (e % n)) / n;
   return [Math.cos(angle), Math.sin(angle)];
@@ -111,7 +111,7 @@ function writeByteSums(module: KernelModule, n: number): void {
   }
 }
 
-/** Σ ±W^(exponent·j) over the bits j of each byte. */
+/** Returns Σ ±W^(exponent·j) over the bits j of each byte. */
 function byteSums(exponent: number, n: number): Complex[] {
   const rotations = Array.from({ length: 8 }, (_, j) => rotation(exponent * j, n));
   return Array.from({ length: 256 }, (_, byte) => {
@@ -182,7 +182,7 @@ function writeNodeFactors(module: KernelModule, plan: DftPlan): void {
   });
 }
 
-/** Visits the nodes of a job, level by level in the order of memory: size, and residue less that of the job. */
+/** Visits the nodes of a job, level by level in memory order, with size and residue relative to the job's. */
 function forEachNode(plan: DftPlan, visit: (m: number, node: number) => void): void {
   const { n, radix, order } = plan;
   let level = [0];

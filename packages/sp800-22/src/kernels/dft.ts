@@ -1,16 +1,16 @@
-/** N_1 of the discrete Fourier transform test, SP 800-22 Rev. 1a §2.6, by the kernels. */
+/** Counts N_1 of the discrete Fourier transform test, SP 800-22 Rev. 1a §2.6, with the kernels. */
 import { binAt, type DftPlan, dftPlan, rotation, writeDftTables } from './dft-tables.ts';
 import type { KernelModule } from './module.ts';
 
 /**
- * A peak above this many times n: no random sequence has one (e^(−64) per bin). It would be felt in
- * single precision by bins near it; without one no number of the transform exceeds 8√n.
+ * Limit of |S|², in units of n. No random sequence has a higher peak (e^(−64) per bin). In single precision
+ * such a peak would disturb bins near it; without one, no number of the transform exceeds 8√n.
  */
 const HIGHEST_PEAK_OVER_N = 64;
 
 /**
- * Nearer than this to T², the rounding of the plain suite could decide, which is within 1e-5 of ours
- * (measured). It takes the plain transform, once in 20,000 sequences.
+ * Distance to T² below which the rounding of the plain suite could decide; its values are within 1e-5 of
+ * ours (measured). Such a sequence, one in 20,000, takes the plain transform.
  */
 const TIE = 1e-3;
 
@@ -20,12 +20,12 @@ export class DftKernel {
   readonly #module: KernelModule;
   readonly #plan: DftPlan;
 
-  /** Whether there is a transform for sequences of `n` bits. */
+  /** Reports whether there is a transform for sequences of `n` bits. */
   static supports(n: number): boolean {
     return dftPlan(n) !== undefined;
   }
 
-  /** Fills the tables: `module` MUST NOT be used for another length by an older instance. */
+  /** Fills the tables. An older instance MUST NOT use `module` for another length afterwards. */
   constructor(module: KernelModule, n: number) {
     const plan = dftPlan(n);
     if (plan === undefined) throw new RangeError(`"n" expected 1048576 or 1000000, got ${n}`);
@@ -36,8 +36,8 @@ export class DftKernel {
   }
 
   /**
-   * N_1: of the bins 0 … n/2 − 1 those with |S_k|² < `T2`; what `countPeaksBelow` of ../tests/dft.ts gives.
-   * `undefined` when the sequence is so regular that single precision cannot be relied upon.
+   * Returns N_1, the number of bins 0 … n/2 − 1 with |S_k|² < `T2`, as `countPeaksBelow` of ../tests/dft.ts
+   * does. Returns `undefined` if the sequence is too regular for single precision.
    */
   countBelow(T2: number): number | undefined {
     const { n, band } = this.#plan;
@@ -60,7 +60,7 @@ export class DftKernel {
     return twice % 2 === 0 ? others + twice / 2 + zero : undefined;
   }
 
-  /** |S_k|² in double precision. */
+  /** Returns |S_k|² in double precision. */
   binSquared(k: number): number {
     const { n } = this.#plan;
     const rotations = this.#module.f64('BIN_ROTATIONS', 2 * 34);
@@ -69,7 +69,7 @@ export class DftKernel {
     return this.#module.exports.binSquared(n);
   }
 
-  /** The bins within the band, `undefined` if more than the list holds. */
+  /** Returns the bins within the band, or `undefined` if there are more than the list holds. */
   #listed(): number[] | undefined {
     const [length] = this.#module.u32('PEAKS', 1, 12);
     if (length > this.#module.exports.PEAK_LIST_LIMIT.value) return undefined;

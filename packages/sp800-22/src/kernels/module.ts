@@ -1,20 +1,20 @@
 /**
- * The WebAssembly module of the kernels (`kernels/` of this package), and the one memory it works in.
+ * The WebAssembly module of the kernels (`kernels/` of this package) and its one memory.
  *
- * There are two builds of one source. `relaxed-simd` has fused multiply-add, by which the transform
- * of the DFT test is faster and more precise; an engine that does not know it takes `simd`.
+ * There are two builds of one source. `relaxed-simd` has fused multiply-add, which makes the transform of
+ * the DFT test faster and more precise. An engine without it takes `simd`.
  */
 import { compileKernels } from '../wasm.ts';
 import { KERNEL_DIGESTS } from './digests.ts';
 
-/** The first that the engine knows is taken. */
+/** In order of preference: the first that the engine supports is used. */
 const BUILDS = ['relaxed-simd', 'simd'] as const;
 export type KernelBuild = (typeof BUILDS)[number];
 
-/** A page of WebAssembly memory. */
+/** Size of a page of WebAssembly memory. */
 const PAGE_BYTES = 65_536;
 
-/** Places in memory; what is there, packages/sp800-22/kernels/memory.ts says. */
+/** Names of addresses in memory, which packages/sp800-22/kernels/memory.ts explains. */
 type AddressName =
   | 'APART_FACTORS'
   | 'BIN_ROTATIONS'
@@ -41,16 +41,16 @@ type AddressName =
   | 'TWISTS'
   | 'WALK';
 
-/** What the module exports. `n` is the length of the sequence in bits throughout. */
+/** The exports of the module. `n` is always the length of the sequence in bits. */
 interface KernelExports extends Readonly<Record<AddressName, WebAssembly.Global>> {
   readonly memory: WebAssembly.Memory;
-  /** Bytes that MUST be there behind the sequence. */
+  /** Bytes that memory MUST have after the sequence. */
   readonly INPUT_PAD: WebAssembly.Global;
-  /** Entries of `LOGARITHMS`. */
+  /** Number of entries of `LOGARITHMS`. */
   readonly LOGARITHM_LIMIT: WebAssembly.Global;
-  /** Entries of `PEAK_LIST`. */
+  /** Number of entries of `PEAK_LIST`. */
   readonly PEAK_LIST_LIMIT: WebAssembly.Global;
-  /** Bytes for each job of the transform. */
+  /** Bytes per job of the transform. */
   readonly LANE_FACTORS_SIZE: WebAssembly.Global;
   readonly TWISTS_SIZE: WebAssembly.Global;
   ingest(n: number, offsetBits: number): void;
@@ -70,20 +70,20 @@ interface KernelExports extends Readonly<Record<AddressName, WebAssembly.Global>
 }
 
 /**
- * A function that returns a vector by way of one instruction of the build: whether an engine knows it
- * must not depend on the state of our files. `i8x16.popcnt` and `i8x16.relaxed_swizzle`.
+ * Code of a function that uses one instruction of the build, `i8x16.popcnt` or `i8x16.relaxed_swizzle`, so
+ * that the probe of an engine does not depend on the state of our files.
  */
 const PROBES: Readonly<Record<KernelBuild, readonly number[]>> = {
   simd: [0x41, 0, 0xfd, 0x0f, 0xfd, 0x62, 0x0b],
   'relaxed-simd': [0x41, 0, 0xfd, 0x0f, 0x41, 0, 0xfd, 0x0f, 0xfd, 0x80, 0x02, 0x0b],
 };
 
-/** The best build for this engine; `undefined` when it has no SIMD at all. */
+/** Returns the best build for this engine, or `undefined` if it has no SIMD. */
 export function knownBuild(): KernelBuild | undefined {
   return BUILDS.find((build) => WebAssembly.validate(probeModule(PROBES[build])));
 }
 
-/** A module whose one function has no parameters, this code, and a v128 as its result. */
+/** Returns a module with one function that has no parameters, this code, and a v128 as its result. */
 function probeModule(code: readonly number[]): Uint8Array {
   const body = [code.length + 1, 0, ...code];
   return Uint8Array.of(
@@ -94,14 +94,14 @@ function probeModule(code: readonly number[]): Uint8Array {
   );
 }
 
-/** Compiles a build. Throws `KernelsError` when that is not there, or damaged. */
+/** Compiles a build. Throws `KernelsError` if it is missing or damaged. */
 export function loadKernels(build: KernelBuild): KernelModule {
   const file = new URL(`../../build/${build}.wasm`, import.meta.url);
   return new KernelModule(compileKernels(file, KERNEL_DIGESTS[build]));
 }
 
 /**
- * An instance of the kernels: `load` a sequence, run each kernel on it at most once, `wipe`.
+ * An instance of the kernels. To use it: `load` a sequence, run each kernel on it at most once, `wipe`.
  */
 export class KernelModule {
   readonly exports: KernelExports;
@@ -115,16 +115,16 @@ export class KernelModule {
     this.#tabulateLogarithms();
   }
 
-  /** Copies `n` bits in that begin `offsetBits` behind the first of `bytes`. */
+  /** Copies in the `n` bits that begin `offsetBits` after the first bit of `bytes`. */
   load(bytes: Uint8Array, n: number, offsetBits: number): void {
-    // Not `>>> 3`, which would cut offsets off at 32 bits.
+    // Not `>>> 3`, which would truncate offsets to 32 bits.
     const source = bytes.subarray(Math.floor(offsetBits / 8), Math.ceil((offsetBits + n) / 8));
     this.#reserve(this.#input + source.length + this.#pad);
     new Uint8Array(this.exports.memory.buffer).set(source, this.#input);
     this.exports.ingest(n, offsetBits & 7);
   }
 
-  /** Sets to zero what `load` of `n` bits and the kernels left in memory. */
+  /** Zeroes everything that `load` of `n` bits and the kernels left in memory. */
   wipe(n: number): void {
     this.exports.wipe(n);
   }
@@ -145,7 +145,7 @@ export class KernelModule {
     return new Float64Array(this.#buffer, this.exports[name].value + offsetBytes, length);
   }
 
-  /** A new one after each growth of the memory. */
+  /** The buffer of the memory; growth replaces it. */
   get #buffer(): ArrayBuffer {
     return this.exports.memory.buffer;
   }
@@ -155,7 +155,7 @@ export class KernelModule {
     if (missing > 0) this.exports.memory.grow(Math.ceil(missing / PAGE_BYTES));
   }
 
-  /** log2(d) · 2^36, rounded, as i64: below 2^53, so that two halves of a double make it. */
+  /** Writes log2(d) · 2^36, rounded, as i64. It is below 2^53, so a double holds it and is split into two halves. */
   #tabulateLogarithms(): void {
     const entries = this.exports.LOGARITHM_LIMIT.value;
     const halves = this.u32('LOGARITHMS', 2 * entries);

@@ -1,7 +1,7 @@
 /**
- * The suite counted by the kernels, one sequence at a time, and judged by the functions of the plain
- * suite. Every count equals that of `runSuite`; so do the p-values, but for the universal test, whose
- * sum of logarithms is rounded otherwise (below 1e-9).
+ * The suite with kernels: they count, one sequence at a time, and the functions of the plain suite judge.
+ * Counts and p-values equal those of `runSuite`. The exception is the p-value of the universal test,
+ * because its sum of logarithms is rounded differently (below 1e-9).
  */
 import type { PackedSequence } from '../bits.ts';
 import { type Constants, OVERLAPPING_TEMPLATE_PI } from '../constants.ts';
@@ -35,7 +35,7 @@ import { KernelCounts } from './counts.ts';
 import { DftKernel } from './dft.ts';
 import type { KernelModule } from './module.ts';
 
-/** The templates as the kernels read them: their first bit is the lowest. */
+/** The templates in the kernels' order: their first bit is the lowest. */
 const PATTERNS = aperiodicTemplates(NON_OVERLAPPING_M).map((template) =>
   Number.parseInt([...template].reverse().join(''), 2),
 );
@@ -43,7 +43,7 @@ const RANK_PROBABILITIES = rankProbabilities(RANK_M);
 
 type KernelTest = (counts: KernelCounts, constants: Constants) => TestResult;
 
-/** How each test is made of its counts. */
+/** For each test, the function that computes it from the counts. */
 export const KERNEL_TESTS: Readonly<Record<TestName, KernelTest>> = {
   frequency: ({ n, onesAndRuns }) => judgeFrequency(n, onesAndRuns.ones),
   block_frequency: ({ n, onesAndRuns }) =>
@@ -105,7 +105,7 @@ export class SuiteKernels {
     this.#module = module;
   }
 
-  /** The report on a sequence of at most `KERNEL_MAXIMUM_BITS`, of which nothing stays in memory. */
+  /** Returns the report on a sequence of at most `KERNEL_MAXIMUM_BITS` bits. Leaves nothing of it in memory. */
   run(sequence: PackedSequence, options: SuiteOptions): SuiteReport {
     const { bytes, n, offsetBits } = sequence;
     this.#module.load(bytes, n, offsetBits);
@@ -117,7 +117,7 @@ export class SuiteKernels {
     }
   }
 
-  /** Its tables are kept until a sequence of another length comes. */
+  /** Returns the transform for `n` bits. Keeps its tables until a sequence has another length. */
   #dftFor(n: number): DftKernel | undefined {
     if (!DftKernel.supports(n)) return undefined;
     if (this.#dft?.n !== n) this.#dft = new DftKernel(this.#module, n);

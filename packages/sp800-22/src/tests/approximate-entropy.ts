@@ -22,12 +22,12 @@ export function approximateEntropy(
   return judgeApproximateEntropy(bits.length, m, countPatterns(bits, m + 1));
 }
 
-/** The test from the counts of the (m + 1)-bit patterns of the ring of `n` bits. */
+/** Computes the test from the counts of the (m + 1)-bit patterns of the ring of `n` bits. */
 export function judgeApproximateEntropy(n: number, m: number, longer: Uint32Array): TestResult {
   // Steps 1 and 2: counts of the (m + 1)-bit and the m-bit patterns.
   const counts = shortenPatterns(longer);
 
-  // Step 6: χ² = 2n (ln 2 − ApEn), which gives ApEn as well.
+  // Step 6: χ² = 2n (ln 2 − ApEn), which also gives ApEn.
   const chi2 = chiSquaredOfContinuations(counts, longer);
   const apen = Math.LN2 - chi2 / (2 * n);
 
@@ -46,9 +46,9 @@ function phi(counts: Uint32Array, n: number): number {
 }
 
 /**
- * 2n (ln 2 − ApEn), rearranged: as #i = #i0 + #i1, it equals 2 Σ_i Σ_b #ib ln(2 #ib / #i). The
- * printed form takes the difference of two numbers near 7 and multiplies it by 2n, which leaves
- * about eight correct digits at n = 2^26; here every pattern contributes a small term of its own.
+ * Returns 2n (ln 2 − ApEn), rearranged. As #i = #i0 + #i1, it equals 2 Σ_i Σ_b #ib ln(2 #ib / #i). The
+ * printed form multiplies the difference of two numbers near 7 by 2n, which leaves about eight correct
+ * digits at n = 2^26. Here every pattern contributes a small term.
  */
 function chiSquaredOfContinuations(counts: Uint32Array, longer: Uint32Array): number {
   let chi2 = 0;
@@ -60,11 +60,11 @@ function chiSquaredOfContinuations(counts: Uint32Array, longer: Uint32Array): nu
   return chi2;
 }
 
-/** Up to here ten terms of the series are exact to a double. */
+/** Up to here, ten terms of the series are exact to a double. */
 const SERIES_END = 1 / 8;
 const SERIES = Array.from({ length: 10 }, (_, k) => 1 / ((k + 1) * (2 * k + 1)));
 
-/** (1 + δ) ln(1 + δ) + (1 − δ) ln(1 − δ) = Σ δ^2k / (k (2k − 1)) over k ≥ 1, for |δ| ≤ 1. */
+/** Returns (1 + δ) ln(1 + δ) + (1 − δ) ln(1 − δ) = Σ δ^2k / (k (2k − 1)) over k ≥ 1, for |δ| ≤ 1. */
 function divergence(delta: number): number {
   if (Math.abs(delta) > SERIES_END) return logTerm(1 + delta) + logTerm(1 - delta);
   const square = delta * delta;

@@ -10,7 +10,7 @@ import { countOnes } from './frequency.ts';
 /** The NIST program's default block length. */
 export const BLOCK_FREQUENCY_M = 128;
 
-/** §2.2.7 asks for n ≥ 100; with the default M one whole block is needed. */
+/** §2.2.7 asks for n ≥ 100; the default M needs one whole block. */
 export const BLOCK_FREQUENCY_MINIMUM_BITS = BLOCK_FREQUENCY_M;
 
 export function blockFrequency(
@@ -32,7 +32,7 @@ export function blockFrequency(
   return judgeBlockFrequency(N, M, sum);
 }
 
-/** The test from `sum` = Σ (2·ones − M)² over `N` blocks of `M` bits. */
+/** Computes the test from `sum` = Σ (2·ones − M)² over `N` blocks of `M` bits. */
 export function judgeBlockFrequency(N: number, M: number, sum: number): TestResult {
   // Step 3: χ² = 4M Σ (π_i − 1/2)².
   const chi2 = sum / M;

@@ -1,7 +1,7 @@
 /**
  * Cumulative sums (cusum) test, forward and backward. SP 800-22 Rev. 1a §2.13, §3.13.
  *
- * Does the random walk of the sequence stray too far from zero, or not far enough?
+ * Does the random walk of the sequence go too far from zero, or not far enough?
  */
 import type { Constants } from '../constants.ts';
 import { assertLengthBits, type TestResult } from '../result.ts';
@@ -32,14 +32,14 @@ export function cumulativeSums(
   return judgeCumulativeSums(n, { S, highest, lowest }, constants);
 }
 
-/** The last of the partial sums S_k, and the extremes of all and of S_0 = 0. */
+/** The last of the partial sums S_k, and the extremes of all of them, including S_0 = 0. */
 export interface WalkExtremes {
   readonly S: number;
   readonly highest: number;
   readonly lowest: number;
 }
 
-/** The test from the extremes of the walk of `n` bits. */
+/** Computes the test from the extremes of the walk of `n` bits. */
 export function judgeCumulativeSums(
   n: number,
   { S, highest, lowest }: WalkExtremes,
@@ -63,9 +63,9 @@ export function judgeCumulativeSums(
  *     p = 1 − Σ_{k = (−n/z + 1)/4}^{(n/z − 1)/4} [Φ((4k+1)u) − Φ((4k−1)u)]
  *           + Σ_{k = (−n/z − 3)/4}^{(n/z − 1)/4} [Φ((4k+3)u) − Φ((4k+1)u)]
  *
- * The limits are rounded down. The NIST program's integer divisions round towards zero instead,
- * which is seen only near n = 10. The term k = 0 of the first sum is Φ(u) − Φ(−u) = 1 − 2 (1 − Φ(u)):
- * its 1 and the leading 1 cancel here on paper, so that a small p keeps its digits.
+ * The limits are rounded down. The NIST program's integer divisions round towards zero instead, which
+ * makes a difference only near n = 10. The term k = 0 of the first sum is Φ(u) − Φ(−u) = 1 − 2 (1 − Φ(u)).
+ * Its 1 and the leading 1 are cancelled on paper, so that a small p keeps its digits.
  */
 function cusumPValue(n: number, z: number, constants: Constants): number {
   const u = z / Math.sqrt(n);
@@ -73,11 +73,11 @@ function cusumPValue(n: number, z: number, constants: Constants): number {
     if (constants === 'exact') return Math.floor(((sign * n) / z + offset) / 4);
     return Math.trunc((sign * Math.trunc(n / z) + offset) / 4);
   };
-  // Beyond √(u² + 90) the tail e^(−x²/2) is negligible beside that of u; a walk with z = 1 would
-  // otherwise cost n/2 terms.
+  // Beyond √(u² + 90) the tail e^(−x²/2) is negligible beside that of u. Without this limit, a walk with
+  // z = 1 would cost n/2 terms.
   const kMax = Math.ceil(Math.sqrt(u * u + 2 * NEGLIGIBLE_EXPONENT) / (4 * u)) + 1;
 
-  // 1 − Φ(j u) of the odd j that occur, at place (j − 1) / 2; each stands in several terms.
+  // 1 − Φ(j u) for each odd j, at index (j − 1) / 2; each occurs in several terms.
   const tails = Array.from({ length: 2 * kMax + 2 }, (_, i) => normalTail((2 * i + 1) * u));
   // Φ((j + 2) u) − Φ(j u) for odd j, from the tails on its side of zero.
   const mass = (j: number): number => {

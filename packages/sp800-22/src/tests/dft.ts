@@ -23,25 +23,25 @@ export function dft(
   );
 }
 
-/** Step 4: the square of T = √(n ln(1/0.05)), which 95 % of the peaks should not exceed. */
+/** Step 4: returns the square of T = √(n ln(1/0.05)), which 95 % of the peaks should not exceed. */
 export function thresholdSquared(n: number, constants: Constants): number {
   return n * DFT_T2_OVER_N[constants];
 }
 
-/** Steps 1 to 3 and 6: N_1, the number of peaks whose square is below `T2`. Leaves no copy of the bits. */
+/** Steps 1 to 3 and 6: counts N_1, the peaks whose square is below `T2`. Leaves no copy of the bits. */
 export function countPeaksBelow(bits: Uint8Array, T2: number): number {
-  // X_i = 2ε_i − 1, S = DFT(X), M = |S| of the first n/2 bins, bin 0 included. (§2.6.4 and §2.6.8 print N_1 = 4 and 46 for
-  // sequences that have 5 and 48; text and program agree otherwise.)
+  // X_i = 2ε_i − 1, S = DFT(X), M = |S| of the first n/2 bins, including bin 0. (§2.6.4 and §2.6.8 print
+  // N_1 = 4 and 46 for sequences that have 5 and 48; otherwise text and program agree.)
   return bits.length % 2 === 0 ? countBelowEven(bits, T2) : countBelowOdd(bits, T2);
 }
 
-/** The test from N_1 of `n` bits. */
+/** Computes the test from N_1 of `n` bits. */
 export function judgeDft(n: number, N_1: number, constants: Constants): TestResult {
   // Step 5: N_0 = 0.95 n/2, also for odd n.
   const N_0 = (0.95 * n) / 2;
 
-  // Step 7: d = (N_1 − N_0) / √(n · 0.95 · 0.05 / 4). Simulation gives a divisor nearer to 3.8 than
-  // to 4 at these lengths; the standard's 4 is kept.
+  // Step 7: d = (N_1 − N_0) / √(n · 0.95 · 0.05 / 4). At these lengths simulation gives a divisor nearer to
+  // 3.8 than to 4; the code keeps the standard's 4.
   const d = (N_1 - N_0) / Math.sqrt((n * 0.95 * 0.05) / 4);
 
   // Step 8: p = erfc(|d| / √2).
@@ -52,7 +52,7 @@ export function judgeDft(n: number, N_1: number, constants: Constants): TestResu
 }
 
 /**
- * Even n: the pairs X_2j + i·X_2j+1 make one complex transform Z of half the length, and
+ * Counts for even n: the pairs X_2j + i·X_2j+1 give one complex transform Z of half the length, and
  *     S_k = (Z_k + conj Z_{N−k}) / 2 + e^(−2πi k/n) (Z_k − conj Z_{N−k}) / 2i,  N = n/2.
  */
 function countBelowEven(bits: Uint8Array, T2: number): number {
@@ -82,7 +82,7 @@ function countBelowEven(bits: Uint8Array, T2: number): number {
   return count;
 }
 
-/** Odd n has no such pairs: one transform of the full length, of which half the bins are needed. */
+/** Counts for odd n, which has no such pairs: one transform of the full length, and half of its bins. */
 function countBelowOdd(bits: Uint8Array, T2: number): number {
   const re = Float64Array.from(bits, (bit) => 2 * bit - 1);
   const bins = (bits.length - 1) / 2;

@@ -9,15 +9,15 @@
  * which two transforms of a power of two compute. Real and imaginary parts are separate arrays.
  */
 
-/** A transform as two arrays; elements beyond the bins asked for are of no meaning. */
+/** A transform as two arrays. Elements beyond the requested bins have no meaning. */
 export interface Spectrum {
   readonly re: Float64Array;
   readonly im: Float64Array;
 }
 
 /**
- * The bins k = 0 … `bins` − 1 of the transform of `re + i·im`. For a power of two the arguments are
- * overwritten and returned. Any other length N takes 32 bytes times the power of two ≥ N + bins − 1.
+ * Returns the bins k = 0 … `bins` − 1 of the transform of `re + i·im`. For a power of two it overwrites
+ * and returns the arguments. Any other length N takes 32 bytes times the power of two ≥ N + bins − 1.
  */
 export function fourierTransform(re: Float64Array, im: Float64Array, bins: number): Spectrum {
   const N = re.length;
@@ -69,7 +69,7 @@ function bluestein(re: Float64Array, im: Float64Array, bins: number): Spectrum {
   return { re: xRe, im: xIm };
 }
 
-/** Visits cos and sin of πj²/N for j < count. j² mod 2N is kept as an exact integer. */
+/** Visits cos and sin of πj²/N for j < count. Keeps j² mod 2N as an exact integer. */
 function forEachChirp(
   N: number,
   count: number,
@@ -132,13 +132,13 @@ function inverse(re: Float64Array, im: Float64Array): void {
   }
 }
 
-/** The lower of the two tables of factors has 2^10 entries. */
+/** The lower of the two tables of factors has 2^LOW_BITS entries. */
 const LOW_BITS = 10;
 
 /**
  * The factor w of each node, the same for every level of the tree: w = e^(−2πi·t), where bit i of
  * the node's number adds 2^−(i+2) to t. As t is a sum over bits, w is the product of one factor for
- * the low bits and one for the high bits; two short tables stand for a table of N/2 entries.
+ * the low bits and one for the high bits; two short tables replace one of N/2 entries.
  */
 class NodeFactors {
   re = 1;
@@ -163,7 +163,7 @@ class NodeFactors {
   }
 }
 
-/** e^(−2πi·t) of the nodes p · 2^shift, p < length. */
+/** Returns e^(−2πi·t) for the nodes p · 2^shift, p < length. */
 function factorTable(length: number, shift: number): Spectrum {
   const re = new Float64Array(length);
   const im = new Float64Array(length);

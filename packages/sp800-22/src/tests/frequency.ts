@@ -14,7 +14,7 @@ export function frequency(bits: Uint8Array): TestResult {
   return judgeFrequency(bits.length, countOnes(bits));
 }
 
-/** The test from the number of ones among `n` bits. */
+/** Computes the test from the number of ones among `n` bits. */
 export function judgeFrequency(n: number, ones: number): TestResult {
   // Step 1: zeros count −1, ones +1; S_n is their sum.
   const S_n = 2 * ones - n;
@@ -26,7 +26,7 @@ export function judgeFrequency(n: number, ones: number): TestResult {
   return { pValues: [erfc(s_obs * Math.SQRT1_2)], statistics: { S_n, s_obs } };
 }
 
-/** The number of ones among the bits [start, end). */
+/** Counts the ones among the bits [start, end). */
 export function countOnes(bits: Uint8Array, start = 0, end: number = bits.length): number {
   let ones = 0;
   for (let i = start; i < end; i++) ones += bits[i];

@@ -37,7 +37,7 @@ export function linearComplexity(
   return judgeLinearComplexity({ M, N, nu }, constants);
 }
 
-/** The test from the counts ν of the classes of T over N blocks of M bits. */
+/** Computes the test from the counts ν of the classes of T over N blocks of M bits. */
 export function judgeLinearComplexity(
   { M, N, nu }: { M: number; N: number; nu: readonly number[] },
   constants: Constants,
@@ -49,20 +49,20 @@ export function judgeLinearComplexity(
   return { pValues: [igamc(3, chi2 / 2)], statistics: { M, N, nu, chi2 } };
 }
 
-/** Step 3: μ = M/2 + (9 + (−1)^(M+1)) / 36 − (M/3 + 2/9) / 2^M. */
+/** Step 3: returns μ = M/2 + (9 + (−1)^(M+1)) / 36 − (M/3 + 2/9) / 2^M. */
 export function expectedComplexity(M: number): number {
   const sign = M % 2 === 0 ? -1 : 1;
   return M / 2 + (9 + sign) / 36 - (M / 3 + 2 / 9) * 2 ** -M;
 }
 
-/** Step 4: T = (−1)^M (L − μ) + 2/9. */
+/** Step 4: returns T = (−1)^M (L − μ) + 2/9. */
 export function deviation(L: number, M: number, mu: number): number {
   return (M % 2 === 0 ? 1 : -1) * (L - mu) + 2 / 9;
 }
 
 /**
- * The Berlekamp–Massey algorithm over GF(2), 32 coefficients a word. Handbook of Applied
- * Cryptography, algorithm 6.30, whose symbols these are. One instance serves blocks of `M` bits.
+ * The Berlekamp–Massey algorithm over GF(2), 32 coefficients per word, with the symbols of the Handbook
+ * of Applied Cryptography, algorithm 6.30. One instance serves blocks of `M` bits.
  */
 export class BerlekampMassey {
   readonly #M: number;
@@ -81,7 +81,7 @@ export class BerlekampMassey {
     this.#s = new Int32Array(words);
   }
 
-  /** Step 2: the linear complexity L of the M bits from `start`. */
+  /** Step 2: returns the linear complexity L of the M bits from `start`. */
   complexity(bits: Uint8Array, start: number): number {
     this.#C.fill(0);
     this.#B.fill(0);
@@ -90,7 +90,7 @@ export class BerlekampMassey {
     this.#B[0] = 1;
     let L = 0;
     for (let N = 0; N < this.#M; N++) {
-      // Only these words can hold anything yet: the degrees are at most N + 1.
+      // Only these words can be nonzero so far: the degrees are at most N + 1.
       const words = ((N + 1) >>> 5) + 1;
       shiftIn(this.#s, bits[start + N], words);
       shiftIn(this.#B, 0, words);
@@ -109,7 +109,7 @@ export class BerlekampMassey {
   }
 }
 
-/** Multiplies by D: all bits move up by one, `bit` comes in at the bottom. */
+/** Multiplies by D: moves all bits up by one and puts `bit` in at the bottom. */
 function shiftIn(polynomial: Int32Array, bit: number, words: number): void {
   let carry = bit;
   for (let i = 0; i < words; i++) {
@@ -119,7 +119,7 @@ function shiftIn(polynomial: Int32Array, bit: number, words: number): void {
   }
 }
 
-/** Parity of the number of places at which both have a one. */
+/** Returns the parity of the number of positions at which both have a one. */
 function productParity(a: Int32Array, b: Int32Array, words: number): number {
   let x = 0;
   for (let i = 0; i < words; i++) x ^= a[i] & b[i];

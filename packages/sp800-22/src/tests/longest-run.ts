@@ -10,7 +10,7 @@ import { igamc } from '../special-functions.ts';
 /** §2.4.2: the shortest sequence in the table. */
 export const LONGEST_RUN_MINIMUM_BITS = 128;
 
-/** M follows from the length of the sequence (§2.4.2) unless it is given: 8, 128 or 10,000. */
+/** Runs the test. By default M (8, 128 or 10,000) follows from the length of the sequence (§2.4.2). */
 export function longestRun(
   bits: Uint8Array,
   { M: chosen, constants = 'exact' }: { M?: number; constants?: Constants } = {},
@@ -33,7 +33,7 @@ export function longestRun(
   return judgeLongestRun(row, N, nu, constants);
 }
 
-/** The test from the counts ν of the classes of `row` over `N` blocks. */
+/** Computes the test from the counts ν of the classes of `row` over `N` blocks. */
 export function judgeLongestRun(
   { M, pi }: LongestRunRow,
   N: number,
@@ -48,7 +48,7 @@ export function judgeLongestRun(
   return { pValues: [igamc(K / 2, chi2 / 2)], statistics: { M, N, nu, chi2 } };
 }
 
-/** §2.4.2: the row for a given M, or else the first whose minimum length the sequence reaches. */
+/** §2.4.2: returns the row for a given M, or the first whose minimum length the sequence reaches. */
 export function longestRunRow(n: number, chosen?: number): LongestRunRow {
   const row = LONGEST_RUN_ROWS.find((candidate) =>
     chosen === undefined ? n >= candidate.minimumBits : candidate.M === chosen,

@@ -13,16 +13,16 @@ export const NON_OVERLAPPING_M = 9;
 export const NON_OVERLAPPING_N = 8;
 
 /**
- * Neither the standard nor its program names a minimum for this test. Chosen here: nine bits are to
- * be expected at least 100 times in each block, n/8 − 8 ≥ 100 · 2^9. Then the corrected smallest of
- * the 148 p-values is below 0.01 in 1.1 % of 8,000 random sequences; with 25 it is in 1.8 %.
+ * Neither the standard nor its program names a minimum for this test. Our choice: each block is expected
+ * to hold a pattern of nine bits at least 100 times, n/8 − 8 ≥ 100 · 2^9. Then the corrected smallest of
+ * the 148 p-values is below 0.01 in 1.1 % of 8,000 random sequences; with 25 times it is in 1.8 %.
  */
 export const NON_OVERLAPPING_MINIMUM_BITS = NON_OVERLAPPING_N * (100 * 2 ** NON_OVERLAPPING_M + 8);
 
 /**
- * `templates` are strings of m zeros and ones, all of one length; by default every aperiodic
- * template of m bits in ascending order (148 for m = 9). `statistics.W` is one row of N counts per
- * template, the rows joined.
+ * Runs the test. `templates` are strings of m zeros and ones; the default is every aperiodic template of
+ * m bits in ascending order (148 for m = 9). `statistics.W` has one row of N counts per template, the
+ * rows joined.
  */
 export function nonOverlappingTemplate(
   bits: Uint8Array,
@@ -52,8 +52,8 @@ export function nonOverlappingTemplate(
 }
 
 /**
- * The test from the matches in each of N blocks of M bits. `patterns` are the places of the templates
- * in a block's 2^m counts.
+ * Computes the test from the matches in each of N blocks of M bits. `patterns` are the indices of the
+ * templates among a block's 2^m counts.
  */
 export function judgeNonOverlapping(
   counts: Uint32Array,
@@ -80,9 +80,9 @@ export function judgeNonOverlapping(
 }
 
 /**
- * §2.7.4 (2): the window moves one bit; on a match it jumps m bits, behind the match. Here every
- * pattern B has a window of its own, all moved together: B is counted at position i unless a match
- * of B reaches into it. Index of the result: block · 2^m + B.
+ * §2.7.4 (2): the window moves one bit; on a match it jumps m bits, past the match. Here every pattern B
+ * has its own window, and all move together: B is counted at position i unless an earlier match of B
+ * overlaps it. Index of the result: block · 2^m + B.
  */
 function countMatches(bits: Uint8Array, m: number, M: number, N: number): Uint32Array {
   const patterns = 2 ** m;
@@ -104,7 +104,7 @@ function countMatches(bits: Uint8Array, m: number, M: number, N: number): Uint32
   return counts;
 }
 
-/** §2.7.2: all templates of m bits that cannot overlap themselves when shifted, ascending. */
+/** §2.7.2: returns all templates of m bits that cannot overlap themselves when shifted, ascending. */
 export function aperiodicTemplates(m: number): string[] {
   assertInteger('m', m, 2, 21);
   const templates: string[] = [];
@@ -114,7 +114,7 @@ export function aperiodicTemplates(m: number): string[] {
   return templates;
 }
 
-/** No shift by 1 … m − 1 bits lays the template upon itself. */
+/** Reports whether no shift by 1 … m − 1 bits makes the template match itself. */
 function isAperiodic(value: number, m: number): boolean {
   for (let shift = 1; shift < m; shift++) {
     const overlap = 2 ** (m - shift) - 1;

@@ -17,8 +17,8 @@ export const OVERLAPPING_M = 1032;
 export const OVERLAPPING_MINIMUM_BITS = 1_000_000;
 
 /**
- * The template B is m ones (§2.8.2). `pi` are the probabilities of 0, 1, …, K − 1 and at least K
- * matches in a block of M bits; the table holds those of the default m and M only.
+ * Runs the test. The template B is m ones (§2.8.2). `pi` are the probabilities of 0, 1, …, K − 1 and at
+ * least K matches in a block of M bits; the table has them only for the default m and M.
  */
 export function overlappingTemplate(
   bits: Uint8Array,
@@ -52,7 +52,7 @@ export function overlappingTemplate(
   return judgeOverlapping(nu, { m, M, N, pi: probabilities });
 }
 
-/** The test from the counts ν of the classes over N blocks of M bits. */
+/** Computes the test from the counts ν of the classes over N blocks of M bits. */
 export function judgeOverlapping(
   nu: readonly number[],
   { m, M, N, pi }: { m: number; M: number; N: number; pi: readonly number[] },
@@ -66,11 +66,11 @@ export function judgeOverlapping(
   // Step 4: χ² = Σ (ν_i − N π_i)² / (N π_i).
   const chi2 = chiSquared(nu, pi, N);
 
-  // Step 5: p = igamc(K/2, χ²/2). (§2.8.4 forgets the second division in its example.)
+  // Step 5: p = igamc(K/2, χ²/2). (The example in §2.8.4 omits the second division.)
   return { pValues: [igamc(K / 2, chi2 / 2)], statistics: { m, M, N, lambda, eta, nu, chi2 } };
 }
 
-/** Windows of m ones in [start, end): each position at which the run of ones is at least m long. */
+/** Counts the windows of m ones in [start, end): the positions where a run of ones is at least m long. */
 function countOverlapping(bits: Uint8Array, start: number, end: number, m: number): number {
   let matches = 0;
   let run = 0;

@@ -1,9 +1,9 @@
 /**
- * Counts of all overlapping m-bit patterns of a sequence closed to a ring, which the approximate
- * entropy and the serial test share (SP 800-22 Rev. 1a §2.11.4 and §2.12.4).
+ * Counts of all overlapping m-bit patterns of a sequence closed to a ring, for the approximate entropy
+ * and serial tests (SP 800-22 Rev. 1a §2.11.4 and §2.12.4).
  */
 
-/** counts[i] of each m-bit pattern i; the first m − 1 bits are appended, so n windows are counted. */
+/** Returns the count of each m-bit pattern. The first m − 1 bits are appended, so there are n windows. */
 export function countPatterns(bits: Uint8Array, m: number): Uint32Array {
   const n = bits.length;
   const counts = new Uint32Array(2 ** m);
@@ -22,7 +22,7 @@ export function countPatterns(bits: Uint8Array, m: number): Uint32Array {
   return counts;
 }
 
-/** Counts of the patterns one bit shorter: on a ring each continues with a 0 or with a 1. */
+/** Returns the counts of the patterns one bit shorter. On a ring each continues with a 0 or a 1. */
 export function shortenPatterns(counts: Uint32Array): Uint32Array {
   const shorter = new Uint32Array(counts.length / 2);
   for (let i = 0; i < shorter.length; i++) shorter[i] = counts[2 * i] + counts[2 * i + 1];

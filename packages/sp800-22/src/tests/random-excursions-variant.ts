@@ -14,20 +14,20 @@ export const VARIANT_STATES: readonly number[] = [
 ];
 
 /**
- * Minimum length and number of cycles are those of the random excursions test; whether J suffices
- * is the caller's to judge. `statistics.xi` holds the visits in the order of the states.
+ * Runs the test. It needs the same length and number of cycles J as the random excursions test; the
+ * caller checks J. `statistics.xi` holds the visits in the order of the states.
  */
 export function randomExcursionsVariant(bits: Uint8Array): TestResult {
   assertLengthBits(bits, 1);
 
-  // Steps 1 to 3: the walk S_k, with a zero before and one behind it.
+  // Steps 1 to 3: the walk S_k, with a zero before and after it.
   const visits = new Uint32Array(2 * FARTHEST + 1);
   let S = 0;
   for (let i = 0; i < bits.length; i++) {
     S += 2 * bits[i] - 1;
     if (S >= -FARTHEST && S <= FARTHEST) visits[S + FARTHEST]++;
   }
-  // J counts the returns to zero; the zero behind the walk is one unless the walk ends there.
+  // J counts the returns to zero. The zero after the walk is one, unless the walk ends at zero.
   const J = visits[FARTHEST] + (S === 0 ? 0 : 1);
 
   // Step 4: ξ(x), the total visits to x.
@@ -36,7 +36,7 @@ export function randomExcursionsVariant(bits: Uint8Array): TestResult {
   return judgeVariant(J, xi);
 }
 
-/** The test from J and the total visits ξ to each state. */
+/** Computes the test from J and the total visits ξ to each state. */
 export function judgeVariant(J: number, xi: readonly number[]): TestResult {
   // Step 5: p(x) = erfc(|ξ(x) − J| / √(2J (4|x| − 2))).
   const pValues = VARIANT_STATES.map((x, i) =>

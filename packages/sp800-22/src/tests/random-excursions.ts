@@ -21,8 +21,8 @@ const CLASSES = 6;
 const FARTHEST = 4;
 
 /**
- * Runs for any number of cycles J; whether J suffices is the caller's to judge. `statistics.nu` is
- * one row of six counts per state, the rows joined.
+ * Runs the test for any number of cycles J; the caller checks J. `statistics.nu` has one row of six
+ * counts per state, the rows joined.
  */
 export function randomExcursions(bits: Uint8Array): TestResult {
   assertLengthBits(bits, 1);
@@ -32,7 +32,7 @@ export function randomExcursions(bits: Uint8Array): TestResult {
   return judgeExcursions(J, nu);
 }
 
-/** The test from J and ν, one row of six counts per state, the rows joined. */
+/** Computes the test from J and ν: one row of six counts per state, the rows joined. */
 export function judgeExcursions(J: number, nu: readonly number[]): TestResult {
   // Step 6: χ²(x) = Σ_k (ν_k(x) − J π_k(x))² / (J π_k(x)).
   const chi2 = PROBABILITIES.map((pi, state) =>
@@ -45,7 +45,7 @@ export function judgeExcursions(J: number, nu: readonly number[]): TestResult {
 }
 
 /**
- * §3.14: with a = 1 − 1/(2|x|), π_0 = a, π_k = a^(k−1) / (4x²) for k = 1 … 4, and
+ * §3.14: returns π. With a = 1 − 1/(2|x|), π_0 = a, π_k = a^(k−1) / (4x²) for k = 1 … 4, and
  * π_5 = a^4 / (2|x|) for five and more visits.
  */
 export function visitProbabilities(x: number): number[] {
@@ -59,9 +59,9 @@ export function visitProbabilities(x: number): number[] {
 const PROBABILITIES = EXCURSION_STATES.map(visitProbabilities);
 
 /**
- * Steps 1 to 5: the walk S_k runs between two zeros, one put before and one behind it; each return
- * to zero ends a cycle. When S_n is 0 already, the zero behind adds no cycle: J counts the returns
- * (the text is ambiguous; its program does the same). ν_k(x) counts the cycles with k visits to x.
+ * Steps 1 to 5: the walk S_k runs between two zeros, one before and one after it; each return to zero
+ * ends a cycle. If S_n is already 0, the zero after it adds no cycle, because J counts the returns. (The
+ * text is ambiguous; its program does the same.) ν_k(x) counts the cycles with k visits to x.
  */
 function countVisitsPerCycle(bits: Uint8Array): { J: number; nu: number[] } {
   const nu = new Array<number>(EXCURSION_STATES.length * CLASSES).fill(0);

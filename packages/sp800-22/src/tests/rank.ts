@@ -14,8 +14,8 @@ export const RANK_M = 32;
 export const RANK_MINIMUM_BITS = 38 * RANK_M * RANK_M;
 
 /**
- * `M` is the number of rows and columns (the standard's M = Q), at most 32.
- * `probabilities` are those of rank M, M − 1 and less; the exact ones unless given.
+ * Runs the test. `M` is the number of rows and columns (the standard's M = Q), at most 32.
+ * `probabilities` are those of rank M, M − 1 and less; by default the exact ones.
  */
 export function rank(
   bits: Uint8Array,
@@ -44,7 +44,7 @@ export function rank(
   return judgeRank(N, F_M, F_M1, probabilities);
 }
 
-/** The test from the number of matrices of full rank and of one less, of `N`. */
+/** Computes the test from the numbers of matrices, of `N`, with full rank and with one less. */
 export function judgeRank(
   N: number,
   F_M: number,
@@ -76,9 +76,9 @@ export function rankProbabilities(M: number): [number, number, number] {
 }
 
 /**
- * Rank over GF(2) of the M rows of M bits that begin at `start`.
- * Each row is reduced by the rows kept so far, of which every one has its own leading bit; what is
- * left is independent of them, or zero. (Appendix F.1 eliminates forward and backward instead.)
+ * Returns the rank over GF(2) of the M rows of M bits that begin at `start`.
+ * Each row is reduced by the rows kept so far, which all have different leading bits. The remainder is
+ * independent of them, or zero. (Appendix F.1 eliminates forward and backward instead.)
  */
 function matrixRank(bits: Uint8Array, start: number, M: number): number {
   const kept = new Int32Array(M);

@@ -21,15 +21,15 @@ export function runs(bits: Uint8Array): TestResult {
 }
 
 /**
- * The test from the number of ones and the number of runs V_n of `n` bits.
- * `statistics.prerequisite_met` is false when the frequency test already failed: then p is 0.
+ * Computes the test from the number of ones and the number of runs V_n of `n` bits.
+ * `statistics.prerequisite_met` is false, and p is 0, if the share of ones is already too far from 1/2.
  */
 export function judgeRuns(n: number, ones: number, V_n: number): TestResult {
   // Step 1: π, the share of ones.
   const pi = ones / n;
 
-  // Step 2: with |π − 1/2| ≥ τ = 2/√n the test is not run and p = 0. The NIST program says > τ; the
-  // text is followed. In integers: (2·ones − n)² ≥ 16 n.
+  // Step 2: with |π − 1/2| ≥ τ = 2/√n the test is not run and p = 0. The NIST program says > τ; we follow
+  // the text. In integers: (2·ones − n)² ≥ 16 n.
   const prerequisite_met = (2 * ones - n) ** 2 < 16 * n;
   if (!prerequisite_met) {
     return { pValues: [0], statistics: { ones, pi, V_n, prerequisite_met } };

@@ -26,7 +26,7 @@ export function serial(bits: Uint8Array, { m = SERIAL_M }: { m?: number } = {}):
   return judgeSerial(n, m, [sumOfSquares(nu_m), sumOfSquares(nu_m1), sumOfSquares(nu_m2)]);
 }
 
-/** The test from Σ ν² over the patterns of m, m − 1 and m − 2 bits of the ring of `n` bits. */
+/** Computes the test from Σ ν² over the patterns of m, m − 1 and m − 2 bits of the ring of `n` bits. */
 export function judgeSerial(
   n: number,
   m: number,
@@ -37,7 +37,7 @@ export function judgeSerial(
     (sum, shorter) => (2 ** (m - shorter) * sum - n * n) / n,
   ) as [number, number, number];
 
-  // Step 4: ∇ψ² = ψ²_m − ψ²_{m−1}, ∇²ψ² = ψ²_m − 2ψ²_{m−1} + ψ²_{m−2}. Both are sums of squares; a
+  // Step 4: ∇ψ² = ψ²_m − ψ²_{m−1}, ∇²ψ² = ψ²_m − 2ψ²_{m−1} + ψ²_{m−2}. Both are sums of squares, so a
   // rounding error must not make them negative.
   const del1 = Math.max(0, psi2_m - psi2_m1);
   const del2 = Math.max(0, psi2_m - 2 * psi2_m1 + psi2_m2);
@@ -50,7 +50,7 @@ export function judgeSerial(
   };
 }
 
-/** Σ ν² ≤ n² is an exact integer up to n = 2^26, so that only what follows rounds. */
+/** Returns Σ ν² ≤ n², an exact integer up to n = 2^26, so only later steps round. */
 function sumOfSquares(nu: Uint32Array): number {
   let sum = 0;
   for (const count of nu) sum += count * count;

@@ -1,7 +1,7 @@
 /**
  * Maurer's "universal statistical" test. SP 800-22 Rev. 1a §2.9, §3.9.
  *
- * Can the sequence be compressed much? Measured by how far back each block of L bits was last seen.
+ * Can the sequence be compressed much? The measure is the distance to the last block with the same L bits.
  */
 import { UNIVERSAL_ROWS } from '../constants.ts';
 import { assertInteger, assertLengthBits, type TestResult } from '../result.ts';
@@ -15,8 +15,8 @@ const LARGEST_L = 16;
 export const UNIVERSAL_MINIMUM_BITS = 387_840;
 
 /**
- * `L` and `Q` follow from the length (§2.9.7, Q = 10 · 2^L) unless given. `sigma` replaces step 5's
- * standard deviation of f_n, which the worked example of §2.9.4 does.
+ * Runs the test. By default `L` and `Q` follow from the length (§2.9.7, Q = 10 · 2^L). `sigma` replaces
+ * step 5's standard deviation of f_n, as the worked example of §2.9.4 does.
  */
 export function universal(
   bits: Uint8Array,
@@ -33,7 +33,7 @@ export function universal(
   assertInteger('L', L, 1, LARGEST_L);
   assertInteger('Q', Q, 1, 2 ** 26);
   assertLengthBits(bits, (Q + 1) * L);
-  // Step 1: Q blocks to initialise, K blocks to test; the bits left over are discarded.
+  // Step 1: Q blocks to initialise, K blocks to test; the remaining bits are discarded.
   const K = Math.floor(bits.length / L) - Q;
 
   // Steps 2 to 4: sum of log2 of the distance to the last block of the same value.
@@ -41,7 +41,7 @@ export function universal(
   return judgeUniversal({ L, Q, K, sum, ...(givenSigma !== undefined && { givenSigma }) });
 }
 
-/** The test from the sum of log2 of the distances, over K blocks of L bits behind the first Q. */
+/** Computes the test from the sum of log2 of the distances, over K blocks of L bits after the first Q. */
 export function judgeUniversal({
   L,
   Q,
@@ -68,12 +68,12 @@ export function judgeUniversal({
   return { pValues: [p], statistics: { L, Q, K, sum, f_n, sigma } };
 }
 
-/** §2.9.7: Q = 10 · 2^L blocks, so that each value is likely to be seen before it counts. */
+/** §2.9.7: returns Q = 10 · 2^L blocks, so that each value is likely to occur before it counts. */
 export function universalInitialBlocks(L: number): number {
   return 10 * 2 ** L;
 }
 
-/** §2.9.7: the largest L whose row the sequence reaches; 6 for shorter ones. */
+/** §2.9.7: returns the largest L whose minimum length the sequence reaches; 6 for shorter ones. */
 export function universalBlockLength(n: number): number {
   let L = SMALLEST_L;
   while (L < LARGEST_L && n >= (UNIVERSAL_ROWS.get(L + 1)?.minimumBits ?? Infinity)) L++;
@@ -81,8 +81,8 @@ export function universalBlockLength(n: number): number {
 }
 
 /**
- * T_j is the number of the last block (from 1) with value j, 0 before its first occurrence: the
- * distance is then the block's own number, as in the NIST program.
+ * Returns the sum. T_j is the number of the last block (from 1) with value j, and 0 before its first
+ * occurrence: the distance is then the block's own number, as in the NIST program.
  */
 function sumOfLogDistances(bits: Uint8Array, L: number, Q: number, K: number): number {
   const T = new Uint32Array(2 ** L);
@@ -92,7 +92,7 @@ function sumOfLogDistances(bits: Uint8Array, L: number, Q: number, K: number): n
     let block = 0;
     for (let b = (i - 1) * L; b < i * L; b++) block = (block << 1) | bits[b];
     if (i > Q) {
-      // Kahan summation: `lost` is what the last addition rounded away. Without it p is off by 1e-10.
+      // Kahan summation: `lost` is the rounding error of the last addition. Without it p is off by 1e-10.
       const term = Math.log2(i - T[block]) - lost;
       const next = sum + term;
       lost = next - sum - term;
