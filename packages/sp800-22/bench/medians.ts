@@ -1,4 +1,4 @@
-/** Times works that take turns, so that a noisy machine is noisy for all of them. */
+/** Times several functions in alternation, so that noise of the machine affects all of them. */
 import { median } from '../../../bench/results.ts';
 
 const ROUND_RUNS = 10;
@@ -11,8 +11,8 @@ function timeUs(work: () => void): number {
 }
 
 /**
- * Medians in µs of each of the works. They take turns in rounds of `ROUND_RUNS`. The first run of a round is not
- * counted, because it finds the caches full of the other work. `before` runs before each, untimed.
+ * Returns the median time of each function in µs. They alternate in rounds of `ROUND_RUNS` runs. The first run of a
+ * round does not count, because the caches are full of the other functions. `before` runs before each run, untimed.
  */
 export function medians(works: readonly (() => void)[], runs: number, before = () => {}): number[] {
   const times = works.map(() => [] as number[]);

@@ -1,13 +1,13 @@
 /**
- * The statistical suite: plain against kernels, per test and in all, on one core, and sequences a
- * second on all of them.
+ * Benchmark of the statistical suite: plain against kernels, per test and in total, on one core; and
+ * sequences per second on all cores.
  *
  *   node packages/sp800-22/bench/suite.ts [--runs N] [--seconds N] [--threads N] [--save]
  *
- * For one core, pin it: taskset -c 1 node packages/sp800-22/bench/suite.ts --threads 1. Outputs are compared
- * before anything is timed. Figures are medians of N runs (at least 50) after the engine has compiled
- * everything for good; plain and kernels take turns. The one core's total counts everything
- * from packed bytes to the report: copying in, counting, 188 p-values, wiping.
+ * To use one core, pin it: taskset -c 1 node packages/sp800-22/bench/suite.ts --threads 1. The benchmark
+ * compares the outputs first. Figures are medians of N runs (at least 50) after the engine has fully
+ * optimised the code; plain and kernels alternate. The total of one core includes everything from
+ * packed bytes to the report: copying in, counting, 188 p-values, wiping.
  */
 import { createCipheriv, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -38,7 +38,7 @@ function sample(n: number): Buffer {
   return cipher.update(Buffer.alloc(Math.ceil(n / 8)));
 }
 
-/** Throws unless both give the same verdicts, and p-values within 1e-9. */
+/** Throws unless both give the same verdicts and p-values within 1e-9. */
 function assertEqual(n: number): void {
   const bytes = sample(n);
   const [fast, plain] = [runPackedSuite(bytes, { bits: n }), runSuite(unpackBits(bytes, n))];
@@ -61,7 +61,7 @@ interface Row {
   readonly kernelsUs: number;
 }
 
-/** One test's counting and judging; what tests share is counted for each that needs it. */
+/** Times the counting and judging of one test. Counts that tests share are included for each of them. */
 function timeTest(name: TestName, n: number, runs: number, module: KernelModule): Row {
   const bytes = sample(n);
   const bits = unpackBits(bytes, n);
@@ -91,7 +91,7 @@ function timeTotal(n: number, runs: number): Row {
   return { name: 'all, from bytes to report', plainUs, kernelsUs };
 }
 
-/** The 188 p-values from counts that are there already. */
+/** Times the 188 p-values from existing counts. */
 function timePValues(n: number, runs: number, module: KernelModule): number {
   const bytes = sample(n);
   const dft = new DftKernel(module, n);
@@ -112,7 +112,7 @@ function timePValues(n: number, runs: number, module: KernelModule): number {
   return us;
 }
 
-/** The counts that are methods, with their results of now. */
+/** Returns the counts with each method replaced by its present result. */
 function recorded(counts: KernelCounts): object {
   const methods = Object.getOwnPropertyNames(KernelCounts.prototype) as (keyof KernelCounts)[];
   const results: [string, () => unknown][] = [];
@@ -126,7 +126,7 @@ function recorded(counts: KernelCounts): object {
   return Object.fromEntries(results);
 }
 
-/** Of those that take any. */
+/** Arguments of the methods that take any. */
 const ARGUMENTS: Partial<Record<keyof KernelCounts, readonly number[]>> = {
   longestRuns: [10_000, 10, 16],
   sumOfLogDistances: [7, 1280, 100_000],
@@ -149,7 +149,7 @@ parentPort.once('message', (seconds) => {
 });
 `;
 
-/** Sequences a second of `threads` threads together. */
+/** Returns the sequences per second of `threads` threads together. */
 async function throughput(n: number, threads: number, seconds: number): Promise<number> {
   const door = new URL('../src/index.ts', import.meta.url).href;
   const code = new URL(`data:text/javascript,${encodeURIComponent(WORKER)}`);

@@ -1,15 +1,15 @@
-/** Bits across byte and word boundaries, and sums across lanes. */
+/** Reads bits across byte and word boundaries, and sums lanes. */
 
-/** The 57 bits or more from bit `i` of the memory at `base` on, the first lowest. */
+/** Returns at least 57 bits from bit `i` of the memory at `base` on, the first lowest. */
 @inline
 export function bitsAt(base: usize, i: usize): u64 {
   return load<u64>(base + (i >> 3)) >> (<u64>i & 7);
 }
 
 /**
- * For each of the 128 bits at `p`: whether eight ones begin there. Reads 24 bytes.
- * Within a word of 64 bits, AND with a shifted self finds runs of 2, 4 and 8; its upper bits see
- * zeros come in, and are taken from the word that begins a byte later.
+ * Returns, for each of the 128 bits at `p`, whether eight ones begin there. Reads 24 bytes.
+ * In a word of 64 bits, AND with its shifted self finds runs of 2, 4 and 8. Zeros are shifted into the
+ * upper bits, so these come from the word that begins a byte later.
  */
 @inline
 export function onesFrom(p: usize): v128 {
@@ -23,7 +23,7 @@ function runsOfEight(words: v128): v128 {
   return v128.and(four, i64x2.shr_u(four, 4));
 }
 
-/** The sum of the four lanes, modulo 2^32. */
+/** Returns the sum of the four lanes, modulo 2^32. */
 @inline
 export function sumOfLanes(lanes: v128): u32 {
   return (

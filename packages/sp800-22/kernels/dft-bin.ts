@@ -1,14 +1,14 @@
-/** One bin of the transform in double precision, for those that f32 cannot tell from T. */
+/** One bin of the transform in double precision, for bins that f32 cannot distinguish from T. */
 import { BIN_ROTATIONS, BIN_SUMS, BIN_SUMS_SIZE } from './dft-memory';
 import { INPUT } from './memory';
 
-/** Bits taken at once: four bytes, each with its table of sums. */
+/** Bits per step: four bytes, each with its table of sums. */
 const GROUP = 32;
-/** Parts of the sequence that go side by side, so that one's latency hides behind the others. */
+/** Parts of the sequence that are processed side by side, to hide the latency of each. */
 const PARTS = 8;
 
 /**
- * |S_k|² of the `n` bits, a multiple of 32. `BIN_ROTATIONS` MUST hold, as pairs of f64, W^(kj) for
+ * Returns |S_k|² of the `n` bits, a multiple of 32. `BIN_ROTATIONS` MUST hold, as pairs of f64, W^(kj) for
  * j = 0 … 31, then W^(32k), then W^(32kL), L = ⌊n / 32 / 8⌋.
  *
  * S_k = Σ_g s(group g) W^(32kg) by Horner's rule, from the last group to the first.
@@ -28,7 +28,7 @@ export function binSquared(n: usize): f64 {
   let s5 = s0;
   let s6 = s0;
   let s7 = s0;
-  // The last part has what is left.
+  // The last part has the remaining groups.
   for (let p = INPUT + ((groups - 1) << 2); p >= INPUT + part * PARTS; p -= 4) {
     s7 = f64x2.add(rotate(s7, wRe, wIm), sumOf(p));
   }
@@ -55,7 +55,7 @@ export function binSquared(n: usize): f64 {
   return f64x2.extract_lane(squares, 0) + f64x2.extract_lane(squares, 1);
 }
 
-/** Σ ±W^(kj) over the bits of each value of byte `index`: from that without its lowest one. */
+/** Writes Σ ±W^(kj) over the bits of each value of byte `index`, from the sum for the value without its lowest one. */
 function tabulateSums(index: usize): void {
   const rotations = BIN_ROTATIONS + (index << 7);
   const sums = BIN_SUMS + index * BIN_SUMS_SIZE;
@@ -69,7 +69,7 @@ function tabulateSums(index: usize): void {
   }
 }
 
-/** s of the group at `p`. */
+/** Returns s of the group at `p`. */
 @inline
 function sumOf(p: usize): v128 {
   const bits = <usize>load<u32>(p);
@@ -80,13 +80,13 @@ function sumOf(p: usize): v128 {
   return f64x2.add(f64x2.add(s0, s1), f64x2.add(s2, s3));
 }
 
-/** The imaginary factor of `rotate`: −y, y. */
+/** Returns the imaginary factor of `rotate`: −y, y. */
 @inline
 function timesI(y: f64): v128 {
   return f64x2.replace_lane(f64x2.splat(-y), 1, y);
 }
 
-/** The complex product s·w. */
+/** Returns the complex product s·w. */
 @inline
 function rotate(s: v128, wRe: v128, wIm: v128): v128 {
   const exchanged = v128.shuffle<u64>(s, s, 1, 0);

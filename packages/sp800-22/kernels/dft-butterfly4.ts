@@ -1,14 +1,14 @@
 /**
  * The butterflies of four, level by level.
  *
- * They are bound by the vector units and by the 16 registers there are: 24 operations with fused
- * multiply-add, which makes a difference x − y of x and x + y, so that a product is the addend of a
- * multiply-add and never a number of its own; 34 without, where that costs more.
+ * The vector units and the 16 registers limit their speed. With fused multiply-add they take 24
+ * operations: a difference x − y is computed from x and x + y, so that each product is part of a
+ * multiply-add. Without it they take 34, because that would cost more.
  *
- * `fused` is 1 or 0. It is a parameter, and not asked of the compiler, because of what it does to
- * the order: Binaryen moves each value right before its first use, but not across a condition that
- * it has yet to resolve. In the order written here nothing has to leave the registers: measured, a
- * third less time.
+ * `fused` is 1 or 0. It is a parameter and not a compile-time question because of the order of
+ * operations: Binaryen moves each value right before its first use, but not across a condition that
+ * it has not yet resolved. In the order written here no value has to leave the registers: a third
+ * less time, measured.
  */
 import {
   addProductIm,
@@ -20,16 +20,16 @@ import {
   productRe,
 } from './dft-complex';
 
-/** Bytes of the factors γ, γ², γ³ of a node, as vectors and as the same values for all lanes. */
+/** Bytes of the factors γ, γ², γ³ of a node: as vectors, and as single values for all lanes. */
 export const LANE_NODE: usize = 96;
 export const NODE: usize = 24;
 
-/** Positions that go through the entry and two levels together, 16 such groups at a time. */
+/** Positions that pass the entry and two levels together, 16 such groups at a time. */
 export const TILE: usize = 16;
 
 /**
  * One butterfly: from a_0 … a_3 to the remainders modulo x^(m/4) − γ, + γ, + iγ, − iγ, in this
- * order, the last two negated (only |S| counts).
+ * order. The last two are negated, because only |S| matters.
  */
 @inline
 export function butterfly(
@@ -108,7 +108,7 @@ export function butterfly(
 
 /**
  * Splits a node in place: its quarters, and then the remainders of its children, are `quarter`
- * bytes apart at `start`. `count` butterflies, an even number. Factors of its own for each lane.
+ * bytes apart at `start`. `count` is the even number of butterflies. Each lane has its own factors.
  */
 export function split4(start: usize, quarter: usize, count: usize, factors: usize): void {
   const gRe = v128.load(factors);
@@ -139,7 +139,7 @@ export function split4(start: usize, quarter: usize, count: usize, factors: usiz
   }
 }
 
-/** As `split4` for m = 4096, from a tile at `from` to remainders 32 KiB apart at `to`. */
+/** Like `split4` for m = 4096, from a tile at `from` to remainders 32 KiB apart at `to`. */
 export function moveAndSplit(from: usize, to: usize, factors: usize): void {
   const gRe = v128.load(factors);
   const gIm = v128.load(factors, 16);
@@ -159,7 +159,7 @@ export function moveAndSplit(from: usize, to: usize, factors: usize): void {
   }
 }
 
-/** The level of m = 64; the twist makes the factors of all lanes equal. */
+/** Computes the level of m = 64; the twist makes the factors of all lanes equal. */
 export function twistAndSplit(start: usize, factors: usize, twist: usize): void {
   twistAndSplitWith(FUSED, start, factors, twist);
 }
@@ -247,7 +247,7 @@ function twistAndSplitWith(fused: i32, start: usize, factors: usize, twist: usiz
   }
 }
 
-/** The level of m = 16, of four nodes. */
+/** Computes the level of m = 16 for four nodes. */
 export function split16(start: usize, factors: usize): void {
   const two = loadTwo();
   const end = start + 2048;

@@ -1,4 +1,4 @@
-/** The butterflies of five, and the last level of the tree for n = 10^6. As dft-butterfly4.ts. */
+/** The butterflies of five, and the last level of the tree for n = 10^6. See dft-butterfly4.ts. */
 import {
   addProductIm,
   addProductRe,
@@ -21,11 +21,11 @@ import {
   tally,
 } from './dft-threshold';
 
-/** Bytes of the factors γ … γ⁴ of a node, as vectors and as the same values for all lanes. */
+/** Bytes of the factors γ … γ⁴ of a node: as vectors, and as single values for all lanes. */
 export const LANE_NODE: usize = 128;
 export const NODE: usize = 32;
 
-/** cos 72°, cos 144°, sin 72°, sin 144° / sin 72°: in memory for the reason `loadTwo` gives. */
+/** cos 72°, cos 144°, sin 72°, sin 144° / sin 72°, in memory for the same reason as in `loadTwo`. */
 const PENTAGON: usize = memory.data<f32>(
   [
     0.30901699437494745, 0.30901699437494745, 0.30901699437494745, 0.30901699437494745,
@@ -48,7 +48,7 @@ export function twistAll(start: usize, twist: usize): void {
   }
 }
 
-/** A coefficient, or for a leaf its place above the low end of the band. */
+/** Stores a coefficient, or for a leaf its distance above the low end of the band. */
 @inline
 function put(leaf: bool, p: usize, re: v128, im: v128): void {
   if (leaf) {
@@ -161,7 +161,7 @@ function butterfly(
 
 /**
  * Splits a node: its fifths are `fifth` bytes apart at `from`, the remainders `toFifth` bytes apart
- * at `to`, which may be the same place. `count` butterflies.
+ * at `to`, which may be the same place. `count` is the number of butterflies.
  */
 export function split5(
   from: usize,
@@ -183,7 +183,7 @@ export function split5(
   }
 }
 
-/** As `split5` in place, with factors shared by the lanes. */
+/** Like `split5` in place, with factors that the lanes share. */
 @inline
 export function splitShared(from: usize, fifth: usize, count: usize, factors: usize): void {
   const end = from + (count << 5);
@@ -195,7 +195,7 @@ export function splitShared(from: usize, fifth: usize, count: usize, factors: us
   }
 }
 
-/** The level of m = 5 of 25 nodes: the values of 125 bins, which are compared and not kept. */
+/** Computes the level of m = 5 for 25 nodes: the values of 125 bins, which are compared and not kept. */
 export function countLeaves(start: usize, factors: usize): void {
   const v = WORKSPACE;
   let below = i8x16.splat(0);
@@ -224,7 +224,7 @@ export function countLeaves(start: usize, factors: usize): void {
   else tally(below, belowLast);
 }
 
-/** As `countLeaves`, by keeping the values. */
+/** Like `countLeaves`, but keeps the values. */
 function scanLeaves(start: usize, factors: usize): void {
   const end = start + 125 * 32;
   for (let p = start, f = factors; p < end; p += 160, f += NODE) {

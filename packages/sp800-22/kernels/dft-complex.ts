@@ -1,12 +1,12 @@
 /**
- * Multiply-adds of four lanes of f32, fused in the build that has them: one rounding instead of
- * two, and one instruction. A complex product takes four calls, two for each part.
+ * Multiply-adds of four lanes of f32. The build with fused ones has one rounding instead of two, and
+ * one instruction. A complex product takes four calls, two for each part.
  */
 
-/** Whether there is fused multiply-add, 1 or 0. */
+/** 1 if the build has fused multiply-add, else 0. */
 export const FUSED: i32 = isDefined(FUSED_MULTIPLY_ADD) ? 1 : 0;
 
-/** a·b + c. */
+/** Returns a·b + c. */
 @inline
 export function multiplyAdd(a: v128, b: v128, c: v128): v128 {
   return isDefined(FUSED_MULTIPLY_ADD)
@@ -14,7 +14,7 @@ export function multiplyAdd(a: v128, b: v128, c: v128): v128 {
     : f32x4.add(c, f32x4.mul(a, b));
 }
 
-/** c − a·b. */
+/** Returns c − a·b. */
 @inline
 export function multiplySubtract(a: v128, b: v128, c: v128): v128 {
   return isDefined(FUSED_MULTIPLY_ADD)
@@ -22,25 +22,25 @@ export function multiplySubtract(a: v128, b: v128, c: v128): v128 {
     : f32x4.sub(c, f32x4.mul(a, b));
 }
 
-/** The real part of x·w. */
+/** Returns the real part of x·w. */
 @inline
 export function productRe(xRe: v128, xIm: v128, wRe: v128, wIm: v128): v128 {
   return multiplySubtract(xIm, wIm, f32x4.mul(xRe, wRe));
 }
 
-/** The imaginary part of x·w. */
+/** Returns the imaginary part of x·w. */
 @inline
 export function productIm(xRe: v128, xIm: v128, wRe: v128, wIm: v128): v128 {
   return multiplyAdd(xIm, wRe, f32x4.mul(xRe, wIm));
 }
 
-/** The real part of y + x·w. */
+/** Returns the real part of y + x·w. */
 @inline
 export function addProductRe(yRe: v128, xRe: v128, xIm: v128, wRe: v128, wIm: v128): v128 {
   return multiplySubtract(xIm, wIm, multiplyAdd(xRe, wRe, yRe));
 }
 
-/** The imaginary part of y + x·w. */
+/** Returns the imaginary part of y + x·w. */
 @inline
 export function addProductIm(yIm: v128, xRe: v128, xIm: v128, wRe: v128, wIm: v128): v128 {
   return multiplyAdd(xIm, wRe, multiplyAdd(xRe, wIm, yIm));
@@ -48,7 +48,7 @@ export function addProductIm(yIm: v128, xRe: v128, xIm: v128, wRe: v128, wIm: v1
 
 const TWO: usize = memory.data<f32>([2, 2, 2, 2], 16);
 
-/** 2 in all lanes. From memory, as V8 makes a constant anew at each use, in three instructions. */
+/** Returns 2 in all lanes. It comes from memory, because V8 rebuilds a constant at each use, in three instructions. */
 @inline
 export function loadTwo(): v128 {
   return v128.load(TWO);

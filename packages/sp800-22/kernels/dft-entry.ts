@@ -1,6 +1,6 @@
 /**
- * From table rows to the remainders of the two jobs of a pair, and of class 16: the first six
- * levels of the tree (dft.ts), nearly all of it additions.
+ * The first six levels of the tree (dft.ts), nearly all additions: from table rows to the remainders
+ * of the two jobs of a pair, and of class 16.
  */
 import { addProductIm, addProductRe, loadTwo, multiplySubtract } from './dft-complex';
 import {
@@ -14,14 +14,14 @@ import {
   WORDS,
 } from './dft-memory';
 
-/** Makes c the class in work. */
+/** Makes c the current class. */
 export function selectClass(c: usize): void {
   memory.copy(CLASS_SUMS, BYTE_SUMS + c * BYTE_SUMS_SIZE, BYTE_SUMS_SIZE);
 }
 
 /**
- * Coefficients of both jobs of the pair of classes c, for `count` positions whose offsets are at
- * `source`. Four values a_q = Σ_j x_(i+qm+jn/16) W^(kjn/16), the last two times γ², come from the
+ * Computes the coefficients of both jobs of the pair of classes c, for `count` positions whose offsets
+ * are at `source`. Four values a_q = Σ_j x_(i+qm+jn/16) W^(kjn/16), the last two times γ², come from the
  * tables; u = a_0 + γ²a_2 and w = a_1 + γ²a_3 make u + γw (k = c + 4·lane) and −(u − γw) (k + 32).
  */
 export function addPairs(
@@ -79,7 +79,7 @@ function addPairsOf(
   }
 }
 
-/** The sum of a word from the rows of its bytes. The factor between them is W^(kn/2) = (−1)^c. */
+/** Returns the sum of a word from the rows of its bytes. The factor between them is W^(kn/2) = (−1)^c. */
 @inline
 function wordRe(odd: bool, low: usize, high: usize): v128 {
   return odd
@@ -94,7 +94,7 @@ function wordIm(odd: bool, low: usize, high: usize): v128 {
     : f32x4.add(v128.load(low, CLASS_SUMS + 16), v128.load(high, CLASS_SUMS + 16));
 }
 
-/** The same times γ². */
+/** Returns the same times γ². */
 @inline
 function timesG2Re(odd: bool, low: usize, high: usize): v128 {
   return odd
@@ -110,7 +110,7 @@ function timesG2Im(odd: bool, low: usize, high: usize): v128 {
 }
 
 /**
- * Class 16 from `WORDS`: W^(16n/64) = −i, so that with the ones p_q of word i + qm the coefficient
+ * Computes class 16 from `WORDS`. As W^(16n/64) = −i, with the ones p_q of word i + qm the coefficient
  * is 2(p_0 − p_2) − 2i(p_1 − p_3). Eight positions at once.
  */
 export function sumClass16(m: usize): void {
@@ -128,13 +128,13 @@ export function sumClass16(m: usize): void {
   }
 }
 
-/** The number of ones of each of the eight words at `p`. */
+/** Returns the number of ones of each of the eight words at `p`. */
 @inline
 function ones(p: usize): v128 {
   return i16x8.extadd_pairwise_i8x16_u(i8x16.popcnt(v128.load(p)));
 }
 
-/** x·w + y for a coefficient x of class 16 at `p`, the same in all lanes. */
+/** Returns x·w + y for a coefficient x of class 16 at `p`, the same in all lanes. */
 @inline
 export function addClass16Re(y: v128, p: usize, wRe: v128, wIm: v128): v128 {
   const re = v128.load32_splat(p);

@@ -22,7 +22,7 @@ import {
   tally,
 } from './dft-threshold';
 
-/** The level of m = 4 of 16 nodes: 64 bins in each lane. */
+/** Computes the level of m = 4 for 16 nodes: 64 bins in each lane. */
 export function countLeaves(start: usize, factors: usize): void {
   countLeavesWith(FUSED, start, factors);
 }
@@ -106,7 +106,7 @@ function countLeavesWith(fused: i32, start: usize, factors: usize): void {
   else tally(below, i32x4.splat(0));
 }
 
-/** As `countLeaves`, by keeping the values in place of the coefficients. */
+/** Like `countLeaves`, but keeps the values in place of the coefficients. */
 function scanLeaves(start: usize, factors: usize): void {
   const end = start + 2048;
   for (let p = start, f = factors; p < end; p += 128, f += NODE) {

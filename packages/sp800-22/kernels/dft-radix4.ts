@@ -28,7 +28,7 @@ import {
 } from './dft-memory';
 import { finishJob, startJob } from './dft-threshold';
 
-/** Both jobs of the pair of classes c. */
+/** Counts both jobs of the pair of classes c. */
 export function countPair4(c: usize): void {
   selectClass(c);
   const plusFactors = LANE_FACTORS + c * 2 * LANE_FACTORS_SIZE;
@@ -45,7 +45,7 @@ export function countPair4(c: usize): void {
   countJob(<i32>(c * 2 + 1), MINUS, 16, c == 0);
 }
 
-/** The levels of m = 16384 and 4096 for TILE positions of each of the 16 nodes below. */
+/** Computes the levels of m = 16384 and 4096 for TILE positions of each of the 16 nodes below. */
 function splitTile(tile: usize, factors: usize, target: usize): void {
   split4(tile, TILE * 128, TILE * 4, factors);
   for (let node: usize = 0; node < 4; node++) {
@@ -54,7 +54,7 @@ function splitTile(tile: usize, factors: usize, target: usize): void {
   }
 }
 
-/** Class 16: the residues 16, 80, 144 and 208 modulo 256 in the four lanes, 4096 coefficients. */
+/** Counts class 16: the residues 16, 80, 144 and 208 modulo 256 in the four lanes, 4096 coefficients. */
 export function countClass16In4(): void {
   const w1Re = v128.load(APART_FACTORS, 32);
   const w1Im = v128.load(APART_FACTORS, 48);
@@ -80,7 +80,7 @@ export function countClass16In4(): void {
   countJob(8, PLUS, 4, false);
 }
 
-/** The levels from m = 1024 down, for the first `nodes` nodes of a job at `start`. */
+/** Computes and counts the levels from m = 1024 down, for the first `nodes` nodes of a job at `start`. */
 function countJob(job: i32, start: usize, nodes: usize, ownMirror: bool): void {
   const factors = LANE_FACTORS + <usize>job * LANE_FACTORS_SIZE;
   const twist = TWISTS + <usize>job * TWISTS_SIZE;
@@ -101,7 +101,7 @@ function count1024(p: usize, node: usize, factors: usize, twist: usize): void {
   }
 }
 
-/** From m = 64 on the lanes share their factors. */
+/** Counts from m = 64 on, where the lanes share their factors. */
 function count64(p: usize, node: usize, twist: usize): void {
   twistAndSplit(p, NODE_FACTORS_3 + node * NODE, twist);
   split16(p, NODE_FACTORS_2 + node * 4 * NODE);

@@ -27,10 +27,10 @@ import {
 } from './dft-memory';
 import { finishJob, startJob } from './dft-threshold';
 
-/** Positions that go through the entry and two levels together, 25 such groups at a time. */
+/** Positions that pass the entry and two levels together, 25 such groups at a time. */
 const TILE: usize = 25;
 
-/** Both jobs of the pair of classes c. */
+/** Counts both jobs of the pair of classes c. */
 export function countPair5(c: usize): void {
   selectClass(c);
   const plusFactors = LANE_FACTORS + c * 2 * LANE_FACTORS_SIZE;
@@ -47,7 +47,7 @@ export function countPair5(c: usize): void {
   countJob(<i32>(c * 2 + 1), MINUS, 25, 4, c == 0);
 }
 
-/** The levels of m = 15625 and 3125 for TILE positions of each of the 25 nodes below. */
+/** Computes the levels of m = 15625 and 3125 for TILE positions of each of the 25 nodes below. */
 function splitTile(tile: usize, factors: usize, target: usize): void {
   const node = TILE * 5 * 32;
   split5(tile, tile, node, node, TILE * 5, factors);
@@ -58,8 +58,8 @@ function splitTile(tile: usize, factors: usize, target: usize): void {
 }
 
 /**
- * Class 16, of 3125 coefficients for each of the residues 16 + 64t modulo 320: t = 0 … 3 in the
- * lanes of job 8, t = 4 in the first of job 9.
+ * Counts class 16, with 3125 coefficients for each of the residues 16 + 64t modulo 320: t = 0 … 3 in
+ * the lanes of job 8, t = 4 in the first lane of job 9.
  */
 export function countClass16In5(): void {
   takeApart(8);
@@ -86,7 +86,7 @@ function takeApart(job: usize): void {
   split5(PLUS, PLUS, 625 * 32, 625 * 32, 625, factors);
 }
 
-/** The levels from m = 625 down, for the first `nodes` nodes of a job at `start`. */
+/** Computes and counts the levels from m = 625 down, for the first `nodes` nodes of a job at `start`. */
 function countJob(job: i32, start: usize, nodes: usize, lanes: i32, ownMirror: bool): void {
   const factors = LANE_FACTORS + <usize>job * LANE_FACTORS_SIZE;
   const twist = TWISTS + <usize>job * TWISTS_SIZE;
@@ -99,7 +99,7 @@ function countJob(job: i32, start: usize, nodes: usize, lanes: i32, ownMirror: b
   finishJob(ownMirror);
 }
 
-/** From m = 125 on the lanes share their factors. */
+/** Counts from m = 125 on, where the lanes share their factors. */
 function count125(p: usize, node: usize, twist: usize): void {
   twistAll(p, twist);
   splitShared(p, 25 * 32, 25, NODE_FACTORS_3 + node * NODE);

@@ -1,23 +1,23 @@
 /**
- * The last stage: which |S_k|² are below T². The transform is in f32, the count is exact: what is
- * below T² by more than the band is counted here; what is within the band is listed, and computed
- * again in double precision (dft-bin.ts).
+ * The last stage: counts the |S_k|² below T². The transform is in f32, but the count is exact. Values
+ * below the band are counted here; values within the band are listed and computed again in double
+ * precision (dft-bin.ts).
  *
- * v = |S|² − (T² − band) is negative when the peak is surely below. Bits of floats that are not
- * negative order like the floats, and those of others are larger as unsigned integers: so the
- * unsigned minimum of many v tells whether any lies in the band, 0 ≤ v ≤ 2·band, and their signed
- * maximum is that of |S|².
+ * v = |S|² − (T² − band) is negative if the peak is surely below T². The bits of nonnegative floats have
+ * the same order as the floats, and those of negative floats are larger as unsigned integers. So the
+ * unsigned minimum of many v shows whether any is in the band, 0 ≤ v ≤ 2·band, and their signed maximum
+ * gives that of |S|².
  */
 import { multiplyAdd } from './dft-complex';
 import { TALLY, WORKSPACE } from './dft-memory';
 import { PEAK_LIST, PEAK_LIST_LIMIT, PEAKS } from './memory';
 
-/** Of the job in work: u16 counts of lanes 0 and 2, then of lanes 1 and 3; four of each. */
+/** For the current job: u16 counts of lanes 0 and 2, then of lanes 1 and 3; four of each. */
 const EVEN_LANES: usize = TALLY;
 const ODD_LANES: usize = TALLY + 16;
-/** Of the job in work: u32 counts of each lane. */
+/** For the current job: u32 counts of each lane. */
 const LANES: usize = TALLY + 32;
-/** Of all jobs: the maximum of v. */
+/** For all jobs: the maximum of v. */
 const HIGHEST: usize = TALLY + 48;
 
 let lowEnd: f32 = 0;
@@ -26,13 +26,13 @@ let job: i32 = 0;
 let jobStart: usize = 0;
 let jobLanes: i32 = 0;
 
-/** The band is from `low` to `high`, both included. */
+/** Starts the counts. The band is from `low` to `high`, both included. */
 export function startTally(low: f32, high: f32): void {
   lowEnd = low;
   bandBits = reinterpret<i32>(high - low);
 }
 
-/** What is tallied from here on belongs to job `number`: bins of the first `lanes` lanes. */
+/** Starts job `number`: later counts are its bins, in the first `lanes` lanes. */
 export function startJob(number: i32, start: usize, lanes: i32): void {
   job = number;
   jobStart = start;
@@ -45,7 +45,7 @@ export function minusLow(): v128 {
   return f32x4.splat(-lowEnd);
 }
 
-/** v, see above; `minus` is `minusLow()`. */
+/** Returns v (see above); `minus` is `minusLow()`. */
 @inline
 export function aboveLow(re: v128, im: v128, minus: v128): v128 {
   return multiplyAdd(im, im, multiplyAdd(re, re, minus));
@@ -53,7 +53,7 @@ export function aboveLow(re: v128, im: v128, minus: v128): v128 {
 
 /**
  * Adds one to byte 4j + lane of `below` for each of four v_j that is negative. Narrowing saturates,
- * so signs stay.
+ * so it keeps the signs.
  */
 @inline
 export function addBelow(below: v128, v0: v128, v1: v128, v2: v128, v3: v128): v128 {
@@ -73,13 +73,13 @@ export function keepHighest(highest: v128): void {
   v128.store(HIGHEST, highest);
 }
 
-/** Whether a minimum of v, as an unsigned number, lies in the band. */
+/** Reports whether a minimum of v, as an unsigned number, is in the band. */
 @inline
 export function isInBand(nearest: v128): bool {
   return v128.any_true(i32x4.le_u(nearest, i32x4.splat(bandBits)));
 }
 
-/** Counts a block without bins in the band: `below` of `addBelow`, and one more count per lane. */
+/** Counts a block without bins in the band: `below` from `addBelow`, and one more count per lane. */
 @inline
 export function tally(below: v128, perLane: v128): void {
   const even = v128.and(below, i16x8.splat(0xff));
@@ -88,7 +88,7 @@ export function tally(below: v128, perLane: v128): void {
   v128.store(LANES, i32x4.add(v128.load(LANES), perLane));
 }
 
-/** Counts a block with bins in the band, and lists those; `count` vectors of S are at `start`. */
+/** Counts a block with bins in the band, and lists these bins. `count` vectors of S are at `start`. */
 export function scan(start: usize, count: usize): void {
   const end = start + (count << 5);
   for (let p = start; p < end; p += 32) {
@@ -107,7 +107,7 @@ function increment(p: usize): void {
 }
 
 /**
- * A bin is (job · 2^14 + index of the vector) · 4 + lane. Those beyond the limit are counted only.
+ * Lists a bin, (job · 2^14 + index of the vector) · 4 + lane. Beyond the limit it only counts bins.
  */
 function list(bin: u32): void {
   const length = load<u32>(PEAKS, 12);
@@ -115,7 +115,10 @@ function list(bin: u32): void {
   store<u32>(PEAKS, length + 1, 12);
 }
 
-/** Adds the counts of the job; its lane 0 apart when that class holds both bins of each pair. */
+/**
+ * Adds the counts of the job. With `ownMirror`, the class of lane 0 holds both bins of each pair and is
+ * added separately.
+ */
 export function finishJob(ownMirror: bool): void {
   for (let lane = 0; lane < jobLanes; lane++) {
     const place = ownMirror && lane == 0 ? PEAKS : PEAKS + 4;
@@ -129,7 +132,7 @@ function laneCount(lane: i32): u32 {
   return counted + load<u16>(counts, 12) + load<u32>(LANES + (<usize>lane << 2));
 }
 
-/** Hands back the largest |S|² of all. */
+/** Writes the largest |S|² to the results. */
 export function finishTally(): void {
   let highest = 0;
   for (let lane: usize = 0; lane < 4; lane++) {

@@ -1,17 +1,17 @@
 /**
- * From the bits in their order to the table rows of each position: the first step of dft-entry.ts.
+ * Turns the sequence into the table rows of each position: the first step of dft-entry.ts.
  */
 import { OFFSETS, WORDS, WORKSPACE } from './dft-memory';
 import { INPUT } from './memory';
 
 /** Rows of the transposition: bit i of row r is bit i + r·n/16 of the sequence. */
 const ROWS = 16;
-/** Positions transposed at once. */
+/** Positions per transposition. */
 const BLOCK = 128;
 
 /**
- * Fills `WORDS`: bit j of word i is bit i + j·n/16 of the sequence. Writes whole blocks, so up to
- * 127 words behind the last hold bits of other positions; n/16 MUST be a multiple of 4.
+ * Fills `WORDS`: bit j of word i is bit i + j·n/16 of the sequence. It writes whole blocks, so up to
+ * 127 words after the last hold bits of other positions. n/16 MUST be a multiple of 4.
  */
 export function transposeBits(n: usize): void {
   if (n % 128 == 0) transposeFromBytes(n / ROWS);
@@ -26,7 +26,7 @@ function transposeFromBytes(positions: usize): void {
   }
 }
 
-/** Every other row begins in the middle of a byte. */
+/** Transposes if every other row begins in the middle of a byte. */
 function transposeFromHalfBytes(positions: usize): void {
   for (let i: usize = 0; i < positions; i += BLOCK) {
     transposeRows(i, positions, WORKSPACE, true);
@@ -35,7 +35,7 @@ function transposeFromHalfBytes(positions: usize): void {
   }
 }
 
-/** 128 bits from bit `i` on; `i` MUST be a multiple of 8, or of 4 when `halfByte`. */
+/** Returns 128 bits from bit `i` on. `i` MUST be a multiple of 8, or of 4 with `halfByte`. */
 @inline
 function rowAt(i: usize, halfByte: bool): v128 {
   const p = INPUT + (i >> 3);
@@ -44,7 +44,7 @@ function rowAt(i: usize, halfByte: bool): v128 {
     : v128.load(p);
 }
 
-/** The bits in which b, and a shifted down, differ. */
+/** Returns the bits in which b and the shifted a differ. */
 @inline
 function swapMask(a: v128, b: v128, shift: i32, mask: v128): v128 {
   return v128.and(v128.xor(i64x2.shr_u(a, shift), b), mask);
@@ -109,7 +109,7 @@ function transposeRows(i: usize, distance: usize, target: usize, halfBytes: bool
   v128.store(target, v128.xor(a7, t), 224);
 }
 
-/** Transposes the 16 × 16 bytes of `WORKSPACE`: rotates the index of each, of 8 bits, by four. */
+/** Transposes the 16 × 16 bytes of `WORKSPACE`: rotates the 8-bit index of each by four. */
 @inline
 function shuffleBytes(target: usize): void {
   shuffle(WORKSPACE, WORKSPACE + 256);
@@ -136,7 +136,7 @@ function shuffle(from: usize, to: usize): void {
 
 /**
  * Fills `OFFSETS` from `WORDS`: for position i < m and q = 0 … 3 the two bytes of word i + qm, each
- * as the offset of its row. Eight positions at once, so up to 7 behind the last are written.
+ * as the offset of its row. It handles eight positions at once, so it writes up to 7 after the last.
  */
 export function computeOffsets(m: usize): void {
   const words = m << 1;
@@ -158,7 +158,7 @@ export function computeOffsets(m: usize): void {
   }
 }
 
-/** Two positions. A row has 32 bytes. */
+/** Writes two positions. A row has 32 bytes. */
 @inline
 function storeOffsets(p: usize, bytes: v128): void {
   v128.store(p, i16x8.shl(i16x8.extend_low_i8x16_u(bytes), 5));

@@ -12,22 +12,22 @@
  * one butterfly for each i, with factors γ^j that are the same for all i. The roots of x^m − W^(rm)
  * are the W^k with k ≡ r (mod n/m): a residue class of bins. Leaves have m = 1.
  *
- * Entry. The 64 classes r modulo 64 have m = n/64 and the remainders Σ_j W^(rjn/64) x_(i+jn/64). As
- * the sequence is real, S_(n−k) is the conjugate of S_k, and the classes 0 … 16 and 32 … 47 have
- * all bins. What is summed are rows of tables, one for each byte of bits n/16 apart (dft-entry.ts).
- * Four classes go side by side in the lanes of a vector: c + 4·lane, c = 0 … 3, in one job, and
- * those plus 32 in another. Class 16 is left, and is taken apart once more to fill the lanes.
+ * Entry. The 64 classes r modulo 64 have m = n/64 and the remainders Σ_j W^(rjn/64) x_(i+jn/64). The
+ * sequence is real, so S_(n−k) is the conjugate of S_k, and the classes 0 … 16 and 32 … 47 have all bins.
+ * The sums are over rows of tables, one for each byte of bits n/16 apart (dft-entry.ts). The lanes of a
+ * vector hold four classes: c + 4·lane, c = 0 … 3, in one job, and the same plus 32 in another. The
+ * remaining class 16 is split once more to fill the lanes.
  *
- * Levels. All lanes of a job do the same, with factors of their own, γ = W^(em/R), as their
- * residues e differ. That takes tables of vectors, which get long where nodes are many. So at m = 64 or 125
- * coefficient i is multiplied by W^(ri) (twist): x is replaced by W^r·x, the r of the lane is gone
- * from all factors below, and one short table of them serves all lanes of all jobs.
+ * Levels. All lanes of a job do the same with their own factors γ = W^(em/R), because their residues e
+ * differ. That takes tables of vectors, which are long if there are many nodes. So at m = 64 or 125,
+ * coefficient i is multiplied by W^(ri) (the twist). This replaces x by W^r·x and removes the lane's r from
+ * all factors below, so that one short table serves all lanes of all jobs.
  *
- * End. The values of the leaves are not kept: they are counted where they arise, in dft-leaves4.ts and dft-butterfly5.ts,
- * by the functions of dft-threshold.ts.
+ * End. dft-leaves4.ts and dft-butterfly5.ts count the values of the leaves as they compute them, with the
+ * functions of dft-threshold.ts, and do not keep them.
  *
- * Classes 0 and 32 are their own mirror images, so there each pair S_k, S_(n−k) is counted twice,
- * and bins 0 and n/2 once. The latter two are Σ X_i and Σ (−1)^i X_i: the caller takes them out.
+ * Classes 0 and 32 are their own mirror images. There each pair S_k, S_(n−k) is counted twice, and bins 0
+ * and n/2 once. The caller removes these two, which are Σ X_i and Σ (−1)^i X_i.
  */
 import { sumClass16 } from './dft-entry';
 import { countClass16In4, countPair4 } from './dft-radix4';
@@ -37,8 +37,8 @@ import { computeOffsets, transposeBits } from './dft-transpose';
 import { INPUT, PEAKS } from './memory';
 
 /**
- * Result: see `PEAKS`. `low` and `high` are the ends of the band around T², `n` is 2^20 or 10^6,
- * and the tables MUST be those of that length.
+ * Writes the results to `PEAKS`. `low` and `high` are the ends of the band around T², `n` is 2^20 or
+ * 10^6, and the tables MUST be those of that length.
  */
 export function countPeaks(n: i32, low: f32, high: f32): void {
   sumBits(n);
@@ -57,7 +57,7 @@ export function countPeaks(n: i32, low: f32, high: f32): void {
   finishTally();
 }
 
-/** S_0 = Σ X_i and S_(n/2) = Σ (−1)^i X_i. */
+/** Writes S_0 = Σ X_i and S_(n/2) = Σ (−1)^i X_i. */
 function sumBits(n: i32): void {
   let ones = 0;
   let onesAtOdd = 0;

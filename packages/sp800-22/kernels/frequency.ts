@@ -2,13 +2,13 @@
 import { INPUT, ONES_AND_RUNS } from './memory';
 
 /**
- * Counts the ones, the runs and how far the blocks of 128 bits stray.
+ * Counts the ones, the runs and the deviation of the blocks of 128 bits.
  * Result: u32 ones, u32 V_n, f64 Σ (2·ones − 128)² over the whole blocks, which fits 2^53.
  */
 export function countOnesAndRuns(n: i32): void {
   let ones: i64 = 0;
   let changes: i64 = 0;
-  // Σ (ones − 64)², a quarter of what is asked for.
+  // Σ (ones − 64)², a quarter of the result.
   let spread: i64 = 0;
   let p = INPUT;
   const blocksEnd = INPUT + ((<usize>n >> 7) << 4);
@@ -28,7 +28,7 @@ export function countOnesAndRuns(n: i32): void {
     changes += changesWithin(word, load<u64>(p, 8));
     p += 8;
   }
-  // Behind the sequence are zeros: a last bit of 1 was counted as a change.
+  // Zeros follow the sequence, so a last bit of 1 was counted as a change.
   const last = n - 1;
   const lastBit: u32 = (load<u8>(INPUT + (<usize>last >> 3)) >> <u8>(last & 7)) & 1;
   store<u32>(ONES_AND_RUNS, <u32>ones);
@@ -36,7 +36,7 @@ export function countOnesAndRuns(n: i32): void {
   store<f64>(ONES_AND_RUNS, <f64>(spread << 2), 8);
 }
 
-/** The number of bits of `word` that differ from the bit behind them; `next` follows it. */
+/** Counts the bits of `word` that differ from the next bit. `next` is the word after it. */
 @inline
 function changesWithin(word: u64, next: u64): i64 {
   return popcnt(word ^ ((word >> 1) | (next << 63)));

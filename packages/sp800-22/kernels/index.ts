@@ -1,6 +1,6 @@
 /**
- * The SP 800-22 kernels: the counting loops of the suite, from which TypeScript (packages/sp800-22/src/) makes
- * p-values. One module, one memory, one sequence at a time.
+ * The SP 800-22 kernels: the counting loops of the suite. TypeScript (packages/sp800-22/src/) turns the counts
+ * into p-values. One module, one memory, one sequence at a time.
  */
 export { countPeaks } from './dft';
 export { binSquared } from './dft-bin';

@@ -1,4 +1,4 @@
-/** The sequence on its way in, and everything derived from it on its way out. */
+/** Prepares the sequence for the kernels, and wipes it with everything derived from it. */
 import { DFT_SCRATCH, DFT_SCRATCH_END } from './dft-memory';
 import {
   INPUT,
@@ -9,13 +9,13 @@ import {
   TEMPLATES_END,
 } from './memory';
 
-/** Each value of four bits, the other way round. */
+/** Each value of four bits, reversed. */
 const REVERSED = i8x16(0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15);
 
 /**
  * Turns the packed bytes at `INPUT`, whose most significant bit comes first, into the order the
- * kernels read. The sequence is the `n` bits behind the first `offset` (0 … 7); what lies behind them
- * is set to zero. Memory MUST reach `INPUT_PAD` bytes beyond ⌈(offset + n) / 8⌉.
+ * kernels read. The sequence is the `n` bits after the first `offset` (0 … 7); everything after it is
+ * set to zero. Memory MUST reach `INPUT_PAD` bytes beyond ⌈(offset + n) / 8⌉.
  */
 export function ingest(n: i32, offset: i32): void {
   reverseBits(INPUT + (<usize>(offset + n + 7) >> 3));
@@ -46,8 +46,8 @@ function shiftDown(end: usize, offset: u64): void {
 }
 
 /**
- * Sets to zero all memory that holds the sequence of `n` bits or anything derived from it. What is
- * left are tables, which hold constants of the tests.
+ * Zeroes all memory that holds the sequence of `n` bits or anything derived from it. Only the tables
+ * remain, which hold constants of the tests.
  */
 export function wipe(n: i32): void {
   memory.fill(RESULTS, 0, TEMPLATES_END - RESULTS);

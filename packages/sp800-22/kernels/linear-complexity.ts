@@ -1,9 +1,9 @@
 /**
  * Linear complexity of blocks of 500 bits. SP 800-22 Rev. 1a §2.10.
  *
- * 128 blocks go side by side, one in each bit of a v128 ("bit-slicing"): plane i holds coefficient i
- * of all of them. A step must then be the same for each, which Berlekamp–Massey in the form of
- * division steps is (D. J. Bernstein and B.-Y. Yang, "Fast constant-time gcd computation and modular
+ * Each bit of a v128 holds one of 128 blocks ("bit-slicing"): plane i holds coefficient i of all of
+ * them. A step must then be the same for every block, as in Berlekamp–Massey by division steps
+ * (D. J. Bernstein and B.-Y. Yang, "Fast constant-time gcd computation and modular
  * inversion", 2019). On power series f = 1 and g = s_0 + s_1 x + …, and with k = 0, repeat M times:
  *
  *     d = g_0 and swap = d and k ≥ 0
@@ -17,7 +17,7 @@
 import { COMPLEXITIES, COMPLEXITY, COMPLEXITY_END, INPUT } from './memory';
 
 const M: i32 = 500;
-/** Blocks in a batch, and bytes of a row that holds a block and a little of the next. */
+/** Blocks in a batch, and bytes of a row, which holds a block and some bits of the next. */
 const LANES: i32 = 128;
 const ROW_BYTES: usize = 64;
 
@@ -32,14 +32,14 @@ const ROWS: usize = COMPLEXITY + 0x4600;
 /** Two times 16 × 16 bytes. */
 const SQUARE_A: usize = COMPLEXITY + 0x6600;
 const SQUARE_B: usize = COMPLEXITY + 0x6700;
-// A mistake in the sizes above is an error of the compiler.
+// A mistake in the sizes above is a compile-time error.
 if (SQUARE_B + 256 > COMPLEXITY_END) ERROR('linear complexity needs more memory than it has');
 
 /** The lanes with k < 0, and the planes of the magnitude that are not all zero. */
 let negative: v128 = i64x2.splat(0);
 let activeBytes: usize = 16;
 
-/** Result: ν, the blocks by L: ≤ 247, 248, 249, 250, 251, 252, ≥ 253 (T ≤ −2.5, …, T > 2.5). */
+/** Writes ν, the blocks by L: ≤ 247, 248, 249, 250, 251, 252, ≥ 253 (T ≤ −2.5, …, T > 2.5). */
 export function countComplexities(n: i32): void {
   memory.fill(COMPLEXITIES, 0, 7 * 4);
   const blocks = n / M;
@@ -50,11 +50,11 @@ export function countComplexities(n: i32): void {
     reduce();
     classify(lanes);
   }
-  // A global is out of reach of `wipe`.
+  // `wipe` does not reach a global.
   negative = i64x2.splat(0);
 }
 
-/** Copies the blocks to rows that begin with a byte. A block begins with a byte or a nibble. */
+/** Copies the blocks to rows that begin at a byte. A block begins at a byte or a half byte. */
 function gatherRows(first: i32, lanes: i32): void {
   for (let lane = 0; lane < lanes; lane++) {
     const bit = <usize>(first + lane) * <usize>M;
@@ -87,7 +87,7 @@ function transpose(): void {
   }
 }
 
-/** A perfect shuffle of the 16 rows at `source`; four of them transpose 16 × 16 bytes. */
+/** Does a perfect shuffle of the 16 rows at `source`; four of them transpose 16 × 16 bytes. */
 function interleave(source: usize, rowBytes: usize, target: usize): void {
   for (let i: usize = 0; i < 8; i++) {
     const a = v128.load(source + i * rowBytes);
@@ -101,7 +101,7 @@ function interleave(source: usize, rowBytes: usize, target: usize): void {
   }
 }
 
-/** Bit b of the 16 bytes, one of each row, goes to the plane at `p` + 16 b. */
+/** Writes bit b of the 16 bytes, one of each row, to the plane at `p` + 16 b. */
 @inline
 function storePlanes(bytes: v128, p: usize): void {
   store<u16>(p, i8x16.bitmask(bytes), 112);
@@ -122,9 +122,9 @@ function storePlanes(bytes: v128, p: usize): void {
 }
 
 /**
- * The M division steps, four in one pass over the coefficients: g_j is loaded, taken through all four
- * and stored as g_(j−4). Step t works on coefficient j − t + 1 of f and g, hence the three values of f
- * that wait for the next step. `fs_i` and `gs_i` below are coefficient i behind step s.
+ * Does the M division steps, four in one pass over the coefficients: it loads g_j, takes it through all
+ * four and stores it as g_(j−4). Step t works on coefficient j − t + 1 of f and g, so three values of f
+ * wait for the next step. `fs_i` and `gs_i` below are coefficient i after step s.
  */
 function reduce(): void {
   memory.fill(F, 0, <usize>M * 16);
@@ -181,8 +181,8 @@ function reduce(): void {
 }
 
 /**
- * k ← swap ? −k − 1 : k + 1. `swap` occurs with k ≥ 0 only and then flips the sign alone. Otherwise
- * the magnitude of k ≥ 0 goes up by one, that of k < −1 goes down, and k = −1 becomes 0.
+ * Sets k ← swap ? −k − 1 : k + 1. `swap` occurs only with k ≥ 0 and then only flips the sign. Otherwise
+ * the magnitude of k ≥ 0 grows by one, that of k < −1 shrinks by one, and k = −1 becomes 0.
  */
 @inline
 function updateK(swap: v128): void {
@@ -207,7 +207,7 @@ function updateK(swap: v128): void {
   }
 }
 
-/** Sorts the first `lanes` lanes by L = 250 − k/2; k is even. */
+/** Counts the first `lanes` lanes by L = 250 − k/2; k is even. */
 function classify(lanes: i32): void {
   const valid = firstLanes(lanes);
   const bit0 = v128.load(MAGNITUDE);
@@ -237,7 +237,7 @@ function classify(lanes: i32): void {
   addTo(6, above);
 }
 
-/** Ones in the first `count` lanes, 1 to 128. */
+/** Returns ones in the first `count` lanes, 1 to 128. */
 function firstLanes(count: i32): v128 {
   const all: u64 = ~0;
   const low = count >= 64 ? all : all >> <u64>(64 - count);

@@ -3,7 +3,7 @@ import { bitsAt, onesFrom } from './bits';
 import { INPUT, LONGEST_RUNS } from './memory';
 
 /**
- * Result: ν, the blocks of M bits by their longest run: at most `shortest`, …, at least `longest`.
+ * Writes ν, the blocks of M bits by their longest run: at most `shortest`, …, at least `longest`.
  * M is 8, 128 or 10,000, a whole number of bytes.
  */
 export function classifyLongestRuns(n: i32, M: i32, shortest: i32, longest: i32): void {
@@ -20,7 +20,7 @@ export function classifyLongestRuns(n: i32, M: i32, shortest: i32, longest: i32)
   }
 }
 
-/** Bit by bit, for the short blocks of short sequences. */
+/** Returns the longest run, bit by bit, for the short blocks of short sequences. */
 function longestRun(start: usize, end: usize): i32 {
   let longest: i32 = 0;
   let run: i32 = 0;
@@ -32,9 +32,9 @@ function longestRun(start: usize, end: usize): i32 {
 }
 
 /**
- * The longest run of the bits from `start` to before `end`, where `shortest` = 10 stands for all
- * shorter ones and `longest` = 16 for all longer ones: only runs of eleven and more are looked at, and
- * none when sixteen are found, or all ones would take quadratic time.
+ * Returns the longest run of the bits from `start` to before `end`. `shortest` = 10 stands for all
+ * shorter runs and `longest` = 16 for all longer ones. It only looks at runs of eleven and more, and
+ * stops at sixteen, because a block of ones would otherwise take quadratic time.
  */
 function longestAmongLong(start: usize, end: usize, shortest: i32, longest: i32): i32 {
   let length = shortest;
@@ -48,7 +48,7 @@ function longestAmongLong(start: usize, end: usize, shortest: i32, longest: i32)
   return length;
 }
 
-/** For each of the 128 bits at `p`: whether eleven ones begin there. Eight and the next three. */
+/** Returns, for each of the 128 bits at `p`, whether eleven ones begin there: eight and the next three. */
 @inline
 function runsOfEleven(p: usize): v128 {
   const from8 = v128.load(p, 1);
@@ -60,7 +60,7 @@ function runsOfEleven(p: usize): v128 {
 }
 
 /**
- * The longest of the runs that begin at or reach into the bits of `starts`, of which bit 0 is bit
+ * Returns the longest of the runs that begin at or extend into the bits of `starts`, whose bit 0 is bit
  * `from` of the sequence. A run that began earlier was measured there.
  */
 function longestFrom(starts: u64, from: usize, end: usize): i32 {

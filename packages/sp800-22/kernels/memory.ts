@@ -1,14 +1,14 @@
 /**
- * The one memory of the module, by region. Addresses are constants, so that each load and store has
- * its address folded into the instruction.
+ * The one memory of the module, by region. Addresses are constants, so each load and store has its
+ * address in the instruction.
  *
- * What is derived from the sequence is in regions that `wipe` (input.ts) sets to zero; tables hold
- * constants of the tests only. Every kernel leaves its scratch memory to the next run's `wipe`.
+ * Everything derived from the sequence is in regions that `wipe` (input.ts) zeroes; tables hold only
+ * constants of the tests. Every kernel leaves its scratch memory to the next `wipe`.
  */
 
 /**
- * What the kernels hand back, each in a place of its own. All scratch memory is zero when a sequence
- * comes in. The kernels of patterns and of excursions count up from there, and are run once at most.
+ * The results of the kernels, each at its own address. All scratch memory is zero when a sequence is
+ * loaded. The kernels of patterns and excursions count up from there, so each may run at most once.
  */
 export const RESULTS: usize = 0x10000;
 export const RESULTS_END: usize = 0x10400;
@@ -17,7 +17,7 @@ export const RESULTS_END: usize = 0x10400;
 export const ONES_AND_RUNS: usize = RESULTS;
 /** random-walk.ts: i32 S_n, i32 highest, i32 lowest. */
 export const WALK: usize = RESULTS + 0x10;
-/** rank.ts: u32 matrices with a rank of 32, 31, less. */
+/** rank.ts: u32 numbers of matrices with rank 32, 31, less. */
 export const RANKS: usize = RESULTS + 0x20;
 /** longest-run.ts: u32 ν, at most seven. */
 export const LONGEST_RUNS: usize = RESULTS + 0x40;
@@ -30,8 +30,8 @@ export const LOG_SUM: usize = RESULTS + 0xa0;
 /** patterns.ts: f64 Σ ν² for the patterns of 16, 15 and 14 bits. */
 export const SQUARES: usize = RESULTS + 0xb0;
 /**
- * random-walk.ts: i32 J, then from 16 bytes on i32 ν (eight rows of six), then i32 ξ (from −9 to 9);
- * behind them, at 0x140, eight i32 of its own.
+ * random-walk.ts: i32 J, then from byte 16 on i32 ν (eight rows of six), then i32 ξ (from −9 to 9);
+ * after them, at 0x140, eight i32 of scratch memory.
  */
 export const EXCURSIONS: usize = RESULTS + 0x100;
 /**
@@ -42,7 +42,7 @@ export const PEAKS: usize = RESULTS + 0x280;
 export const PEAK_LIST: usize = PEAKS + 0x20;
 export const PEAK_LIST_LIMIT: u32 = 64;
 
-// A mistake in the places above is an error of the compiler.
+// A mistake in the addresses above is a compile-time error.
 if (PEAK_LIST + 4 * PEAK_LIST_LIMIT > RESULTS_END) ERROR('results need more memory than they have');
 
 /** linear-complexity.ts. */
@@ -57,7 +57,7 @@ export const RANK_END: usize = 0x18200;
 export const TEMPLATES: usize = 0x19000;
 export const TEMPLATES_END: usize = 0x22000;
 
-/** universal.ts: where each block value was last seen, u32 each; L = 16 needs 2^16. It wipes its own. */
+/** universal.ts: the last position of each block value, u32 each; L = 16 needs 2^16. The kernel wipes this region. */
 export const LAST_SEEN: usize = 0x24000;
 
 /** universal.ts: a table. */
@@ -72,8 +72,8 @@ export const PATTERNS_END: usize = 0x148000;
 export const DFT: usize = 0x180000;
 export const DFT_END: usize = 0x500000;
 
-/** The sequence: bit i is bit (i mod 8) of byte ⌊i / 8⌋, the lowest first; zeros behind it. */
+/** The sequence: bit i is bit (i mod 8) of byte ⌊i / 8⌋, the lowest first; zeros follow it. */
 export const INPUT: usize = 0x500000;
 
-/** Kernels may read this many bytes behind the last of the sequence. */
+/** Kernels may read this many bytes after the last of the sequence. */
 export const INPUT_PAD: usize = 512;

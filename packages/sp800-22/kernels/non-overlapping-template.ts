@@ -1,9 +1,9 @@
 /**
  * Non-overlapping template matching, templates of nine bits. SP 800-22 Rev. 1a §2.7.
  *
- * An aperiodic template cannot overlap itself, so that matches counted with and without overlaps are
- * the same number: one histogram of all windows of nine bits serves all 148 templates. It is made
- * from windows of 14 bits, one at every sixth bit, each of which holds six windows of nine.
+ * An aperiodic template cannot overlap itself, so counts with and without overlaps are equal: one
+ * histogram of all windows of nine bits serves all 148 templates. It is computed from windows of 14 bits,
+ * one at every sixth bit, each of which holds six windows of nine.
  */
 import { bitsAt, sumOfLanes } from './bits';
 import { INPUT, TEMPLATES, TEMPLATES_END } from './memory';
@@ -19,10 +19,10 @@ const PATTERNS_14: usize = 16_384;
 /** u16 for each pattern of 11 bits. */
 const COUNTS_11: usize = COUNTS_14 + PATTERNS_14;
 const PATTERNS_11: usize = 2048;
-// A mistake in the sizes above is an error of the compiler.
+// A mistake in the sizes above is a compile-time error.
 if (COUNTS_11 + PATTERNS_11 * 2 > TEMPLATES_END) ERROR('templates need more memory than they have');
 
-/** Result: the counts of each of the eight blocks of ⌊n / 8⌋ bits. */
+/** Writes the counts of each of the eight blocks of ⌊n / 8⌋ bits. */
 export function countTemplates(n: i32): void {
   const M = n >> 3;
   for (let block: usize = 0; block < BLOCKS; block++) {
@@ -30,7 +30,7 @@ export function countTemplates(n: i32): void {
   }
 }
 
-/** Counts the `windows` of nine bits that begin at bit `first` and behind it. */
+/** Counts the `windows` of nine bits that begin at bit `first` and after it. */
 function countBlock(first: usize, windows: i32, counts: usize): void {
   const wide = windows / 6;
   count14(first, wide);
@@ -45,7 +45,7 @@ function countBlock(first: usize, windows: i32, counts: usize): void {
   }
 }
 
-/** One at a time. */
+/** Counts windows one at a time. */
 function count9(first: usize, windows: i32, counts: usize): void {
   for (let i: i32 = 0; i < windows; i++) {
     const p = counts + ((<usize>bitsAt(INPUT, first + <usize>i) & 511) << 2);
@@ -53,7 +53,7 @@ function count9(first: usize, windows: i32, counts: usize): void {
   }
 }
 
-/** Counts `windows` of 14 bits, six bits apart; eight of them take 56 bits. */
+/** Counts `windows` of 14 bits, six bits apart. Eight of them advance 56 bits. */
 function count14(first: usize, windows: i32): void {
   memory.fill(COUNTS_14, 0, PATTERNS_14);
   let p = INPUT + (first >> 3);
@@ -85,7 +85,8 @@ function increment14(word: u64): void {
 }
 
 /**
- * A window of 14 bits holds one of 11 in its low bits and one, three bits on, in its high bits.
+ * Folds the counts: a window of 14 bits holds one of 11 in its low bits and, three bits on, one in its
+ * high bits.
  * Returns the sum of all counts, which is less than the number of windows if a byte overflowed.
  */
 function fold14to11(): i32 {
@@ -109,7 +110,7 @@ function fold14to11(): i32 {
   return sumOfLanes(total);
 }
 
-/** A window of 11 bits holds windows of nine at its bits 0, 1 and 2. */
+/** Folds the counts: a window of 11 bits holds windows of nine at its bits 0, 1 and 2. */
 function fold11to9(counts: usize): void {
   for (let pattern: usize = 0; pattern < PATTERNS_9; pattern += 8) {
     const at0 = COUNTS_11 + (pattern << 1);
@@ -130,7 +131,7 @@ function fold11to9(counts: usize): void {
   }
 }
 
-/** Sums of neighbours of the sixteen u16 of a and b. */
+/** Returns the sums of neighbours of the sixteen u16 of a and b. */
 @inline
 function sumsOfPairs(a: v128, b: v128): v128 {
   return i16x8.add(
@@ -139,7 +140,7 @@ function sumsOfPairs(a: v128, b: v128): v128 {
   );
 }
 
-/** Sums of eight neighbours of the 64 bytes at `p`, eight u16. */
+/** Returns the sums of eight neighbours of the 64 bytes at `p`, as eight u16. */
 @inline
 function sumsOfEight(p: usize): v128 {
   const a = i16x8.extadd_pairwise_i8x16_u(v128.load(p));

@@ -7,7 +7,7 @@ const BLOCK_BYTES: usize = 129;
 const WINDOW_BYTES: usize = 128;
 const CLASSES: i32 = 6;
 
-/** Result: ν, the number of blocks with 0, 1, 2, 3, 4 matches and with five or more. */
+/** Writes ν, the number of blocks with 0, 1, 2, 3, 4 matches and with five or more. */
 export function classifyOverlaps(n: i32): void {
   memory.fill(OVERLAPS, 0, CLASSES * 4);
   const blocks = n / 1032;

@@ -2,8 +2,8 @@
  * Overlapping patterns of the sequence closed to a ring, for the serial test and approximate entropy.
  * SP 800-22 Rev. 1a §2.11, §2.12. Bit 0 of a pattern is its first bit.
  *
- * ν_m counts the patterns of m bits. Windows of 19 bits, one at every fourth bit, hold four of 16
- * bits each: a quarter of the increments, in bytes. All shorter patterns come from them by sums.
+ * ν_m counts the patterns of m bits. Windows of 19 bits, one at every fourth bit, hold four of 16 bits
+ * each. That takes a quarter of the increments, in bytes; sums give all shorter patterns.
  */
 import { bitsAt, sumOfLanes } from './bits';
 import { INPUT, PATTERNS, PATTERNS_END, SQUARES } from './memory';
@@ -14,11 +14,11 @@ export const PATTERN_COUNTS: usize = PATTERNS;
 const COUNTS_11: usize = PATTERNS + 0x2000;
 /** u8 windows of 17 bits, one at every second bit. */
 const COUNTS_17: usize = PATTERNS + 0x4000;
-/** u8 windows of 19 bits. u32 ν_16 take the same place, if they are needed. */
+/** u8 windows of 19 bits. If needed, u32 ν_16 take the same place. */
 const COUNTS_19: usize = PATTERNS + 0x24000;
 const COUNTS_16: usize = COUNTS_19;
 
-// A mistake in the sizes above is an error of the compiler.
+// A mistake in the sizes above is a compile-time error.
 if (COUNTS_19 + (1 << 19) > PATTERNS_END) ERROR('the patterns need more memory than they have');
 
 const PATTERNS_11: usize = 1 << 11;
@@ -27,29 +27,29 @@ const PATTERNS_16: usize = 1 << 16;
 const PATTERNS_17: usize = 1 << 17;
 const PATTERNS_19: usize = 1 << 19;
 
-/** Up to here no sum of squares of the fast way can pass 2^32: each ν_14 is at most 16 · 255. */
+/** Up to this length no sum of squares of `countFast` exceeds 2^32, because each ν_14 is at most 16 · 255. */
 const FAST_MAXIMUM: i32 = 1 << 20;
 
-/** Result: Σ ν² for 16, 15 and 14 bits, and ν_11. */
+/** Writes Σ ν² for 16, 15 and 14 bits, and ν_11. */
 export function countPatterns(n: i32): void {
   closeRing(n);
   if (n > FAST_MAXIMUM || (n & 3) != 0 || !countFast(n)) countWide(n);
   openRing(n);
 }
 
-/** Puts the first bits behind the last. A window reaches 18 bits beyond it. */
+/** Copies the first bits after the last, because a window extends 18 bits beyond it. */
 function closeRing(n: i32): void {
   const p = INPUT + (<usize>n >> 3);
   store<u64>(p, load<u64>(p) | (load<u64>(INPUT) << (<u64>n & 7)));
 }
 
-/** The zeros behind the sequence, again. */
+/** Restores the zeros after the sequence. */
 function openRing(n: i32): void {
   const p = INPUT + (<usize>n >> 3);
   store<u64>(p, load<u64>(p) & (((<u64>1) << (<u64>n & 7)) - 1));
 }
 
-/** n a multiple of four. False when a byte overflowed, which random bits never do. */
+/** Counts for n a multiple of four. Returns false if a byte overflowed, which random bits never cause. */
 function countFast(n: i32): bool {
   let p = INPUT;
   let left = n >> 2;
@@ -80,7 +80,7 @@ function increment19(word: u64): void {
   store<u8>(p, load<u8>(p, COUNTS_19) + 1, COUNTS_19);
 }
 
-/** A window of 19 bits holds one of 17 in its low bits and one, two bits on, in its high bits. */
+/** Folds the counts: a window of 19 bits holds one of 17 in its low bits and, two bits on, one in its high bits. */
 function fold19to17(): void {
   for (let pattern: usize = 0; pattern < PATTERNS_17; pattern += 16) {
     const above = COUNTS_19 + pattern;
@@ -100,9 +100,9 @@ function sumsOfFour(p: usize): v128 {
 }
 
 /**
- * From windows of 17 bits to the results. ν_16 of a pattern: its two continuations by a bit above, and
- * by a bit below. The four patterns that agree in their low 14 bits go together, as their sums are
- * ν_15 and ν_14. Returns Σ ν_14, which is n unless a byte overflowed.
+ * Turns windows of 17 bits into the results. ν_16 of a pattern is the sum of its two continuations by a
+ * bit above and its two by a bit below. The four patterns with equal low 14 bits are handled together,
+ * because their sums are ν_15 and ν_14. Returns Σ ν_14, which is n unless a byte overflowed.
  */
 function fold17(): i32 {
   let squares16 = i32x4.splat(0);
@@ -137,7 +137,7 @@ function fold17(): i32 {
   return sumOfLanes(total);
 }
 
-/** i + 1 in reverse order of the 11 bits: the carry runs down. */
+/** Returns i + 1 in reverse order of the 11 bits: the carry runs down. */
 @inline
 function nextReversed(i: usize): usize {
   let bit = PATTERNS_11 >> 1;
@@ -148,7 +148,7 @@ function nextReversed(i: usize): usize {
   return i | bit;
 }
 
-/** ν_16 of eight neighbouring patterns. */
+/** Returns ν_16 of eight neighbouring patterns. */
 @inline
 function nu16(pattern: usize): v128 {
   const above = COUNTS_17 + pattern;
@@ -162,7 +162,7 @@ function square(counts: v128): v128 {
   return i32x4.dot_i16x8_s(counts, counts);
 }
 
-/** Any n and any counts: ν_16 one by one, u32. */
+/** Counts for any n and any counts: ν_16 one by one, u32. */
 function countWide(n: i32): void {
   memory.fill(PATTERN_COUNTS, 0, PATTERNS_11 << 2);
   memory.fill(COUNTS_16, 0, PATTERNS_16 << 2);

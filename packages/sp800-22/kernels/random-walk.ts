@@ -4,10 +4,10 @@
  */
 import { EXCURSIONS, INPUT, WALK } from './memory';
 
-/** Result: i32 S_n, i32 highest, i32 lowest, S_0 = 0 included. */
+/** Writes i32 S_n, i32 highest, i32 lowest, including S_0 = 0. */
 export function findExtremes(n: i32): void {
   const wordsEnd = INPUT + ((<usize>n >> 6) << 3);
-  // At the ends of the words first: most words then cannot beat the extremes, and stay closed.
+  // First at the ends of the words. Most words then cannot exceed the extremes and need no closer look.
   let S: i32 = 0;
   let highest: i32 = 0;
   let lowest: i32 = 0;
@@ -20,7 +20,7 @@ export function findExtremes(n: i32): void {
   for (let p = INPUT; p < wordsEnd; p += 8) {
     let word = load<u64>(p);
     const after = S + stepOver(word, 64);
-    // 64 steps from S to `after` stay within 32 of the middle between both.
+    // 64 steps from S to `after` stay within 32 of the midpoint.
     const middle = (S + after) >> 1;
     if (middle + 32 > highest || middle - 32 < lowest) {
       for (let byte = 0; byte < 8; byte++) {
@@ -56,7 +56,7 @@ const XI: usize = NU + 8 * 6 * 4;
 const CYCLE: usize = EXCURSIONS + 0x140;
 
 /**
- * Result: i32 J, then ν and ξ. Far from zero the walk is not followed bit by bit: 64 steps from
+ * Writes i32 J, then ν and ξ. Far from zero the kernel does not follow the walk bit by bit: 64 steps from
  * beyond 73, or 8 from beyond 17, reach no state that counts.
  */
 export function countExcursions(n: i32): void {
@@ -87,7 +87,7 @@ export function countExcursions(n: i32): void {
     J += visit(S);
     i++;
   }
-  // The zero that is put behind the walk.
+  // The zero after the walk.
   if (S != 0) {
     endCycle();
     J++;
@@ -95,7 +95,7 @@ export function countExcursions(n: i32): void {
   store<i32>(EXCURSIONS, J);
 }
 
-/** Counts a visit to S; 1 when it ends a cycle, 0 otherwise. */
+/** Counts a visit to S. Returns 1 if it ends a cycle, else 0. */
 @inline
 function visit(S: i32): i32 {
   if (S == 0) {
@@ -122,7 +122,7 @@ function increment(p: usize): void {
   store<i32>(p, load<i32>(p) + 1);
 }
 
-/** The way of the walk over the lowest `count` bits of `word`, all others zero. */
+/** Returns the change of the walk over the lowest `count` bits of `word`, whose other bits are zero. */
 @inline
 function stepOver(word: u64, count: i32): i32 {
   return (<i32>popcnt(word) << 1) - count;

@@ -6,8 +6,8 @@ const MATRIX_BYTES: usize = 128;
 const ROW: usize = 16;
 
 /**
- * Result: the number of matrices with a rank of 32, 31 and less. Four go side by side. The bits of a
- * row are in the order of the sequence from the lowest on, which only permutes the columns.
+ * Writes the number of matrices with rank 32, 31 and less, four matrices at a time. The first bit of a row
+ * is its lowest, which only permutes the columns.
  */
 export function classifyRanks(n: i32): void {
   memory.fill(RANKS, 0, 3 * 4);
@@ -50,8 +50,8 @@ function interleave(p: usize): void {
 }
 
 /**
- * The number of rows of each matrix that depend on those before it. Each row v in turn clears its top
- * bit from all rows behind it; what is zero when its turn comes is dependent. Four rows a pass.
+ * Returns, for each matrix, the number of rows that depend on earlier rows. Each row v in turn clears its
+ * top bit from all later rows; a row that is zero in its turn is dependent. Four rows per pass.
  */
 function reduce(): v128 {
   const zero = i32x4.splat(0);
@@ -74,7 +74,7 @@ function reduce(): v128 {
   return i32x4.neg(zeroRows);
 }
 
-/** `row` without the top bit of `v`: adding v makes it smaller exactly when it has that bit. */
+/** Returns `row` without the top bit of `v`: adding v makes it smaller exactly if it has that bit. */
 @inline
 function clear(row: v128, v: v128): v128 {
   return i32x4.min_u(row, v128.xor(row, v));

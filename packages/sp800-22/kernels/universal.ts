@@ -3,19 +3,19 @@ import { bitsAt } from './bits';
 import { INPUT, LAST_SEEN, LOG_SUM, LOGARITHMS, LOGARITHMS_END } from './memory';
 
 /**
- * `LOGARITHMS[d]` is log2(d) · 2^36, rounded, an i64: sums of integers do not depend on their order.
- * With 2^26 bits, L is 12 and the sum at most 2^26 / 12 · log2(2^26 / 12) < 2^27, which fits. Larger
- * distances are rare and are computed.
+ * Number of entries of `LOGARITHMS`, where entry d is log2(d) · 2^36, rounded, as i64, because sums of
+ * integers do not depend on their order. With 2^26 bits, L is 12 and the sum at most
+ * 2^26 / 12 · log2(2^26 / 12) < 2^27, which fits. Larger distances are rare and are computed.
  */
 export const LOGARITHM_LIMIT: usize = (LOGARITHMS_END - LOGARITHMS) >> 3;
 const SCALE: f64 = 68_719_476_736;
 
-/** Block i (from 1) is `STEP` · i: a distance is then the place of its logarithm. */
+/** Block i (from 1) is stored as `STEP` · i, so that a distance is the offset of its logarithm. */
 const STEP: i32 = 8;
 
 /**
- * Result: Σ log2 of the distances over K blocks of L bits behind the first Q. `LAST_SEEN` holds the
- * last block with each value, 0 at first: then the distance is the block's own number.
+ * Writes Σ log2 of the distances over K blocks of L bits after the first Q. `LAST_SEEN` holds the last
+ * block with each value, initially 0: the distance is then the block's own number.
  */
 export function sumLogDistances(L: i32, Q: i32, K: i32): void {
   const sum = L == 7 ? sumOfSevens(Q, Q + K) : sumOf(L, Q, Q + K);
@@ -23,7 +23,7 @@ export function sumLogDistances(L: i32, Q: i32, K: i32): void {
   memory.fill(LAST_SEEN, 0, <usize>4 << L);
 }
 
-/** Any L, block by block. */
+/** Returns the sum for any L, block by block. */
 function sumOf(L: i32, Q: i32, blocks: i32): i64 {
   const mask = ((<usize>1) << L) - 1;
   let sum: i64 = 0;
@@ -35,12 +35,12 @@ function sumOf(L: i32, Q: i32, blocks: i32): i64 {
   return sum;
 }
 
-/** L = 7, the block length from 904,960 to 2,068,479 bits: eight blocks are seven bytes. */
+/** Returns the sum for L = 7, the block length from 904,960 to 2,068,479 bits: eight blocks are seven bytes. */
 function sumOfSevens(Q: i32, blocks: i32): i64 {
   for (let i = 1; i <= Q; i++) {
     store<i32>(LAST_SEEN + ((<usize>bitsAt(INPUT, <usize>((i - 1) * 7)) & 127) << 2), i * STEP);
   }
-  // Four sums, as an addition waits for the one before it. Q is a multiple of eight.
+  // Four sums, because an addition waits for the previous one. Q is a multiple of eight.
   let sum0: i64 = 0;
   let sum1: i64 = 0;
   let sum2: i64 = 0;
@@ -68,7 +68,7 @@ function sumOfSevens(Q: i32, blocks: i32): i64 {
   return sum0 + sum1 + sum2 + sum3;
 }
 
-/** The logarithm of the distance from the last block with this value; this one is the last now. */
+/** Returns the logarithm of the distance from the last block with this value, and makes this block the last. */
 @inline
 function exchange(value: usize, at: i32): i64 {
   const distance = <usize>(at - load<i32>(value << 2, LAST_SEEN));
