@@ -114,7 +114,7 @@ const MAX_CLOCK_SKEW_SECONDS = 86_400;
 /** A hundred years. */
 export const MAX_RETENTION_DAYS = 36_500;
 
-/** Reads the configuration from an environment. Returns problems instead of throwing: the caller prints them. */
+/** Reads the configuration from an environment. Returns problems instead of throwing; the caller prints them. */
 export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
   context: ConfigContext,

@@ -210,7 +210,7 @@ describe('phm assess --html, interrupted', () => {
   it('leaves an older page alone when nothing was finished', async () => {
     const path = write('older.html', 'older');
     const command = new OpenAssess(['-', '--bits', String(2 ** 26), '--html', path]);
-    // The input exceeds the pipe's buffer but is shorter than a sequence, so the write ends only once the command reads.
+    // The input exceeds the pipe's buffer but not a sequence, so the write ends only once the command reads.
     await new Promise((resolve) => command.child.stdin?.write(Buffer.alloc(2 ** 22), resolve));
     await interrupt(command);
     assert.equal(readFileSync(path, 'utf8'), 'older');

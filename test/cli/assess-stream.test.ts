@@ -310,7 +310,7 @@ describe('phm assess, interrupted', () => {
 
   it('says so when nothing was finished', async () => {
     const command = new OpenAssess(['-', '--bits', String(2 ** 26)]);
-    // The input exceeds the pipe's buffer but is shorter than a sequence, so the write ends only once the command reads.
+    // The input exceeds the pipe's buffer but not a sequence, so the write ends only once the command reads.
     await new Promise((resolve) => command.child.stdin?.write(Buffer.alloc(2 ** 22), resolve));
     const ended = command.ended();
     command.child.kill('SIGINT');

@@ -1,4 +1,4 @@
-/** `phm secret retire` and `reinstate`: decide whether proofs under a leaked version of the master secret still count. */
+/** `phm secret retire` and `reinstate`: distrust a leaked version of the master secret, and undo that. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { wipe } from '../../bytes.ts';
 import { formatTimestamp } from '../../clock.ts';
