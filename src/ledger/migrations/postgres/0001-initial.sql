@@ -1,4 +1,4 @@
--- Accounts and their API keys. An API key is stored as the SHA-256 of its text, never as itself.
+-- Accounts and their API keys. An API key is stored only as the SHA-256 of its text.
 CREATE TABLE accounts (
   account_id text PRIMARY KEY,
   name text NOT NULL,
@@ -26,9 +26,9 @@ CREATE TABLE usage (
   PRIMARY KEY (account_id, month)
 );
 
--- One row a generated key, in time order: key_id is a UUIDv7, whose first 48 bits are milliseconds. No
--- column holds key bytes; the commitment is a keyed digest, and fingerprint is its first 64 bits.
--- A month of UTC is a partition, which goes in one piece when it is out of date.
+-- One row per generated key, in time order: key_id is a UUIDv7, whose first 48 bits are milliseconds. No
+-- column holds key bytes. The commitment is a keyed digest, and fingerprint is its first 64 bits. Each month
+-- of UTC is a partition, which can be dropped whole when it is out of date.
 CREATE TABLE ledger (
   key_id bytea PRIMARY KEY CHECK (length(key_id) = 16),
   fingerprint bigint NOT NULL,
@@ -48,10 +48,10 @@ CREATE TABLE ledger (
   total_tests integer
 ) PARTITION BY RANGE (key_id);
 
--- Makes the partition of a month that has none. The index of commitments is each partition's own, as one
--- over all would have to hold key_id. It is unique, because two servers that commit one key at the same
--- moment do not see each other's rows. ATTACH waits for no running command and none waits for it, unlike
--- with CREATE TABLE … PARTITION OF. Those who come at once take turns ("phm part" in ASCII).
+-- Creates the partition of a month if it is missing. Each partition has its own index of commitments, because
+-- an index over all of them would have to include key_id. The index is unique: two servers that commit the
+-- same key at the same moment do not see each other's rows. Unlike CREATE TABLE … PARTITION OF, ATTACH waits
+-- for no running command and blocks none. An advisory lock ("phm part" in ASCII) admits one caller at a time.
 CREATE FUNCTION ensure_ledger_partition(at_ms bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   starts timestamp := date_trunc('month', to_timestamp(at_ms / 1000) AT TIME ZONE 'UTC');
@@ -78,8 +78,8 @@ BEGIN
     partition, bounds[1], bounds[2]);
 END $$;
 
--- Sums by account and minute or hour (epoch milliseconds divided by 60,000 or 3,600,000). They move
--- in the transaction of the rows they count. failures are generate calls answered 5xx.
+-- Sums by account and minute or hour (epoch milliseconds divided by 60,000 or 3,600,000). They change in the
+-- transaction of the rows they count. failures are generate calls answered 5xx.
 CREATE TABLE rollup_minute (
   account_id text NOT NULL,
   period bigint NOT NULL,
@@ -104,16 +104,16 @@ CREATE TABLE rollup_hour (
   PRIMARY KEY (account_id, period)
 );
 
--- One check value a version of the master secret: start refuses when the secret does not fit.
+-- One check value per version of the master secret. A server does not start with a secret that does not match.
 CREATE TABLE secret_checks (
   version integer PRIMARY KEY,
   check_value bytea NOT NULL CHECK (length(check_value) = 32),
   registered_ms bigint NOT NULL
 );
 
--- One row a process that commits: the number of its latest batch and what was decided in it. The
--- number moves with the batch, so it tells afterwards whether the batch was committed; moving it
--- without the batch makes sure that it never will be.
+-- One row per process that commits: the number of its latest batch and the decision. The number moves with the
+-- batch, so it shows afterwards whether the batch was committed. Moving it without the batch ensures that the
+-- batch never will be.
 CREATE TABLE writers (
   writer_id uuid PRIMARY KEY,
   turn bigint NOT NULL,
@@ -121,10 +121,11 @@ CREATE TABLE writers (
   used_at timestamptz NOT NULL DEFAULT now()
 );
 
--- Writes a batch in one statement and returns what was decided: the usage of each account and month
--- before the batch with its quota, the positions of repeated keys, and how many were committed.
--- `holders` are the accounts of requests and failures. Requests are decided in order of position. A repeated key takes no place of a quota.
--- No sequential scans: the plan is kept, and must not be the one that suits an empty ledger.
+-- Writes a batch in one statement and returns the decision: the usage of each account and month before the
+-- batch with its quota, the positions of repeated keys, and the number of committed requests. Requests are
+-- decided in order of position. A repeated key uses no place of a quota. `holders` are the accounts of
+-- requests and failures. Sequential scans are off, because the plan is kept and must not be one that suits an
+-- empty ledger.
 CREATE FUNCTION write_batch(of_writer uuid, at_turn bigint, holders text[],
   metered_requests json, failed_requests json, quotas jsonb) RETURNS json
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
@@ -134,8 +135,8 @@ DECLARE
   written bigint;
   answer json;
 BEGIN
-  -- Whoever changes an account's counter or sums holds its row. One order for all, so no deadlock; the
-  -- statements that follow see what earlier holders have committed.
+  -- A transaction that changes an account's counter or sums holds its row. All lock in one order, so there is
+  -- no deadlock. The statements that follow see what earlier holders have committed.
   PERFORM FROM accounts WHERE account_id = ANY (holders) ORDER BY account_id FOR NO KEY UPDATE;
 
   WITH request AS MATERIALIZED (
@@ -182,7 +183,7 @@ BEGIN
       security_level, modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id,
       gate_p, tests_passed, total_tests
     FROM committed WHERE key_id IS NOT NULL ORDER BY position
-    -- Without a target: the index is that of the row's partition.
+    -- No conflict target: each partition has its own index.
     ON CONFLICT DO NOTHING
     RETURNING 1
   ), usage_written AS (
@@ -231,7 +232,7 @@ BEGIN
   IF unknown IS NOT NULL THEN
     RAISE EXCEPTION 'account % is unknown or has a plan without a quota', unknown;
   END IF;
-  -- Another server committed one of these keys since this statement began: the next attempt sees it.
+  -- Another server committed one of these keys after this statement began. The next attempt sees it.
   IF written <> wanted THEN
     RAISE EXCEPTION 'a key was committed elsewhere' USING ERRCODE = 'serialization_failure';
   END IF;
@@ -247,8 +248,8 @@ BEGIN
   RETURN answer;
 END $$;
 
--- Commits a batch: what servers call. Months are made ahead of time; the one of a key whose month has
--- no partition, for whatever a server's clock says, is made here.
+-- Commits a batch. Servers call this function. It creates the partition of a key's month if it is missing, for
+-- example because a server's clock is wrong. Usually the months are created ahead.
 CREATE FUNCTION commit_batch(of_writer uuid, at_turn bigint, holders text[],
   metered_requests json, failed_requests json, quotas jsonb) RETURNS json
 LANGUAGE plpgsql AS $$

@@ -1,11 +1,11 @@
--- How many latencies fell into each bucket of src/ledger/latency.ts, from the first on, with commas between.
--- NULL: none was counted. Programs that know no such column leave keys out.
+-- The number of latencies in each bucket of src/ledger/latency.ts, separated by commas. NULL: none was
+-- counted. Programs that do not know the column omit their keys.
 ALTER TABLE rollup_minute ADD COLUMN latency_counts text;
 ALTER TABLE rollup_hour ADD COLUMN latency_counts text;
 
--- The p-values of the suite on the sample of a validated key, in units of 10^-9, each 4 bytes, the lowest
--- first; all ones: the test did not apply. A table of its own, by account: in `ledger` they would need an index
--- in each month, those that are there included, and most keys have none.
+-- The p-values of the suite on the sample of a validated key, in units of 10^-9, each 4 bytes, lowest byte
+-- first. All ones: the test did not apply. A separate table by account: in `ledger` they would need an index
+-- in each month, existing ones included, and most keys have none.
 CREATE TABLE validated_keys (
   account_id text NOT NULL,
   key_id bytea NOT NULL CHECK (length(key_id) = 16),
@@ -13,7 +13,7 @@ CREATE TABLE validated_keys (
   PRIMARY KEY (account_id, key_id)
 );
 
--- Counts of a list of buckets, which may hold NULL; NULL for none.
+-- Counts the values of a list of buckets, which may hold NULL. Returns NULL for none.
 CREATE FUNCTION count_buckets(buckets integer[]) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
   counts bigint[] := '{0}';
@@ -28,7 +28,7 @@ BEGIN
   RETURN CASE WHEN found THEN array_to_string(counts, ',', '0') END;
 END $$;
 
--- The sum of two lists of counts; NULL counts nothing.
+-- Adds two lists of counts; NULL counts nothing.
 CREATE FUNCTION add_counts(kept text, more text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
   counts bigint[] := string_to_array(kept, ',');
@@ -43,11 +43,11 @@ BEGIN
   RETURN array_to_string(counts, ',');
 END $$;
 
--- As write_batch before, with the latencies counted and p-values kept.
--- Writes a batch in one statement and returns what was decided: the usage of each account and month
--- before the batch with its quota, the positions of repeated keys, and how many were committed.
--- `holders` are the accounts of requests and failures. Requests are decided in order of position. A repeated key takes no place of a quota.
--- No sequential scans: the plan is kept, and must not be the one that suits an empty ledger.
+-- Like write_batch, but also counts latencies and keeps p-values. Writes a batch in one statement and returns
+-- the decision: the usage of each account and month before the batch with its quota, the positions of repeated
+-- keys, and the number of committed requests. Requests are decided in order of position. A repeated key uses
+-- no place of a quota. `holders` are the accounts of requests and failures. Sequential scans are off, because
+-- the plan is kept and must not be one that suits an empty ledger.
 CREATE FUNCTION write_batch_2(of_writer uuid, at_turn bigint, holders text[],
   metered_requests json, failed_requests json, quotas jsonb) RETURNS json
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
@@ -57,8 +57,8 @@ DECLARE
   written bigint;
   answer json;
 BEGIN
-  -- Whoever changes an account's counter or sums holds its row. One order for all, so no deadlock; the
-  -- statements that follow see what earlier holders have committed.
+  -- A transaction that changes an account's counter or sums holds its row. All lock in one order, so there is
+  -- no deadlock. The statements that follow see what earlier holders have committed.
   PERFORM FROM accounts WHERE account_id = ANY (holders) ORDER BY account_id FOR NO KEY UPDATE;
 
   WITH request AS MATERIALIZED (
@@ -106,7 +106,7 @@ BEGIN
       security_level, modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id,
       gate_p, tests_passed, total_tests
     FROM committed WHERE key_id IS NOT NULL ORDER BY position
-    -- Without a target: the index is that of the row's partition.
+    -- No conflict target: each partition has its own index.
     ON CONFLICT DO NOTHING
     RETURNING 1
   ), validated_written AS (
@@ -161,7 +161,7 @@ BEGIN
   IF unknown IS NOT NULL THEN
     RAISE EXCEPTION 'account % is unknown or has a plan without a quota', unknown;
   END IF;
-  -- Another server committed one of these keys since this statement began: the next attempt sees it.
+  -- Another server committed one of these keys after this statement began. The next attempt sees it.
   IF written <> wanted THEN
     RAISE EXCEPTION 'a key was committed elsewhere' USING ERRCODE = 'serialization_failure';
   END IF;
@@ -177,8 +177,8 @@ BEGIN
   RETURN answer;
 END $$;
 
--- Commits a batch: what servers call. Months are made ahead of time; the one of a key whose month has
--- no partition, for whatever a server's clock says, is made here.
+-- Commits a batch. Servers call this function. It creates the partition of a key's month if it is missing, for
+-- example because a server's clock is wrong. Usually the months are created ahead.
 CREATE FUNCTION commit_batch_2(of_writer uuid, at_turn bigint, holders text[],
   metered_requests json, failed_requests json, quotas jsonb) RETURNS json
 LANGUAGE plpgsql AS $$

@@ -1,14 +1,14 @@
--- What gate_p, tests_passed, total_tests and p_values of a row are about. 1: the suite on the modulated
--- sample (188 p-values). 2: the suite on the carrier, and four tests on the modulated sample (192). In
--- `ledger` it is NULL for plain keys, and for keys of programs that know no such column: theirs is 1.
+-- What gate_p, tests_passed, total_tests and p_values describe. 1: the suite on the modulated sample (188
+-- p-values). 2: the suite on the carrier, and four tests on the modulated sample (192). In `ledger` it is NULL
+-- for plain keys, and for keys of programs that do not know the column: theirs is 1.
 ALTER TABLE ledger ADD COLUMN evidence_definition smallint;
 ALTER TABLE validated_keys ADD COLUMN evidence_definition smallint NOT NULL DEFAULT 1;
 
--- As write_batch_2, and keeps the definition of the evidence.
--- Writes a batch in one statement and returns what was decided: the usage of each account and month
--- before the batch with its quota, the positions of repeated keys, and how many were committed.
--- `holders` are the accounts of requests and failures. Requests are decided in order of position. A repeated key takes no place of a quota.
--- No sequential scans: the plan is kept, and must not be the one that suits an empty ledger.
+-- Like write_batch_2, but also keeps the definition of the evidence. Writes a batch in one statement and
+-- returns the decision: the usage of each account and month before the batch with its quota, the positions of
+-- repeated keys, and the number of committed requests. Requests are decided in order of position. A repeated
+-- key uses no place of a quota. `holders` are the accounts of requests and failures. Sequential scans are off,
+-- because the plan is kept and must not be one that suits an empty ledger.
 CREATE FUNCTION write_batch_3(of_writer uuid, at_turn bigint, holders text[],
   metered_requests json, failed_requests json, quotas jsonb) RETURNS json
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
@@ -18,8 +18,8 @@ DECLARE
   written bigint;
   answer json;
 BEGIN
-  -- Whoever changes an account's counter or sums holds its row. One order for all, so no deadlock; the
-  -- statements that follow see what earlier holders have committed.
+  -- A transaction that changes an account's counter or sums holds its row. All lock in one order, so there is
+  -- no deadlock. The statements that follow see what earlier holders have committed.
   PERFORM FROM accounts WHERE account_id = ANY (holders) ORDER BY account_id FOR NO KEY UPDATE;
 
   WITH request AS MATERIALIZED (
@@ -67,7 +67,7 @@ BEGIN
       security_level, modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id,
       gate_p, tests_passed, total_tests, evidence_definition
     FROM committed WHERE key_id IS NOT NULL ORDER BY position
-    -- Without a target: the index is that of the row's partition.
+    -- No conflict target: each partition has its own index.
     ON CONFLICT DO NOTHING
     RETURNING 1
   ), validated_written AS (
@@ -122,7 +122,7 @@ BEGIN
   IF unknown IS NOT NULL THEN
     RAISE EXCEPTION 'account % is unknown or has a plan without a quota', unknown;
   END IF;
-  -- Another server committed one of these keys since this statement began: the next attempt sees it.
+  -- Another server committed one of these keys after this statement began. The next attempt sees it.
   IF written <> wanted THEN
     RAISE EXCEPTION 'a key was committed elsewhere' USING ERRCODE = 'serialization_failure';
   END IF;
@@ -138,8 +138,8 @@ BEGIN
   RETURN answer;
 END $$;
 
--- Commits a batch: what servers call. Months are made ahead of time; the one of a key whose month has
--- no partition, for whatever a server's clock says, is made here.
+-- Commits a batch. Servers call this function. It creates the partition of a key's month if it is missing, for
+-- example because a server's clock is wrong. Usually the months are created ahead.
 CREATE FUNCTION commit_batch_3(of_writer uuid, at_turn bigint, holders text[],
   metered_requests json, failed_requests json, quotas jsonb) RETURNS json
 LANGUAGE plpgsql AS $$

@@ -1,8 +1,9 @@
 -- oldest-program: 6
--- Writes what a key writes, and takes it back: the raised exception rolls the block back. Whatever stops a commit stops
--- this too: a lock, a missing privilege, a full disk, a read-only server. `room` has it also fill a table of 4 MiB, more than a batch of 1,024 keys needs, because pages that are
--- partly free take single rows on a full disk. The rollback removes that table's file at once; it is unlogged, because
--- the write-ahead log may be on the same full disk.
+-- Writes what a key writes; the raised exception then rolls the block back. Whatever stops a commit stops this
+-- too: a lock, a missing privilege, a full disk, a read-only server. With `room` it also fills a table of 4
+-- MiB, more than a batch of 1,024 keys needs, because on a full disk single rows still fit into partly free
+-- pages. The rollback removes that table's file at once. The table is unlogged, because the write-ahead log
+-- may be on the same full disk.
 CREATE FUNCTION write_probe(room boolean) RETURNS void
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
 DECLARE
@@ -26,8 +27,8 @@ BEGIN
   step := 'the table validated_keys';
   INSERT INTO validated_keys (account_id, key_id, p_values) VALUES (probe_account, probe_key, '');
   step := 'the table usage';
-  -- A month that does not exist, so that no commit waits for this row. An account that is locked is left out: only
-  -- the lock of an account that is in use stops commits.
+  -- A month that does not exist, so that no commit waits for this row. Locked accounts are skipped: the lock
+  -- of one account stops only commits that use it.
   INSERT INTO usage (account_id, month, used)
   SELECT account_id, -1 - (random() * 1e9)::integer, 0
   FROM (SELECT account_id FROM accounts LIMIT 1 FOR KEY SHARE SKIP LOCKED) AS one
@@ -51,8 +52,8 @@ EXCEPTION
     RAISE EXCEPTION 'another session locks %', step USING ERRCODE = 'lock_not_available';
 END $$;
 
--- Fills 4 MiB beside a table with bytes that no file system can compress. A role that may make no table has no room to
--- show.
+-- Fills 4 MiB beside a table with bytes that no file system can compress. A role that must not create tables
+-- skips this.
 CREATE FUNCTION fill_room(table_name text, beside regclass) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   place text;
@@ -66,8 +67,9 @@ EXCEPTION WHEN insufficient_privilege THEN
   RETURN;
 END $$;
 
--- Whether a row is locked that commits of these accounts need. Commits of other servers hold such rows for milliseconds:
--- it waits for them, but not long, because commits of this server wait behind it. It holds no row afterwards.
+-- Reports whether a row that commits of these accounts need is locked. Commits of other servers hold such rows
+-- for milliseconds. The function waits for those, but briefly, because commits of this server queue behind it.
+-- It holds no row afterwards.
 CREATE FUNCTION are_locked(holders text[]) RETURNS boolean
 LANGUAGE plpgsql SET enable_seqscan = off SET lock_timeout = '100ms' AS $$
 BEGIN
@@ -81,9 +83,9 @@ EXCEPTION
     RETURN true;
 END $$;
 
--- Shows whether a key could be recorded now, and leaves nothing but the writer's number, which it moves as a commit
--- does. Returns whether a row of `holders` is locked, which are accounts whose requests failed. What servers call. Like
--- `commit_batch` it makes the month's partition where that is missing.
+-- Shows whether a key could be recorded now. Servers call this function. It changes only the writer's number,
+-- as a commit does, and creates the month's partition if it is missing, as `commit_batch` does. Returns true
+-- if a row of `holders` is locked; these are accounts whose requests failed.
 CREATE FUNCTION probe_commit(of_writer uuid, at_turn bigint, holders text[], room boolean) RETURNS boolean
 LANGUAGE plpgsql SET lock_timeout = '2s' AS $$
 BEGIN

@@ -1,6 +1,6 @@
 -- oldest-program: 8
--- The database's clock, by which quota months and the months of the ledger are told. It is a function of its own, so that
--- a test can set it.
+-- The database's clock, which decides on quota months and on the months of the ledger. It is a separate
+-- function so that a test can set it.
 CREATE FUNCTION ledger_clock_ms() RETURNS bigint LANGUAGE sql VOLATILE AS $$
   SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint
 $$;
@@ -11,9 +11,9 @@ CREATE FUNCTION ledger_month() RETURNS integer LANGUAGE sql VOLATILE AS $$
   FROM (SELECT to_timestamp(ledger_clock_ms() / 1000.0) AT TIME ZONE 'UTC' AS now_utc) AS clock
 $$;
 
--- Drops a month of the ledger whose rows are all older than a time, by their key ids and by created_ms. Returns how many
--- there were; NULL when one is younger: then the month stays. The lock keeps new rows out from the look on, and another
--- server that drops the same month.
+-- Drops a month of the ledger if all its rows are older than a time, by key ID and by created_ms. Returns
+-- their number, or NULL if one is younger and the month stays. The lock keeps out new rows from the check on,
+-- and another server that drops the same month.
 CREATE FUNCTION drop_ledger_partition(partition text, before_ms bigint) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   bound CONSTANT bytea := decode(lpad(to_hex(before_ms), 12, '0'), 'hex');
@@ -30,12 +30,13 @@ BEGIN
   RETURN found;
 END $$;
 
--- As write_batch_3, and takes the month from the database's clock: a server whose clock is wrong has the same quotas.
--- Writes a batch in one statement and returns what was decided: the usage of each account and month
--- before the batch with its quota, the positions of repeated keys, and how many were committed.
--- `holders` are the accounts of the requests. Failed requests wait for no lock: those of a locked account are left out,
--- and the account is named as `deferred`. Requests are decided in order of position. A repeated key takes no place of a quota.
--- No sequential scans: the plan is kept, and must not be the one that suits an empty ledger.
+-- Like write_batch_3, but takes the month from the database's clock, so that a server with a wrong clock
+-- applies the same quotas. Writes a batch in one statement and returns the decision: the usage of each account
+-- and month before the batch with its quota, the positions of repeated keys, and the number of committed
+-- requests. Requests are decided in order of position. A repeated key uses no place of a quota. `holders` are
+-- the accounts of the requests. Failed requests wait for no lock: those of a locked account are left out and
+-- the account is returned in `deferred`. Sequential scans are off, because the plan is kept and must not be
+-- one that suits an empty ledger.
 CREATE FUNCTION write_batch_4(of_writer uuid, at_turn bigint, holders text[],
   metered_requests json, failed_requests json, quotas jsonb) RETURNS json
 LANGUAGE plpgsql SET enable_seqscan = off AS $$
@@ -47,8 +48,8 @@ DECLARE
   written bigint;
   answer json;
 BEGIN
-  -- A transaction that changes an account's counter or sums holds its row. One order for all, so no deadlock; the
-  -- statements that follow see what earlier holders have committed.
+  -- A transaction that changes an account's counter or sums holds its row. All lock in one order, so there is
+  -- no deadlock. The statements that follow see what earlier holders have committed.
   PERFORM FROM accounts WHERE account_id = ANY (holders) ORDER BY account_id FOR NO KEY UPDATE;
   IF json_array_length(failed_requests) > 0 THEN
     WITH failed AS MATERIALIZED (
@@ -107,7 +108,7 @@ BEGIN
       security_level, modulation, source, created_ms, latency_us, entropy_bits, entropy_job_id,
       gate_p, tests_passed, total_tests, evidence_definition
     FROM committed WHERE key_id IS NOT NULL ORDER BY position
-    -- Without a target: the index is that of the row's partition.
+    -- No conflict target: each partition has its own index.
     ON CONFLICT DO NOTHING
     RETURNING 1
   ), validated_written AS (
@@ -163,7 +164,7 @@ BEGIN
   IF unknown IS NOT NULL THEN
     RAISE EXCEPTION 'account % is unknown or has a plan without a quota', unknown;
   END IF;
-  -- Another server committed one of these keys since this statement began: the next attempt sees it.
+  -- Another server committed one of these keys after this statement began. The next attempt sees it.
   IF written <> wanted THEN
     RAISE EXCEPTION 'a key was committed elsewhere' USING ERRCODE = 'serialization_failure';
   END IF;
@@ -179,8 +180,8 @@ BEGIN
   RETURN answer;
 END $$;
 
--- Commits a batch: what servers call. Months are made ahead of time; the one of a key whose month has
--- no partition, for whatever a server's clock says, is made here.
+-- Commits a batch. Servers call this function. It creates the partition of a key's month if it is missing, for
+-- example because a server's clock is wrong. Usually the months are created ahead.
 CREATE FUNCTION commit_batch_4(of_writer uuid, at_turn bigint, holders text[],
   metered_requests json, failed_requests json, quotas jsonb) RETURNS json
 LANGUAGE plpgsql AS $$

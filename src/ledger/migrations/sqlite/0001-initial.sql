@@ -1,4 +1,4 @@
--- Accounts and their API keys. An API key is stored as the SHA-256 of its text, never as itself.
+-- Accounts and their API keys. An API key is stored only as the SHA-256 of its text.
 CREATE TABLE accounts (
   account_id TEXT PRIMARY KEY,
   name TEXT NOT NULL,
@@ -26,8 +26,8 @@ CREATE TABLE usage (
   PRIMARY KEY (account_id, month)
 ) STRICT, WITHOUT ROWID;
 
--- One row a generated key, in time order: key_id is a UUIDv7. No column holds key bytes; the
--- commitment is a keyed digest, and fingerprint is its first 64 bits, so that the index stays small.
+-- One row per generated key, in time order: key_id is a UUIDv7. No column holds key bytes. The commitment is a
+-- keyed digest, and fingerprint is its first 64 bits, which keep the index small.
 CREATE TABLE ledger (
   key_id BLOB PRIMARY KEY CHECK (length(key_id) = 16),
   fingerprint INTEGER NOT NULL,
@@ -49,8 +49,8 @@ CREATE TABLE ledger (
 
 CREATE INDEX ledger_fingerprint ON ledger (fingerprint);
 
--- Sums by account and minute or hour (epoch milliseconds divided by 60,000 or 3,600,000). They move
--- in the transaction of the rows they count. failures are generate calls answered 5xx.
+-- Sums by account and minute or hour (epoch milliseconds divided by 60,000 or 3,600,000). They change in the
+-- transaction of the rows they count. failures are generate calls answered 5xx.
 CREATE TABLE rollup_minute (
   account_id TEXT NOT NULL,
   period INTEGER NOT NULL,
@@ -75,7 +75,7 @@ CREATE TABLE rollup_hour (
   PRIMARY KEY (account_id, period)
 ) STRICT, WITHOUT ROWID;
 
--- One check value a version of the master secret: start refuses when the secret does not fit.
+-- One check value per version of the master secret. A server does not start with a secret that does not match.
 CREATE TABLE secret_checks (
   version INTEGER PRIMARY KEY,
   check_value BLOB NOT NULL CHECK (length(check_value) = 32),
