@@ -1,4 +1,4 @@
-/** Binomial tails against rational arithmetic. */
+/** Compares binomial tails with rational arithmetic. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -6,7 +6,7 @@ import { binomialLower, binomialUpper } from '../../packages/sp800-22/src/binomi
 
 const RELATIVE_BOUND = 1e-11;
 
-/** P(X ≤ k) and P(X ≥ k) for q = 1 / denominator, as the ratio of integers it is. */
+/** Returns P(X ≤ k) and P(X ≥ k) for q = 1 / denominator, from ratios of integers. */
 function exactTails(k: number, n: number, denominator: number): [lower: number, upper: number] {
   const others = BigInt(denominator - 1);
   let term = others ** BigInt(n);
@@ -21,7 +21,7 @@ function exactTails(k: number, n: number, denominator: number): [lower: number, 
   return [ratio(lower, all), ratio(upper, all)];
 }
 
-/** a / b with 60 bits, for results down to 1e-300. */
+/** Returns a / b with 60 bits, for results down to 1e-300. */
 function ratio(a: bigint, b: bigint): number {
   const shift = BigInt(Math.max(0, b.toString(2).length - a.toString(2).length + 60));
   return Number((a << shift) / b) * 2 ** -Number(shift);
@@ -32,7 +32,7 @@ function assertClose(actual: number, expected: number, name: string): void {
   assert.ok(error < RELATIVE_BOUND, `${name} = ${actual}, expected ${expected}`);
 }
 
-test('has the tails one can do in the head: two throws of a coin, one of a die', () => {
+test('has the tails of simple cases: two throws of a coin, one of a die', () => {
   assertClose(binomialLower(0, 2, 0.5), 0.25, 'no heads');
   assertClose(binomialLower(1, 2, 0.5), 0.75, 'at most one');
   assertClose(binomialUpper(1, 2, 0.5), 0.75, 'at least one');
@@ -66,7 +66,7 @@ test('splits at every k: P(X ≤ k) + P(X ≥ k + 1) = 1', () => {
   );
 });
 
-test('refuses what is no binomial distribution', () => {
+test('refuses arguments without a binomial distribution', () => {
   assert.throws(() => binomialLower(3, 2, 0.5), RangeError);
   assert.throws(() => binomialUpper(-1, 2, 0.5), RangeError);
   assert.throws(() => binomialUpper(1, 2, 1), RangeError);

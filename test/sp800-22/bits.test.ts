@@ -9,7 +9,7 @@ test('unpacks bytes with the most significant bit first', () => {
   assert.deepEqual([...unpackBits(Uint8Array.of(0b10110010, 0x01))].join(''), '1011001000000001');
 });
 
-test('counts every bit of a length that is no multiple of 8 or 32', () => {
+test('counts every bit of a length that is not a multiple of 8 or 32', () => {
   assert.equal(unpackBits(Uint8Array.of(0xff, 0x80), 9).join(''), '111111111');
   assert.equal(unpackBits(new Uint8Array(13), 99).length, 99);
 });
@@ -23,7 +23,7 @@ test('unpacking inverts packing', () => {
   );
 });
 
-test('refuses to unpack more bits than there are, and what is not bytes', () => {
+test('refuses to unpack more bits than there are, or anything but bytes', () => {
   assert.throws(() => unpackBits(new Uint8Array(1), 9), {
     name: 'RangeError',
     message: '"lengthBits" expected an integer from 0 to 8, got 9',
@@ -52,7 +52,7 @@ test('unpacks from any bit on: the parts are the whole', () => {
   assert.throws(() => unpackBits(new Uint8Array(2), 1, 17), RangeError);
 });
 
-/** Reads `limit` bits of the chunks; the bits as digits, or the fault. */
+/** Reads `limit` bits of the chunks. Returns the bits as digits, or the fault. */
 function readText(
   format: TextFormat,
   chunks: readonly string[],
@@ -78,7 +78,7 @@ test('reads hexadecimal digits of either case as four bits, the most significant
   assert.equal(readText('hex', ['0 8\nf', 'F\ta'], 100), '00001000111111111010');
 });
 
-test('hands the rest of a digit to the next sequence', () => {
+test('passes the rest of a digit to the next sequence', () => {
   const reader = new TextBitReader('hex');
   reader.feed(ascii('5c3'));
   const sequences = [5, 5, 5].map((limit) => {
@@ -100,7 +100,7 @@ test('names line and column of the first character that is not a digit', () => {
   assert.deepEqual(readText('ascii', ['\u00e9'], 100), { line: 1, column: 1, byte: 0xc3 });
 });
 
-test('looks at nothing behind the last bit that fits', () => {
+test('reads nothing after the last bit that fits', () => {
   assert.equal(readText('ascii', ['10this is not read'], 2), '10');
   assert.equal(readText('hex', ['a', 'this is not read'], 3), '101');
 });

@@ -1,4 +1,4 @@
-/** `packages/sp800-22/src/constants.ts` and the closed forms of the tests, held to first principles. */
+/** Compares `packages/sp800-22/src/constants.ts` and the closed forms of the tests with first principles. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -106,7 +106,7 @@ test('asks for a universal sequence of 1010 · 2^L blocks (§2.9.7)', () => {
 });
 
 test('gives the rank probabilities of an enumeration of all 3 × 3 matrices (§3.5)', () => {
-  // 168 invertible matrices; 294 of rank 2 and 50 of less.
+  // 168 matrices are invertible, 294 have rank 2, and 50 a lower rank.
   assertClose(rankProbabilities(3), [168 / 512, 294 / 512, 50 / 512], 1e-16);
 });
 

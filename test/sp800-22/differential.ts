@@ -12,17 +12,17 @@ import { aesCtr } from '../support/aes-stream.ts';
 
 const P_VALUE_BOUND = 1e-9;
 
-/** Sums of logarithms, rounded term by term in both: what they may differ by, relative. */
+/** Largest relative difference of the sums of logarithms, which both suites round term by term. */
 const SUM_BOUND = 1e-11;
 
-/** `lengthBytes` bytes of AES-256-CTR, which no test tells from random ones. */
+/** Returns `lengthBytes` bytes of AES-256-CTR, which no test can distinguish from random ones. */
 export function aesStream(seed: number, lengthBytes: number): Buffer {
   const key = Buffer.alloc(32);
   key.writeUInt32BE(seed);
   return aesCtr(key, lengthBytes);
 }
 
-/** Asserts that kernels and plain suite agree on the `n` bits behind `offsetBits`. */
+/** Asserts that kernels and plain suite agree on the `n` bits after `offsetBits`. */
 export function assertAgree(
   name: string,
   bytes: Uint8Array,
@@ -36,7 +36,7 @@ export function assertAgree(
   assertReportsAgree(fast, plain, `${name}, ${n} bits from bit ${offsetBits}`);
 }
 
-/** Asserts that the report of the kernels is that of the plain suite. */
+/** Asserts that the reports of the kernels and the plain suite are equal. */
 export function assertReportsAgree(fast: SuiteReport, plain: SuiteReport, title: string): void {
   assert.equal(fast.bits, plain.bits, title);
   assert.equal(fast.tests.length, plain.tests.length, title);
@@ -64,7 +64,7 @@ function assertNear(actual: number, expected: number, bound: number, title: stri
   assert.ok(Math.abs(actual - expected) <= bound, `${title}: ${actual}, expected ${expected}`);
 }
 
-/** Sequences with structure, on which counters overflow, walks run away and blocks look alike. */
+/** Structured sequences: counters overflow, walks drift away and blocks are alike. */
 export const STRUCTURED: Readonly<Record<string, (lengthBytes: number) => Uint8Array>> = {
   'all zeros': (length) => Buffer.alloc(length),
   'all ones': (length) => Buffer.alloc(length, 0xff),

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import type { Statistics } from '#sp800-22';
 
 /**
- * Every figure of `expected` must be there, within `bound` relative (absolute below 1). For counts,
- * which stay below 1/bound, that means equal.
+ * Asserts that every figure of `expected` is present, within a relative `bound` (absolute below 1). For
+ * counts, which stay below 1/bound, this means equality.
  */
 export function assertStatistics(
   actual: Statistics,
@@ -32,7 +32,7 @@ function assertFigure(actual: unknown, expected: unknown, name: string, bound: n
   assert.ok(difference <= allowed, `${name}: got ${actual}, expected ${expected}`);
 }
 
-/** Each p-value must lie within `bound` absolute of its reference. */
+/** Asserts that each p-value is within an absolute `bound` of its reference. */
 export function assertPValues(
   actual: readonly number[],
   expected: readonly number[],

@@ -1,4 +1,4 @@
-/** The parts of the page of `phm assess --html`: from data to markup, and from bits to pictures. */
+/** The parts of the page of `phm assess --html`: data to markup, and bits to pictures. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -41,10 +41,10 @@ import { walkEnvelope, walkFigure } from '../../packages/sp800-22/src/report/htm
 import { aesCtr } from '../support/aes-stream.ts';
 import { CODE_POINTS } from '../support/code-points.ts';
 
-/** An AES-256-CTR stream: sound, and the same in every run. */
+/** Returns an AES-256-CTR stream: sound, and the same in every run. */
 const stream = (length: number): Buffer => aesCtr(Buffer.alloc(32, 9), length);
 
-/** The words of the path of one class, or of all of them. */
+/** Returns the paths of one class. */
 const paths = ({ text }: Markup, className: string): string[] =>
   [...text.matchAll(new RegExp(`<path class="${className}"[^>]* d="([^"]*)"`, 'g'))].map(
     ([, d]) => d,
@@ -69,7 +69,7 @@ describe('markup', () => {
 });
 
 describe('encodePng', () => {
-  /** The chunks of a PNG, by type. */
+  /** Returns the chunks of a PNG, by type. */
   function chunksOf(png: Buffer): Map<string, Buffer> {
     assert.equal(png.subarray(0, 8).toString('latin1'), '\x89PNG\r\n\x1a\n');
     const chunks = new Map<string, Buffer>();
@@ -104,7 +104,7 @@ describe('encodePng', () => {
     assert.equal(png.subarray(-12).toString('hex'), '0000000049454e44ae426082');
   });
 
-  it('refuses pixels that are not those of its size', () => {
+  it('refuses pixels that do not match its size', () => {
     const pixels = new Uint8Array(3);
     assert.throws(() => encodePng({ width: 8, height: 2, pixels }, [0, 0, 0]), RangeError);
     assert.throws(() => encodePng({ width: 12, height: 2, pixels }, [0, 0, 0]), RangeError);
@@ -171,7 +171,7 @@ describe('walkEnvelope', () => {
     });
   });
 
-  it('agrees with a walk bit by bit, at lengths that are no multiple of the columns', () => {
+  it('agrees with a walk bit by bit, at lengths that are not a multiple of the columns', () => {
     const bytes = stream(300);
     for (const bits of [100, 401, 2399]) {
       const walk = [0];
@@ -206,7 +206,7 @@ describe('measureSpectrum', () => {
   });
 
   it('names the peaks of a periodic sequence, largest first', () => {
-    // 10000000 over and over: the mean, and a peak at each multiple of n/8.
+    // 10000000 repeated has its mean, and a peak at each multiple of n/8.
     const { peaks, peakCount } = measureSpectrum(new Uint8Array(512).fill(0x80), 4096);
     assert.equal(peakCount, 4);
     assert.equal(peaks[0].k, 0);
@@ -243,7 +243,7 @@ describe('measureSpectrum', () => {
 });
 
 describe('pValueFigure', () => {
-  it('tells p-values at ALPHA, below, and below the limit of their test apart', () => {
+  it('distinguishes p-values at ALPHA, below it, and below the limit of their test', () => {
     const limit = testLimit(2);
     const sequences = [
       [0.5, ALPHA],
@@ -251,7 +251,7 @@ describe('pValueFigure', () => {
       [limit * 0.999, 0],
     ];
     const figure = pValueFigure([{ name: 'serial', sequences }], '3 sequences');
-    // The legend has one of each as a path of its own.
+    // The legend has a separate path for each.
     const counts = ['dot', 'ring', 'cross'].map((kind) => pointsOf(paths(figure, kind)[0]));
     assert.deepEqual(counts, [2, 2, 2]);
     assert.match(figure.text, /aria-label="6 p-values of 1 tests: 4 are below 0\.01, 2 below/);
@@ -315,11 +315,11 @@ describe('the second level', () => {
     assert.deepEqual(counts, [1, 1, 1]);
     assert.match(figure.text, /aria-label="Proportions of 3 rows: 2 are outside/);
     assert.match(figure.text, />reverse<title>cumulative_sums reverse<\/title>/);
-    // Bands of two tests, and the sample in the legend.
+    // The bands of two tests, and the sample in the legend.
     assert.equal(paths(figure, 'area').length, 3);
   });
 
-  it('has bars as high as their counts, over the line of the count expected', () => {
+  it('has bars as high as their counts, and the line of the expected count', () => {
     const { text } = histogram(verdict.rows[2]);
     assert.match(text, /aria-label="p-values in ten classes: 55, 5, 5,/);
     assert.match(text, /<path class="bars" d="M1 30v-30h8V30zM11 30v-2\.7h8V30z/);
@@ -327,7 +327,7 @@ describe('the second level', () => {
     assert.match(histogram(verdict.rows[0]).text, /class="expected" d="M0 15h100"/);
   });
 
-  it('says of each row P-value_T, proportion and verdict, or that it is not judged', () => {
+  it('shows P-value_T, proportion and verdict of each row, or that it is not judged', () => {
     const { text } = histogramsSection(verdict);
     const cards = text.split('<li').slice(1);
     assert.equal(cards.length, 4);
@@ -340,7 +340,7 @@ describe('the second level', () => {
 });
 
 describe('the table of the tests', () => {
-  it('says of each test what the documentation says', () => {
+  it('describes each test as the documentation does', () => {
     const path = join(import.meta.dirname, '../../docs/statistical-tests.md');
     const document = readFileSync(path, 'utf8');
     for (const [name, [section, what]] of Object.entries(DETECTS)) {

@@ -1,4 +1,4 @@
-/** The transform of the kernels against the plain one: equal N_1, or left to the plain one. */
+/** Compares the transform of the kernels with the plain one: equal N_1, or the sequence is left to the plain one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Constants } from '#sp800-22';
@@ -10,11 +10,11 @@ import { packBits, randomBits, SPECTRA, sumsBesideThreshold, withSums } from './
 
 const LENGTHS = [2 ** 20, 1_000_000] as const;
 
-/** Both run on this engine. */
+/** This engine runs both. */
 const BUILDS = ['simd', 'relaxed-simd'] as const;
 const MODULES = BUILDS.map((build) => ({ build, module: loadKernels(build) }));
 
-/** N_1 by each build, and how many bins were computed again. */
+/** Returns N_1 from each build, and the number of bins computed again. */
 function count(bits: Uint8Array, constants: Constants): { N_1?: number; listed: number }[] {
   const n = bits.length;
   const bytes = packBits(bits);
@@ -33,7 +33,7 @@ function count(bits: Uint8Array, constants: Constants): { N_1?: number; listed: 
 
 const kernels = new Map<KernelModule, DftKernel>();
 
-/** Kept until another length is asked for, whose tables take the place of its own. */
+/** Returns the kernel for `n`. It is kept until another length replaces its tables. */
 function kernelFor(module: KernelModule, n: number): DftKernel {
   const known = kernels.get(module);
   if (known?.n === n) return known;
@@ -44,7 +44,7 @@ function kernelFor(module: KernelModule, n: number): DftKernel {
 
 const expectations = new Map<string, number>();
 
-/** N_1 by the plain transform, once for each sequence. */
+/** Returns N_1 from the plain transform, computed once per sequence. */
 function plainCount(name: string, bits: Uint8Array, constants: Constants): number {
   const key = `${name}, ${bits.length} bits, ${constants}`;
   const N_1 =
@@ -53,7 +53,7 @@ function plainCount(name: string, bits: Uint8Array, constants: Constants): numbe
   return N_1;
 }
 
-/** Asserts that no build gives another N_1 than the plain transform; returns whether all give one. */
+/** Asserts that no build gives a different N_1 from the plain transform. Returns true if all give one. */
 function assertExact(name: string, bits: Uint8Array, constants: Constants = 'exact'): boolean {
   const counts = count(bits, constants).map(({ N_1 }) => N_1);
   if (counts.every((N_1) => N_1 === undefined)) return false;
@@ -68,7 +68,7 @@ function assertExact(name: string, bits: Uint8Array, constants: Constants = 'exa
 
 test('an engine of today runs both builds of the transform', () => {});
 
-// The sequences of reference.test.ts have 10^6 bits, too.
+// The sequences of reference.test.ts also have 10^6 bits.
 for (const [n, constants] of [
   [2 ** 20, 'exact'],
   [2 ** 20, 'nist'],
@@ -86,7 +86,7 @@ test('N_1 is exact where bins in the band are computed again', () => {
   for (const seed of listing) assert.ok(assertExact(`seed ${seed}`, randomBits(seed, 2 ** 20)));
 });
 
-/** Peaks as a random sequence has them, though the sequence is not random. */
+/** Sequences that are not random but have peaks like a random sequence. */
 const SOUND_SPECTRA = [
   'Rudin and Shapiro',
   'an m-sequence of degree 20',
@@ -102,7 +102,7 @@ const SOUND_SPECTRA = [
   'random and a tone of 0.005',
 ];
 
-/** Peaks above the limit. */
+/** Sequences with peaks above the limit. */
 const REGULAR = [
   'all zeros',
   'all ones',
@@ -122,7 +122,7 @@ for (const name of SOUND_SPECTRA) {
   });
 }
 
-// More of this length in test/slow/kernels-dft.test.ts.
+// test/slow/kernels-dft.test.ts has more of this length.
 test('N_1 is exact on 10^6 bits of four equal quarters', () => {
   assert.ok(assertExact('four equal quarters', SPECTRA['four equal quarters'](1_000_000)));
 });
@@ -135,7 +135,7 @@ test('sequences with a peak above 64n are left to the plain transform', () => {
   }
 });
 
-// On 10^6 bits in test/slow/kernels-dft.test.ts.
+// test/slow/kernels-dft.test.ts does this on 10^6 bits.
 test('bins 0 and n/2 on both sides of T: the first is counted, the second is not', () => {
   const T = Math.sqrt(thresholdSquared(2 ** 20, 'exact'));
   for (const [S, alternating] of sumsBesideThreshold(T)) {

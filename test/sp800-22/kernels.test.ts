@@ -1,4 +1,4 @@
-/** The kernels against the plain suite: equal counts on every kind of sequence, and no trace left. */
+/** Compares the kernels with the plain suite: equal counts on every kind of sequence, and no trace left. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -18,8 +18,8 @@ import { aesStream, assertAgree, STRUCTURED } from './differential.ts';
 const BUILDS = ['simd', 'relaxed-simd'] as const;
 
 /**
- * Everything but the transform, which takes most of the plain suite's time, and above all where n is no power of two. The
- * kernels have one for 2^20 and 10^6 bits (kernels-dft.test.ts), and leave other lengths to the plain one.
+ * All tests but the transform, which takes most of the plain suite's time, above all if n is not a power of two. The
+ * kernels have one for 2^20 and 10^6 bits (kernels-dft.test.ts) and leave other lengths to the plain one.
  */
 const WITHOUT_DFT = TEST_NAMES.filter((name) => name !== 'dft');
 
@@ -27,13 +27,13 @@ test('an engine of today runs the kernels', () => {
   assert.ok(BUILDS.some((build) => build === kernelBuild()));
 });
 
-// The sequences of Appendix B are compared in reference.test.ts, more of these in test/slow/kernels.test.ts.
+// reference.test.ts compares the sequences of Appendix B, test/slow/kernels.test.ts more of these.
 test('they agree on random sequences of 2^20 and 10^6 bits', () => {
   assertAgree('seed 1', aesStream(1, 2 ** 17), 2 ** 20);
   assertAgree('seed 2', aesStream(2, 125_000), 1_000_000);
 });
 
-// On 1,000,003 bits in test/slow/kernels.test.ts.
+// test/slow/kernels.test.ts does this on 1,000,003 bits.
 for (const [name, make] of Object.entries(STRUCTURED)) {
   test(`they agree on ${name}`, () => {
     assertAgree(name, make(2 ** 17), 2 ** 20);
@@ -136,7 +136,7 @@ test('a test that throws leaves no trace either', () => {
   assert.ok(Buffer.from(module.exports.memory.buffer).equals(before));
 });
 
-test('runPackedSuite refuses what is no sequence, and bits that are not there', () => {
+test('runPackedSuite refuses anything but bytes, and missing bits', () => {
   assert.throws(() => runPackedSuite('0101' as unknown as Uint8Array), {
     name: 'TypeError',
     message: '"bytes" expected Uint8Array, got string',
@@ -150,9 +150,9 @@ test('runPackedSuite refuses what is no sequence, and bits that are not there', 
   assert.throws(() => runPackedSuite(new Uint8Array(1), { offsetBits: -1 }), RangeError);
 });
 
-test('bits beyond the first 2^32 are the ones that are tested', () => {
+test('tests the right bits beyond the first 2^32', () => {
   const sample = aesStream(15, 200);
-  // Memory that is not touched costs nothing.
+  // Untouched memory costs nothing.
   const bytes = new Uint8Array(2 ** 29 + sample.length);
   bytes.set(sample, 2 ** 29 - 10);
   const options = { bits: 1500, offsetBits: 2 ** 32 - 80 };
@@ -160,7 +160,7 @@ test('bits beyond the first 2^32 are the ones that are tested', () => {
   assert.deepEqual(unpackBits(bytes, 1500, 2 ** 32 - 80), unpackBits(sample, 1500));
 });
 
-test('tables of the transform are set up for those who run it only', () => {
+test('sets up the tables of the transform only if the test runs', () => {
   const module = loadKernels('simd');
   const before = Buffer.from(module.exports.memory.buffer.slice(0));
   const sequence = { bytes: aesStream(16, 2 ** 17), n: 2 ** 20, offsetBits: 0 };
@@ -168,7 +168,7 @@ test('tables of the transform are set up for those who run it only', () => {
   assert.ok(Buffer.from(module.exports.memory.buffer).equals(before));
 });
 
-test('a kernel that is run again counts anew', () => {
+test('a kernel that runs again starts its counts anew', () => {
   const module = loadKernels('simd');
   const sequence = { bytes: aesStream(17, 2 ** 17), n: 2 ** 20, offsetBits: 0 };
   module.load(sequence.bytes, sequence.n, 0);

@@ -1,4 +1,4 @@
-/** Differential runs: every count of `packages/sp800-22` against the naive oracle, long spectra against NumPy. */
+/** Compares every count of `packages/sp800-22` with the naive oracle, and long spectra with NumPy. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -12,7 +12,7 @@ import {
 import * as naive from './naive.ts';
 import { assertNumPyPeaks } from './numpy-peaks.ts';
 
-/** Sequences of `minimum` to `maximum` bits: fair, biased and periodic ones. */
+/** Generates sequences of `minimum` to `maximum` bits: fair, biased and periodic ones. */
 function bitSequences(minimum: number, maximum: number): fc.Arbitrary<Uint8Array> {
   const size = { minLength: minimum, maxLength: maximum, size: 'max' as const };
   const fair = fc.array(fc.integer({ min: 0, max: 1 }), size);
@@ -39,7 +39,7 @@ test('dft counts the same peaks as the sums of the definition, for even and odd 
   );
 });
 
-// The other lengths of the file take long, and test/slow/suite.test.ts has them.
+// The other lengths of the file take long; test/slow/suite.test.ts has them.
 for (const n of [1000, 1009, 4096, 99_999, 2 ** 17, 1_000_000]) {
   test(`dft counts the same peaks as NumPy's transform of ${n} bits`, () => assertNumPyPeaks(n));
 }
@@ -200,7 +200,7 @@ test('cumulative sums reach the maxima of the walk from either end', () => {
   );
 });
 
-/** P(max |S_k| ≥ z) for a fair walk of n steps, by following its distribution step by step. */
+/** Returns P(max |S_k| ≥ z) for a fair walk of n steps, from its distribution after each step. */
 function reachProbability(n: number, z: number): number {
   let inside = new Float64Array(2 * z + 1);
   inside[z] = 1;

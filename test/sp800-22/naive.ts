@@ -1,11 +1,11 @@
 /**
- * A second, naive oracle: each statistic from its definition, by another way than `packages/sp800-22`, and as
- * slow as that makes it. Bits are arrays of 0 and 1.
+ * A second, naive oracle: it computes each statistic from its definition, in a different and slower way than
+ * `packages/sp800-22`. Bits are arrays of 0 and 1.
  */
 
 type Bits = ArrayLike<number>;
 
-/** §2.6: N_1, from the sums of the definition. */
+/** §2.6: returns N_1, from the sums of the definition. */
 export function countPeaksBelow(bits: Bits, T: number): number {
   const n = bits.length;
   let count = 0;
@@ -13,7 +13,7 @@ export function countPeaksBelow(bits: Bits, T: number): number {
     let re = 0;
     let im = 0;
     for (let j = 0; j < n; j++) {
-      // k·j mod n keeps the angle small, and with it the error of cos and sin.
+      // k·j mod n keeps the angle small, and so the error of cos and sin.
       const angle = (2 * Math.PI * ((k * j) % n)) / n;
       re += (2 * bits[j] - 1) * Math.cos(angle);
       im -= (2 * bits[j] - 1) * Math.sin(angle);
@@ -24,8 +24,8 @@ export function countPeaksBelow(bits: Bits, T: number): number {
 }
 
 /**
- * §2.10: the smallest L for which some c_1 … c_L give s_j = c_1 s_(j−1) + … + c_L s_(j−L) for all
- * j ≥ L: a linear system over GF(2), solved anew for each L. Bit L of a row is its right-hand side.
+ * §2.10: returns the smallest L for which some c_1 … c_L give s_j = c_1 s_(j−1) + … + c_L s_(j−L) for all
+ * j ≥ L. It solves a linear system over GF(2) for each L. Bit L of a row is its right-hand side.
  */
 export function shortestRegister(bits: Bits): number {
   for (let L = 0; ; L++) {
@@ -52,7 +52,7 @@ function isSolvable(rows: bigint[], unknowns: number): boolean {
   return rest.every((row) => row === 0n);
 }
 
-/** Windows of the string, cut from `text` closed to a ring, that equal `pattern`. */
+/** Counts the windows that equal `pattern`, on `text` closed to a ring. */
 export function countOnRing(text: string, pattern: string): number {
   const ring = text + text.repeat(Math.ceil(pattern.length / text.length));
   let count = 0;
@@ -60,19 +60,19 @@ export function countOnRing(text: string, pattern: string): number {
   return count;
 }
 
-/** §2.7.4 (2): matches of `pattern`, the window behind a match beginning behind it. */
+/** §2.7.4 (2): counts the matches of `pattern`; after a match the window begins behind it. */
 export function countWithoutOverlap(text: string, pattern: string): number {
   return text.split(pattern).length - 1;
 }
 
-/** §2.8.4 (2): matches of `pattern`, overlapping ones included. */
+/** §2.8.4 (2): counts the matches of `pattern`, including overlapping ones. */
 export function countWithOverlap(text: string, pattern: string): number {
   let count = 0;
   for (let i = text.indexOf(pattern); i !== -1; i = text.indexOf(pattern, i + 1)) count++;
   return count;
 }
 
-/** Rank over GF(2) by exchanging and clearing rows. */
+/** Returns the rank over GF(2), by exchanging and clearing rows. */
 export function rankOf(matrix: readonly (readonly number[])[]): number {
   const rows = matrix.map((row) => [...row]);
   let rank = 0;
@@ -88,14 +88,14 @@ export function rankOf(matrix: readonly (readonly number[])[]): number {
   return rank;
 }
 
-/** The partial sums S_0 … S_n of the ±1 walk. */
+/** Returns the partial sums S_0 … S_n of the ±1 walk. */
 export function walk(bits: Bits): number[] {
   const sums = [0];
   for (let i = 0; i < bits.length; i++) sums.push(sums[i] + 2 * bits[i] - 1);
   return sums;
 }
 
-/** §2.14.4: the walk cut at its zeros, a zero put behind it; visits of state x in each cycle. */
+/** §2.14.4: returns the visits of state x in each cycle, after cutting the walk, with a final zero, at its zeros. */
 export function visitsPerCycle(bits: Bits, x: number): number[] {
   const sums = walk(bits);
   if (sums.at(-1) !== 0) sums.push(0);
@@ -108,7 +108,7 @@ export function visitsPerCycle(bits: Bits, x: number): number[] {
   return visits.slice(0, -1);
 }
 
-/** §2.9.4: Σ log2 of the distances, each block looked up backwards through all before it. */
+/** §2.9.4: returns Σ log2 of the distances; searches backwards for each block. */
 export function sumOfLogDistances(text: string, L: number, Q: number): number {
   const blocks: string[] = text.match(new RegExp(`.{${L}}`, 'g')) ?? [];
   let sum = 0;

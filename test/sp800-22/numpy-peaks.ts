@@ -1,4 +1,4 @@
-/** What NumPy's transform counts on SHAKE128("phm"), by length. */
+/** The counts of NumPy's transform on SHAKE128("phm"), by length. */
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -13,10 +13,10 @@ const PEAKS: readonly Peaks[] = JSON.parse(
   readFileSync(new URL('../vectors/sp800-22/peaks.json', import.meta.url), 'utf8'),
 );
 
-/** Lengths that there are figures for. */
+/** Lengths with figures. */
 export const NUMPY_LENGTHS: readonly number[] = PEAKS.map(({ n }) => n);
 
-/** Asserts that the plain transform of `n` bits counts as many. */
+/** Asserts that the plain transform of `n` bits gives the same count. */
 export function assertNumPyPeaks(n: number): void {
   const expected = PEAKS.find((peaks) => peaks.n === n);
   assert.ok(expected, `no figure for ${n} bits`);

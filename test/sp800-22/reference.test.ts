@@ -1,4 +1,4 @@
-/** The sequences of SP 800-22 Appendix B, 10^6 bits each: every p-value and every statistic, by the plain suite and the kernels. */
+/** Every p-value and statistic of the plain suite and the kernels on the sequences of SP 800-22 Appendix B, 10^6 bits each. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -38,10 +38,10 @@ const WITHOUT_DFT = TEST_NAMES.filter((name) => name !== 'dft');
 
 const P_VALUE_BOUND = 1e-11;
 
-/** The statistics are the program's, whose tables for the excursions test have ten digits. */
+/** Bound for the program's statistics; its tables for the excursions test have ten digits. */
 const STATISTICS_BOUND = 1e-7;
 
-/** Their χ² depends on the class probabilities; the reference holds the program's. */
+/** Tests whose χ² depends on the class probabilities; the reference has the program's. */
 const TESTS_WITH_CONSTANTS = new Set<TestName>([
   'longest_run',
   'overlapping_template',
@@ -73,7 +73,7 @@ for (const name of ['pi', 'e', 'sqrt2', 'sqrt3'] as const) {
     assertReportsAgree(runPackedSuite(bytes, { bits: reference.n }), plain, name);
   });
 
-  // The spectral test by the kernels; by the plain suite in test/slow/kernels.test.ts.
+  // Here the kernels run the spectral test; test/slow/kernels.test.ts runs it with the plain suite.
   test(`agrees with all 188 p-values of ${name} with the constants of the NIST program`, () => {
     const fast = runPackedSuite(bytes, { bits: reference.n, constants: 'nist' });
     const plain = runSuite(bits, { constants: 'nist', only: WITHOUT_DFT });

@@ -1,4 +1,4 @@
-/** The JSON of a report: every p-value identified, every parameter named, nothing told twice. */
+/** The JSON of a report: it identifies every p-value, names every parameter, and repeats nothing. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -64,7 +64,7 @@ describe('a suite report as JSON', () => {
     }
   });
 
-  it('gives the constants that the p-values were computed with, in both readings', () => {
+  it('gives the constants of the p-values, in both sets', () => {
     const first = (constants: 'exact' | 'nist', name: TestName): number => {
       const { tests } = toAssessReport({ ...suite, constants });
       const { pi, T2_over_n } = tests.find((test) => test.name === name)?.parameters ?? {};
@@ -95,7 +95,7 @@ describe('a suite report as JSON', () => {
     assert.deepEqual(JSON.parse(JSON.stringify(report)), report);
   });
 
-  it('says nothing but the reason of a test that does not apply', () => {
+  it('gives only the reason of a test that does not apply', () => {
     const short = toAssessReport(runSuite(bits.subarray(0, 1000)));
     assert.deepEqual(short.tests.at(-1), {
       name: 'linear_complexity',

@@ -1,4 +1,4 @@
-/** The second level: figures worked by hand, and simulated sources, sound and faulty. */
+/** The second level: figures computed by hand, and simulated sources, sound and faulty. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -23,7 +23,7 @@ import {
 const close = (actual: number, expected: number, bound: number): void =>
   assert.ok(Math.abs(actual - expected) < bound, `${actual}, expected ${expected}`);
 
-/** Uniform numbers within [0, 1), the same in every run (the generator mulberry32). */
+/** Returns uniform numbers within [0, 1), the same in every run (the generator mulberry32). */
 function makeUniform(seed: number): () => number {
   let state = seed;
   return () => {
@@ -34,7 +34,7 @@ function makeUniform(seed: number): () => number {
   };
 }
 
-/** Makes the p-value of a row out of uniform numbers; `undefined` where the test does not apply. */
+/** Computes the p-value of a row from uniform numbers; `undefined` if the test does not apply. */
 type PValueOf = (test: TestName, index: number, uniform: () => number) => number | undefined;
 
 const sound: PValueOf = (_test, _index, uniform) => uniform();
@@ -55,7 +55,7 @@ function makeReport(uniform: () => number, pValueOf: PValueOf): SuiteReport {
   return { bits: 1_000_000, constants: 'exact', tests, testsPassed: 15, totalTests: 15 };
 }
 
-/** The verdict on a simulated source. */
+/** Returns the verdict on a simulated source. */
 function judge(sequences: number, seed: number, pValueOf: PValueOf = sound): SecondLevelVerdict {
   const uniform = makeUniform(seed);
   const tally = new PValueTally();
@@ -68,7 +68,7 @@ function judge(sequences: number, seed: number, pValueOf: PValueOf = sound): Sec
 const failedRows = ({ rows }: SecondLevelVerdict): string[] =>
   rows.flatMap((row) => (row.judged && !row.passed ? [`${row.test} ${row.index}`] : []));
 
-/** One row with this many passes, and p-values spread evenly. */
+/** Returns a row with this many passes and evenly spread p-values. */
 function row(passes: number, sequences: number): RowCounts {
   const histogram = new Array<number>(10).fill(sequences / 10);
   return { test: 'frequency', index: 1, label: '', sequences, passes, histogram };
@@ -108,7 +108,7 @@ test('counts a proportion by its exact two-sided tail, not by the normal law', (
 });
 
 /**
- * Q(9/2, x) in its closed form, erfc(√x) + e^(−x) Σ x^(k − 1/2) / Γ(k + 1/2) for k = 1 … 4, with
+ * Returns Q(9/2, x) in its closed form, erfc(√x) + e^(−x) Σ x^(k − 1/2) / Γ(k + 1/2) for k = 1 … 4, with
  * Γ(3/2) = √π/2, Γ(5/2) = 3√π/4, Γ(7/2) = 15√π/8, Γ(9/2) = 105√π/16.
  */
 function chi2Tail9(chi2: number): number {
@@ -126,7 +126,7 @@ test('has P-value_T of χ² with nine degrees: 1 for equal classes, 0.0179 at 20
   assert.ok(uniformityPValue([1000, 0, 0, 0, 0, 0, 0, 0, 0, 0]) < 1e-300);
 });
 
-test('divides the number of p-values by ten as it is, not in integers as the NIST program', () => {
+test('divides the number of p-values by ten exactly, not in integers like the NIST program', () => {
   // s = 55: each class is off by 0.5 of 5.5, χ² = 10 · 0.25 / 5.5 = 5/11. In integers it would be 1.
   const p = uniformityPValue([6, 5, 6, 5, 6, 5, 6, 5, 6, 5]);
   close(p, chi2Tail9(5 / 11), 1e-14);
@@ -173,7 +173,7 @@ test('counts what the suite reports', () => {
   assert.throws(() => tally.add(runSuite(new Uint8Array(1000))), RangeError);
 });
 
-test('judges nothing below 55 sequences, and says how many there are', () => {
+test('judges nothing below 55 sequences, and gives their number', () => {
   const reason = 'needs at least 55 sequences, got 54';
   assert.deepEqual(judgeSecondLevel(54, [row(54, 54)]), { judged: false, reason });
   assert.equal(judgeSecondLevel(55, [row(55, 55)]).judged, true);
@@ -194,7 +194,7 @@ test('does not judge the rows of a test that applied to fewer than 55, and corre
   );
 });
 
-test('does not judge a source of which no test applied often enough', () => {
+test('does not judge a source if no test applied often enough', () => {
   assert.deepEqual(judgeSecondLevel(100, [row(20, 20)]), {
     judged: false,
     reason: 'no test applied to enough of the sequences',
@@ -214,11 +214,11 @@ test('fails at most 1 % of sound sources, 1000 simulated, of which the limits of
     outside += verdict.rowsOutsideInterval;
     expectedOutside += verdict.expectedOutsideInterval;
   }
-  // FAMILY_ALPHA · 1000 = 10 are to be expected at most; 20 and more have a probability of 0.3 %.
+  // At most FAMILY_ALPHA · 1000 = 10 are expected; 20 and more have a probability of 0.3 %.
   assert.ok(failed >= 1 && failed < 20, `${failed} of ${SOURCES} sound sources failed`);
   // 1 − (1 − P(X ≥ 4))^188 = 0.969 for X ~ Binomial(100, 1/100).
   close(flagged / SOURCES, 0.969, 0.02);
-  // 188 · P(X ≥ 4) = 3.45 rows a source.
+  // 188 · P(X ≥ 4) = 3.45 rows per source.
   close(expectedOutside / SOURCES, 188 * 0.018_374, 0.001);
   close(outside / SOURCES, expectedOutside / SOURCES, 0.2);
 });
@@ -235,7 +235,7 @@ test('fails exactly the row whose proportion is off: 6 % below 0.01 instead of 1
 test('fails exactly the row whose p-values are not uniform, though its proportion is right', () => {
   const verdict = judge(1000, 8, (test, _index, uniform) => {
     const p = uniform();
-    // Pushed towards 1, but for those below 0.01.
+    // Pushed towards 1, except for those below 0.01.
     return test === 'dft' && p >= 0.01 ? 0.01 + 0.99 * ((p - 0.01) / 0.99) ** 0.7 : p;
   });
   assert.deepEqual(failedRows(verdict), ['dft 1']);

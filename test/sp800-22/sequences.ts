@@ -3,21 +3,21 @@
  * included (π = 11.0010…, e = 10.1011…), computed here with BigInt.
  */
 
-/** Bits computed beyond those asked for, so that no rounding error reaches them. */
+/** Extra bits, so that no rounding error reaches the requested ones. */
 const GUARD_BITS = 64;
 
 export type ConstantName = 'pi' | 'e' | 'sqrt2' | 'sqrt3';
 
 const INTEGER_BITS: Readonly<Record<ConstantName, number>> = { pi: 2, e: 2, sqrt2: 1, sqrt3: 1 };
 
-/** The first `n` bits of the binary expansion of a constant, one per element. */
+/** Returns the first `n` bits of the binary expansion of a constant, one per element. */
 export function expansion(name: ConstantName, n: number): Uint8Array {
   const fractionBits = n - INTEGER_BITS[name] + GUARD_BITS;
   const digits = (scaled(name, BigInt(fractionBits)) >> BigInt(GUARD_BITS)).toString(2);
   return Uint8Array.from(digits, Number);
 }
 
-/** ⌊x · 2^fractionBits⌋, but for a few units. */
+/** Returns ⌊x · 2^fractionBits⌋, within a few units. */
 function scaled(name: ConstantName, fractionBits: bigint): bigint {
   switch (name) {
     case 'sqrt2':
@@ -31,7 +31,7 @@ function scaled(name: ConstantName, fractionBits: bigint): bigint {
   }
 }
 
-/** ⌊√value⌋ by Newton's iteration, started from the root of the leading half of the digits. */
+/** Returns ⌊√value⌋ by Newton's iteration, starting from the root of the leading half of the digits. */
 function squareRoot(value: bigint): bigint {
   if (value < 1n << 50n) return BigInt(Math.floor(Math.sqrt(Number(value))));
   const quarter = BigInt(Math.floor((value.toString(16).length * 4) / 4));
@@ -43,7 +43,7 @@ function squareRoot(value: bigint): bigint {
   }
 }
 
-/** e = Σ 1/k!, by binary splitting of the terms from a + 1 to b into P / Q. */
+/** Returns e = Σ 1/k!, by binary splitting of the terms from a + 1 to b into P / Q. */
 function eulersNumber(fractionBits: bigint): bigint {
   const split = (a: number, b: number): [bigint, bigint] => {
     if (b - a === 1) return [1n, BigInt(b)];
@@ -52,14 +52,14 @@ function eulersNumber(fractionBits: bigint): bigint {
     const [P2, Q2] = split(middle, b);
     return [P1 * Q2 + P2, Q1 * Q2];
   };
-  // Enough terms that the next, below 1/terms!, is past the last bit.
+  // Enough terms that the next one, below 1/terms!, is beyond the last bit.
   let terms = 2;
   for (let bits = 0; bits <= Number(fractionBits); terms++) bits += Math.log2(terms);
   const [P, Q] = split(0, terms);
   return (1n << fractionBits) + (P << fractionBits) / Q;
 }
 
-/** π by the series of the Chudnovsky brothers, which yields 47 bits a term. */
+/** Returns π by the series of the Chudnovsky brothers, which gives 47 bits per term. */
 function pi(fractionBits: bigint): bigint {
   const C3_OVER_24 = 640320n ** 3n / 24n;
   const split = (a: bigint, b: bigint): [bigint, bigint, bigint] => {

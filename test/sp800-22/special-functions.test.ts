@@ -1,4 +1,4 @@
-/** erfc and igamc against 50-digit figures of mpmath. */
+/** Compares erfc and igamc with 50-digit figures of mpmath. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
@@ -125,7 +125,7 @@ test('igamc obeys Q(a + 1, x) = Q(a, x) + x^a e^−x / Γ(a + 1) across both met
   );
 });
 
-test('igamc refuses a ≤ 0, what is no multiple of 1/2, x < 0 and NaN, erfc refuses NaN', () => {
+test('igamc refuses a ≤ 0, a that is not a multiple of 1/2, x < 0 and NaN; erfc refuses NaN', () => {
   assert.throws(() => erfc(NaN), RangeError);
   for (const [a, x] of [
     [0, 1],

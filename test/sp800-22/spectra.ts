@@ -1,7 +1,7 @@
-/** Sequences of special spectra, on which a transform in single precision might go wrong. */
+/** Sequences with special spectra, on which a transform in single precision might fail. */
 import { aesStream } from './differential.ts';
 
-/** `n` bits, one per element. */
+/** Returns `n` bits, one per element. */
 export type Spectrum = (n: number) => Uint8Array;
 
 export function randomBits(seed: number, n: number): Uint8Array {
@@ -23,7 +23,7 @@ function each(bitAt: (i: number, n: number) => number): Spectrum {
   };
 }
 
-/** A one with probability p(i), from 16 random bits each. */
+/** Returns bits that are one with probability p(i), from 16 random bits each. */
 function biased(seed: number, p: (i: number, n: number) => number): Spectrum {
   return (n) => {
     const random = aesStream(seed, 2 * n);
@@ -39,7 +39,7 @@ function repeated(seed: number, part: (n: number) => number): Spectrum {
   };
 }
 
-/** x^degree + x^tap + 1, primitive. */
+/** Returns the output of the register with the primitive polynomial x^degree + x^tap + 1. */
 function shiftRegister(degree: number, tap: number): Spectrum {
   return (n) => {
     const bits = new Uint8Array(n).fill(1, 0, degree);
@@ -48,7 +48,7 @@ function shiftRegister(degree: number, tap: number): Spectrum {
   };
 }
 
-/** Whether i is a square modulo the prime. */
+/** Returns bits that are one if i is a square modulo the prime. */
 function legendre(prime: number): Spectrum {
   const squares = new Uint8Array(prime);
   for (let i = 1; i <= prime >> 1; i++) squares[(i * i) % prime] = 1;
@@ -65,7 +65,7 @@ const PERIODS = [
   2, 3, 4, 5, 7, 8, 16, 25, 31, 64, 100, 125, 127, 1000, 1024, 15_625, 16_384, 62_500,
 ];
 const BIASES = [0.4, 0.45, 0.49, 0.495, 0.497, 0.499, 0.501, 0.503, 0.505, 0.51, 0.55, 0.6];
-/** Of the tone's probability; |S|² = 64n is at 8/√n = 0.0078. */
+/** Amplitudes of the tone's probability; |S|² = 64n is at 8/√n = 0.0078. */
 const AMPLITUDES = [0.001, 0.003, 0.005, 0.007, 0.009, 0.02, 0.1, 0.5];
 
 export const SPECTRA: Readonly<Record<string, Spectrum>> = {
@@ -123,7 +123,7 @@ export const SPECTRA: Readonly<Record<string, Spectrum>> = {
   ),
 };
 
-/** Makes the sum of ±1 `S`, and that with alternating signs `alternating`, by changing few bits. */
+/** Changes a few bits so that the sum of ±1 is `S`, and the sum with alternating signs `alternating`. */
 export function withSums(bits: Uint8Array, S: number, alternating: number): Uint8Array {
   const changed = Uint8Array.from(bits);
   for (const parity of [0, 1]) {
@@ -131,7 +131,7 @@ export function withSums(bits: Uint8Array, S: number, alternating: number): Uint
     let sum = 0;
     for (let i = parity; i < bits.length; i += 2) sum += 2 * bits[i] - 1;
     const wrong = sum > target ? 1 : 0;
-    // Spread over the sequence, so that no other peak grows.
+    // The changes are spread over the sequence, so that no other peak grows.
     for (let i = parity; sum !== target; i = (i + 2_038) % bits.length) {
       if (changed[i] !== wrong) continue;
       changed[i] = 1 - wrong;
@@ -141,7 +141,7 @@ export function withSums(bits: Uint8Array, S: number, alternating: number): Uint
   return changed;
 }
 
-/** The sums, plain and with alternating signs, that put bin 0 or n/2 just below T or above it. */
+/** Returns the sums, plain and with alternating signs, that put bin 0 or n/2 just below or above T. */
 export function sumsBesideThreshold(T: number): readonly (readonly [number, number])[] {
   const below = 4 * Math.floor(T / 4);
   return [

@@ -1,12 +1,12 @@
-/** Sequences with a structure that the suite has to find, and what it must say of them. */
+/** Sequences with a structure that the suite must find, and assertions on their reports. */
 import assert from 'node:assert/strict';
 import * as sts from '#sp800-22';
 
-/** The bits of the integers 0, 1, 2, … of 16 bits each. */
+/** Returns the bits of the integers 0, 1, 2, …, 16 bits each. */
 const counter = (n: number): Uint8Array =>
   Uint8Array.from({ length: n }, (_, i) => ((i >>> 4) >>> (15 - (i & 15))) & 1);
 
-/** Each by its length, one bit an element. */
+/** Functions that return `n` bits, one per element. */
 export const STRUCTURED_BITS: Readonly<Record<string, (n: number) => Uint8Array>> = {
   'all zeros': (n) => new Uint8Array(n),
   'all ones': (n) => new Uint8Array(n).fill(1),
@@ -19,7 +19,7 @@ export const STRUCTURED_BITS: Readonly<Record<string, (n: number) => Uint8Array>
   'a single one': (n) => Uint8Array.from({ length: n }, (_, i) => (i === n >>> 1 ? 1 : 0)),
 };
 
-/** Asserts that each p-value is one, and that each statistic is a number. */
+/** Asserts that each p-value is within [0, 1], and that each statistic is a number. */
 export function assertPValuesInRange(report: sts.SuiteReport): void {
   for (const outcome of report.tests) {
     if (!outcome.applicable) continue;
@@ -34,7 +34,7 @@ export function assertPValuesInRange(report: sts.SuiteReport): void {
   }
 }
 
-/** Asserts that the sequence fails, by p-values that are some. */
+/** Asserts that the sequence fails, with valid p-values. */
 export function assertFails(report: sts.SuiteReport): void {
   assertPValuesInRange(report);
   const verdict = sts.gate(report);

@@ -1,4 +1,4 @@
-/** The driver: which tests apply, what structured sequences do, and its contract. */
+/** The driver: the tests that apply, the results of structured sequences, and its contract. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
@@ -6,7 +6,7 @@ import * as sts from '#sp800-22';
 import { aesCtr } from '../support/aes-stream.ts';
 import { assertFails, assertPValuesInRange, STRUCTURED_BITS } from './structured.ts';
 
-/** The AES-256-CTR stream of one key: sound bits, the same in every run. */
+/** Returns the AES-256-CTR stream of one key: sound bits, the same in every run. */
 function soundBits(n: number, seed = 0): Uint8Array {
   return sts.unpackBits(aesCtr(Buffer.alloc(32, seed), Math.ceil(n / 8)), n);
 }
@@ -14,7 +14,7 @@ function soundBits(n: number, seed = 0): Uint8Array {
 const reasons = (report: sts.SuiteReport): Record<string, string> =>
   Object.fromEntries(report.tests.flatMap((t) => (t.applicable ? [] : [[t.name, t.reason]])));
 
-/** The plain transform takes most of the time where n is no power of two: test/slow/suite.test.ts runs it there. */
+/** The plain transform takes most of the time if n is not a power of two; test/slow/suite.test.ts runs it then. */
 const WITHOUT_DFT = sts.TEST_NAMES.filter((name) => name !== 'dft');
 
 /** A seed whose walk has 1,103 cycles within 10^6 bits, and one whose walk has 180. */
@@ -42,7 +42,7 @@ test('names the tests in the order of the NIST program', () => {
   );
 });
 
-test('runs the tests asked for only, in its own order, with the results of the whole', () => {
+test('runs only the requested tests, in its own order, with the results of the whole suite', () => {
   const bits = soundBits(10_000);
   const whole = sts.runSuite(bits);
   const part = sts.runSuite(bits, { only: ['runs', 'rank', 'frequency', 'runs'] });
@@ -114,7 +114,7 @@ test('applies each test from its minimum length on, and not one bit below it', (
   }
 });
 
-test('says how many bits a test needs and how many there are', () => {
+test('gives the bits that a test needs, and the bits that there are', () => {
   const { linear_complexity } = reasons(
     sts.runSuite(soundBits(999_999), { only: ['linear_complexity'] }),
   );
@@ -205,11 +205,11 @@ test('neither changes its input nor keeps it', () => {
   assert.equal(JSON.stringify(report), before);
 });
 
-test('hands back plain JSON', () => {
+test('returns plain JSON', () => {
   assert.deepEqual(JSON.parse(JSON.stringify(SOUND_REPORT)), SOUND_REPORT);
 });
 
-test('refuses what is not an array of 0 and 1', () => {
+test('refuses anything but an array of 0 and 1', () => {
   assert.throws(() => sts.runSuite('0101' as unknown as Uint8Array), {
     name: 'TypeError',
     message: '"bits" expected Uint8Array of 0 and 1, got string',
@@ -222,7 +222,7 @@ test('refuses what is not an array of 0 and 1', () => {
   assert.throws(() => sts.runSuite(new Uint8Array(8), { constants }), RangeError);
 });
 
-test('single tests refuse parameters outside of their range', () => {
+test('single tests refuse parameters outside their range', () => {
   const bits = soundBits(4096);
   const refused: readonly (() => unknown)[] = [
     () => sts.frequency(new Uint8Array(0)),

@@ -48,13 +48,13 @@ test('refuses to judge a test without p-values', () => {
   assert.throws(() => testLevelP([]), RangeError);
 });
 
-test('refuses p-values that are none, so that no verdict rests on them', () => {
+test('refuses invalid p-values, so that no verdict rests on them', () => {
   for (const p of [Number.NaN, -1e-18, 1 + 2e-16]) {
     assert.throws(() => testLevelP([0.5, p]), RangeError);
   }
 });
 
-test('fails a regular sequence of which one test has the best of p-values', () => {
+test('fails a regular sequence on which one test has a perfect p-value', () => {
   // 1,792 bits 0101… with the first flipped: χ² of block frequency is nearly 0.
   const bits = Uint8Array.from({ length: 1792 }, (_, i) => (i === 0 ? 1 : i & 1));
   const judged = runSuite(bits);

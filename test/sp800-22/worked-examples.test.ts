@@ -18,7 +18,7 @@ interface Example {
   parameters?: object;
   bits?: string;
   first_bits_of_e?: number;
-  /** Which of the test's p-values the example is about; all of them unless given. */
+  /** Indices of the example's p-values among those of the test; all if absent. */
   p_index?: number[];
   p?: number[];
   printed?: number[];
@@ -55,7 +55,7 @@ const RUN: Readonly<Record<string, Run>> = {
 
 const BOUND = 1e-11;
 
-/** The text prints six digits, or seven. */
+/** Bound for printed figures: the text prints six or seven digits. */
 const PRINTED_BOUND = 1e-6;
 
 const e = expansion('e', 1_000_000);
@@ -108,7 +108,7 @@ test('gives other p-values with exact constants where the text has approximate o
     const bits = example.bits ? parse(example.bits) : e.subarray(0, example.first_bits_of_e);
     return RUN[example.test](bits, parameters).pValues[0];
   };
-  // §2.8.4 with the counted probabilities for M = 10 and m = 2.
+  // §2.8.4, with counted probabilities for M = 10 and m = 2.
   const pi = overlappingTemplateProbabilities(2, 10, 5);
   const expected: readonly [string, object, number][] = [
     ['2.8.4', { m: 2, M: 10, pi }, 0.642474],

@@ -172,7 +172,7 @@ function line({ name, plainUs, kernelsUs }: Row): string {
 
 async function run(runs: number, seconds: number, threads: number): Promise<string> {
   const build = knownBuild();
-  if (!build) throw new Error('this engine has no SIMD, so that there is nothing to compare');
+  if (!build) throw new Error('this engine has no SIMD, so there is nothing to compare');
   const module = loadKernels(build);
   const lines = [machine(), `kernels: ${build}; medians of ${runs} runs`];
   for (const n of LENGTHS) {
@@ -181,7 +181,9 @@ async function run(runs: number, seconds: number, threads: number): Promise<stri
     lines.push('test                          plain µs  kernels µs    ratio');
     for (const name of TEST_NAMES) lines.push(line(timeTest(name, n, runs, module)));
     lines.push(line(timeTotal(n, runs)));
-    lines.push(`of which the p-values, from counts: ${timePValues(n, runs, module).toFixed(1)} µs`);
+    lines.push(
+      `p-values from counts, included above: ${timePValues(n, runs, module).toFixed(1)} µs`,
+    );
     const perSecond = await throughput(n, threads, seconds);
     lines.push(`${threads} threads together: ${perSecond.toFixed(0)} sequences/s`);
     process.stderr.write(`${n} bits done\n`);

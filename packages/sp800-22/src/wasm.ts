@@ -12,7 +12,7 @@ export class KernelsError extends Error {
 export function compileKernels(file: URL, digest: string): WebAssembly.Module {
   const bytes = readKernels(file);
   if (createHash('sha256').update(bytes).digest('hex') !== digest) {
-    throw unusable(file, 'its bytes are not those that its sources give');
+    throw unusable(file, 'it was not built from the current sources');
   }
   return new WebAssembly.Module(bytes);
 }

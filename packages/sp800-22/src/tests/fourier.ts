@@ -85,7 +85,7 @@ function forEachChirp(
 }
 
 /**
- * Forward transform of a power of two; bin k ends at the index whose bits are those of k reversed.
+ * Forward transform of a power of two; bin k ends up at the bit-reversed index of k.
  *
  * Read z as a polynomial: z mod (x^2m − w²) splits into z mod (x^m − w) = lo + w·hi and
  * z mod (x^m + w) = lo − w·hi, from x^N − 1 down to the x − e^(−2πi k/N), where the remainder is the
