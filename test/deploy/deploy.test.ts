@@ -1,4 +1,4 @@
-/** What deploy/ says of the service, held to the service. */
+/** Compares the files of deploy/ with the service. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
@@ -28,7 +28,7 @@ import {
   readYaml,
 } from './files.ts';
 
-/** Seconds that requests under way may take after the listener has closed (docs/configuration.md). */
+/** Seconds for requests in progress after the listener has closed (docs/configuration.md). */
 const DRAIN_LIMIT_SECONDS = 30;
 
 const [compose] = readYaml('deploy/compose/compose.yaml');
@@ -55,7 +55,7 @@ const replicas = ['replica-a', 'replica-b'].map((name) => compose.services[name]
 const proxy = compose.services.proxy;
 const seconds = (text: string) => Number(find(text, /^(\d+)s$/));
 
-/** `NAME=value` lines; quotes are not used. */
+/** Reads `NAME=value` lines without quotes. */
 const assignments = (text: string): Record<string, string> =>
   Object.fromEntries(
     [...text.matchAll(/^(PHM_\w+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
@@ -66,13 +66,13 @@ const unitEnvironment = {
   ...assignments(readText('deploy/systemd/phm.env.example')),
 };
 
-/** The instructions of one name, of the last stage. */
+/** Returns the instructions of one name in the last stage. */
 function inFinalStage(name: string): Instruction[] {
   const start = image.findLastIndex((one) => one.name === 'FROM');
   return image.slice(start).filter((one) => one.name === name);
 }
 
-/** The `--from` of a copy and its sources. */
+/** Returns the `--from` and the sources of a COPY. */
 function copied({ text }: Instruction): { from: string | undefined; sources: string[] } {
   const words = text.split(' ');
   const from = words.find((word) => word.startsWith('--from='));
@@ -125,7 +125,7 @@ describe('deploy/', () => {
     const interval = number(/default-server check inter (\d+)ms/) / 1000;
     const failures = number(/default-server check.* fall (\d+)/);
     const notice = interval * failures + number(/timeout check (\d+)s/);
-    // Behind that proxy on machines of one's own as well, as deploy/README.md says.
+    // The systemd unit runs behind the same proxy (deploy/README.md).
     for (const { PHM_DRAIN_SECONDS } of [replicas[0].environment, unitEnvironment]) {
       assert.ok(Number(PHM_DRAIN_SECONDS) > notice, `${PHM_DRAIN_SECONDS} s for ${notice} s`);
     }
@@ -308,7 +308,7 @@ describe('deploy/systemd', () => {
     assert.match(unit, /^NotifyAccess=all$/m);
     assert.match(unit, /^Restart=on-failure$/m);
     assert.match(unit, /^RestrictAddressFamilies=.*\bAF_UNIX\b/m);
-    // Three batches that each wait five seconds for a lock: docs/ledger.md.
+    // Three batches may each wait five seconds for a lock: docs/ledger.md.
     assert.ok(Number(find(unit, /^WatchdogSec=(\d+)$/m)) > 2 * 15.7);
   });
 

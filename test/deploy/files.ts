@@ -1,4 +1,4 @@
-/** The files of deploy/ as data. */
+/** Reads the files of deploy/ as data. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseAllDocuments } from 'yaml';
@@ -10,7 +10,7 @@ export type Document = any;
 
 export const readText = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
-/** Every file below deploy/ that the repository could hold, by its path from the root. */
+/** Returns the paths of all files below deploy/ except secrets, relative to the root. */
 export function deployFiles(): string[] {
   return readdirSync(join(ROOT, 'deploy'), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('secrets'))
@@ -18,7 +18,7 @@ export function deployFiles(): string[] {
     .sort();
 }
 
-/** The documents of a YAML file, aliases resolved and `<<` merged. Throws on any error or warning. */
+/** Reads the documents of a YAML file, with aliases resolved and `<<` merged. Throws on any error or warning. */
 export function readYaml(path: string): Document[] {
   const documents = parseAllDocuments(readText(path), { merge: true });
   if (!Array.isArray(documents)) throw new Error(`${path} is empty`);
@@ -34,7 +34,7 @@ export interface Instruction {
   readonly text: string;
 }
 
-/** The instructions of a Dockerfile, continued lines joined, comments dropped. */
+/** Reads the instructions of a Dockerfile, with continued lines joined and comments dropped. */
 export function readDockerfile(path: string): Instruction[] {
   const lines = readText(path)
     .replace(/^#.*\n/gm, '')
@@ -48,7 +48,7 @@ export function readDockerfile(path: string): Instruction[] {
     });
 }
 
-/** The first group of a pattern that has to be in a text. */
+/** Returns the first group of a pattern. Throws if the text does not match. */
 export function find(text: string, pattern: RegExp): string {
   const found = pattern.exec(text)?.[1];
   if (found === undefined) throw new Error(`there is no ${pattern}`);

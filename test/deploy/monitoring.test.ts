@@ -1,4 +1,4 @@
-/** Rules, dashboard and docs of the metrics, held to what a running server exposes. */
+/** Compares rules, dashboard and docs of the metrics with the page of a running server. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const dashboardQueries: string[] = [
   ...dashboard.templating.list.flatMap(({ definition }: Document) => definition ?? []),
 ];
 
-/** Metrics for alerts, and sums of what panels show in parts. */
+/** Metrics without a panel: for alerts only, or sums of metrics that have panels. */
 const UNSEEN = new Set([
   'phm_clock_believed',
   'phm_clock_skew_seconds',
@@ -36,11 +36,11 @@ const UNSEEN = new Set([
 
 const DATA_SOURCE = ['$', '{datasource}'].join('');
 
-/** Metric names in an expression: the service's own and those of the process. */
+/** Returns the metric names in an expression: of the service and of the process. */
 const namesIn = (expression: string): string[] =>
   expression.match(/\b(?:phm|nodejs|process)_[a-z0-9_]+\b/g) ?? [];
 
-/** Labels that an expression selects by, with the metric: `{label="value"}`. */
+/** Returns the label selectors of an expression with their metrics: `{label="value"}`. */
 const selectorsIn = (expression: string): [metric: string, label: string, value: string][] =>
   [...expression.matchAll(/\b(phm_[a-z0-9_]+)\{([^}]*)\}/g)].flatMap(([, metric = '', labels]) =>
     [...(labels ?? '').matchAll(/(\w+)(?:=~|!~|=)"([^"]*)"/g)].map(
@@ -48,7 +48,7 @@ const selectorsIn = (expression: string): [metric: string, label: string, value:
     ),
   );
 
-/** Metrics of a page: their types, and the labels of their series. */
+/** The metrics of a page, with their types and labels. */
 class Page {
   readonly text: string;
   readonly types: ReadonlyMap<string, string>;
@@ -59,7 +59,7 @@ class Page {
     this.types = new Map(types.map(([, name = '', type = '']) => [name, type]));
   }
 
-  /** The metric that a name in a query belongs to, if there is one. */
+  /** Returns the metric of a name in a query, if there is one. */
   metricOf(name: string): string | undefined {
     const base = name.replace(/_(?:bucket|sum|count)$/, '');
     if (this.types.get(base) === 'histogram') return base;
@@ -78,7 +78,7 @@ const dataDir = makeDataDir();
 let server: Server;
 let page: Page;
 before(async () => {
-  // A source that latches nothing and is read in the background, so that pools have series.
+  // `jitter` is read in the background, so that pools have series, and it latches nothing.
   server = await Server.start(dataDir, {
     PHM_METRICS_PORT: '0',
     PHM_ENTROPY_SOURCES: 'os,jitter',

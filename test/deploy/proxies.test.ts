@@ -1,4 +1,4 @@
-/** Examples of reverse proxies say that a request was forwarded: without that, demo keys would be open to all. */
+/** Examples of reverse proxies mark requests as forwarded. Otherwise the demo keys would be open to everyone. */
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { AppError } from '../../src/errors.ts';
 import { problemBody } from '../../src/http/wire/problem.ts';
 import { deployFiles, find, ROOT, readText } from './files.ts';
 
-/** How each proxy is told to pass requests on, and to set a header. */
+/** Patterns by which each proxy forwards requests and sets a header. */
 const PROXIES = [
   {
     name: 'nginx',
@@ -25,7 +25,7 @@ const PROXIES = [
 
 const HEADERS = ['X-Forwarded-For', 'X-Forwarded-Proto'];
 
-/** Files that are a configuration, and the blocks of code in documentation. */
+/** Configuration files, and code blocks of documents. */
 function examples(): { where: string; text: string }[] {
   const pages = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
   const documents = ['README.md', 'deploy/README.md', ...pages.map((name) => `docs/${name}`)];

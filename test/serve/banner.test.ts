@@ -1,4 +1,4 @@
-/** The banner: what it names, how much room it takes, and that pipes get it plain. */
+/** The banner: its contents, its size, and no colours in pipes. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';

@@ -1,11 +1,11 @@
-/** What the log says of keys in doubt after a latch. */
+/** Log lines about keys in doubt after a latch. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Logger, pino } from 'pino';
 import type { LatchCause } from '../../src/keys/index.ts';
 import { logLatch, logUnvouchedKeys } from '../../src/serve/latch-log.ts';
 
-/** The lines that `write` logs. */
+/** Returns the lines that `write` logs. */
 function linesOf(write: (logger: Logger) => void) {
   const lines: string[] = [];
   write(pino({ base: null }, { write: (line) => lines.push(line) }));

@@ -1,4 +1,4 @@
-/** What the log says of the ledger and of retirements, when something changes. */
+/** Log lines about changes of the ledger and of retirements. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
@@ -21,7 +21,7 @@ const status = (...retired: RetiredVersion[]): LedgerStatus => ({
   retired,
 });
 
-/** Level, version and message of each line that the change writes. */
+/** Returns level, version and message of each log line of a change. */
 function logged(now: LedgerStatus, before: LedgerStatus): [number, number | number[], string][] {
   const lines: string[] = [];
   const logger = pino({ base: null }, { write: (line: string) => lines.push(line) });

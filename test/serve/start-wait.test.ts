@@ -7,7 +7,7 @@ import { whenDatabaseAnswers } from '../../src/serve/start-wait.ts';
 const AWAY = new SetupError('the database is away', { mayPass: true });
 const WRONG = new SetupError('the password is wrong');
 
-/** Runs a start whose attempts fail with these errors in turn, then succeed; returns what became of it. */
+/** Runs a startup whose attempts fail with these errors in turn and then succeed. Returns the outcome. */
 async function start(errors: readonly Error[], limitMs: number) {
   const lines: Record<string, unknown>[] = [];
   const logger = pino({ base: null }, { write: (line) => lines.push(JSON.parse(line)) });

@@ -1,4 +1,4 @@
-/** What systemd is told, by a program that writes down what it is told to send. */
+/** Messages to systemd, recorded by a program in place of `systemd-notify`. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { Supervisor } from '../../src/serve/supervisor.ts';
 
 const LIMIT_MS = 60_000;
 
-/** A supervisor whose messages are lines of a text. */
+/** A supervisor whose messages are the lines of a file. */
 function supervise(t: TestContext, more: Record<string, string> = {}) {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const folder = mkdtempSync(join(tmpdir(), 'phm-notify-'));
@@ -46,7 +46,7 @@ describe('what systemd is told', () => {
     await sent(2);
     supervisor.stopping();
     await sent(3);
-    // The notice takes longer than systemd waits.
+    // The drain takes longer than systemd waits for a beat.
     t.mock.timers.tick(LIMIT_MS / 3);
     assert.deepEqual(await sent(4), [
       '@test  READY=1 STATUS=listening',

@@ -1,4 +1,4 @@
-/** How long an API key is remembered, and in which order keys are looked up. */
+/** Lifetime of cached API keys, and the order of look-ups. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Principal } from '../../src/ledger/index.ts';
@@ -18,7 +18,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 const named = (name: string) => Buffer.from(name);
 const textOf = (bytes: Uint8Array) => Buffer.from(bytes).toString();
 
-/** A cache over a ledger that can hang and fail, and that can revoke the one key. */
+/** A cache over a ledger that can hang and fail, and that can revoke its only key. */
 function makeCache() {
   const ledger = { state: 'works' as 'works' | 'hangs' | 'fails', revoked: false, lookups: 0 };
   const cache = new ApiKeyCache(async (hashes) => {
@@ -112,7 +112,7 @@ describe('the memory of API keys', () => {
   });
 });
 
-/** Look-ups over a ledger that answers when it is told to. */
+/** Look-ups over a ledger that answers on command. */
 function makeLookups() {
   const batches: string[][] = [];
   const settle: { resolve: () => void; reject: (error: Error) => void }[] = [];

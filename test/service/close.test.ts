@@ -1,4 +1,4 @@
-/** The end of a key service comes, whatever the ledger does. */
+/** A key service ends, whatever the ledger does. */
 import assert from 'node:assert/strict';
 import { after, it } from 'node:test';
 import { Worker } from 'node:worker_threads';

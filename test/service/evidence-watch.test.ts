@@ -1,4 +1,4 @@
-/** Samples of the generator of plain keys go to the suite and verdicts come back; a late one is noticed. */
+/** Samples of the generator of plain keys go to the suite, verdicts come back, and a late verdict is noticed. */
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';

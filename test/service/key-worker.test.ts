@@ -1,4 +1,4 @@
-/** The key worker's promise: no key without its row, whatever the ledger answers. */
+/** The key worker releases no key without its row, whatever the ledger answers. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -33,7 +33,7 @@ function store(commit: (requests: readonly MeteredRequest[]) => CommitOutcome[])
   } as unknown as LedgerStore;
 }
 
-/** A store whose commits wait until they are told their outcome. */
+/** A store whose commits wait until the test sets their outcome. */
 function pendingStore() {
   const commits: { size: number; answer: (kind?: 'committed' | 'repeated_key') => void }[] = [];
   const ledger = {
@@ -68,10 +68,10 @@ const recordTask: KeyTask = {
   counts: { streams: 1, streamsPassed: 1 },
 };
 
-/** A text that is no key. */
+/** A text that is not a key. */
 const validateTask: KeyTask = { kind: 'validate', requester, key: undefined, proof: undefined };
 
-/** A keyring that keeps hold of the very buffer it is shown. */
+/** A keyring that keeps a reference to the buffer it receives. */
 function spyingKeyring(): { spy: Keyring; shown: Uint8Array[] } {
   const shown: Uint8Array[] = [];
   const spy = {
@@ -84,7 +84,7 @@ function spyingKeyring(): { spy: Keyring; shown: Uint8Array[] } {
   return { spy, shown };
 }
 
-/** Whether any part of a value, however deep, holds the bytes in one of the forms of a key. */
+/** Reports whether any part of a value, at any depth, holds the bytes in one of the forms of a key. */
 function holds(value: unknown, key: Buffer): boolean {
   if (typeof value === 'string') return value.toLowerCase().includes(key.toString('hex'));
   if (value instanceof Uint8Array) return Buffer.from(value).includes(key);

@@ -15,7 +15,7 @@ describe('the health of the ledger', () => {
     batch = null;
   });
 
-  /** Lets time pass; every check is answered at once unless `answer` is left out. */
+  /** Lets time pass. Every check is answered at once unless `answer` is omitted. */
   const pass = (ms: number, answer?: string | null): number => {
     let checks = 0;
     for (let tick = 0; tick < ms / TICK_MS; tick++) {

@@ -26,7 +26,7 @@ describe('readiness that follows commits', () => {
     accounts: ['a'],
     fate: (tookMs) => (tookMs >= ms ? 'recorded' : undefined),
   });
-  /** Failing ones between the two moments, and quick ones before and after. */
+  /** Batches fail between the two times, and are quick before and after. */
   const failing = (ms: number): Batch => ({
     accounts: ['a'],
     fate: (tookMs, nowMs) => {

@@ -1,6 +1,6 @@
 /**
- * A ledger in simulated time, with the real judgement of its health: batches and probes wait for each other in the order
- * in which they were sent. Mock `process.hrtime.bigint` to read `nowMs`.
+ * A ledger in simulated time, judged by the real `LedgerHealth`. Batches and probes wait for each other in the order in
+ * which they were sent. Mock `process.hrtime.bigint` to read `nowMs`.
  */
 import type { LedgerStore, ProbeOrder } from '../../src/ledger/index.ts';
 import { LedgerHealth, TICK_MS } from '../../src/service/ledger-health.ts';
@@ -8,7 +8,7 @@ import { LedgerProbe } from '../../src/service/threads/ledger-probe.ts';
 
 const STEP_MS = 50;
 
-/** What becomes of a batch that began so long ago; undefined: it is still under way. */
+/** Returns the outcome of a batch by its age; undefined while it is in progress. */
 export type Fate = (tookMs: number, nowMs: number) => 'recorded' | 'failed' | undefined;
 
 export interface Batch {
@@ -23,12 +23,12 @@ interface Work {
 }
 
 export interface World {
-  /** The next batch that clients ask for; null: none now. */
+  /** The next batch of the clients; null if there is none now. */
   readonly next: (nowMs: number) => Batch | null;
-  /** What a probe finds, and how long it takes. */
+  /** Result and duration of a probe. */
   readonly probe?: (order: ProbeOrder, nowMs: number) => boolean;
   readonly probeMs?: number;
-  /** Batches under way at most. */
+  /** Limit of batches in progress. */
   readonly inFlight?: number;
 }
 
@@ -41,9 +41,9 @@ export class LedgerSimulation {
   readonly #probe: LedgerProbe;
   #batches = 0;
   #shownMs = 0;
-  /** The longest that batches were under way on a ready server and recorded no key. */
+  /** Longest time that batches were in progress on a ready server without recording a key. */
   hiddenMs = 0;
-  /** When readiness changed, in milliseconds from the start. */
+  /** Times at which readiness changed, in milliseconds from the start. */
   readonly changes: { atMs: number; ready: boolean }[] = [];
 
   constructor(world: World) {

@@ -9,7 +9,7 @@ import {
 } from '../../src/service/ledger-watch.ts';
 import type { RetiredVersion } from '../../src/service/messages.ts';
 
-/** Between two questions while all is well. */
+/** Milliseconds between two checks while the ledger works. */
 const INTERVAL_MS = 2_000;
 
 describe('the watch over the ledger', () => {

@@ -25,7 +25,7 @@ import { takeSecret } from '../../src/service/master-secret.ts';
 const directory = mkdtempSync(join(tmpdir(), 'phm-secret-'));
 after(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A secret of versions 1, 2, … filled with these bytes; the last is current unless another is named. */
+/** Returns a secret with versions 1, 2, … filled with these bytes. The last is current unless another is named. */
 const secretOf = (bytes: number[], currentVersion = bytes.length) => ({
   versions: bytes.map((byte, i) => ({ version: i + 1, secret: Buffer.alloc(32, byte) })),
   currentVersion,
@@ -48,7 +48,7 @@ describe('the master secret and its database', () => {
     const store = open('two.db');
     await checkMasterSecret(store, secretOf([1]), 0);
     await checkMasterSecret(store, secretOf([1, 2], 1), 0);
-    // Version 2 is registered and verifies only: a server that lacks it yet can still be restarted.
+    // Version 2 is registered and only verifies, so a server that still lacks it can be restarted.
     await checkMasterSecret(store, secretOf([1]), 0);
     await assert.rejects(
       checkMasterSecret(store, secretOf([1, 3], 1), 0),

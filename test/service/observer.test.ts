@@ -1,4 +1,4 @@
-/** What the queues tell whoever measures them: refusals, waits, batches, commits, stages. */
+/** Measurements of the queues: refusals, waits, batches, commits, stages. */
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
@@ -17,7 +17,7 @@ const JOB = { order: {} } as unknown as SuiteJob;
 const STATUS = { reseeds: 0, sources: [] };
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Keeps what it is told, times left out. */
+/** Records all calls without their times. */
 class Notes implements KeyObserver {
   readonly told: unknown[] = [];
   keyGenerated = () => this.told.push('generated');
@@ -42,7 +42,7 @@ class FakeWorker extends EventEmitter {
   }
 }
 
-/** Keeps the stages that it is told, and that none ends before it begins. */
+/** Records the stages, and checks that none ends before it begins. */
 function stageNotes() {
   const stages: Stage[] = [];
   const onStage = (stage: Stage, startMs: number, endMs: number) => {
@@ -142,7 +142,7 @@ describe('the look-up of API keys', () => {
     const lookups = new ApiKeyLookups(() => new Promise(() => {}), notes);
     const ask = () => lookups.unknown(Buffer.alloc(32), '192.0.2.1');
     const half = lookups.load.capacity / 2;
-    // The first one is under way and does not wait.
+    // The first one is in progress and does not wait.
     for (let i = 0; i <= half; i++) void ask();
     assert.equal(lookups.load.waiting, half);
     await assert.rejects(ask());

@@ -28,7 +28,7 @@ class FakeWorker extends EventEmitter {
     this.emit('message', { id: batch.id, results, failuresRecorded, status });
   }
 
-  /** Answers what was sent; the tasks of these kinds come back unmade. */
+  /** Answers the batches sent. Tasks of these kinds come back without a key. */
   answerAll(awaitsVerdict: boolean, ...unmade: KeyTask['kind'][]): void {
     for (const { id, tasks } of this.batches.splice(0)) {
       const results = tasks.map(
@@ -41,7 +41,7 @@ class FakeWorker extends EventEmitter {
   }
 }
 
-/** What is settled, in order. */
+/** Records settled tasks in order. */
 function outcomesOf(queue: KeyQueue) {
   const outcomes: string[] = [];
   const submit = (one: KeyTask, abandoned?: () => boolean) => {
@@ -53,7 +53,7 @@ function outcomesOf(queue: KeyQueue) {
   return { outcomes, submit };
 }
 
-/** Has the clock stand still until `pass` is called. */
+/** Stops the clock until `pass` is called. */
 function stopClock(test: TestContext) {
   let nowMs = 1_000_000;
   test.mock.method(process.hrtime, 'bigint', () => BigInt(nowMs) * 1_000_000n);

@@ -1,4 +1,4 @@
-/** What is said of the p-values of many keys, and of which keys it is said. */
+/** Judgement of the p-values of many keys, and the selection of these keys. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { P_VALUE_LABELS, type PValueReport, type TestName } from '#sp800-22';
@@ -16,7 +16,7 @@ const reportOf = (tests: readonly TestName[], p: number): PValueReport => ({
   })),
 });
 
-/** A key whose p-values are `p` on the carrier and `modulated` on the stream behind its modulation. */
+/** A key whose p-values are `p` on the carrier and `modulated` after modulation. */
 function keyOf(atMs: number, p: number, modulated: number | null): KeyEvidence {
   const pValues = packPValues({
     carrier: reportOf(STREAM_TESTS.carrier, p),

@@ -1,4 +1,4 @@
-/** What a leaked master secret is worth once it is retired: it makes proofs, and no rows. */
+/** After retirement, a leaked master secret is worth little: it makes proofs but no rows. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -12,14 +12,14 @@ import { fakeGenerator, fakePlainGenerator, order, RecordingDrbg } from '../supp
 const LEAKED = { version: 1, secret: Buffer.alloc(32, 1) };
 const FRESH = { version: 2, secret: Buffer.alloc(32, 2) };
 const service = new Keyring([LEAKED, FRESH]);
-/** The thief has a copy of the old master.key, and nothing else. */
+/** The thief has only a copy of the old master.key. */
 const attacker = new Keyring([LEAKED]);
 
 const LEAK_MS = Date.UTC(2026, 10, 20);
 const requester = { accountId: 'a', apiKeyId: 'k', atMs: LEAK_MS };
 const usage = { month: 1, used: 1, quota: null };
 
-/** A ledger whose rows are of these commitments, with the time of each; version 1 may be retired in it. */
+/** A ledger with rows of these commitments and times. Version 1 may be retired. */
 function ledgerOf(
   retirement: Retirement | null,
   rows: [Buffer, number][] = [],

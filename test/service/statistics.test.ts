@@ -1,4 +1,4 @@
-/** How much may be asked of the statistics worker at once. */
+/** Limits on queries in progress in the statistics worker. */
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { describe, it } from 'node:test';
@@ -12,7 +12,7 @@ import {
 } from '../../src/service/messages.ts';
 import { Statistics } from '../../src/service/statistics.ts';
 
-/** A worker that answers when it is told to. */
+/** A worker that answers on command. */
 class SlowWorker extends EventEmitter {
   readonly asked: number[] = [];
 

@@ -1,4 +1,4 @@
-/** The full report on a key's stream: of which sample it is, and how far it travels. */
+/** The full report on a key's stream: its sample, and the threads it reaches. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
@@ -27,7 +27,7 @@ function generate(drbg: RecordingDrbg, changes: Partial<KeyOrder>): GeneratedKey
   return generateKey(fakeGenerator(drbg), keyring, order(changes), counts);
 }
 
-/** The stream's carrier and modulated sample whose phases are request number `at` of the DRBG. */
+/** Returns carrier and modulated sample of the stream whose phases are request number `at` of the DRBG. */
 function sampleOf(
   { copies }: RecordingDrbg,
   at: number,

@@ -12,7 +12,7 @@ const STATUS = { reseeds: 0, sources: [] };
 const HALF_OF_THE_QUEUE = 128;
 const present = () => false;
 
-/** Keeps what it is sent, and finishes a job when told to. */
+/** Records messages, and finishes a job on command. */
 class FakeWorker extends EventEmitter {
   readonly jobs: unknown[] = [];
 
@@ -20,7 +20,7 @@ class FakeWorker extends EventEmitter {
     this.jobs.push(job);
   }
 
-  /** Resolves the job under way, and returns its key. */
+  /** Resolves the job in progress and returns its key. */
   finish(): Uint8Array {
     const key = Buffer.alloc(32, 7);
     const counts = { streams: 1, streamsPassed: 1 };

@@ -1,4 +1,4 @@
-/** No key outlives its use on the main thread: it is wiped when it is answered, and when it is refused. */
+/** No key outlives its use on the main thread: it is wiped after the answer and after a refusal. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
@@ -67,7 +67,7 @@ describe('keys in the service', () => {
       t.mock.method(KeyQueue.prototype, 'submit', async function (this: KeyQueue, task: KeyTask) {
         const result = await submit.call(this, task);
         if (result.kind === 'generated') keys.push(result.generated.key);
-        // The row is durable now, and the answer has not been written.
+        // The row is durable now, and the answer is not written yet.
         t.mock.method(Latch.prototype, 'read', () => STAGED);
         return result;
       });

@@ -1,4 +1,4 @@
-/** Log lines for people say what the JSON says, and nothing of it drives their terminal. */
+/** Pretty log lines hold what the JSON holds, and no value controls the terminal. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** Log lines reach their descriptor whole, in order, and few writes carry many. */
+/** Log lines reach their descriptor whole and in order, many in one write. */
 import assert from 'node:assert/strict';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Metrics count what happens, by labels that are tables of the code, on a listener of their own. */
+/** Metrics count events, with label values from tables in the code, on a separate listener. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -23,14 +23,14 @@ import {
 
 const ORDER = order({ securityLevel: 384, withEvidence: true });
 
-/** The value of one series, by its name with labels as they are written. */
+/** Returns the value of one series, named with its labels as on the page. */
 function sampleOf(page: string, series: string): number {
   const line = page.split('\n').find((one) => one.startsWith(`${series} `));
   assert.ok(line, `no ${series}`);
   return Number(line.split(' ').at(-1));
 }
 
-/** A key that differs in its last digit: as random, and made by nobody. */
+/** Changes the last digit of a key: the result is as random, but the service never generated it. */
 function otherKey(key: string): string {
   return key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
 }
@@ -96,7 +96,7 @@ describe('metrics of a server', () => {
     const route = '/api/v2/validate';
     assert.equal(sampleOf(page, `${count}{method="POST",route="${route}",status="2xx"}`), 4);
     assert.equal(sampleOf(page, `${count}{method="DELETE",route="unknown",status="4xx"}`), 1);
-    // A key and its validation are a commit each, or fewer where requests met.
+    // A key and its validation take one commit each, or fewer if requests shared a batch.
     assert.ok(sampleOf(page, 'phm_commit_duration_seconds_count{result="ok"}') >= 1);
     assert.ok(sampleOf(page, 'phm_batch_tasks_sum') >= 7);
     assert.ok(sampleOf(page, 'phm_drbg_reseeds_total') >= 4);
@@ -321,7 +321,7 @@ describe('metrics in this process', () => {
     await server.close();
     assert.deepEqual(pages, Array(4).fill('page'));
     assert.equal(warned.mock.callCount(), 0, 'of a timer, for one');
-    // Whoever came when the second page was already made, on a busy machine, got a third.
+    // On a busy machine, a scraper that came after the second page got a third.
     assert.ok(begun.length < 5, `${begun.length} pages`);
     for (const [i, at] of begun.slice(1).entries()) {
       assert.ok(at - (begun[i] ?? 0) >= 190, 'a page took more than its share');
