@@ -43,8 +43,7 @@ export class BackgroundSource {
     const workerData: NoiseWorkerData = { settings: prepare(settings), memory };
     this.#worker = startThread(new URL('./noise-worker.ts', import.meta.url), { workerData });
     this.#worker.on('message', onEvent);
-    // If the thread dies, only its source fails, not the process: every draw in its pool has passed
-    // the tests.
+    // A thread that dies fails only its source, not the process.
     let cause = '';
     this.#worker.on('error', (error) => {
       cause = ` by an unexpected ${error instanceof Error ? error.name : typeof error}`;

@@ -49,7 +49,8 @@ const LAST_BACK_OFF_MS = MINUTE_MS;
 const IDLE_MS = 1_000;
 
 /**
- * A job may queue for hours. After this time a caller who finds the pool empty gets 503 at once.
+ * A slower read sets the state to `failing`, because a job may queue for hours. A caller who finds
+ * the pool empty then learns that nothing comes.
  */
 const LATE_MS = 10_000;
 
@@ -147,8 +148,8 @@ export class NoisePump {
   }
 
   /**
-   * After `LATE_MS` the state becomes `failing`, so that only waiting draws are served. The read
-   * continues.
+   * Reads one batch. After `LATE_MS` the read continues, but the source is healthy only while draws
+   * wait in its pool.
    */
   async #readInTime(): Promise<NoiseBatch> {
     const late = setTimeout(() => {
