@@ -1,4 +1,4 @@
-/** Files are whole or not there, whichever step of writing them fails. */
+/** Files are complete or absent, whichever step of writing them fails. */
 import assert from 'node:assert/strict';
 import fs, {
   existsSync,
@@ -30,7 +30,7 @@ const newFolder = () => mkdtempSync(join(root, 'f-'));
 
 type Call = (...args: never[]) => unknown;
 
-/** Has a call of `fs` do something else, until the test ends. */
+/** Replaces a function of `fs` until the test ends. */
 function replaceCall(
   test: TestContext,
   name: keyof typeof fs & string,
@@ -58,7 +58,7 @@ function failingWith(error: Error): () => Call {
   };
 }
 
-/** The paths that are synced, in order, beside what else is noted. */
+/** Records the synced paths in `steps`, in order. */
 function noteSteps(test: TestContext, steps: string[]): void {
   const names = new Map<number, string>();
   replaceCall(test, 'openSync', (real) => (...args: never[]) => {
@@ -284,7 +284,7 @@ describe('why a file cannot be written', () => {
     const folder = newFolder();
     mkdirSync(join(folder, 'closed'), { mode: 0o500 });
     const cases = [[join(folder, 'none/x'), 'there is no such directory']];
-    // Root may write anywhere.
+    // Root can write anywhere.
     if (process.getuid?.() !== 0) cases.push([join(folder, 'closed/x'), 'permission denied']);
     for (const [path, words] of cases) {
       assert.throws(

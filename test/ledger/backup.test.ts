@@ -30,7 +30,7 @@ after(() => rmSync(directory, { recursive: true, force: true }));
 const newFolder = () => mkdtempSync(join(directory, 'case-'));
 const open = (path: string): LedgerStore => openSqliteStore({ path, quotas: QUOTAS });
 
-/** Pages enough for several steps of a copy. */
+/** Fills enough pages for several steps of a copy. */
 function fillPages(path: string): void {
   const database = new DatabaseSync(path);
   database.exec(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
@@ -41,7 +41,7 @@ function fillPages(path: string): void {
   database.close();
 }
 
-/** Rows and counter of an account that only generated keys, but for one validation. */
+/** Reads the rows and the counter of an account that only generated keys and made one validation. */
 function readBooks(path: string): { rows: number; used: number } {
   const database = new DatabaseSync(path, { readOnly: true });
   const books = database
@@ -72,14 +72,15 @@ describe('copy of a database', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     const report = await copied;
-    // How many depends on how busy the machine is. One that had to wait for the copy would have failed.
+    // The number depends on how busy the machine is. A commit that had to wait for the copy would have
+    // failed.
     assert.ok(commits >= 1, 'writers go on');
     const { rows, used } = readBooks(copy);
     assert.equal(used, rows + 1, 'whole batches only');
     assert.equal(report.rows.ledger, rows + 100);
     assert.equal(report.bytes, statSync(copy).size);
     assert.equal(statSync(copy).mode & 0o777, 0o600);
-    // Bytes 18 and 19 of the header: 1 without, 2 with a write-ahead log.
+    // Bytes 18 and 19 of the header: 1 without a write-ahead log, 2 with one.
     assert.deepEqual([...readFileSync(copy).subarray(18, 20)], [1, 1]);
     await store.close();
     assert.deepEqual(readdirSync(folder).sort(), ['copy.db', 'phm.db']);
@@ -113,7 +114,7 @@ describe('copy of a database', () => {
     assert.equal(statSync(dataDir).mode & 0o777, process.platform === 'win32' ? 0o666 : 0o700);
     const verified = await runPhm(['ledger', 'verify'], dataDir);
     assert.equal(verified.code, 0, verified.stderr);
-    // A secret of another ledger is told of, and the restored file stays.
+    // The command reports another ledger's secret, and the restored file stays.
     const foreign = { PHM_MASTER_KEY: 'a5'.repeat(32) };
     const other = await runPhm(['ledger', 'restore', copy], join(folder, 'other'), foreign);
     assert.equal(other.code, 1);
@@ -248,7 +249,8 @@ describe('copy of a database', () => {
     await fillStore(store);
     fillPages(join(folder, 'phm.db'));
     await store.close();
-    // A limit on the size of files stands for a full disk; without the handler it would be a signal.
+    // A limit on the size of files stands in for a full disk. Without the handler, the limit would raise a
+    // signal.
     const ignore = '--import=data:text/javascript,process.on(`SIGXFSZ`,()=>{})';
     const env = { PATH: process.env.PATH, PHM_DATA_DIR: folder, NODE_OPTIONS: ignore };
     for (const command of [['ledger', 'backup'], ['export']]) {
@@ -275,7 +277,7 @@ function run(path: string, sql: string): void {
   database.close();
 }
 
-/** Overwrites pages in the middle. */
+/** Overwrites pages in the middle of the file. */
 async function damage(path: string): Promise<void> {
   const store = open(path);
   await fillStore(store);

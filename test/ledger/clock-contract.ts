@@ -1,4 +1,6 @@
-/** What every ledger store does about clocks. Each store's test file runs this with its own opener. */
+/**
+ * The behaviour of every ledger store with clocks. Each store's test file runs this with its own opener.
+ */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { utcMonth } from '../../src/clock.ts';
@@ -10,13 +12,15 @@ export const DAY_MS = 86_400_000;
 
 const ACCOUNT = 'acct_e';
 
-/** A clock that is as far from the time of these tests. */
+/** Returns a clock that shows `atMs` and stands still. */
 export const clockAt = (atMs: number) => ({ nowMs: () => atMs });
 
 export const rowAt = (atMs: number, createdMs = atMs) =>
   makeRow({ keyId: makeKeyId(atMs), createdMs });
 
-/** `clear` empties the store; `setClock` sets the database's own clock, where it has one. */
+/**
+ * Declares the tests. `clear` empties the store; `setClock` sets the database's own clock, if it has one.
+ */
 export function clockContract(
   name: string,
   open: () => Promise<LedgerStore>,
@@ -36,7 +40,10 @@ export function clockContract(
     beforeEach(clear);
     after(() => store.close());
 
-    /** Commits rows and returns which of them are there; without sums that are out of date. */
+    /**
+     * Commits rows and returns a function that lists the remaining ones. There are no sums that are out of
+     * date.
+     */
     async function fill(...rows: ReturnType<typeof rowAt>[]): Promise<() => Promise<boolean[]>> {
       await store.commit(
         rows.map((row) => keyRequest(ACCOUNT, row)),

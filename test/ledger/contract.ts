@@ -1,4 +1,4 @@
-/** What every ledger store must do. Each store's test file runs this with its own opener. */
+/** The contract of every ledger store. Each store's test file runs this with its own opener. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
@@ -27,7 +27,7 @@ export const QUOTAS = { research: 1_000, tiny: 3, enterprise: null };
 export const MONTH = 2026 * 12 + 10;
 export const NOW = Date.UTC(2026, 10, 21, 12, 34, 56, 789);
 
-/** A UUIDv7 of a time, as the service makes them. */
+/** Returns a UUIDv7 of a time, as the service makes it. */
 export function makeKeyId(atMs = NOW): Uint8Array {
   const keyId = randomBytes(16);
   keyId.writeUIntBE(atMs, 0, 6);
@@ -36,7 +36,7 @@ export function makeKeyId(atMs = NOW): Uint8Array {
   return keyId;
 }
 
-/** Whether each of these keys has a row. */
+/** Reports for each of these keys whether it has a row. */
 export async function areRecorded(
   store: LedgerStore,
   keyIds: readonly Uint8Array[],
@@ -45,7 +45,7 @@ export async function areRecorded(
   return found.map((key) => key !== null);
 }
 
-/** A commitment of no key, or with this digest. */
+/** Returns a commitment that belongs to no key, or the one with this digest. */
 export function makeCommitment(digest = randomBytes(32), version = 1): Commitment {
   return { version, digest, fingerprint: digest.readBigInt64BE(0) };
 }
@@ -83,7 +83,10 @@ const validation = (accountId: string, atMs = NOW): MeteredRequest => ({
   key: null,
 });
 
-/** A row that a writer of the database makes up: the right first 64 bits, the rest guessed. */
+/**
+ * Returns a row that an attacker with write access forges: the first 64 bits are right, the rest is a
+ * guess.
+ */
 export function guessedRow(fingerprint: bigint, version = 1): LedgerRow {
   const digest = randomBytes(32);
   digest.writeBigInt64BE(fingerprint);
@@ -92,7 +95,9 @@ export function guessedRow(fingerprint: bigint, version = 1): LedgerRow {
 
 const commitmentOf = ({ commitment }: LedgerRow): Commitment => commitment;
 
-/** Every byte string of 32 bytes or more, binary or hexadecimal, among parameters of statements. */
+/**
+ * Returns every byte string of 32 bytes or more, binary or hexadecimal, among the parameters of statements.
+ */
 function digestsIn(parameters: readonly unknown[]): Buffer[] {
   return parameters.flat(2).flatMap((one) => {
     if (one instanceof Uint8Array) return one.length >= 32 ? [Buffer.from(one)] : [];
@@ -104,8 +109,8 @@ function digestsIn(parameters: readonly unknown[]): Buffer[] {
 const kinds = (outcomes: readonly CommitOutcome[]) => outcomes.map(({ kind }) => kind);
 
 /**
- * `tap` tells what parameters of statements reach the database until its answer is called; `setClock` sets the database's
- * own clock, where it has one.
+ * Declares the tests. `tap` reports the parameters that reach the database, until the returned function is
+ * called. `setClock` sets the database's own clock, if it has one.
  */
 export function ledgerContract(
   name: string,
@@ -279,7 +284,7 @@ export function ledgerContract(
       const commitment = keyring.commit(key);
       const { fingerprint } = commitment;
       assert.ok(seen.flat().some((one) => String(one) === String(fingerprint)));
-      // The writer of the database inserts all that may be the commitment, and a guess.
+      // The attacker inserts everything that may be the commitment, and a guess.
       const rows = digestsIn(seen).map((digest) =>
         makeRow({ commitment: { ...commitment, digest } }),
       );
@@ -404,7 +409,7 @@ export function ledgerContract(
           { ...validated, key: { row: validated.key?.row ?? makeRow(), counts: judged } },
           keyRequest(id, makeRow({ latencyUs: 500 }), NOW),
           validation(id, NOW),
-          // The minute that holds `since` belongs to the period, the minute before does not.
+          // The period includes the minute that holds `since`, but not the minute before.
           validation(id, Math.floor(since / minute) * minute),
           keyRequest(id, makeRow(), Math.floor(since / minute) * minute - 1),
         ],
@@ -477,7 +482,7 @@ export function ledgerContract(
       for (const version of [8, 9]) await store.registerSecret(version, randomBytes(32), NOW);
       await store.activateSecret(9, NOW);
       await store.activateSecret(9, NOW + 1);
-      // A restart registers again and takes nothing back.
+      // A restart registers again and reverts nothing.
       await store.registerSecret(9, randomBytes(32), NOW);
       const checks = await store.secretChecks();
       assert.deepEqual(
@@ -503,7 +508,7 @@ export function ledgerContract(
         assert.deepEqual(await retirement(), { retiredMs: NOW + 1, compromisedMs: kept });
       }
       assert.equal(await retire(NOW + 2, null), true);
-      // A restart registers and activates again, and takes nothing back.
+      // A restart registers and activates again, and reverts nothing.
       await store.registerSecret(11, randomBytes(32), NOW);
       await store.activateSecret(11, NOW);
       assert.deepEqual(await retirement(), { retiredMs: NOW + 1, compromisedMs: NOW - 20 });

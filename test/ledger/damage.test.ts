@@ -37,7 +37,7 @@ after(() => rmSync(folder, { recursive: true }));
 const PAGE = 4096;
 let made = 0;
 
-/** A filled database in a directory of its own. */
+/** Creates a filled database in its own directory. */
 async function filled(): Promise<string> {
   const path = join(newDirectory(), 'phm.db');
   const store = openSqliteStore({ path, quotas: QUOTAS });
@@ -46,7 +46,7 @@ async function filled(): Promise<string> {
   return path;
 }
 
-/** The same as a killed server leaves it: most of it in the log. */
+/** Creates the same database as a killed server leaves it: most of it is in the log. */
 async function filledWithLog(): Promise<string> {
   const path = join(newDirectory(), 'live.db');
   const store = openSqliteStore({ path, quotas: QUOTAS });
@@ -71,7 +71,7 @@ function overwrite(path: string, at: number, bytes: Uint8Array): void {
   closeSync(file);
 }
 
-/** True of root, unless it lacks that capability. */
+/** Returns true for root, unless it lacks that capability. */
 function writesAnyFile(): boolean {
   const file = join(newDirectory(), 'file');
   writeFileSync(file, '', { mode: 0o400 });
@@ -137,7 +137,7 @@ describe('a database at the start of a server', () => {
   it('is refused when its log is damaged and SQLite would forget durable rows', async () => {
     const path = await filledWithLog();
     const log = `${path}-wal`;
-    // In the first frame's page, after the headers of log and frame.
+    // In the page of the first frame, after the headers of log and frame.
     overwrite(log, 32 + 24 + 100, Buffer.alloc(8, 0xa5));
     const before = readFileSync(log);
     assert.match(await refusal(path), /log is damaged at frame 1, and \d+ committed transactions/);

@@ -1,4 +1,4 @@
-/** A store with something in every table, and what must be the same wherever it was moved to. */
+/** A store with rows in every table, and a comparison of two stores after a move. */
 import assert from 'node:assert/strict';
 import { utcMonth } from '../../src/clock.ts';
 import type { LedgerRow, LedgerStore } from '../../src/ledger/index.ts';
@@ -14,7 +14,10 @@ export interface Filled {
 const hashOf = (name: string) => Buffer.alloc(32, name);
 const checkValue = Buffer.alloc(32, 'check');
 
-/** Two accounts, one with a revoked API key; `count` rows over three months, failures and validations; `setClock` sets the database's own clock. */
+/**
+ * Fills a store with two accounts, one of them with a revoked API key, `count` rows over three months,
+ * failures and validations. `setClock` sets the database's own clock.
+ */
 export async function fillStore(
   store: LedgerStore,
   count = 300,
@@ -60,7 +63,7 @@ export async function fillStore(
   return { rows };
 }
 
-/** Asks both stores the same and expects the same. */
+/** Compares the answers of both stores. */
 export async function assertSameStore(
   store: LedgerStore,
   other: LedgerStore,
@@ -74,13 +77,13 @@ export async function assertSameStore(
   assert.ok(found.length > 0 && found.every(Boolean));
   const commitments = rows.map(({ commitment }) => commitment);
   assert.ok((await other.findCommitments(commitments)).every((madeMs) => madeMs !== null));
-  // The repeated key of a generator is told in the new store as well.
+  // The new store also recognises a repeated key.
   const [row] = rows;
   const again = await other.commit([keyRequest('acct_a', row)], []);
   assert.deepEqual(again, [{ kind: 'repeated_key' }]);
 }
 
-/** Everything but the ledger's rows, as plain values. */
+/** Returns everything except the ledger's rows, as plain values. */
 async function readBooks(store: LedgerStore): Promise<unknown> {
   const ids = ['acct_a', 'acct_b'];
   const periods = [90 * DAY_MS, 30 * HOUR_MS + 60_000];

@@ -23,7 +23,7 @@ function countAll(values: readonly number[]): number[] {
   return counts;
 }
 
-/** The smallest value that as many as `share` of all do not exceed. */
+/** Returns the smallest value that at least `share` of all do not exceed. */
 const exact = (values: readonly number[], of: number) =>
   values.toSorted((a, b) => a - b)[Math.ceil(of * values.length) - 1] ?? Number.NaN;
 

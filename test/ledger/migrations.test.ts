@@ -8,7 +8,7 @@ import {
   readMigrations,
 } from '../../src/ledger/migrations.ts';
 
-/** From this version on each migration names the oldest programs that can work with its schema. */
+/** From this version on, each migration names the oldest programs that can work with its schema. */
 const FIRST = 6;
 
 const migration = (version: number, oldest?: number): Migration => ({

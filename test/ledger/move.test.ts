@@ -37,7 +37,7 @@ async function exportText(path: string, onWrite = async () => {}): Promise<strin
   return Buffer.concat(chunks).toString();
 }
 
-/** In chunks that end anywhere. */
+/** Yields the text in chunks that end anywhere. */
 async function* chunksOf(text: string | Buffer, size = 1_000): AsyncGenerator<Buffer> {
   const bytes = Buffer.from(text as string);
   for (let i = 0; i < bytes.length; i += size) yield bytes.subarray(i, i + size);
@@ -47,7 +47,7 @@ async function importText(path: string, text: string | Buffer, signal = NEVER): 
   await importLedger(await movable(path), chunksOf(text), PLANS, signal);
 }
 
-/** The lines with a last line that fits them. */
+/** Returns the lines with a matching trailer. */
 function sealed(lines: readonly string[], rows?: object): string {
   const body = lines
     .slice(0, -1)
@@ -82,7 +82,7 @@ describe('move of a ledger', () => {
   });
   after(() => store.close());
 
-  /** The number of the first line (from 1) that begins so. */
+  /** Returns the number of the first line, from 1, that begins with `start`. */
   const lineOf = (start: string) => lines.findIndex((line) => line.startsWith(start)) + 1;
 
   it('brings everything to another store, and the same file comes out of that', async () => {
@@ -286,7 +286,7 @@ describe('move of a ledger', () => {
     const query = { accountId: 'acct_a', startMs: NOW - (NOW % 86_400_000) };
     const [day] = await target.series({ ...query, stepMinutes: 1_440, steps: 1 });
     assert.ok(day && day.keys > 0 && day.latencies === null);
-    // A file that tells of the table must have it.
+    // A file whose header counts the table must contain it.
     const untrue = [...withoutPValues, lines.at(-1) ?? ''];
     await assert.rejects(importText(newPath(), sealed(untrue)), /tables are missing/);
     await target.close();

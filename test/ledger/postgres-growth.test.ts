@@ -114,7 +114,7 @@ describe('PostgreSQL partitions', when, () => {
     await busy.query('BEGIN; DELETE FROM ledger WHERE false');
     await postgres.query(database, `SELECT ensure_ledger_partition(${Date.UTC(2050, 0)})`);
     await busy.query('COMMIT');
-    // The month of its row is there, whatever the day is.
+    // The month of the row must exist, whatever today's date is.
     await store.maintain(CLOCK);
     const maker = await postgres.connect(database);
     await maker.query(`BEGIN; SELECT ensure_ledger_partition(${Date.UTC(2051, 0)})`);
@@ -189,7 +189,7 @@ describe('PostgreSQL pruning', when, () => {
   const beforeMs = Date.UTC(2026, 8, 15, 7);
   let store: LedgerStore;
 
-  /** Rows of June to September, three of them of the boundary month after the time. */
+  /** Inserts rows of June to September; three of them are of the boundary month, after the time. */
   async function fill(): Promise<Uint8Array[]> {
     const id = await addAccount(store);
     const times = [
@@ -311,7 +311,7 @@ describe('PostgreSQL pruning', when, () => {
   });
 });
 
-/** What a later release could bring: it adds, and changes nothing that this one uses. */
+/** Migrations that a later release could bring: they only add. */
 const NEXT: Migration[] = [
   ...readMigrations('postgres'),
   {
@@ -402,7 +402,10 @@ describe('PostgreSQL migrations', when, () => {
   });
 });
 
-/** A program that does not know the newest schema opens, uses and keeps it, and exports nothing of it. */
+/**
+ * Shows that a program which does not know the newest schema can open and use it, leaves it unchanged, and
+ * refuses to export it.
+ */
 async function startsAgain(url: string, accountId: string): Promise<void> {
   const program = readMigrations('postgres').at(-1)?.version;
   assert.deepEqual(await migratePostgres(url), { from: 900, to: 900, program });

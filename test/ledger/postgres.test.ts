@@ -42,7 +42,7 @@ after(() => postgres?.remove());
 
 const when = { skip: noPostgres };
 
-/** Listens to the statements of every client, as the log of a server does with `log_statement = all`. */
+/** Listens to the statements of every client, like the log of a server with `log_statement = all`. */
 function tap(seen: (parameters: readonly unknown[]) => void): () => void {
   const original = pg.Client.prototype.query as (...all: unknown[]) => unknown;
   const method = mock.method(
@@ -80,7 +80,7 @@ async function addAccount(store: LedgerStore, plan: string): Promise<string> {
   return accountId;
 }
 
-/** Rows, counter and sums of a database that has one account: they must agree. */
+/** Reads rows, counter and sums of a database with one account. They must agree. */
 async function readBooks(database: string): Promise<{ rows: number; used: number; keys: number }> {
   const [books] = await postgres.query(
     database,
@@ -96,7 +96,7 @@ const isUnavailable = (error: unknown) =>
   error.code === 'ledger_unavailable' &&
   error.details.retryAfterSeconds === 5;
 
-/** Cuts every connection of the store but not this one's, and returns how many there were. */
+/** Ends every connection of the store except this one, and returns their number. */
 async function terminateAll(database: string): Promise<number> {
   const cut = await postgres.query(
     database,
@@ -201,7 +201,7 @@ describe('PostgreSQL store that loses its server', when, () => {
     const books = await readBooks('cut');
     assert.equal(books.rows, books.used);
     assert.equal(books.rows, books.keys);
-    // No statement was left in doubt: each batch is answered and there, or refused and not.
+    // No outcome is unknown: each batch is either answered and recorded, or refused and absent.
     assert.equal(books.rows, answered.length, `${refused} refused`);
     await store.close();
   });
@@ -235,7 +235,7 @@ describe('PostgreSQL store that loses its server', when, () => {
     const store = await open(url);
     await assert.rejects(store.commit([keyRequest(id)], []), isUnavailable);
     assert.deepEqual((await writable.commit([keyRequest(id)], [])).length, 1);
-    // Its sessions were made read-only for good: it needs others.
+    // The store's sessions are now permanently read-only: it needs new ones.
     await postgres.query(
       'postgres',
       'ALTER DATABASE read_only RESET default_transaction_read_only',
@@ -254,7 +254,7 @@ describe('PostgreSQL store that loses its server', when, () => {
     const crowd = async () => {
       for (;;) others.push(await postgres.connect('crowded'));
     };
-    // Connections that were closed a moment ago may make room yet.
+    // Recently closed connections may still be freed.
     let room = true;
     for (let held = 0; room; held = others.length) {
       await assert.rejects(crowd, { code: '53300' });
@@ -301,7 +301,7 @@ describe('PostgreSQL store that loses its server', when, () => {
     while ((await postgres.query('refused', cancel)).length === 0);
     await cancelled;
     await holder.end();
-    // What a full disk says, raised by a trigger.
+    // A trigger raises the error of a full disk.
     await postgres.query(
       'refused',
       `CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql
@@ -453,7 +453,7 @@ describe('PostgreSQL store whose synchronous standby is away', when, () => {
   });
   beforeEach(async () => {
     await setStandbys('missing');
-    // Commits wait from the moment on that a process of the server's own has read the setting.
+    // Commits wait as soon as one of the server's own processes has read the setting.
     const client = await postgres.connect('away');
     for (let waits = false; !waits; ) {
       const commit = client.query("SELECT pg_logical_emit_message(true, '', '')");
@@ -470,7 +470,7 @@ describe('PostgreSQL store whose synchronous standby is away', when, () => {
     await postgres.query('away', 'SELECT pg_reload_conf()');
   }
 
-  /** Resolves when another commit waits for the standby; with undefined when `work` is over without one. */
+  /** Resolves when another commit waits for the standby, or with undefined if `work` ends without one. */
   async function nextWait(work: Promise<unknown>): Promise<number | undefined> {
     let isOver = false;
     const note = () => {
@@ -490,7 +490,7 @@ describe('PostgreSQL store whose synchronous standby is away', when, () => {
     return undefined;
   }
 
-  /** Cuts the wait of the next commit short; false when `work` is over without one. */
+  /** Cuts the wait of the next commit short. Returns false if `work` ends without one. */
   async function cutWait(how: Cut, work: Promise<unknown>): Promise<boolean> {
     const pid = await nextWait(work);
     if (pid === undefined) return false;

@@ -1,4 +1,4 @@
-/** SQLite has no clock: what its rows and the last look at a clock tell of the time. */
+/** SQLite has no clock: its rows and the last look at a clock show the time. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ after(() => rmSync(directory, { recursive: true, force: true }));
 const DOUBT = { name: 'SetupError', message: /run: phm ledger prune --accept-clock$/ };
 let files = 0;
 
-/** A ledger with rows of these times, and no look at a clock yet. */
+/** Creates a ledger with rows of these times and no look at a clock yet. */
 async function ledgerWith(...times: readonly number[]): Promise<LedgerStore> {
   const store = openSqliteStore({ path: join(directory, `${++files}.db`), quotas: QUOTAS });
   const created = { accountId: 'acct_e', name: 'e', plan: 'enterprise', demo: false };
@@ -31,7 +31,7 @@ async function addRows(store: LedgerStore, ...times: readonly number[]): Promise
 const prune = (store: LedgerStore, atMs: number, acceptClock = false) =>
   store.prune({ keepMs: 30 * DAY_MS, clock: clockAt(atMs), dryRun: false, acceptClock });
 
-/** Whether the clock is believed at a time. */
+/** Reports whether the store trusts the clock at a time. */
 const believes = async (store: LedgerStore, atMs: number) =>
   (await store.readClock(clockAt(atMs))).doubt === null;
 

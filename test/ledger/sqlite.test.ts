@@ -53,7 +53,7 @@ function tap(seen: (parameters: readonly unknown[]) => void): () => void {
   };
 }
 
-/** What a later release could bring: it adds, and changes nothing that this one uses. */
+/** A migration that a later release could bring: it only adds. */
 const COMPATIBLE = `-- oldest-program: 6
   ALTER TABLE ledger ADD COLUMN tomorrow TEXT; CREATE TABLE tomorrow (id INTEGER)`;
 
@@ -104,7 +104,10 @@ async function addEnterprise(store: LedgerStore): Promise<string> {
 
 after(removeDirectory);
 
-/** A connection that waits for the write lock for 50 ms; the test of the settings shows how long the others wait. */
+/**
+ * A connection that waits 50 ms for the write lock. The test of the settings shows how long other
+ * connections wait.
+ */
 class ImpatientConnection extends SqliteConnection {
   override begin(): void {
     super.begin(50);
@@ -117,7 +120,7 @@ describe('SQLite store', () => {
     const store = new SqliteStore(new ImpatientConnection(path), QUOTAS);
     const id = await addEnterprise(store);
     const blocker = new DatabaseSync(path);
-    // Another writer that holds the lock beyond the time-out stands for any database that cannot write.
+    // A writer that holds the lock beyond the timeout stands in for any database that cannot write.
     blocker.exec('BEGIN IMMEDIATE');
     const row = makeRow();
     await assert.rejects(
@@ -208,7 +211,7 @@ class FailingConnection extends SqliteConnection {
   }
 }
 
-/** A connection on which nothing can be committed at will, as with a limit on the size of the file. */
+/** A connection on which commits can be made to fail, as with a limit on the size of the file. */
 class FullConnection extends SqliteConnection {
   full = false;
   commits = 0;
@@ -290,7 +293,7 @@ describe('SQLite store with a COMMIT that fails', () => {
       await assert.rejects(store.commit([keyRequest(id, lost)], []), {
         code: 'ledger_unavailable',
       });
-      // Durable or not, the caller was refused; what the file holds is counted once or not at all.
+      // Durable or not, the caller was refused. What the file holds is counted once or not at all.
       const [recorded] = await areRecorded(store, [lost.keyId]);
       assert.equal(recorded, moment === 'after');
       const [outcome] = await store.commit([keyRequest(id, next)], []);
@@ -326,7 +329,7 @@ describe('SQLite store over months and releases', () => {
     const expected = { ...counts, beforeMs, isPartial: false };
     assert.deepEqual(await store.prune(order), expected);
     assert.equal((await store.keyEvidence(id, 1_000)).length, 601);
-    // Another writer gets its turn between the pieces.
+    // Another writer can write between the pieces.
     const pruned = store.prune({ ...order, dryRun: false });
     const [outcome] = await other.commit([keyRequest(id)], []);
     assert.equal(outcome?.kind, 'committed');

@@ -1,4 +1,4 @@
-/** What every ledger store must tell of an account over time and of its keys with evidence. */
+/** The contract of every ledger store for series and for the evidence of an account's keys. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { LedgerStore, MeteredRequest, PeriodSums } from '../../src/ledger/index.ts';
@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** A day of UTC. */
+/** The start of a day in UTC. */
 const START = Date.UTC(2026, 10, 20);
 
 const QUIET: PeriodSums = {
@@ -30,7 +30,7 @@ const validation = (accountId: string, atMs: number): MeteredRequest => ({
 const keyAt = (accountId: string, atMs: number, latencyUs = 1_000) =>
   keyRequest(accountId, makeRow({ keyId: makeKeyId(atMs), latencyUs }), atMs);
 
-/** A key with evidence, whose p-values are all of these bytes. */
+/** Returns a validated key whose p-values consist of this byte. */
 export function evidenceAt(accountId: string, atMs: number, fill: number): MeteredRequest {
   const pValues = Buffer.alloc(768, fill);
   const evidence = { definition: 2, gateP: 1, testsPassed: 15, totalTests: 15, pValues };
@@ -39,7 +39,7 @@ export function evidenceAt(accountId: string, atMs: number, fill: number): Meter
   return { ...request, key: request.key && { ...request.key, counts } };
 }
 
-/** `run` changes the database behind the store's back. */
+/** Declares the tests. `run` changes the database directly, not through the store. */
 export function statisticsContract(
   name: string,
   open: () => Promise<LedgerStore>,
@@ -163,7 +163,7 @@ export function statisticsContract(
       await store.commit([keyAt(id, START + 2 * MINUTE_MS)], []);
       const keys = (await series(id, 5, 3)).map((sums) => sums.keys);
       assert.deepEqual(keys, [2, 0, 1]);
-      // What lies beyond the last step is not put into it.
+      // Requests after the last step are not added to it.
       assert.deepEqual(
         (await series(id, 5, 2)).map((sums) => sums.keys),
         [2, 0],
@@ -179,7 +179,7 @@ export function statisticsContract(
       );
       const known = async () => (await series(id, 1, 3)).map(({ latencies }) => latencies !== null);
       assert.deepEqual(await known(), [false, true, true]);
-      // Those that are counted now are not all of the minute's.
+      // The latencies counted from now on do not cover the whole minute.
       await store.commit([keyAt(id, START)], []);
       assert.deepEqual(await known(), [false, true, true]);
       assert.equal((await series(id, 5, 1))[0]?.latencies, null);
@@ -198,7 +198,7 @@ export function statisticsContract(
         evidenceAt(other, START + i * DAY_MS, 200 + i),
         keyAt(id, START + i * DAY_MS),
       ]).flat();
-      // Batches in another order than that of time, as servers with different clocks make them.
+      // The batches are not in order of time, like those of servers with different clocks.
       await store.commit(requests.slice(60), []);
       await store.commit(requests.slice(0, 60), []);
       for (const limit of [1, 7, 40, 1_000]) {
@@ -219,7 +219,7 @@ export function statisticsContract(
       const definitions = async (of: string) =>
         (await store.keyEvidence(of, 10)).map(({ definition }) => definition);
       await store.commit([evidenceAt(id, START, 1), keyAt(id, START)], []);
-      // As a program writes it that knows no such column.
+      // As a program writes it that does not know the column.
       await run(`INSERT INTO validated_keys (account_id, key_id, p_values)
         SELECT '${earlier}', key_id, p_values FROM validated_keys WHERE account_id = '${id}'`);
       assert.deepEqual(await definitions(id), [2]);

@@ -1,10 +1,13 @@
-/** What `phm ledger verify` finds in either store: each thing that was changed, and nothing else. */
+/** The findings of `phm ledger verify` in either store: it reports each change, and nothing else. */
 import assert from 'node:assert/strict';
 import { verifyLedger } from '../../src/ledger/index.ts';
 import type { StoreLocation } from '../../src/ledger/location.ts';
 import { NOW } from './contract.ts';
 
-/** A change that no program of the service makes, in words that both databases know, and what must be found. */
+/**
+ * A change that no program of the service makes, in SQL that both databases understand, and the expected
+ * finding.
+ */
 const CHANGES: readonly (readonly [sql: string, problem: RegExp, count: number])[] = [
   [
     "UPDATE usage SET used = used + 1 WHERE account_id = 'acct_a' AND month = 24322",
@@ -89,7 +92,10 @@ const CHANGES: readonly (readonly [sql: string, problem: RegExp, count: number])
   ],
 ];
 
-/** `change` runs a statement on the store; `location` is that of a store that `fillStore` has filled with 300 rows. */
+/**
+ * Verifies, changes and verifies again. `change` runs a statement on the store. `location` names a store
+ * that `fillStore` has filled with 300 rows.
+ */
 export async function verifyContract(
   location: StoreLocation,
   change: (sql: string) => Promise<void> | void,
@@ -112,6 +118,6 @@ export async function verifyContract(
   const unexpected = findings.filter(
     (finding) => !CHANGES.some(([, problem]) => problem.test(finding.problem)),
   );
-  // Rows that moved away leave their account and their p-values behind.
+  // Rows that moved to another account leave their old account and their p-values behind.
   assert.deepEqual(unexpected, []);
 }
