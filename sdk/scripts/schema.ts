@@ -1,6 +1,6 @@
 /**
- * Writes `sdk/src/schema.ts`: the types of the service's own OpenAPI document, which is built here in
- * process, from the routes. `npm run schema --workspace sdk` runs it.
+ * Writes `sdk/src/schema.ts`: the types of the service's OpenAPI document, which this script builds in process from the
+ * routes. Run it with `npm run schema --workspace sdk`.
  */
 import { writeFileSync } from 'node:fs';
 import openapiTypeScript, { astToString } from 'openapi-typescript';
@@ -14,7 +14,7 @@ const HEADER = `// Generated from the service's OpenAPI document by sdk/scripts/
 
 export const SCHEMA_FILE: URL = new URL('../src/schema.ts', import.meta.url);
 
-/** The text of the file. Every entropy source is in it, as a server may offer any of them. */
+/** Returns the text of the file. It has all entropy sources, because a server may offer any of them. */
 export async function schemaText(): Promise<string> {
   const app = await buildTestApp({
     service: standInService('research'),
@@ -23,7 +23,7 @@ export async function schemaText(): Promise<string> {
   try {
     await app.ready();
     const document = JSON.stringify(app.swagger());
-    // A field with a default is still one that a request may leave out.
+    // A request may omit a field that has a default.
     return HEADER + astToString(await openapiTypeScript(document, { defaultNonNullable: false }));
   } finally {
     await app.close();

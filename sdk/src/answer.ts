@@ -1,4 +1,4 @@
-/** Tells the service's answers from its errors, and both from what others answer in its place. */
+/** Distinguishes responses of the service, its errors, and responses of other servers. */
 import { type FieldError, PhmApiError, PhmResponseError } from './errors.ts';
 import { isRequestId } from './options.ts';
 import { readRetryAfter } from './retry.ts';
@@ -9,8 +9,8 @@ import type { ErrorCode } from './types.ts';
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /**
- * The answer in `text`, a JSON object of the shape that the call expects. Throws `PhmApiError` for an error of
- * the service, `PhmResponseError` for anything else.
+ * Parses a response: a JSON object of the shape that the call expects. Throws `PhmApiError` for an error of the
+ * service, and `PhmResponseError` for anything else.
  */
 export function readAnswer(response: Response, text: string, call: Call): JsonObject {
   const { status, headers } = response;
@@ -34,7 +34,7 @@ function isAnswer({ ok, status }: Response, body: JsonObject, { alsoAnswers }: C
   return status === alsoAnswers && body.success === false && !isProblem(body);
 }
 
-/** Undefined for what is none. The parser's own message would quote the text, which may hold a key. */
+/** Returns undefined if the text is not a JSON object. The parser's own message would quote the text, which may hold a key. */
 function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -65,7 +65,7 @@ function isFieldError(value: unknown): value is FieldError {
   return typeof pointer === 'string' && typeof message === 'string';
 }
 
-/** `mismatch` says what an answer lacks that is one of the service in all else. */
+/** Describes a response that is not the service's. `mismatch` is the wrong member of one that otherwise looks like it. */
 function describe(
   { ok, status, type, headers }: Response,
   url: URL,
@@ -73,18 +73,18 @@ function describe(
 ): string {
   const address = url.origin + url.pathname;
   if (mismatch !== undefined) {
-    return `the answer of ${address} is not one that this client knows (status ${status}): ${mismatch}: check baseUrl, and that client and service have the same version`;
+    return `this client does not know the response of ${address} (status ${status}): ${mismatch}: check baseUrl, and that client and service have the same version`;
   }
   if (type === 'opaqueredirect' || (status >= 300 && status < 400)) {
     const to = redirectTarget(headers.get('location'), url);
-    return `${address} answers with a redirect${to}, which is not followed: set baseUrl to the address of the service itself`;
+    return `${address} redirects${to}; redirects are not followed: set baseUrl to the address of the service itself`;
   }
   const kind = headers.get('content-type') ?? 'no content type';
   const what = ok ? 'is not JSON of the PHM key service' : 'does not come from the PHM key service';
-  return `the answer of ${address} ${what} (status ${status}, ${kind}): check baseUrl, and the proxy if there is one`;
+  return `the response of ${address} ${what} (status ${status}, ${kind}): check baseUrl, and the proxy if there is one`;
 }
 
-/** Without user, password, query and fragment, which may be secret. */
+/** Names the target without user, password, query and fragment, which may be secret. */
 function redirectTarget(location: string | null, base: URL): string {
   if (location === null || !URL.canParse(location, base)) return '';
   const { origin, pathname } = new URL(location, base);

@@ -36,47 +36,46 @@ import type {
 
 export interface PhmClientOptions {
   /**
-   * Address of the service, with its base path if it has one: `https://keys.example/phm`. In a browser it
-   * may be relative to the page: `./` is the folder that the page is in.
+   * URL of the service, with its base path if it has one: `https://keys.example/phm`. In a browser it may be relative
+   * to the page: `./` is the folder of the page.
    */
   readonly baseUrl: string;
-  /** Without it `health` alone is answered. */
+  /** Without it, only `health` works. */
   readonly apiKey?: string | undefined;
-  /** Milliseconds for a whole call with its retries, 1…2,147,483,647. Default 60,000. */
+  /** Milliseconds for a whole call with retries and waits, 1…2,147,483,647. Default 60,000. */
   readonly timeoutMs?: number | undefined;
   /** Milliseconds for one attempt, 1…2,147,483,647. Default 30,000. */
   readonly attemptTimeoutMs?: number | undefined;
   /**
-   * How often a call is tried again, 0…100. Default 3. Refusals by a rate limit do not count, because the
-   * client waits for its next turn. With 0 each call is sent once, whatever the answer.
+   * Most retries of a call, 0…100. Default 3. Refusals by a rate limit do not count, because the client waits
+   * for its next turn. With 0 each call is sent once.
    */
   readonly maxRetries?: number | undefined;
   /**
-   * Default true: calls wait in a queue, so that they keep to the API key's rate limit. False sends each call
-   * at once; a refusal then counts as any other failure.
+   * Default true: calls wait in a queue that keeps to the API key's rate limit. False sends each call at once; a
+   * refusal then counts as a retry.
    */
   readonly pace?: boolean | undefined;
   /**
-   * Default true: the service refuses a call with a field that it does not know. False accepts such a call
-   * and names the field in the answer's `warnings`.
+   * Default true: the service refuses a call with an unknown field. False: it accepts the call and names the field in
+   * `warnings` of the response.
    */
   readonly strict?: boolean | undefined;
-  /** Called before each request. What it throws is ignored. */
+  /** Called before each request. Its exceptions are ignored. */
   readonly onRequest?: ((event: RequestEvent) => void) | undefined;
-  /** Called before each wait for a retry. What it throws is ignored. */
+  /** Called before each wait for a retry. Its exceptions are ignored. */
   readonly onRetry?: ((event: RetryEvent) => void) | undefined;
-  /** Stands in for the global `fetch`. It must heed `signal` and `redirect: 'manual'`. */
+  /** Replaces the global `fetch`. It MUST support `signal` and `redirect: 'manual'`. */
   readonly fetch?: Fetch | undefined;
 }
 
 export interface CallOptions {
-  /** Ends the call at once when it is aborted; the call rejects with the signal's reason. */
+  /** Aborts the call at once; the call rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Label for `X-Request-Id`: 1 to 128 letters, digits, `.`, `_` or `-`. Retries have the same. */
+  /** Label for `X-Request-Id`: 1 to 128 letters, digits, `.`, `_` or `-`. Retries have the same label. */
   readonly requestId?: string | undefined;
 }
 
-/** What an endpoint is sent. */
 interface Endpoint {
   readonly method: 'GET' | 'POST';
   readonly path: string;
@@ -85,13 +84,13 @@ interface Endpoint {
   readonly shape: Shape;
   readonly repeatable: boolean;
   readonly alsoAnswers?: number;
-  /** Whether it needs no API key, and has no rate limit. */
+  /** True if the endpoint needs no API key and has no rate limit. */
   readonly open?: boolean;
 }
 
 /**
- * A client of one service with one API key. Methods resolve with the service's answer and reject with a
- * `PhmError`, or with the reason of the signal. They may be called at the same time.
+ * A client of one service with one API key. Methods resolve with the service's response, and reject with a `PhmError` or
+ * with the reason of the signal. Calls may run at the same time.
  */
 export class PhmClient {
   readonly #base: string;
@@ -100,7 +99,7 @@ export class PhmClient {
   readonly #strict: boolean;
   #lastLimits: Limits = NO_LIMITS;
 
-  /** Throws `TypeError` or `RangeError` for options that cannot be used. */
+  /** Throws `TypeError` or `RangeError` for invalid options. */
   constructor(options: PhmClientOptions) {
     assertObject('the options', options, "{ baseUrl: 'https://keys.example', apiKey }");
     const { apiKey, onRequest, onRetry, pace = true, strict = true } = options;
@@ -125,14 +124,14 @@ export class PhmClient {
     this.#credential = apiKey === undefined ? {} : { 'X-API-Key': checkApiKey(apiKey) };
   }
 
-  /** Limits as the latest answer told them; all null before the first. */
+  /** Limits from the latest response; all null before the first. */
   get lastLimits(): Limits {
     return this.#lastLimits;
   }
 
   /**
-   * Generates a key. It is tried again only when the service cannot have made one: a call that fails with
-   * `outcomeUnknown` may have made, and counted, a key that was lost on its way.
+   * Generates a key. The client retries only if the service cannot have generated one. If a call fails with
+   * `outcomeUnknown`, a key may have been generated and counted, but the response was lost.
    */
   generate(body: ReportedRequest, options?: CallOptions): Promise<ReportedKey>;
   generate(body: ValidatedRequest, options?: CallOptions): Promise<ValidatedKey>;
@@ -145,7 +144,7 @@ export class PhmClient {
     return this.#send({ method: 'POST', path, body, shape, repeatable: false }, options);
   }
 
-  /** Validates a key. A verdict of either kind counts against the quota, and so may one that got lost. */
+  /** Validates a key. Every verdict counts against the quota; a lost one may count too. */
   async validate(body: ValidateRequest, options: CallOptions = {}): Promise<ValidationResult> {
     assertObject('the body', body, '{ key }');
     const path = '/api/v2/validate';
@@ -153,22 +152,22 @@ export class PhmClient {
     return this.#send({ method: 'POST', path, body, shape, repeatable: true }, options);
   }
 
-  /** Sums of the account over the last hours. */
+  /** Returns sums of the account over the last hours. */
   async metrics(query: MetricsQuery = {}, options: CallOptions = {}): Promise<Metrics> {
     return this.#read('/api/v2/metrics', query, SHAPES.metrics, options);
   }
 
-  /** The account over time, step by step, quiet steps included. */
+  /** Returns the same sums in steps, with quiet steps. */
   async metricsSeries(query: SeriesQuery = {}, options: CallOptions = {}): Promise<MetricsSeries> {
     return this.#read('/api/v2/metrics/series', query, SHAPES.series, options);
   }
 
-  /** The p-values of the account's last validated keys, judged together. */
+  /** Returns the p-values of the account's last validated keys, judged together. */
   async randomness(query: RandomnessQuery = {}, options: CallOptions = {}): Promise<Randomness> {
     return this.#read('/api/v2/metrics/randomness', query, SHAPES.randomness, options);
   }
 
-  /** State of the replica that answers. One that is not ready is an answer, with `success` false. */
+  /** Returns the state of the server. A server that is not ready returns `success` false; that is not an error. */
   async health(options: CallOptions = {}): Promise<Health> {
     const kind = { shape: SHAPES.health, repeatable: true, alsoAnswers: 503, open: true };
     return this.#send({ method: 'GET', path: '/health', ...kind }, options);
@@ -179,7 +178,7 @@ export class PhmClient {
     return this.#send({ method: 'GET', path, query, shape, repeatable: true }, options);
   }
 
-  /** The answer has the members that `shape` names; the other ones are as the service's own document says. */
+  /** Sends a call. Only the members in `shape` are checked; the service's OpenAPI document describes the others. */
   async #send<Answer>(endpoint: Endpoint, options: CallOptions): Promise<Answer> {
     assertObject('the options of a call', options, '{ signal, requestId }');
     const { signal, requestId } = options;

@@ -1,10 +1,10 @@
 /**
- * What a call rejects with, beside the reason of its own AbortSignal. No message and no cause holds the
- * API key or a key. Of a body they hold no more than the service quotes in `detail` and `errors`.
+ * Errors of a call, besides the reason of its own AbortSignal. No message and no cause holds the API key or a key. They
+ * repeat only those parts of a body that the service quotes in `detail` and `errors`.
  */
 import type { ErrorCode } from './types.ts';
 
-/** One field of a request that is wrong, `#/<field>` or `?<parameter>`, and what it must be. */
+/** One wrong field of a request, `#/<field>` or `?<parameter>`, and what it must be. */
 export interface FieldError {
   readonly pointer: string;
   readonly message: string;
@@ -19,9 +19,9 @@ interface Circumstances {
 /** Any failure of a call. */
 export class PhmError extends Error {
   override readonly name: string = 'PhmError';
-  /** The request id to give to the operator: of the answer, else your own; null when there is none. */
+  /** Request ID to give to the operator: from the response, otherwise your own; null if there is none. */
   readonly requestId: string | null;
-  /** Whether the service may have done what it was asked, though its answer did not arrive. */
+  /** True if the service may have executed the call, although no response arrived. */
   readonly outcomeUnknown: boolean;
 
   constructor(message: string, { requestId, outcomeUnknown, cause }: Circumstances) {
@@ -34,7 +34,7 @@ export class PhmError extends Error {
   }
 }
 
-/** What an answer says of an error (RFC 9457). */
+/** An error as the response describes it (RFC 9457). */
 export interface Problem {
   readonly status: number;
   readonly code: ErrorCode;
@@ -45,7 +45,7 @@ export interface Problem {
   readonly retryAfterSeconds: number | null;
 }
 
-/** The service refused the call, and says why. Decide by `code`. */
+/** The service refused the call. Decide by `code`. */
 export class PhmApiError extends PhmError {
   override readonly name = 'PhmApiError';
   /** HTTP status. */
@@ -53,21 +53,21 @@ export class PhmApiError extends PhmError {
   /** Stable name of the error. A newer service may have codes that this type does not list. */
   readonly code: ErrorCode;
   readonly title: string;
-  /** What to do. */
+  /** What is wrong and what to do. */
   readonly detail: string;
-  /** The fields that are wrong, for `invalid_request`; else empty. */
+  /** The wrong fields, for `invalid_request`; otherwise empty. */
   readonly errors: readonly FieldError[];
-  /** Seconds to wait before another try; null when the answer names none. */
+  /** Seconds to wait before the next attempt; null if the response names none. */
   readonly retryAfterSeconds: number | null;
 
   constructor({ status, code, title, detail, errors, requestId, retryAfterSeconds }: Problem) {
-    // The detail names one wrong field itself, as a rule the first.
+    // The detail already names one wrong field, usually the first.
     const told = errors.findIndex(({ message }) => detail.includes(message));
     const fields = errors
       .filter((_, i) => i !== told)
       .map(({ pointer, message }) => ` ${sentence(`${pointer} ${message}`)}`)
       .join('');
-    // A commit that fails may have counted the request all the same (docs/ledger.md, "Unknown outcome").
+    // A failed commit may still have counted the request (docs/ledger.md, "Unknown outcome").
     const outcomeUnknown = code === 'ledger_unavailable';
     super(`${code}: ${title}. ${detail}${fields}`, { requestId, outcomeUnknown });
     this.status = status;
@@ -83,12 +83,12 @@ function sentence(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 
-/** An answer that is not the service's: a proxy's page, a redirect, broken JSON, or one that lacks a member. */
+/** A response that is not the service's: a proxy's page, a redirect, broken JSON, or JSON without a promised member. */
 export class PhmResponseError extends PhmError {
   override readonly name = 'PhmResponseError';
   /** HTTP status; 0 for a redirect that a browser does not show. */
   readonly status: number;
-  /** Seconds to wait before another try; null when the answer names none. */
+  /** Seconds to wait before the next attempt; null if the response names none. */
   readonly retryAfterSeconds: number | null;
 
   constructor(
@@ -99,7 +99,7 @@ export class PhmResponseError extends PhmError {
       retryAfterSeconds,
     }: Pick<Problem, 'status' | 'requestId' | 'retryAfterSeconds'>,
   ) {
-    // Redirects, refusals and "503" come from who did not pass the request on.
+    // Redirects, refusals and 503 come from a server that did not pass the request on.
     const outcomeUnknown = (status >= 200 && status < 300) || (status >= 500 && status !== 503);
     super(message, { requestId, outcomeUnknown });
     this.status = status;
@@ -107,15 +107,15 @@ export class PhmResponseError extends PhmError {
   }
 }
 
-/** No answer, or half of one. `outcomeUnknown` is false when the request was never sent. */
+/** No response, or an incomplete one. `outcomeUnknown` is false if the request was never sent. */
 export class PhmConnectionError extends PhmError {
   override readonly name = 'PhmConnectionError';
 }
 
-/** No answer in time, or no turn under the rate limit; then `outcomeUnknown` is false: nothing was sent. */
+/** No response in time, or no turn under the rate limit. In the second case nothing was sent: `outcomeUnknown` is false. */
 export class PhmTimeoutError extends PhmError {
   override readonly name = 'PhmTimeoutError';
-  /** Milliseconds that the last attempt was given; of a call without a turn, `timeoutMs` of the client. */
+  /** Timeout of the last attempt in milliseconds; for a call without a turn, `timeoutMs` of the client. */
   readonly timeoutMs: number;
 
   constructor(

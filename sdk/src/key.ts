@@ -1,12 +1,12 @@
-/** A generated key as what other code takes: bytes, or a key of the Web Crypto API. */
+/** Converts a generated key for other code: to bytes, or to a key of the Web Crypto API. */
 
-/** What is read of an answer of `generate`. */
+/** The part of a `generate` response that is read. */
 export interface HexKey {
   /** 128, 256 or 384 bits in hexadecimal. */
   readonly key: string;
 }
 
-/** The platform's `CryptoKey`, by a name that Node's types and the browser's types both have. */
+/** The platform's `CryptoKey`, derived from names that exist in the types of Node and of browsers. */
 export type WebCryptoKey = Awaited<
   ReturnType<(typeof globalThis)['crypto']['subtle']['importKey']>
 >;
@@ -29,17 +29,17 @@ const USAGES: Readonly<Record<KeyAlgorithm, readonly KeyUsage[]>> = {
   HKDF: ['deriveKey', 'deriveBits'],
 };
 
-/** Bits of a key, and the hash of the same strength or the next one up (FIPS 180-4). */
+/** The hash for each key length in bits: of the same strength or the next higher one (FIPS 180-4). */
 const HASHES: Readonly<Record<number, string>> = { 128: 'SHA-256', 256: 'SHA-256', 384: 'SHA-384' };
 
 /**
- * The key's 16, 32 or 48 bytes. Throws `TypeError` when `answer.key` is not 32, 64 or 96 hexadecimal digits;
+ * Returns the 16, 32 or 48 bytes of the key. Throws `TypeError` if `answer.key` is not 32, 64 or 96 hexadecimal digits;
  * the message never quotes it.
  */
 export function keyBytes(answer: HexKey): Uint8Array<ArrayBuffer> {
   if (typeof answer !== 'object' || answer === null) {
     const got = answer === null ? 'null' : typeof answer;
-    throw new TypeError(`"answer" expected an answer of generate, with its "key", got ${got}`);
+    throw new TypeError(`"answer" expected a response of generate with its "key", got ${got}`);
   }
   const key: unknown = answer.key;
   if (typeof key !== 'string') {
@@ -51,7 +51,7 @@ export function keyBytes(answer: HexKey): Uint8Array<ArrayBuffer> {
     );
   }
   if (!/^[0-9a-f]+$/i.test(key)) {
-    throw new TypeError('"answer.key" expected hexadecimal digits alone, got other characters');
+    throw new TypeError('"answer.key" expected only hexadecimal digits, got other characters');
   }
   const bytes = new Uint8Array(key.length / 2);
   for (let i = 0; i < bytes.length; i += 1) {
@@ -61,9 +61,9 @@ export function keyBytes(answer: HexKey): Uint8Array<ArrayBuffer> {
 }
 
 /**
- * The key as a `CryptoKey` that cannot be exported. `algorithm` is `AES-GCM` for 128 and 256 bits and `HMAC`
- * for 384, which AES does not take, unless you name one. HMAC uses SHA-256, with a key of 384 bits SHA-384.
- * Rejects with `TypeError` for a key, an algorithm or usages that do not fit together.
+ * Returns the key as a `CryptoKey` that cannot be exported. `algorithm` defaults to `AES-GCM` for 128 and 256 bits, and to
+ * `HMAC` for 384 bits, which AES does not support. HMAC uses SHA-256, and SHA-384 for 384 bits.
+ * Rejects with `TypeError` if the key, the algorithm and the usages do not fit together.
  */
 export async function toCryptoKey(
   answer: HexKey,
@@ -92,7 +92,7 @@ function assertFits(name: KeyAlgorithm, bits: number, usages: readonly KeyUsage[
   }
   if (name === 'AES-GCM' && bits === 384) {
     throw new TypeError(
-      'AES-GCM takes keys of 128 or 256 bits, and this key has 384: generate one with security_level 256, or name HMAC or HKDF',
+      'AES-GCM needs a key of 128 or 256 bits, and this key has 384: generate one with security_level 256, or name HMAC or HKDF',
     );
   }
   if (!Array.isArray(usages) || usages.length === 0) {
@@ -112,5 +112,7 @@ function assertFits(name: KeyAlgorithm, bits: number, usages: readonly KeyUsage[
 function findSubtle(): (typeof globalThis)['crypto']['subtle'] {
   const subtle = globalThis.crypto?.subtle;
   if (subtle !== undefined) return subtle;
-  throw new TypeError('there is no Web Crypto API here: a page needs https:, or http://localhost');
+  throw new TypeError(
+    'the Web Crypto API is not available: a page needs https:, or http://localhost',
+  );
 }

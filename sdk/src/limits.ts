@@ -1,25 +1,25 @@
-/** The limits that the service tells of in `RateLimit-Policy` and `RateLimit`. */
+/** Limits in the headers `RateLimit-Policy` and `RateLimit`. */
 
 export interface Limit {
   /** Requests that fit into the window, or into the full bucket. */
   readonly limit: number;
   readonly remaining: number;
-  /** Seconds of the window; for a bucket, the time in which an empty one fills. */
+  /** Length of the window in seconds; for a bucket, the time in which an empty one fills. */
   readonly windowSeconds: number;
-  /** Seconds until it is whole again. */
+  /** Seconds until the limit is whole again. */
   readonly resetSeconds: number;
 }
 
 export interface Limits {
-  /** The account's month; null: unlimited, or not told. */
+  /** The account's month; null if it is unlimited or not stated. */
   readonly quota: Limit | null;
-  /** The API key's bucket on the replica that answered; null: no rate limits, or not told. */
+  /** The API key's bucket on the server that responded; null if there is no rate limit or it is not stated. */
   readonly rate: Limit | null;
 }
 
 export const NO_LIMITS: Limits = { quota: null, rate: null };
 
-/** The limits in an answer's headers; undefined when it has none, as before authentication. */
+/** Reads the limits from the headers of a response; undefined if it has none, as before authentication. */
 export function readLimits(headers: Headers): Limits | undefined {
   const policies = readItems(headers.get('ratelimit-policy'));
   const current = readItems(headers.get('ratelimit'));
@@ -35,7 +35,7 @@ export function readLimits(headers: Headers): Limits | undefined {
   return { quota: limit('quota'), rate: limit('rate') };
 }
 
-/** A list of `"name";a=1;b=2` (RFC 9651, as far as the service uses it). */
+/** Parses a list of `"name";a=1;b=2`: the part of RFC 9651 that the service uses. */
 function readItems(header: string | null): Map<string, Map<string, number>> {
   const items = (header ?? '').matchAll(/"([a-z]+)"((?:;[a-z]+=\d+)*)/g);
   return new Map(

@@ -1,6 +1,6 @@
-/** Checks of what callers without types may hand over. Nothing that may be secret is quoted. */
+/** Checks arguments of callers without types. No message quotes a value that may be secret. */
 
-/** Longest time-out that timers take. */
+/** Longest timeout of timers. */
 const MAX_MS = 2 ** 31 - 1;
 const MAX_RETRIES = 100;
 
@@ -12,7 +12,7 @@ interface Durations {
   readonly maxRetries?: number | undefined;
 }
 
-/** The three limits of a call, with their defaults. Throws `RangeError`. */
+/** Returns the three limits of a call, with defaults. Throws `RangeError`. */
 export function readDurations(given: Durations): {
   readonly timeoutMs: number;
   readonly attemptTimeoutMs: number;
@@ -25,7 +25,7 @@ export function readDurations(given: Durations): {
   };
 }
 
-/** The address without slashes at its end. Throws `TypeError`. */
+/** Returns the URL without trailing slashes. Throws `TypeError`. */
 export function resolveBase(baseUrl: string): string {
   const { document, location } = globalThis as {
     document?: { baseURI: string };
@@ -33,9 +33,9 @@ export function resolveBase(baseUrl: string): string {
   };
   const page = document?.baseURI ?? location?.href;
   const given: unknown = baseUrl === '' && page !== undefined ? './' : baseUrl;
-  // A browser would take `undefined` for the name of a folder.
+  // A browser would read `undefined` as the name of a folder.
   if (given === undefined || given === null || !URL.canParse(String(given), page)) {
-    throw new TypeError('baseUrl must be the address of the service, such as https://keys.example');
+    throw new TypeError('baseUrl must be the URL of the service, such as https://keys.example');
   }
   const url = new URL(String(given), page);
   const { protocol, username, password, search, hash, origin, pathname } = url;
@@ -48,7 +48,7 @@ export function resolveBase(baseUrl: string): string {
   return origin + pathname.replace(/\/+$/, '');
 }
 
-/** A key that is not a header value would be quoted in the error of `fetch`. */
+/** Throws `TypeError` for an API key that cannot be a header value: `fetch` would quote it in its error. */
 export function checkApiKey(apiKey: string): string {
   if (typeof apiKey !== 'string') {
     throw new TypeError(`apiKey must be a string, got ${kindOf(apiKey)}`);
@@ -63,12 +63,12 @@ export function assertRequestId(requestId: string | undefined): void {
   throw new TypeError('requestId must be 1 to 128 letters, digits, ".", "_" or "-"');
 }
 
-/** Whether the service takes this label. */
+/** Reports whether the service accepts this label. */
 export function isRequestId(value: unknown): value is string {
   return typeof value === 'string' && REQUEST_ID.test(value);
 }
 
-/** Null is none, as for `fetch`. */
+/** Accepts null for no signal, as `fetch` does. */
 export function assertSignal(signal: unknown): void {
   if (signal === undefined || signal === null) return;
   if (typeof (signal as Partial<AbortSignal>).throwIfAborted === 'function') return;
@@ -77,7 +77,7 @@ export function assertSignal(signal: unknown): void {
   );
 }
 
-/** What came is not quoted: it may be a key. */
+/** Throws `TypeError` for anything but an object, without quoting it: it may be a key. */
 export function assertObject(name: string, value: unknown, example: string): void {
   if (typeof value === 'object' && value !== null) return;
   throw new TypeError(`${name} must be an object such as ${example}, got ${kindOf(value)}`);

@@ -1,19 +1,19 @@
 /**
- * When the next request may be sent: arithmetic on the times it is given, without timers.
+ * Computes when the next request may be sent, from given times and without timers.
  *
- * The service keeps one bucket of tokens for an API key, and the headers of each answer tell about it. This
- * is a copy of that bucket. The copy errs on the low side: it sends later than the service would allow, and
- * other clients with the same key lower it further. A refusal (429) empties it and pauses all requests.
+ * The service keeps a bucket of tokens for each API key, and the headers of each response describe it. This class keeps a
+ * copy of that bucket. The copy errs on the low side: it sends later than the service would allow, and other clients
+ * with the same API key lower it further. A refusal (429) empties it and pauses all requests.
  */
 import type { Limit } from './limits.ts';
 
-/** Requests under way at once before an answer tells the limit. The smallest plan's bucket holds 20. */
+/** Most requests in progress before a response states the limit. The smallest plan's bucket holds 20. */
 const FIRST_REQUESTS = 10;
 
-/** Requests sent this far apart may arrive together; the copy keeps as many tokens back. */
+/** Requests sent this far apart may arrive together; the copy keeps that many tokens in reserve. */
 const JITTER_MS = 100;
 
-/** Refusals without headers tell no rate: a first guess, halved by refusals and raised by answers. */
+/** First guess of the rate if refusals have no headers. Refusals halve it, and successful responses raise it. */
 const FIRST_GUESS_PER_MS = 10 / 1000;
 const LEAST_GUESS_PER_MS = 0.25 / 1000;
 const RAISE = 1.02;
@@ -21,22 +21,22 @@ const RAISE = 1.02;
 const FIRST_BACKOFF_MS = 250;
 const LONGEST_BACKOFF_MS = 8_000;
 
-/** No refusal pauses for longer: the next request then asks the service itself. */
+/** Longest pause after a refusal. The next request then asks the service itself. */
 const LONGEST_PAUSE_MS = 30_000;
 
 interface Bucket {
   readonly perMs: number;
   readonly burst: number;
-  /** Whether the service told these figures. */
+  /** True if the service stated these figures. */
   readonly told: boolean;
 }
 
 export class Pace {
   readonly #random: () => number;
   #bucket: Bucket | null = null;
-  /** Whether the service answers and tells no limit. */
+  /** True if the service responds and states no limit. */
   #unlimited = false;
-  /** Tokens at `#atMs`, which lies in the future during a pause. */
+  /** Tokens at `#atMs`, which is in the future during a pause. */
   #tokens = 0;
   #atMs = 0;
   #underWay = 0;
@@ -44,18 +44,18 @@ export class Pace {
   #refusedAtMs = Number.NEGATIVE_INFINITY;
   #pausedUntilMs = Number.NEGATIVE_INFINITY;
 
-  /** `random` gives numbers from 0 up to 1, as `Math.random` does. */
+  /** `random` returns numbers from 0 to 1, like `Math.random`. */
   constructor(random: () => number) {
     this.#random = random;
   }
 
-  /** Requests a second that the service told of; null when it told of none. */
+  /** Requests per second that the service stated; null if it stated none. */
   get toldPerSecond(): number | null {
     return this.#bucket?.told ? this.#bucket.perMs * 1000 : null;
   }
 
   /**
-   * Milliseconds from `nowMs` until a request with `ahead` others before it may be sent. Null: not before
+   * Returns the milliseconds from `nowMs` until a request with `ahead` others before it may be sent. Null: not until
    * another request has ended.
    */
   waitMs(nowMs: number, ahead: number): number | null {
@@ -69,29 +69,29 @@ export class Pace {
     return pauseMs + Math.max(0, lacking / perMs);
   }
 
-  /** At least that many milliseconds pass before the turn comes: 0 while the rate is a guess. */
+  /** Returns a lower bound of the wait in milliseconds; only the current pause while the rate is a guess. */
   leastWaitMs(nowMs: number, ahead: number): number {
     const certain = this.#bucket?.told ? this.waitMs(nowMs, ahead) : null;
     return certain ?? this.pauseMs(nowMs);
   }
 
-  /** What is left of the pause after a refusal. */
+  /** Returns the rest of the pause after a refusal, in milliseconds. */
   pauseMs(nowMs: number): number {
     return Math.max(0, this.#pausedUntilMs - nowMs);
   }
 
-  /** A request is sent. */
+  /** Takes a token for a request that is sent. */
   sent(nowMs: number): void {
     this.#underWay += 1;
     if (this.#bucket) this.#settle(nowMs, this.#tokensAt(nowMs) - 1);
   }
 
-  /** A request has ended, in whatever way. */
+  /** Notes that a request has ended, successfully or not. */
   ended(): void {
     this.#underWay -= 1;
   }
 
-  /** The headers of an answer to a request of `sentAtMs`; `rate` is null when they tell of no limit. */
+  /** Updates the copy from the headers of a response; `rate` is null if they state no limit. */
   answered(
     { ok, rate }: { ok: boolean; rate: Limit | null },
     { sentAtMs, nowMs }: { sentAtMs: number; nowMs: number },
@@ -107,13 +107,13 @@ export class Pace {
     this.#raiseGuess(nowMs);
   }
 
-  /** A request of `sentAtMs` was refused by a rate limit, with the seconds of `Retry-After` or null. */
+  /** Notes that a rate limit refused a request, with the seconds of `Retry-After` or null. */
   refused(
     retryAfterSeconds: number | null,
     { sentAtMs, nowMs }: { sentAtMs: number; nowMs: number },
   ): void {
     let pauseMs = (retryAfterSeconds ?? 0) * 1000;
-    // Requests that were sent before the first refusal came back say the same once more.
+    // Requests sent before the first refusal arrived only repeat it.
     if (sentAtMs > this.#refusedAtMs) {
       const backoffMs = Math.min(LONGEST_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** this.#refusals);
       this.#refusals += 1;
@@ -123,7 +123,7 @@ export class Pace {
     }
     const until = nowMs + Math.min(LONGEST_PAUSE_MS, pauseMs);
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, until);
-    // What flows in during the pause is left to others with the same key; one request may go at its end.
+    // Tokens that arrive during the pause are left to others with the same API key; one request may follow it.
     if (this.#bucket) this.#settle(this.#pausedUntilMs, 1 + reserve(this.#bucket));
   }
 
@@ -148,7 +148,7 @@ export class Pace {
       this.#settle(nowMs, Math.max(0, Math.min(burst - this.#underWay, remaining)));
       return;
     }
-    // `remaining` is what was left, rounded down, when the request arrived: not before it was sent.
+    // `remaining` is the rest, rounded down, when the request arrived, which was not before it was sent.
     const floor = remaining + this.#bucket.perMs * (nowMs - sentAtMs);
     this.#settle(nowMs, Math.min(burst, tokens >= floor + 1 ? floor : tokens));
   }
@@ -169,7 +169,7 @@ export class Pace {
   }
 }
 
-/** Tokens kept back, so that requests that arrive closer together than they were sent are not refused. */
+/** Tokens in reserve for requests that arrive closer together than they were sent. */
 function reserve({ perMs, burst }: Bucket): number {
   return Math.min(Math.max(1, perMs * JITTER_MS), (burst - 1) / 2);
 }

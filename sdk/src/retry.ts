@@ -1,8 +1,8 @@
-/** Which failures are tried again, and when. */
+/** Decides which failures to retry, and when. */
 import { PhmApiError, type PhmError, PhmResponseError } from './errors.ts';
 import type { ErrorCode } from './types.ts';
 
-/** Errors that pass by themselves. No key was released, no verdict given; `ledger_unavailable` may be counted. */
+/** Temporary errors. No key or verdict was released, but a request with `ledger_unavailable` may have counted. */
 const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'rate_limited',
   'request_timeout',
@@ -11,18 +11,18 @@ const PASSING: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'overloaded',
 ]);
 
-/** Statuses of a proxy that pass by themselves. */
+/** Statuses of a proxy that are temporary. */
 const PASSING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 const FIRST_BACKOFF_MS = 250;
 const LONGEST_BACKOFF_MS = 8_000;
 
-/** A longer wait than this is the caller's decision. */
+/** Longest `Retry-After` that the client waits for. Longer waits are the caller's decision. */
 const LONGEST_RETRY_AFTER_SECONDS = 30;
 
 /**
- * Whether the same request may be sent again. One that is not `repeatable` is, only when the service
- * cannot have done it.
+ * Reports whether to send the same request again. A request that is not repeatable is retried only if the service cannot
+ * have executed it.
  */
 export function mayRetry(error: PhmError, repeatable: boolean): boolean {
   if (error.outcomeUnknown && !repeatable) return false;
@@ -31,15 +31,15 @@ export function mayRetry(error: PhmError, repeatable: boolean): boolean {
   return true;
 }
 
-/** Whether a rate limit refused the call, the service's or a proxy's. An exhausted quota is not one. */
+/** Reports whether a rate limit of the service or of a proxy refused the call. An exhausted quota does not count. */
 export function isRateRefusal(error: PhmError): error is PhmApiError | PhmResponseError {
   if (error instanceof PhmApiError) return error.code === 'rate_limited';
   return error instanceof PhmResponseError && error.status === 429;
 }
 
 /**
- * Milliseconds to wait before retry number `retry`, from 0; undefined when the answer asks for a longer
- * wait than is taken. Exponential back-off with full jitter, on top of what the answer asks for.
+ * Returns the milliseconds to wait before retry number `retry` (from 0): `Retry-After` plus exponential back-off with
+ * full jitter. Undefined if `Retry-After` is too long.
  */
 export function waitMs(error: PhmError, retry: number, random: () => number): number | undefined {
   const asked =
@@ -51,13 +51,13 @@ export function waitMs(error: PhmError, retry: number, random: () => number): nu
   return asked * 1000 + random() * backoff;
 }
 
-/** The seconds of a Retry-After header, a number or a date (RFC 9110 §10.2.3); null without one. */
+/** Returns the seconds of a Retry-After header, a number or a date (RFC 9110 §10.2.3); null without one. */
 export function readRetryAfter(headers: Headers, nowMs: number): number | null {
   const value = headers.get('retry-after') ?? '';
   if (/^\d+$/.test(value)) return Number(value);
   const at = httpDate(value);
   if (at === null) return null;
-  // By the clock of whoever wrote it, where it says what it shows.
+  // By the sender's clock, if the response has a Date.
   const now = httpDate(headers.get('date') ?? '') ?? nowMs;
   return Math.max(0, Math.ceil((at - now) / 1000));
 }

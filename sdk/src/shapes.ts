@@ -1,6 +1,6 @@
 /**
- * The members of each answer that callers rely on. Types promise them; a server that is not the service, or a
- * proxy that rewrites bodies, does not keep that promise. Other members are allowed, whatever they are.
+ * Members of each response that callers rely on. The types promise them, but another server or a proxy that rewrites
+ * bodies may break that promise. Any other members are allowed.
  */
 import type {
   GeneratedKey,
@@ -14,8 +14,8 @@ import type {
 } from './types.ts';
 
 /**
- * What a value must be: of a type, this number, a text of a pattern, a list whose items have a shape, or an
- * object whose members have shapes.
+ * Description of a value: a type, a certain number, a pattern of a string, a list whose items have a shape, or an object
+ * whose members have shapes.
  */
 export type Shape =
   | 'string'
@@ -26,7 +26,7 @@ export type Shape =
   | readonly [Shape]
   | { readonly [member: string]: Shape };
 
-/** Shapes that agree with the type `T`: the compiler finds a misspelt member and a wrong type. */
+/** Shapes that agree with the type `T`: the compiler finds misspelt members and wrong types. */
 type ShapeOf<T> = T extends string
   ? 'string' | RegExp
   : T extends number
@@ -93,7 +93,7 @@ const REPORT = {
   },
 } as const satisfies ShapeOf<NistReport>;
 
-/** The shape of a key that was ordered with `body`. */
+/** Returns the shape of the key that `body` requests. */
 export function keyShape(body: GenerateRequest): Shape {
   const { security_level: level, enable_nist_validation: isValidated, include } = body;
   const isReported = isValidated && Array.isArray(include) && include.includes('nist_report');
@@ -106,7 +106,7 @@ export function keyShape(body: GenerateRequest): Shape {
   } satisfies ShapeOf<GeneratedKey>;
 }
 
-/** The shapes of the answers that are the same whatever was asked. */
+/** Shapes of responses that do not depend on the request. */
 export const SHAPES = {
   validate: {
     valid: 'boolean',
@@ -167,7 +167,7 @@ export const SHAPES = {
   health: { status: 'string', timestamp: 'string' } satisfies ShapeOf<Health>,
 } as const;
 
-/** Names the first member that is missing or has another shape; undefined when all fit. It quotes no value. */
+/** Names the first member that is missing or has another shape; undefined if all fit. Quotes no value. */
 export function findMismatch(value: unknown, shape: Shape, at = ''): string | undefined {
   if (value === undefined) return `${at} is missing`;
   if (!fits(value, shape)) return `${at} must be ${nameOf(shape)}, got ${kindOf(value)}`;
@@ -184,7 +184,7 @@ export function findMismatch(value: unknown, shape: Shape, at = ''): string | un
   return undefined;
 }
 
-/** Whether the value itself fits; its items and members are not looked at. */
+/** Reports whether a value itself fits, without its items and members. */
 function fits(value: unknown, shape: Shape): boolean {
   if (typeof shape === 'number') return value === shape;
   if (typeof shape === 'string') return typeof value === shape;

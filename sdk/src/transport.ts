@@ -1,4 +1,4 @@
-/** Sends one call: attempts with time-outs, turns and retries between them, and an answer of the service. */
+/** Sends one call: attempts with timeouts, and waits for turns and retries between them. */
 import { type JsonObject, readAnswer } from './answer.ts';
 import { PhmConnectionError, PhmError, PhmTimeoutError } from './errors.ts';
 import { notify, type RequestEvent, type RetryEvent } from './hooks.ts';
@@ -11,7 +11,7 @@ export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export interface TransportOptions {
   readonly fetch: Fetch;
-  /** Milliseconds for the whole call, waits included. */
+  /** Milliseconds for the whole call, with waits. */
   readonly timeoutMs: number;
   /** Milliseconds for one attempt. */
   readonly attemptTimeoutMs: number;
@@ -25,39 +25,39 @@ export interface TransportOptions {
 
 export interface Call {
   readonly method: 'GET' | 'POST';
-  /** Has neither user nor password. */
+  /** Without user and password. */
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** Whether it may be sent again though the service may have done it. */
+  /** True if the client may send it again although the service may have executed it. */
   readonly repeatable: boolean;
-  /** What the answer must have. */
+  /** Members that the response must have. */
   readonly shape: Shape;
-  /** A status beside 2xx whose body is an answer and no error. */
+  /** A status besides 2xx whose body is a result and not an error. */
   readonly alsoAnswers?: number;
   readonly signal: AbortSignal | undefined;
   readonly requestId: string | undefined;
 }
 
 /**
- * Resolves with the answer, read whole. Rejects with a `PhmError`, or with the reason of the signal as soon
- * as it is aborted.
+ * Resolves with the complete response. Rejects with a `PhmError`, or with the reason of the signal as soon as it is
+ * aborted.
  */
 export function send(call: Call, options: TransportOptions): Promise<JsonObject> {
   return new Sending(call, options).run();
 }
 
-/** What must be left of `timeoutMs` when a request is sent after a wait. */
+/** Least rest of `timeoutMs` when a request is sent after a wait, in milliseconds. */
 const LEAST_MS = 1_000;
 
 class Sending {
   readonly #call: Call;
   readonly #options: TransportOptions;
   readonly #deadlineMs: number;
-  /** A request that is sent later has its answer cut off: its outcome is unknown. */
+  /** A request sent later could not get its response in time, so its outcome would be unknown. */
   readonly #lastStartMs: number;
   readonly #ticket: number;
-  /** The rate limit's refusal of the last attempt, which the next turn ends. */
+  /** The rate limit's refusal of the last attempt, until the next turn. */
   #refusal: PhmError | undefined;
   #retries = 0;
 
@@ -83,7 +83,7 @@ class Sending {
         if (wait === undefined) throw error;
         notify(onRetry, { ...this.#event(attempt), waitMs: wait, error: error as PhmError });
         signal?.throwIfAborted();
-        // The queue itself waits after a refusal.
+        // After a refusal by the rate limit, the queue waits.
         if (this.#refusal === undefined) await sleep(wait, signal);
       }
     }
@@ -94,7 +94,7 @@ class Sending {
     return { method, path: url.pathname, attempt, requestId };
   }
 
-  /** Resolves with the milliseconds that it took. */
+  /** Waits for a turn. Resolves with the milliseconds that this took. */
   async #takeTurn(): Promise<number> {
     const { turns, timeoutMs } = this.#options;
     if (turns === null) return 0;
@@ -120,7 +120,7 @@ class Sending {
     const timer = setTimeout(onAbort, attemptMs);
     signal?.addEventListener('abort', onAbort, { once: true });
     try {
-      // A hook may have aborted the call since its turn came.
+      // A hook may have aborted the call since its turn.
       signal?.throwIfAborted();
       return await this.#exchange(controller.signal, sentAtMs);
     } catch (error) {
@@ -138,7 +138,7 @@ class Sending {
   async #exchange(signal: AbortSignal, sentAtMs: number): Promise<JsonObject> {
     const { method, url, headers, body } = this.#call;
     const { fetch, turns, onLimits } = this.#options;
-    // A redirect would take the API key elsewhere.
+    // Following a redirect would send the API key elsewhere.
     const init: RequestInit = { method, headers, body, redirect: 'manual', signal };
     const response = await fetch(url.href, init);
     const limits = readLimits(response.headers);
@@ -153,7 +153,7 @@ class Sending {
       : connectionError(this.#call, error);
   }
 
-  /** Milliseconds until the next attempt; undefined when there is none. */
+  /** Returns the milliseconds until the next attempt; undefined if there is none. */
   #waitBeforeRetry(error: unknown): number | undefined {
     const { maxRetries, turns } = this.#options;
     this.#refusal = undefined;
@@ -170,7 +170,7 @@ class Sending {
   }
 }
 
-/** Where a call goes, for messages. */
+/** Returns the URL of a call for messages, without the query. */
 function addressOf({ url }: Call): string {
   return url.origin + url.pathname;
 }
@@ -181,26 +181,26 @@ function tooLateError(
   ahead: number,
   perSecond: number | null,
 ): PhmTimeoutError {
-  const limit = perSecond === null ? '' : `, at ${perSecond} a second`;
+  const limit = perSecond === null ? '' : `, at ${perSecond} per second`;
   return new PhmTimeoutError(
-    `not sent to ${addressOf(call)}: the rate limit leaves it no turn within ${timeoutMs} ms (calls ahead of it: ${ahead}${limit})`,
+    `not sent to ${addressOf(call)}: the rate limit allows it no turn within ${timeoutMs} ms (calls ahead of it: ${ahead}${limit})`,
     { timeoutMs, requestId: call.requestId ?? null, outcomeUnknown: false },
   );
 }
 
 function noAnswerError(call: Call, attemptMs: number): PhmTimeoutError {
-  return new PhmTimeoutError(`no answer from ${addressOf(call)} within ${attemptMs} ms`, {
+  return new PhmTimeoutError(`no response from ${addressOf(call)} within ${attemptMs} ms`, {
     timeoutMs: attemptMs,
     requestId: call.requestId ?? null,
     outcomeUnknown: true,
   });
 }
 
-/** What Node says when there was no connection to send the request on. Browsers do not say. */
+/** Node's error codes for requests that were never sent. Browsers do not report this. */
 const NEVER_SENT =
   /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|UNABLE_TO_VERIFY_.+|.*CERT.*|bad port)$/;
 
-/** What it says of connections that were never made, and of ones that are lost later. */
+/** Node's error codes for connections that were never made, and also for those lost later. */
 const UNREACHABLE = /^(?:EHOSTUNREACH|ENETUNREACH)$/;
 
 interface Cause {
@@ -215,14 +215,14 @@ function connectionError(call: Call, error: unknown): PhmConnectionError {
   const unmade = UNREACHABLE.test(reason) && cause?.syscall === 'connect';
   const outcomeUnknown = !unmade && !NEVER_SENT.test(reason);
   const what = outcomeUnknown
-    ? `the connection to ${addressOf(call)} failed before the whole answer was there`
+    ? `the connection to ${addressOf(call)} failed before the response was complete`
     : `the service cannot be reached at ${addressOf(call)}`;
   const message = reason === '' ? what : `${what} (${reason})`;
   const requestId = call.requestId ?? null;
   return new PhmConnectionError(message, { requestId, outcomeUnknown, cause: error });
 }
 
-/** Waits; rejects with the signal's reason as soon as it is aborted. */
+/** Waits. Rejects with the signal's reason as soon as it is aborted. */
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => {

@@ -1,9 +1,9 @@
-/** The queue of a client's requests before the rate limit: first come, first served. */
+/** The queue of a client's requests under the rate limit: first come, first served. */
 import type { PhmError } from './errors.ts';
 import type { Limit } from './limits.ts';
 import { Pace } from './pace.ts';
 
-/** Time and timers, for tests to stand in. */
+/** Time and timers, which tests replace. */
 export interface Clock {
   /** Milliseconds that never go backwards. */
   nowMs(): number;
@@ -19,14 +19,14 @@ export const realClock: Clock = {
   },
 };
 
-/** A call that asks for a turn. */
+/** A call that waits for a turn. */
 export interface Asking {
-  /** Place in the queue, from `ticket`. A call that asks again keeps its own. */
+  /** Place in the queue, from `ticket`. A call that asks again keeps its place. */
   readonly ticket: number;
-  /** When a turn comes too late, by the clock of the queue. */
+  /** Time from which a turn comes too late, by the clock of the queue. */
   readonly deadlineMs: number;
   readonly signal: AbortSignal | undefined;
-  /** The error for a turn that cannot come in time. */
+  /** Returns the error for a turn that cannot come in time. */
   readonly tooLate: (ahead: number, perSecond: number | null) => PhmError;
 }
 
@@ -47,15 +47,15 @@ export class Turns {
     this.#pace = new Pace(random);
   }
 
-  /** A place behind all that were given out before. */
+  /** Returns a place behind all earlier ones. */
   ticket(): number {
     this.#tickets += 1;
     return this.#tickets;
   }
 
   /**
-   * Resolves when the request may be sent, and counts it as sent: `ended` MUST follow. Rejects with the
-   * signal's reason, or with `tooLate` as soon as the turn cannot come before the deadline.
+   * Resolves when the request may be sent, and counts it as sent: `ended` MUST follow. Rejects with the signal's reason,
+   * or with `tooLate` as soon as the turn cannot come before the deadline.
    */
   take(asking: Asking): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -84,30 +84,30 @@ export class Turns {
     });
   }
 
-  /** The headers of an answer have come. */
+  /** Updates the pace from the headers of a response. */
   answered(answer: { ok: boolean; rate: Limit | null }, sentAtMs: number): void {
     this.#pace.answered(answer, { sentAtMs, nowMs: this.#clock.nowMs() });
     this.#advance();
   }
 
-  /** A rate limit refused the request. */
+  /** Notes that a rate limit refused the request. */
   refused(retryAfterSeconds: number | null, sentAtMs: number): void {
     this.#pace.refused(retryAfterSeconds, { sentAtMs, nowMs: this.#clock.nowMs() });
     this.#advance();
   }
 
-  /** The request is over, in whatever way. */
+  /** Notes that the request has ended, successfully or not. */
   ended(): void {
     this.#pace.ended();
     this.#advance();
   }
 
-  /** Milliseconds that every request now waits after a refusal. */
+  /** Milliseconds for which all requests now wait after a refusal. */
   get pauseMs(): number {
     return this.#pace.pauseMs(this.#clock.nowMs());
   }
 
-  /** Sends off the calls whose turn has come, fails those whose turn cannot come, and sets the timer. */
+  /** Starts the calls whose turn has come, fails those whose turn cannot come in time, and sets the timer. */
   #advance(): void {
     const nowMs = this.#clock.nowMs();
     while (this.#waiting.length > 0 && this.#pace.waitMs(nowMs, 0) === 0) {

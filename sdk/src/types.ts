@@ -1,4 +1,4 @@
-/** The bodies of the service by name, taken out of its OpenAPI document. */
+/** Named types of the service's bodies, from its OpenAPI document. */
 import type { components, operations } from './schema.ts';
 
 type Schemas = components['schemas'];
@@ -7,18 +7,18 @@ type Query<O extends keyof operations> = operations[O] extends { parameters: { q
   ? NonNullable<Q>
   : never;
 
-/** The stable codes of the service's errors. */
+/** Stable codes of the service's errors. */
 export type ErrorCode = Schemas['ErrorCode'];
 
-/** A field of the request that the service does not know and ignored, with `strict: false`. */
+/** An unknown field of the request that the service ignored, with `strict: false`. */
 export type Warning = Schemas['Warning'];
 
 type Includable = NonNullable<Schemas['GenerateRequest']['include']>[number];
 
-/** What every request for a key may say. */
+/** Fields of every request for a key. */
 type Order = Omit<Schemas['GenerateRequest'], 'enable_nist_validation' | 'include'>;
 
-/** Any request for a key, also one that is known to be validated or not only when it is made. */
+/** Any request for a key, including one whose validation is known only at run time. */
 export interface GenerateRequest extends Order {
   readonly enable_nist_validation?: boolean | null;
   readonly include?: readonly Includable[] | null;
@@ -44,7 +44,7 @@ export interface ReportedRequest extends Order {
     | readonly [Includable, 'nist_report', ...Includable[]];
 }
 
-/** A generated key, whatever was asked. */
+/** A generated key, validated or not. */
 export type GeneratedKey = Schemas['GeneratedKey'];
 
 type Verdict = 'nist_validation' | 'nist_score' | 'nist_grade';
@@ -58,7 +58,7 @@ export type ValidatedKey = GeneratedKey & Required<Pick<GeneratedKey, Verdict>>;
 /** A validated key with `include: ['nist_report']`. */
 export type ReportedKey = ValidatedKey & Required<Pick<GeneratedKey, 'nist_report'>>;
 
-/** Every p-value of the suite. */
+/** The full report of the suite. */
 export type NistReport = Schemas['NistReport'];
 
 export type ValidateRequest = Schemas['ValidateRequest'];

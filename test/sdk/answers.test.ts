@@ -259,7 +259,7 @@ describe('answers', () => {
       [
         page(413),
         413,
-        /^the answer of http:\S+\/api\/v2\/generate does not come from the PHM key service \(status 413, text\/html\)/,
+        /^the response of http:\S+\/api\/v2\/generate does not come from the PHM key service \(status 413, text\/html\)/,
         false,
       ],
       [page(500), 500, /status 500/, true],
@@ -363,7 +363,9 @@ describe('answers', () => {
             assert.ok(error instanceof PhmResponseError);
             assert.equal(error.status, status);
             assert.ok(error.message.startsWith(`${server.address}/api/v2/`), error.message);
-            assert.ok(error.message.includes(`redirect to ${elsewhere.address}/, which is not`));
+            assert.ok(
+              error.message.includes(`redirects to ${elsewhere.address}/; redirects are not`),
+            );
           }
           assert.equal(server.received.length, 2);
         });

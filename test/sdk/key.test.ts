@@ -38,7 +38,7 @@ describe('keyBytes', () => {
       [null, 'null'],
       [key, 'string'],
     ]) {
-      const message = `"answer" expected an answer of generate, with its "key", got ${got}`;
+      const message = `"answer" expected a response of generate with its "key", got ${got}`;
       assert.throws(() => keyBytes(answer as never), { name: 'TypeError', message });
     }
   });
@@ -83,7 +83,7 @@ describe('toCryptoKey', () => {
 
   it('says what fits when key, algorithm and usages do not', async () => {
     const cases: [Promise<unknown>, RegExp][] = [
-      [toCryptoKey(keyOf(384), ['encrypt'], 'AES-GCM'), /^AES-GCM takes keys of 128 or 256 bits/],
+      [toCryptoKey(keyOf(384), ['encrypt'], 'AES-GCM'), /^AES-GCM needs a key of 128 or 256 bits/],
       [
         toCryptoKey(keyOf(384), ['encrypt']),
         /384-bit HMAC key expected some of sign, verify; "encrypt" needs AES-GCM$/,

@@ -296,7 +296,7 @@ describe('a client over HTTP', () => {
       assert.equal(error.outcomeUnknown, false);
       assert.match(
         error.message,
-        /^not sent to http:\S+\/api\/v2\/metrics: the rate limit leaves it no turn within 1000 ms \(calls ahead of it: \d, at 2 a second\)$/,
+        /^not sent to http:\S+\/api\/v2\/metrics: the rate limit allows it no turn within 1000 ms \(calls ahead of it: \d, at 2 per second\)$/,
       );
     } finally {
       await server.stop();

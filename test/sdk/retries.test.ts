@@ -305,7 +305,10 @@ describe('a call that lasts', { concurrency: true }, () => {
           const error = await rejection(call);
           assert.ok(error instanceof PhmTimeoutError);
           const address = `${server.address}/api/v2/generate`;
-          assert.equal(error.message, `no answer from ${address} within 1500 ms (request my-own)`);
+          assert.equal(
+            error.message,
+            `no response from ${address} within 1500 ms (request my-own)`,
+          );
           assert.deepEqual([error.timeoutMs, error.outcomeUnknown], [1500, true]);
           assert.equal(server.received.length, 1);
         },

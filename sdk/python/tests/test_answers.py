@@ -49,7 +49,7 @@ def test_parses_a_key_and_leaves_out_what_it_does_not_know(answered: Answered) -
     assert type(generated) is GeneratedKey
     assert generated.key == KEY
     assert key_bytes(generated) == bytes.fromhex(KEY)
-    with pytest.raises(TypeError, match="as generate.. returns it; got str$"):
+    with pytest.raises(TypeError, match="GeneratedKey from generate.., got str$"):
         key_bytes(KEY)  # type: ignore[arg-type]
     assert generated.latency_ms == 2.0
     assert generated.timestamp == datetime(2026, 1, 31, 12, tzinfo=timezone.utc)
@@ -174,10 +174,10 @@ def test_never_follows_a_redirect_and_names_its_target_without_secrets(answered:
     phm, server = answered(page(307, location=target))
     with pytest.raises(PhmResponseError) as caught:
         phm.generate(256)
-    assert f"a redirect to {other.address}/x, which is not followed" in str(caught.value)
+    assert f"redirects to {other.address}/x; redirects are not followed" in str(caught.value)
     assert "secret" not in str(caught.value)
     assert (caught.value.outcome_unknown, len(other.received)) == (False, 0)
-    assert str(caught.value).startswith(f"{server.address}/api/v2/generate answers")
+    assert str(caught.value).startswith(f"{server.address}/api/v2/generate redirects")
 
 
 @pytest.mark.parametrize(

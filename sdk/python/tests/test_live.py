@@ -131,7 +131,7 @@ def test_runs_the_examples_of_the_readme(service: str) -> None:
         outcomes.append(run.stdout)
     first, second, third = outcomes
     assert " tests passed, gate PASS\n" in first
-    assert "made here\n" in first
+    assert "generated here\n" in first
     assert "requests left this month" in first
     assert second == ""
     assert third.startswith("401 invalid_api_key: ")

@@ -124,7 +124,7 @@ def test_sends_by_the_callers_own_http_client_and_leaves_it_open() -> None:
 
     http = httpx.Client(transport=httpx.MockTransport(answer), follow_redirects=True)
     with PhmClient("http://keys.example", "x", http_client=http) as phm:
-        with pytest.raises(Exception, match="redirect to http://elsewhere.example/"):
+        with pytest.raises(Exception, match="redirects to http://elsewhere.example/"):
             phm.metrics()
     assert len(seen) == 1
     assert not http.is_closed

@@ -173,8 +173,8 @@ def test_a_call_whose_turn_cannot_come_in_time_fails_at_once(answered: Answered)
     for error in errors:
         assert isinstance(error, PhmTimeoutError)
         assert (error.outcome_unknown, error.timeout_seconds) == (False, 4.5)
-        assert "the rate limit leaves it no turn within 4.5 s (calls ahead of it: " in str(error)
-        assert ", at 1 a second)" in str(error)
+        assert "the rate limit allows it no turn within 4.5 s (calls ahead of it: " in str(error)
+        assert ", at 1 per second)" in str(error)
 
 
 def test_a_refused_call_that_finds_no_turn_fails_with_the_refusal(answered: Answered) -> None:

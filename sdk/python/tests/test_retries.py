@@ -202,7 +202,7 @@ def test_ends_a_generate_whose_outcome_is_then_unknown(answered: Answered, slow:
         phm.generate(128, request_id="my-own")
     assert time.monotonic() - since < 5
     address = f"{server.address}/api/v2/generate"
-    assert str(caught.value) == f"no answer from {address} within 0.5 s (request my-own)"
+    assert str(caught.value) == f"no response from {address} within 0.5 s (request my-own)"
     assert (caught.value.outcome_unknown, caught.value.timeout_seconds) == (True, 0.5)
     assert len(server.received) == 1
 

@@ -1,4 +1,4 @@
-/** The wire of the health checks. */
+/** Schema of the health checks. */
 import Type from 'typebox';
 import { LATCH_TESTS, type LatchCause } from '../../keys/index.ts';
 import { oneOf, Timestamp } from './schemas.ts';

@@ -53,7 +53,7 @@ const underWay = new WeakMap<Duplex, ServerResponse>();
 export function answerRaw(socket: Duplex, error: AppError, context: RawContext): void {
   const earlier = underWay.get(socket);
   const isOut = !earlier || earlier.writableFinished || earlier.destroyed;
-  // A request that is not complete is itself the one that failed: unless it has its answer, this is it.
+  // If that response belongs to an incomplete request, this error is about the same request: answer now.
   if (isOut || (!earlier.req.complete && !earlier.headersSent)) writeRaw(socket, error, context);
   else earlier.once('close', () => writeRaw(socket, error, context));
 }

@@ -1,4 +1,4 @@
-"""Tells the service's answers from its errors, and both from what others answer in its place."""
+"""Distinguishes responses of the service, its errors, and responses of other servers."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _MAX_QUOTED = 200
 def read_answer(
     status: int, headers: Mapping[str, str], body: bytes, call: Call[T], address: str
 ) -> T | PhmError:
-    """Return the answer in ``body``, or the error that it stands for.
+    """Return the response in ``body``, or an error.
 
-    The error is returned and not raised, so that no exception of a parser, which quotes the body,
-    becomes its context.
+    The error is returned, not raised: otherwise an exception of the parser, which quotes the body,
+    would become its context.
     """
     request_id = _request_id(headers, call.request_id)
     retry_after = read_retry_after(headers)
@@ -58,8 +58,8 @@ def _decoded(body: _JsonObject, call: Call[T], status: int, request_id: str | No
         return decode(call.answer, body)
     except Mismatch as mismatch:
         message = (
-            f"the answer is not one that this client knows: {mismatch}. "
-            "Check that client and service are of the same version"
+            f"this client does not know the response: {mismatch}. "
+            "Check that client and service have the same version"
         )
     return PhmResponseError(message, status=status, request_id=request_id)
 
@@ -78,7 +78,7 @@ def _parse_object(body: bytes) -> _JsonObject | None:
 
 
 def _refuse(_constant: str) -> NoReturn:
-    raise ValueError("NaN and Infinity are no JSON")
+    raise ValueError("NaN and Infinity are not JSON")
 
 
 def _is_answer(status: int, body: _JsonObject, call: Call[Any]) -> bool:
@@ -109,7 +109,7 @@ def _describe(status: int, headers: Mapping[str, str], address: str) -> str:
     if 300 <= status < 400:
         target = _redirect_target(headers.get("location"), address)
         return (
-            f"{address} answers with a redirect{target}, which is not followed: "
+            f"{address} redirects{target}; redirects are not followed: "
             "set base_url to the address of the service itself"
         )
     kind = _quoted(headers.get("content-type", "no content type"))
@@ -119,7 +119,7 @@ def _describe(status: int, headers: Mapping[str, str], address: str) -> str:
         else "does not come from the PHM key service"
     )
     return (
-        f"the answer of {address} {what} (status {status}, {kind}): "
+        f"the response of {address} {what} (status {status}, {kind}): "
         "check base_url, and the proxy if there is one"
     )
 

@@ -12,17 +12,17 @@ Method = Literal["GET", "POST"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Generic[T]):
-    """What a call asks for. ``repr()`` shows no body, which may hold a key."""
+    """One call. ``repr()`` hides the body, which may hold a key."""
 
     method: Method
     path: str
     answer: type[T]
     repeatable: bool = True
-    """Whether it may be sent again although the service may have executed it."""
+    """True if the client may send it again although the service may have executed it."""
     body: bytes | None = field(default=None, repr=False)
     query: dict[str, str]
     authenticated: bool = True
     also_answers: int | None = None
-    """A status beside 2xx whose body is an answer and not an error."""
+    """A status besides 2xx whose body is a result and not an error."""
     request_id: str | None = None
     timeout: float | None = None

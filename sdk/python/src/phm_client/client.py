@@ -47,15 +47,15 @@ T = TypeVar("T")
 class PhmClient:
     """A client of one service with one API key.
 
-    Threads may share it, and should: calls wait in one queue, so that they keep to the API key's
-    rate limit. After ``fork`` a process needs a client of its own. Methods return the service's
-    answer or raise a ``PhmError``; arguments that cannot be used raise TypeError or ValueError.
+    Share it among threads: calls wait in one queue that keeps to the API key's rate limit. After
+    ``fork`` a process needs its own client. Methods return the service's response or raise a
+    ``PhmError``; invalid arguments raise TypeError or ValueError.
 
     Every method takes two more keyword arguments:
 
-    - ``timeout``: seconds for this call, in place of the client's.
+    - ``timeout``: seconds for this call, instead of the client's.
     - ``request_id``: label for ``X-Request-Id``, 1 to 128 letters, digits, ``.``, ``_`` or ``-``.
-      Retries have the same. Logs of the service and errors name it.
+      Retries have the same label. It appears in errors and in the service's log.
     """
 
     def __init__(
@@ -71,21 +71,20 @@ class PhmClient:
         on_retry: Callable[[RetryEvent], object] | None = None,
         http_client: httpx.Client | None = None,
     ) -> None:
-        """Set up a client; nothing is sent yet.
+        """Set up a client without sending anything.
 
         Args:
-            base_url: Address of the service, with its base path if it has one.
-            api_key: Without it, only ``health`` is answered.
-            timeout: Seconds for a whole call, retries and waits included.
+            base_url: URL of the service, with its base path if it has one.
+            api_key: Without it, only ``health`` works.
+            timeout: Seconds for a whole call, with retries and waits.
             attempt_timeout: Seconds for one attempt.
-            max_retries: How often a call is tried again, 0 to 100. Refusals by a rate limit do not
-                count, because the client waits for its next turn. With 0 each call is sent once.
-            pace: False sends each call at once; a refusal by a rate limit then counts as any other
-                failure.
-            on_request: Called before each request. An exception of it is logged and ignored.
-            on_retry: Called before each wait for a retry. An exception of it is logged and ignored.
+            max_retries: Most retries of a call, 0 to 100. Refusals by a rate limit do not count,
+                because the client waits for its next turn. With 0 each call is sent once.
+            pace: False sends each call at once; a refusal by a rate limit then counts as a retry.
+            on_request: Called before each request. Its exceptions are logged and ignored.
+            on_retry: Called before each wait for a retry. Its exceptions are logged and ignored.
             http_client: Sends the requests: for a private certificate authority, a proxy or tests.
-                You close it yourself.
+                You must close it yourself.
         """
         check_hook("on_request", on_request)
         check_hook("on_retry", on_retry)
@@ -130,7 +129,7 @@ class PhmClient:
 
     @property
     def last_limits(self) -> Limits:
-        """Limits as the latest answer stated them; empty before the first."""
+        """Limits from the latest response; empty before the first."""
         return self._limits
 
     @overload
@@ -185,17 +184,17 @@ class PhmClient:
     ) -> GeneratedKey:
         """Generate a key.
 
-        It is tried again only if the service cannot have made one: a call that fails with
-        ``outcome_unknown`` may have made, and counted, a key that was lost on its way.
+        The client retries only if the service cannot have generated one. If a call fails with
+        ``outcome_unknown``, a key may have been generated and counted, but the response was lost.
 
         Args:
             security_level: Length of the key in bits.
             enable_nist_validation: Run the SP 800-22 suite on the stream that the key is cut from.
-                The answer is then a ``ValidatedKey``.
+                The method then returns a ``ValidatedKey``.
             include: ``"nist_report"`` adds the suite's full report and needs
-                ``enable_nist_validation``. The answer is then a ``ReportedKey``.
-            modulation_type: None leaves the choice to the service, as for ``entropy_source``.
-            entropy_source: Source mixed in beside the operating system.
+                ``enable_nist_validation``. The method then returns a ``ReportedKey``.
+            modulation_type: None selects the service's default, as for ``entropy_source``.
+            entropy_source: Source mixed in besides the operating system.
             request_id: See the class.
             timeout: See the class.
         """
@@ -220,10 +219,10 @@ class PhmClient:
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> ValidationResult:
-        """Check whether the service made a key: by its proof, or without one by the ledger.
+        """Check whether the service generated a key: by its proof, or without one by the ledger.
 
-        A verdict of either kind counts against the quota. A call whose answer was lost is tried
-        again, and may then count twice.
+        Every verdict counts against the quota. The client retries a call whose response was lost,
+        which may then count twice.
         """
         check_text("key", key)
         if hash_proof is not None:
@@ -249,7 +248,7 @@ class PhmClient:
         request_id: str | None = None,
         timeout: float | None = None,
     ) -> MetricsSeries:
-        """Return the account over time, in steps of ``step`` minutes, quiet steps included."""
+        """Return the same sums in steps of ``step`` minutes, with quiet steps."""
         query = {"hours": hours, "step": step}
         return self._get("/api/v2/metrics/series", MetricsSeries, query, request_id, timeout)
 
@@ -270,9 +269,9 @@ class PhmClient:
         return self._get("/api/v2/metrics/randomness", Randomness, query, request_id, timeout)
 
     def health(self, *, request_id: str | None = None, timeout: float | None = None) -> Health:
-        """Return the state of the replica that answers; the API key is not sent.
+        """Return the state of the server, without sending the API key.
 
-        A replica that is not ready is an answer, with ``success`` False.
+        A server that is not ready returns ``success`` False; that is not an error.
         """
         return self._send(
             Call(
@@ -346,6 +345,6 @@ def _given(**arguments: Any) -> dict[str, Any]:
 
 
 def _new_http_client() -> httpx.Client:
-    # One connection for each thread that has a request under way.
+    # One connection for each thread with a request in progress.
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=20)
     return httpx.Client(limits=limits, headers={"User-Agent": "phm-client/0.1.0 (Python)"})

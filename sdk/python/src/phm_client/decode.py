@@ -1,4 +1,4 @@
-"""Builds the dataclasses of an answer from its JSON."""
+"""Builds the dataclasses of a response from its JSON."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ T = TypeVar("T")
 
 
 class Mismatch(Exception):
-    """A member is missing or has another type. The text names the member and never its value."""
+    """A member is missing or has another type. The text names the member, never its value."""
 
 
 def decode(kind: type[T], value: object) -> T:
     """Return ``value``, parsed JSON, as the dataclass ``kind``.
 
-    Unknown members are left out. Strings and numbers of a Literal may have values that it does not
-    list, since a newer service may have more. Raises Mismatch.
+    Ignores unknown members. A Literal may have values that it does not list, because a newer
+    service may have more. Raises Mismatch.
     """
     return cast(T, _decoder(cast(Any, kind))(value, ""))
 
@@ -69,7 +69,7 @@ def _object(kind: type) -> _Decode:
 
 
 def _union(arguments: tuple[Any, ...]) -> _Decode:
-    """Unions here are plain types, at most one other, and None."""
+    """Return a decoder of a union: plain types, at most one other type, and None."""
     plain = tuple(one for one in arguments if one in _PLAIN)
     decode_plain = _plain(*plain)
     others = [_decoder(one) for one in arguments if one not in (*plain, types.NoneType)]
@@ -100,7 +100,7 @@ def _mapping(decode_value: _Decode) -> _Decode:
         if not isinstance(value, dict):
             raise _mismatch(at, "an object", value)
         members = cast(dict[str, object], value)
-        # The names are not ours: the path ends here.
+        # The path ends here, because the names come from the response.
         return {name: decode_value(member, f"{at}/*") for name, member in members.items()}
 
     return decode_mapping
@@ -109,7 +109,7 @@ def _mapping(decode_value: _Decode) -> _Decode:
 def _time(value: object, at: str) -> datetime:
     if isinstance(value, str):
         try:
-            # Python 3.10 does not know "Z".
+            # Python 3.10 does not support "Z".
             return datetime.fromisoformat(value.replace("Z", "+00:00"))
         except ValueError:
             pass

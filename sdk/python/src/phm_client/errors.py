@@ -1,6 +1,6 @@
-"""What a call raises. No message, attribute or cause holds the API key or a key.
+"""Errors of a call. No message, attribute or cause holds the API key or a key.
 
-Of a body they hold no more than the service quotes in ``detail`` and ``errors``.
+They repeat only those parts of a body that the service quotes in ``detail`` and ``errors``.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class PhmError(Exception):
     """Any failure of a call."""
 
     request_id: str | None
-    """Request id to give to the operator: the answer's, else your own, else None."""
+    """Request ID to give to the operator: from the response, otherwise your own, or None."""
     outcome_unknown: bool
-    """Whether the service may have done what you asked, although its answer did not arrive."""
+    """True if the service may have executed the call, although no response arrived."""
 
     def __init__(self, message: str, *, request_id: str | None, outcome_unknown: bool) -> None:
         super().__init__(message if request_id is None else f"{message} (request {request_id})")
@@ -33,7 +33,7 @@ class PhmError(Exception):
         self.outcome_unknown = outcome_unknown
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # The default calls the class with `args` alone: a process pool could not pass it on.
+        # The default calls the class with `args` alone, which fails in a process pool.
         return _restore, (type(self), self.args, self.__dict__)
 
 
@@ -49,7 +49,7 @@ def _restore(kind: type[PhmError], args: tuple[Any, ...], attributes: dict[str, 
 
 
 class PhmApiError(PhmError):
-    """The service refused the call and says why. Decide by ``code``."""
+    """The service refused the call. Decide by ``code``."""
 
     status: int
     """HTTP status."""
@@ -57,11 +57,11 @@ class PhmApiError(PhmError):
     """Stable name of the error. A newer service may have codes that the type does not list."""
     title: str
     detail: str
-    """What to do."""
+    """What is wrong and what to do."""
     errors: tuple[FieldError, ...]
     """The wrong fields, for ``invalid_request``; otherwise empty."""
     retry_after_seconds: int | None
-    """Seconds to wait before another try; None if the answer names none."""
+    """Seconds to wait before the next attempt; None if the response names none."""
 
     def __init__(
         self,
@@ -74,7 +74,7 @@ class PhmApiError(PhmError):
         request_id: str | None = None,
         retry_after_seconds: int | None = None,
     ) -> None:
-        # The detail names one wrong field itself, as a rule the first.
+        # The detail already names one wrong field, usually the first.
         told = next((i for i, error in enumerate(errors) if error.message in detail), None)
         fields = "".join(
             f" {_sentence(f'{error.pointer} {error.message}')}"
@@ -84,7 +84,7 @@ class PhmApiError(PhmError):
         super().__init__(
             f"{code}: {title}. {detail}{fields}",
             request_id=request_id,
-            # A commit that fails may have counted the request all the same.
+            # A failed commit may still have counted the request.
             outcome_unknown=code == "ledger_unavailable",
         )
         self.status = status
@@ -96,12 +96,12 @@ class PhmApiError(PhmError):
 
 
 class PhmResponseError(PhmError):
-    """The answer is not the service's: a proxy's page, a redirect, broken JSON."""
+    """The response is not the service's: a proxy's page, a redirect, broken JSON."""
 
     status: int
     """HTTP status."""
     retry_after_seconds: int | None
-    """Seconds to wait before another try; None if the answer names none."""
+    """Seconds to wait before the next attempt; None if the response names none."""
 
     def __init__(
         self,
@@ -122,14 +122,14 @@ class PhmResponseError(PhmError):
 
 
 class PhmConnectionError(PhmError):
-    """No connection, or one that broke. ``outcome_unknown`` is False if nothing was sent."""
+    """No connection, or a broken one. ``outcome_unknown`` is False if nothing was sent."""
 
 
 class PhmTimeoutError(PhmError):
-    """No answer in time, or a turn under the rate limit that would come too late."""
+    """No response in time, or no turn under the rate limit in time."""
 
     timeout_seconds: float
-    """Seconds that the last attempt, or the wait for a turn, was given."""
+    """Timeout in seconds of the last attempt, or of the wait for a turn."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Hooks: what a caller may watch. They never see the API key, a body or an answer."""
+"""Hooks of a caller. They never see the API key, a body or a response."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class RequestEvent:
 
     method: Method
     path: str
-    """Path of the address, with the base path and without the query."""
+    """Path of the URL, with the base path and without the query."""
     attempt: int
     """1 for the first request of a call, 2 for its first retry, and so on."""
     wait_seconds: float
-    """Seconds that this request waited for its turn under the rate limit."""
+    """Seconds for which this request waited for its turn under the rate limit."""
     request_id: str | None
     """Your own label of the call, or None."""
 
@@ -37,15 +37,15 @@ class RetryEvent:
     method: Method
     path: str
     attempt: int
-    """The request that failed: 1 for the first request of a call."""
+    """Number of the failed request: 1 for the first request of a call."""
     wait_seconds: float
-    """Seconds until the retry; under a rate limit at least that many."""
+    """Seconds until the retry; under a rate limit at least that long."""
     error: PhmError
     request_id: str | None
 
 
 def notify(hook: Callable[[E], object] | None, event: E) -> None:
-    """Call a hook. An exception of the hook is logged: a broken hook must not lose a key."""
+    """Call a hook and log its exception: a broken hook must not lose a key."""
     if hook is None:
         return
     try:

@@ -1,4 +1,4 @@
-"""The limits that the service states in ``RateLimit-Policy`` and ``RateLimit``."""
+"""Limits in the headers ``RateLimit-Policy`` and ``RateLimit``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """One limit, as of the answer that stated it."""
+    """One limit at the time of the response."""
 
     limit: int
     """Requests that fit into the window, or into the full bucket."""
@@ -22,16 +22,16 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the latest answer said about limits."""
+    """Limits from the latest response."""
 
     quota: Limit | None = None
-    """The account's month. None: unlimited, or not stated."""
+    """The account's month; None if it is unlimited or not stated."""
     rate: Limit | None = None
-    """The API key's bucket on the replica that answered. None: no rate limit, or not stated."""
+    """The API key's bucket on the server that responded; None if none is stated."""
 
 
 def read_limits(headers: Mapping[str, str]) -> Limits | None:
-    """Return the limits in an answer's headers; None if it has none, as before authentication."""
+    """Return the limits in a response's headers; None if it has none, as before authentication."""
     policies = _read_items(headers.get("ratelimit-policy", ""))
     current = _read_items(headers.get("ratelimit", ""))
     if not current:
@@ -46,8 +46,8 @@ def read_limits(headers: Mapping[str, str]) -> Limits | None:
     return Limits(quota=limit("quota"), rate=limit("rate"))
 
 
-# A list of `"name";a=1;b=2` (RFC 9651, as far as the service uses it). Numbers are bounded: Python
-# has no largest integer.
+# A list of `"name";a=1;b=2`: the part of RFC 9651 that the service uses. Numbers are bounded,
+# because Python has no largest integer.
 _ITEM = re.compile(r'"([a-z]+)"((?:;[a-z]+=[0-9]{1,15})*)')
 _PARAMETER = re.compile(r";([a-z]+)=([0-9]{1,15})")
 

@@ -1,4 +1,4 @@
-"""Checks of what callers hand over. No message quotes what may be secret."""
+"""Checks of arguments. No message quotes a value that may be secret."""
 
 from __future__ import annotations
 
@@ -9,29 +9,27 @@ import httpx
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,128}")
 
-# The longest wait in seconds that all platforms take.
+# Longest wait in seconds that all platforms support.
 _MAX_SECONDS = 2_147_483.0
 _MAX_RETRIES = 100
 
 
 def check_base_url(base_url: str) -> str:
-    """Return the address without slashes at its end. Raises TypeError or ValueError."""
+    """Return the URL without trailing slashes. Raises TypeError or ValueError."""
     check_text("base_url", base_url)
     try:
         url = httpx.URL(base_url)
     except httpx.InvalidURL:
         url = httpx.URL("")
     if url.scheme not in ("http", "https") or not url.host or not 0 < (url.port or 80) < 65536:
-        raise ValueError(
-            "base_url must be the address of the service, such as https://keys.example"
-        )
+        raise ValueError("base_url must be the URL of the service, such as https://keys.example")
     if url.userinfo or "?" in base_url or "#" in base_url:
         raise ValueError("base_url must have no user, password, query or fragment")
     return str(url).rstrip("/")
 
 
 def check_api_key(api_key: str) -> str:
-    """Return the API key; what cannot be a header's value is a ValueError."""
+    """Return the API key. Raises ValueError if it cannot be the value of a header."""
     check_text("api_key", api_key)
     if not api_key:
         raise ValueError("api_key must not be empty: check where it comes from")
@@ -41,12 +39,12 @@ def check_api_key(api_key: str) -> str:
 
 
 def is_request_id(text: str) -> bool:
-    """Return whether the service takes this label."""
+    """Return whether the service accepts this label."""
     return _REQUEST_ID.fullmatch(text) is not None
 
 
 def check_request_id(request_id: str | None) -> None:
-    """Raise TypeError or ValueError for a label that the service does not take."""
+    """Raise TypeError or ValueError for a label that the service does not accept."""
     if request_id is None:
         return
     check_text("request_id", request_id)
@@ -61,13 +59,13 @@ def check_text(name: str, value: object) -> None:
 
 
 def check_include(value: object) -> None:
-    """Raise TypeError for a list, which the service's own interface takes."""
+    """Raise TypeError for a list, although the service's own interface takes one."""
     if value is not None:
         check_text("include", value)
 
 
 def check_hook(name: str, value: object) -> None:
-    """Raise TypeError for what cannot be called."""
+    """Raise TypeError for a value that cannot be called."""
     if value is not None and not callable(value):
         raise TypeError(f"{name} must be callable, got {type(value).__name__}")
 
@@ -85,7 +83,7 @@ def check_http_client(value: object) -> None:
 
 
 def check_seconds(name: str, value: object) -> float:
-    """Return a time-out. Raises TypeError or ValueError."""
+    """Return a timeout. Raises TypeError or ValueError."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name} must be a number of seconds, got {type(value).__name__}")
     if not (math.isfinite(value) and 0 < value <= _MAX_SECONDS):

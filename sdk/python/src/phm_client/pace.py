@@ -1,9 +1,9 @@
-"""When the next request may be sent: arithmetic on given times, without clocks or locks.
+"""Computes when the next request may be sent, from given times and without clocks or locks.
 
-The service keeps one bucket of tokens for an API key, and the headers of each answer describe it.
-This is a copy of that bucket. The copy errs on the low side: it sends later than the service would
-allow, and other clients with the same key lower it further. A refusal (429) empties it and pauses
-all requests. ``sdk/src/pace.ts`` does the same for TypeScript.
+The service keeps a bucket of tokens for each API key, and the headers of each response describe it.
+This module keeps a copy of that bucket. The copy errs on the low side: it sends later than the
+service would allow, and other clients with the same API key lower it further. A refusal (429)
+empties it and pauses all requests. ``sdk/src/pace.ts`` does the same for TypeScript.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from dataclasses import dataclass, replace
 
 from .limits import Limit
 
-# Requests under way at once before an answer states the limit. The smallest plan's bucket holds 20.
+# Most requests in progress before a response states the limit. The smallest plan's bucket holds 20.
 _FIRST_REQUESTS = 10
 
-# Requests sent this far apart may arrive together; the copy keeps as many tokens back.
+# Requests sent this far apart may arrive together; the copy keeps that many tokens in reserve.
 _JITTER_SECONDS = 0.1
 
-# Refusals without headers state no rate: a first guess, halved by refusals and raised by answers.
+# First guess of the rate if refusals have no headers. Refusals halve it, and successful responses
+# raise it.
 _FIRST_GUESS = 10.0
 _LEAST_GUESS = 0.25
 _RAISE = 1.02
@@ -28,7 +29,7 @@ _RAISE = 1.02
 _FIRST_BACKOFF_SECONDS = 0.25
 _LONGEST_BACKOFF_SECONDS = 8.0
 
-# No refusal pauses for longer: the next request then asks the service itself.
+# Longest pause after a refusal. The next request then asks the service itself.
 _LONGEST_PAUSE_SECONDS = 30.0
 
 
@@ -37,23 +38,23 @@ class _Bucket:
     per_second: float
     burst: float
     told: bool
-    """Whether the service stated these figures."""
+    """True if the service stated these figures."""
 
     @property
     def reserve(self) -> float:
-        """Tokens kept back for requests that arrive closer together than they were sent."""
+        """Tokens in reserve for requests that arrive closer together than they were sent."""
         return min(max(1.0, self.per_second * _JITTER_SECONDS), (self.burst - 1) / 2)
 
 
 class Pace:
-    """The copy of the bucket. ``random`` returns numbers from 0 up to 1."""
+    """The copy of the bucket. ``random`` returns numbers from 0 to 1."""
 
     def __init__(self, random: Callable[[], float]) -> None:
         self._random = random
         self._bucket: _Bucket | None = None
-        # Whether the service answers and states no limit.
+        # True if the service responds and states no limit.
         self._unlimited = False
-        # Tokens at `_at`, which lies in the future during a pause.
+        # Tokens at `_at`, which is in the future during a pause.
         self._tokens = 0.0
         self._at = -math.inf
         self._under_way = 0
@@ -63,13 +64,13 @@ class Pace:
 
     @property
     def told_per_second(self) -> float | None:
-        """Requests a second that the service stated; None if it stated none."""
+        """Requests per second that the service stated; None if it stated none."""
         return self._bucket.per_second if self._bucket and self._bucket.told else None
 
     def wait(self, now: float, ahead: int) -> float | None:
         """Return the seconds until a request with ``ahead`` others before it may be sent.
 
-        None: not before another request has ended.
+        None: not until another request has ended.
         """
         pause = self.pause(now)
         if self._bucket is None:
@@ -79,26 +80,26 @@ class Pace:
         return pause + max(0.0, lacking / self._bucket.per_second)
 
     def least_wait(self, now: float, ahead: int) -> float:
-        """Return seconds that certainly pass before the turn; a guessed rate makes none certain."""
+        """Return a lower bound of the wait; only the current pause while the rate is a guess."""
         certain = self.wait(now, ahead) if self.told_per_second is not None else None
         return self.pause(now) if certain is None else certain
 
     def pause(self, now: float) -> float:
-        """Return what is left of the pause after a refusal."""
+        """Return the rest of the pause after a refusal, in seconds."""
         return max(0.0, self._paused_until - now)
 
     def sent(self, now: float) -> None:
-        """Take a token: a request is sent."""
+        """Take a token for a request that is sent."""
         self._under_way += 1
         if self._bucket:
             self._settle(now, self._tokens_at(now) - 1)
 
     def ended(self) -> None:
-        """A request has ended, in whatever way."""
+        """Note that a request has ended, successfully or not."""
         self._under_way -= 1
 
     def answered(self, *, ok: bool, rate: Limit | None, sent_at: float, now: float) -> None:
-        """Take in the headers of an answer; ``rate`` is None if they state no limit."""
+        """Update the copy from a response's headers; ``rate`` is None if they state no limit."""
         if rate is not None and rate.limit > 0 and rate.window_seconds > 0:
             self._follow(rate, sent_at, now)
         elif ok and (self._bucket is None or self._bucket.told):
@@ -109,9 +110,9 @@ class Pace:
             self._raise_guess(now)
 
     def refused(self, retry_after_seconds: int | None, *, sent_at: float, now: float) -> None:
-        """A rate limit refused a request."""
+        """Note that a rate limit refused a request."""
         pause = float(retry_after_seconds or 0)
-        # Requests that were sent before the first refusal came back say the same once more.
+        # Requests sent before the first refusal arrived only repeat it.
         if sent_at > self._refused_at:
             backoff = _FIRST_BACKOFF_SECONDS * 2.0 ** min(self._refusals, 10)
             self._refusals += 1
@@ -120,8 +121,8 @@ class Pace:
             self._lower_guess()
         until = now + min(_LONGEST_PAUSE_SECONDS, pause)
         self._paused_until = max(self._paused_until, until)
-        # What flows in during the pause is left to others with the same key; one request may go
-        # at its end.
+        # Tokens that arrive during the pause are left to others with the same API key; one request
+        # may follow it.
         if self._bucket:
             self._settle(self._paused_until, 1 + self._bucket.reserve)
 
@@ -145,7 +146,7 @@ class Pace:
         if not known:
             self._settle(now, max(0.0, min(burst - self._under_way, rate.remaining)))
             return
-        # `remaining` is what was left, rounded down, when the request arrived: after it was sent.
+        # `remaining` is the rest, rounded down, when the request arrived: after it was sent.
         floor = rate.remaining + self._bucket.per_second * (now - sent_at)
         self._settle(now, min(burst, floor if tokens >= floor + 1 else tokens))
 

@@ -1,4 +1,4 @@
-"""Which failures are tried again, and when."""
+"""Decides which failures to retry, and when."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from email.utils import parsedate_to_datetime
 from .errors import PhmApiError, PhmError, PhmResponseError
 from .types import ErrorCode
 
-# Errors that pass by themselves. No key was released and no verdict given; what ends with
-# `ledger_unavailable` may have been counted.
+# Temporary errors. No key or verdict was released, but a request with `ledger_unavailable` may have
+# counted.
 _PASSING: frozenset[ErrorCode] = frozenset(
     {
         "rate_limited",
@@ -23,20 +23,20 @@ _PASSING: frozenset[ErrorCode] = frozenset(
     }
 )
 
-# Statuses of a proxy that pass by themselves.
+# Statuses of a proxy that are temporary.
 _PASSING_STATUSES = frozenset({429, 502, 503, 504})
 
 _FIRST_BACKOFF_SECONDS = 0.25
 _LONGEST_BACKOFF_SECONDS = 8.0
 
-# A longer wait than this is the caller's decision.
+# Longest `Retry-After` that the client waits for. Longer waits are the caller's decision.
 _LONGEST_RETRY_AFTER_SECONDS = 30
 
 
 def may_retry(error: PhmError, *, repeatable: bool) -> bool:
     """Return whether to send the same request again.
 
-    A request that is not repeatable is sent again only if the service cannot have executed it.
+    A request that is not repeatable is retried only if the service cannot have executed it.
     """
     if error.outcome_unknown and not repeatable:
         return False
@@ -50,8 +50,8 @@ def may_retry(error: PhmError, *, repeatable: bool) -> bool:
 def wait_seconds(error: PhmError, retry: int, random: float) -> float | None:
     """Return the seconds to wait before retry number ``retry``, counted from 0.
 
-    The wait is what the answer asks for, plus exponential back-off with full jitter: ``random`` is
-    a number from 0 to 1. None: the answer asks for a longer wait than the client takes.
+    The wait is ``Retry-After`` plus exponential back-off with full jitter; ``random`` is a number
+    from 0 to 1. None: ``Retry-After`` is too long.
     """
     asked = retry_after_of(error) or 0
     if asked > _LONGEST_RETRY_AFTER_SECONDS:
@@ -61,9 +61,9 @@ def wait_seconds(error: PhmError, retry: int, random: float) -> float | None:
 
 
 def is_rate_refusal(error: PhmError) -> bool:
-    """Return whether a rate limit refused the call, the service's or a proxy's.
+    """Return whether a rate limit of the service or of a proxy refused the call.
 
-    An exhausted quota is not one.
+    An exhausted quota does not count.
     """
     if isinstance(error, PhmApiError):
         return error.code == "rate_limited"
@@ -71,7 +71,7 @@ def is_rate_refusal(error: PhmError) -> bool:
 
 
 def retry_after_of(error: PhmError) -> int | None:
-    """Return the seconds that the refusing answer asks to wait; None if it names none."""
+    """Return the ``Retry-After`` of a refusal in seconds; None if it has none."""
     if isinstance(error, (PhmApiError, PhmResponseError)):
         return error.retry_after_seconds
     return None
@@ -85,7 +85,7 @@ def read_retry_after(headers: Mapping[str, str]) -> int | None:
     at = _http_date(value)
     if at is None:
         return None
-    # The answer's own clock, where it has one.
+    # By the sender's clock, if the response has a Date.
     now = _http_date(headers.get("date", ""))
     return max(0, math.ceil(at - (time.time() if now is None else now)))
 

@@ -1,4 +1,4 @@
-"""Sends one call: attempts with time-outs, turns and retries between them."""
+"""Sends one call: attempts with timeouts, and waits for turns and retries between them."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from .turns import NoTurn, Turns
 
 T = TypeVar("T")
 
-# What must be left of the time-out when a request is sent after a wait.
+# Least rest of the timeout when a request is sent after a wait.
 _LEAST_SECONDS = 1.0
 
-# Far more than any answer has.
+# Far more than any response has.
 _MAX_BODY_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransportOptions:
-    """How calls are sent. ``repr()`` shows no header, which may hold the API key."""
+    """Options of the transport. ``repr()`` hides headers, which may hold the API key."""
 
     http: httpx.Client
     base_url: str
@@ -45,7 +45,7 @@ class TransportOptions:
 
 
 def send(call: Call[T], options: TransportOptions) -> T:
-    """Return the answer to a call. Raises PhmError."""
+    """Return the response to a call. Raises PhmError."""
     return _Sending(call, options).run()
 
 
@@ -54,7 +54,7 @@ class _TooLarge(Exception):
 
 
 class _TimeLeft(dict[str, float]):
-    """Time-outs as httpx reads them before each step: whatever is left of the attempt."""
+    """Timeouts that httpx reads before each step: the rest of the attempt."""
 
     def __init__(self, ends: float) -> None:
         left = max(0.001, ends - time.monotonic())
@@ -72,12 +72,12 @@ class _Sending(Generic[T]):
         self._turns = options.turns if call.authenticated else None
         self._timeout = options.timeout if call.timeout is None else call.timeout
         self._deadline = time.monotonic() + self._timeout
-        # A request that is sent in the last moment has its answer cut off: outcome unknown.
+        # A request sent later could not get its response in time: its outcome would be unknown.
         self._last_start = self._deadline - min(_LEAST_SECONDS, self._timeout / 10)
         self._ticket = self._turns.ticket() if self._turns else 0
         self._address = f"{options.base_url}{call.path}"
         self._path = httpx.URL(self._address).path
-        # The rate limit's refusal of the last attempt, which the next turn ends.
+        # The rate limit's refusal of the last attempt, until the next turn.
         self._refusal: PhmError | None = None
         self._retries = 0
 
@@ -92,7 +92,7 @@ class _Sending(Generic[T]):
             if wait is None:
                 raise answer
             self._notify_retry(attempt, wait, answer)
-            # The queue itself waits after a refusal.
+            # After a refusal by the rate limit, the queue waits.
             if self._refusal is None:
                 time.sleep(wait)
             attempt += 1
@@ -119,7 +119,7 @@ class _Sending(Generic[T]):
         notify(self._options.on_retry, event)
 
     def _take_turn(self) -> float:
-        """Return the seconds that it took."""
+        """Wait for a turn and return the seconds that this took."""
         if self._turns is None:
             return 0.0
         since = time.monotonic()
@@ -139,7 +139,7 @@ class _Sending(Generic[T]):
                 self._turns.ended()
 
     def _answer(self) -> T | PhmError:
-        """Return the answer or the error: raised here, it would carry the request with it."""
+        """Return the response or the error. Raised here, the error would hold the request."""
         sent_at = time.monotonic()
         seconds = max(0.001, min(self._options.attempt_timeout, self._deadline - sent_at))
         answer: T | PhmError
@@ -148,7 +148,7 @@ class _Sending(Generic[T]):
         except httpx.HTTPError as error:
             answer = self._failure(error, seconds)
         except _TooLarge:
-            answer = self._lost(f"the answer has more than {_MAX_BODY_BYTES} bytes", unknown=True)
+            answer = self._lost(f"the response has more than {_MAX_BODY_BYTES} bytes", unknown=True)
         if self._turns and isinstance(answer, PhmError) and is_rate_refusal(answer):
             self._turns.refused(retry_after_of(answer), sent_at=sent_at)
         return answer
@@ -163,7 +163,7 @@ class _Sending(Generic[T]):
             content=call.body,
             extensions={"timeout": _TimeLeft(ends)},
         )
-        # A redirect would take the API key elsewhere.
+        # Following a redirect would send the API key elsewhere.
         response = http.send(request, stream=True, follow_redirects=False)
         try:
             self._note_limits(response, sent_at)
@@ -214,9 +214,9 @@ class _Sending(Generic[T]):
         return wait
 
     def _too_late(self, ahead: int, per_second: float | None) -> PhmTimeoutError:
-        limit = "" if per_second is None else f", at {per_second:g} a second"
+        limit = "" if per_second is None else f", at {per_second:g} per second"
         return PhmTimeoutError(
-            f"not sent to {self._address}: the rate limit leaves it no turn within "
+            f"not sent to {self._address}: the rate limit allows it no turn within "
             f"{self._timeout:g} s (calls ahead of it: {ahead}{limit})",
             timeout_seconds=self._timeout,
             request_id=self._call.request_id,
@@ -227,7 +227,7 @@ class _Sending(Generic[T]):
         never_sent = isinstance(error, _NEVER_SENT)
         if isinstance(error, httpx.TimeoutException) and not never_sent:
             return PhmTimeoutError(
-                f"no answer from {self._address} within {seconds:g} s",
+                f"no response from {self._address} within {seconds:g} s",
                 timeout_seconds=seconds,
                 request_id=self._call.request_id,
             )
@@ -238,7 +238,7 @@ class _Sending(Generic[T]):
 
     def _lost(self, reason: str, *, unknown: bool) -> PhmConnectionError:
         what = (
-            f"the connection to {self._address} failed before the whole answer was there"
+            f"the connection to {self._address} failed before the response was complete"
             if unknown
             else f"the service cannot be reached at {self._address}"
         )
@@ -249,7 +249,7 @@ class _Sending(Generic[T]):
         )
 
 
-# What httpx raises when there was no connection to send the request on.
+# Errors of httpx for requests that were never sent.
 _NEVER_SENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
@@ -266,12 +266,12 @@ def _read_body(response: httpx.Response, ends: float) -> bytes:
         if len(body) > _MAX_BODY_BYTES:
             raise _TooLarge
         if time.monotonic() > ends:
-            raise httpx.ReadTimeout("the answer did not end in time")
+            raise httpx.ReadTimeout("the response did not end in time")
     return bytes(body)
 
 
 def _os_error(error: BaseException) -> OSError | None:
-    """Return the system's own error. What lies between it and httpx's error holds the request."""
+    """Return the system's own error. The errors between it and httpx's error hold the request."""
     found: OSError | None = None
     cause: BaseException | None = error
     while cause is not None:
@@ -283,9 +283,9 @@ def _os_error(error: BaseException) -> OSError | None:
 
 _WORDS: dict[type[httpx.HTTPError], str] = {
     httpx.RemoteProtocolError: "closed early, or not HTTP",
-    httpx.DecodingError: "its encoding is broken",
-    httpx.ProxyError: "the proxy refuses",
-    httpx.UnsupportedProtocol: "the protocol is not supported",
+    httpx.DecodingError: "broken encoding",
+    httpx.ProxyError: "refused by the proxy",
+    httpx.UnsupportedProtocol: "unsupported protocol",
 }
 
 
@@ -298,6 +298,6 @@ def _reason(error: httpx.HTTPError, cause: OSError | None, seconds: float) -> st
         return f"TLS: {cause.reason or 'failed'}"
     if cause is not None and cause.strerror:
         return cause.strerror
-    # httpx's own words may quote the answer.
+    # The messages of httpx may quote the response.
     words = [text for kind, text in _WORDS.items() if isinstance(error, kind)]
     return words[0] if words else type(error).__name__

@@ -1,4 +1,4 @@
-"""The queue of a client's requests before the rate limit: first come, first served."""
+"""The queue of a client's requests under the rate limit: first come, first served."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Waiter:
 
 
 class Turns:
-    """Threads wait here for their turn. All times are of ``time.monotonic``."""
+    """The queue in which threads wait for their turn. All times are from ``time.monotonic``."""
 
     def __init__(self, random: Callable[[], float] = real_random) -> None:
         self._lock = threading.Lock()
@@ -42,7 +42,7 @@ class Turns:
         self._tickets = itertools.count()
 
     def ticket(self) -> int:
-        """Return a place behind all that were given out before."""
+        """Return a place behind all earlier ones."""
         return next(self._tickets)
 
     def take(self, ticket: int, deadline: float) -> None:
@@ -66,31 +66,31 @@ class Turns:
             raise waiter.too_late
 
     def answered(self, *, ok: bool, rate: Limit | None, sent_at: float) -> None:
-        """Take in the headers of an answer."""
+        """Update the pace from the headers of a response."""
         with self._lock:
             self._pace.answered(ok=ok, rate=rate, sent_at=sent_at, now=time.monotonic())
             self._advance()
 
     def refused(self, retry_after_seconds: int | None, *, sent_at: float) -> None:
-        """A rate limit refused the request."""
+        """Note that a rate limit refused the request."""
         with self._lock:
             self._pace.refused(retry_after_seconds, sent_at=sent_at, now=time.monotonic())
             self._advance()
 
     def ended(self) -> None:
-        """The request is over, in whatever way."""
+        """Note that the request has ended, successfully or not."""
         with self._lock:
             self._pace.ended()
             self._advance()
 
     @property
     def pause(self) -> float:
-        """Seconds that every request now waits after a refusal."""
+        """Seconds for which all requests now wait after a refusal."""
         with self._lock:
             return self._pace.pause(time.monotonic())
 
     def _advance(self) -> None:
-        """Send off the calls whose turn has come and fail those whose turn cannot come."""
+        """Start the calls whose turn has come, and fail those whose turn cannot come in time."""
         now = time.monotonic()
         while self._waiting and self._pace.wait(now, 0) == 0:
             self._pace.sent(now)
@@ -98,7 +98,7 @@ class Turns:
             waiter.went = True
             waiter.woken.notify()
         self._drop_late(now)
-        # The first in the queue is the one that watches the clock.
+        # The first in the queue watches the clock.
         if self._waiting:
             self._waiting[0].woken.notify()
 
@@ -114,7 +114,7 @@ class Turns:
         self._waiting = kept
 
     def _patience(self, waiter: _Waiter) -> float:
-        """Return the seconds after which a waiter looks again by itself."""
+        """Return the seconds after which a waiter checks again."""
         now = time.monotonic()
         patience = waiter.deadline - now
         if self._waiting[0] is waiter:

@@ -1,8 +1,7 @@
-"""The answers of the service, as frozen dataclasses.
+"""The responses of the service, as frozen dataclasses.
 
-Attributes have the names of the answer's JSON members; ``docs/api.md`` of the project says what
-they mean. Times are ``datetime`` with UTC offset, lists are tuples. Members that this version does
-not know are left out.
+Attributes have the names of the JSON members, which ``docs/api.md`` of the project explains. Times
+are ``datetime`` with UTC offset, lists are tuples. Unknown members are ignored.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ ErrorCode = Literal[
     "ledger_unavailable",
     "overloaded",
 ]
-"""The stable codes of the service's errors."""
+"""Stable codes of the service's errors."""
 
 StreamName = Literal["carrier", "modulated"]
 TestName = Literal[
@@ -63,7 +62,7 @@ TestName = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerWarning:
-    """Something that the service noticed in a request that it accepted."""
+    """A part of an accepted request that the service ignored."""
 
     code: str
     pointer: str
@@ -72,7 +71,7 @@ class AnswerWarning:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What all answers have."""
+    """Members of all responses."""
 
     timestamp: datetime
     warnings: tuple[AnswerWarning, ...] = ()
@@ -80,15 +79,14 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeneratedKey(Answer):
-    """A key and what is known about it.
+    """A generated key.
 
-    ``repr()`` does not show the key. Two answers are compared by all but the key itself, which
-    ``key_id`` identifies.
+    ``repr()``, comparison and ``hash()`` ignore ``key``; ``key_id`` identifies it.
     """
 
     key_id: str
     key: str = field(repr=False, compare=False)
-    """The key in lowercase hexadecimal digits; ``key_bytes`` returns its bytes."""
+    """The key in lowercase hexadecimal; ``key_bytes`` returns its bytes."""
     security_level: SecurityLevel
     security_strength_bits: int
     entropy_bits: float
@@ -123,9 +121,9 @@ Figures = Mapping[str, float | bool | tuple[float, ...]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NistTest:
-    """One test of a report, and the stream it judged.
+    """One test of a report, and the stream that it judged.
 
-    ``reason`` is there if the test does not apply.
+    ``reason`` is None unless the test does not apply.
     """
 
     name: TestName
@@ -142,7 +140,7 @@ class NistTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NistWeakestTest:
-    """The test with the smallest ``corrected_p`` of those that enter the gate."""
+    """The test with the smallest ``corrected_p`` among those that enter the gate."""
 
     stream: StreamName
     name: TestName
@@ -162,10 +160,10 @@ class NistGate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NistReport:
-    """All that was found on the stream that a key was cut from.
+    """The full report on the stream that a key was cut from.
 
-    ``tests`` judge the generator's output before modulation, ``modulation_tests`` the modulated
-    output.
+    ``tests`` judge the generator's output before modulation, ``modulation_tests`` the output after
+    it.
     """
 
     bits: int
@@ -189,8 +187,8 @@ class ReportedKey(ValidatedKey):
 class ValidationDetails:
     """The three checks of ``validate``.
 
-    ``retired_secret`` comes only with a key of a retired version of the service's master secret:
-    what the ledger, which then decides, has of the key.
+    ``retired_secret`` is None unless the key belongs to a retired version of the master secret. It
+    then tells which record of the key the ledger, which decides, has.
     """
 
     key_format: Literal["valid", "invalid"]
@@ -201,7 +199,7 @@ class ValidationDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationResult(Answer):
-    """Whether the service vouches for a key."""
+    """The verdict on a key: ``valid`` if the service generated it."""
 
     valid: bool
     validation_details: ValidationDetails
@@ -209,7 +207,7 @@ class ValidationResult(Answer):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PerformanceMetrics:
-    """How the account's ``generate`` calls went."""
+    """Performance of the account's ``generate`` calls."""
 
     total_keys_generated: int
     average_latency_ms: float
@@ -219,7 +217,7 @@ class PerformanceMetrics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageMetrics:
-    """What the account used."""
+    """Usage of the account."""
 
     api_key_count: int
     total_usage: int
@@ -235,7 +233,7 @@ class AccountMetrics:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metrics(Answer):
-    """Answer of ``metrics``."""
+    """Response of ``metrics``."""
 
     metrics: AccountMetrics
 
@@ -267,7 +265,7 @@ class SeriesPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Series:
-    """An account over time, step by step; quiet steps are there as well."""
+    """Sums of an account in steps, with quiet steps."""
 
     step_minutes: StepMinutes
     start: datetime
@@ -277,14 +275,14 @@ class Series:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricsSeries(Answer):
-    """Answer of ``metrics_series``."""
+    """Response of ``metrics_series``."""
 
     series: Series
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RandomnessRow:
-    """One p-value of one stream over all keys; ``p_values`` with ``include="p_values"``."""
+    """One p-value of one stream over all keys. ``p_values`` comes with ``include="p_values"``."""
 
     stream: StreamName
     test: TestName
@@ -313,14 +311,14 @@ class RandomnessSums:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Randomness(Answer):
-    """Answer of ``randomness``."""
+    """Response of ``randomness``."""
 
     randomness: RandomnessSums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Latch:
-    """Why the process makes no more keys until a restart."""
+    """Reason why the process generates no more keys until a restart."""
 
     cause: Literal["self_test", "gate", "screen", "key_test", "repeated_key"]
     test: str
@@ -328,7 +326,7 @@ class Latch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health(Answer):
-    """State of the replica that answered. ``success`` is False if it is not ready."""
+    """State of the server. ``success`` is False if it is not ready."""
 
     success: bool
     status: Literal["ok", "unavailable", "draining"]
@@ -339,9 +337,9 @@ class Health(Answer):
 def key_bytes(generated: GeneratedKey) -> bytes:
     """Return the bytes of a generated key.
 
-    Raises ``TypeError`` for anything but an answer of ``generate``. The message does not quote it.
+    Raises ``TypeError`` for anything but a response of ``generate``. The message does not quote it.
     """
     if not isinstance(generated, GeneratedKey):
         got = type(generated).__name__
-        raise TypeError(f"generated must be a GeneratedKey, as generate() returns it; got {got}")
+        raise TypeError(f"generated must be a GeneratedKey from generate(), got {got}")
     return bytes.fromhex(generated.key)
