@@ -2,22 +2,22 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vite';
 import { precompress } from '../scripts/precompress.ts';
 
-/** Where `vite dev` finds a running service: PHM_DEV_SERVER, or the service's own default address. */
+/** Address of the running service for `vite dev`: PHM_DEV_SERVER, or the service's default. */
 const SERVICE = process.env.PHM_DEV_SERVER ?? 'http://127.0.0.1:8080';
 
 const BUILT = fileURLToPath(new URL('../build/dashboard', import.meta.url));
 
 export default defineConfig({
   root: import.meta.dirname,
-  // Relative addresses: the page works beneath any base path.
+  // Relative addresses work under any base path.
   base: './',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
     outDir: BUILT,
     emptyOutDir: true,
-    // The first versions with light-dark(), which the themes rest on.
+    // The first versions with light-dark(), which the themes need.
     target: ['chrome123', 'firefox121', 'safari17.5'],
-    // Everything is a file of its own: the content policy has no room for data: scripts and styles.
+    // Everything is a file of its own, because the content policy forbids data: scripts and styles.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,

@@ -1,4 +1,4 @@
-/** The service as this page meets it: the SDK with the address of the page. */
+/** The client of this page: the SDK, with the address of the page. */
 import { type Health, PhmClient } from '../../sdk/src/index.ts';
 
 export {
@@ -17,26 +17,26 @@ export {
   type ValidationResult,
 } from '../../sdk/src/index.ts';
 
-/** Whether a text can be sent as an API key at all: printable ASCII without spaces. */
+/** True if a text can be sent as an API key: printable ASCII without spaces. */
 export function isSendable(apiKey: string): boolean {
   return /^[\x21-\x7e]+$/.test(apiKey);
 }
 
 const TIMEOUT_MS = 30_000;
 
-/** A client with an API key. It does not retry: the page shows the error, and the reader decides. */
+/** Returns a client that does not retry: the page shows the error, and the reader decides. */
 export function makeClient(apiKey: string): PhmClient {
   return new PhmClient({ baseUrl: './', apiKey, timeoutMs: TIMEOUT_MS, maxRetries: 0 });
 }
 
 const anonymous = new PhmClient({ baseUrl: './', timeoutMs: 10_000, maxRetries: 0 });
 
-/** Needs no API key. A server that is not ready is an answer, not an error. */
+/** Reads `/health`, without an API key. It also resolves if the server is not ready. */
 export function readHealth(signal: AbortSignal): Promise<Health> {
   return anonymous.health({ signal });
 }
 
-/** The demo key that this server admits in requests from this page, or null. */
+/** Returns the demo key that the server admits from this page, or null. */
 export async function findDemoKey(signal: AbortSignal): Promise<string | null> {
   const answer = await fetch('./', { headers: { accept: 'application/json' }, signal });
   const { demo_api_key: key } = (await answer.json()) as { demo_api_key?: unknown };

@@ -1,4 +1,4 @@
-/** The shell: brand, navigation, API key, state of the server, and the view that the address names. */
+/** The frame of the page: brand, navigation, API key, server state and the current view. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { CustodyProvider } from './generate/custody.tsx';
 import { Explanation } from './generate/explanation.tsx';
@@ -21,23 +21,23 @@ interface ViewText {
 const TEXTS: Readonly<Record<RoutePath, ViewText>> = {
   generate: {
     title: 'Generate a key',
-    lead: 'A symmetric key, made after a reseed from the operating system. On request, tests judge the generator’s output.',
+    lead: 'Generate a symmetric key after a reseed from the operating system. Optional tests judge the generator’s output.',
   },
   validate: {
     title: 'Validate a key',
-    lead: 'Did this service make the key? By its proof, or by the record that the ledger keeps of it.',
+    lead: 'Check whether this service generated a key, by its proof or by its record in the ledger.',
   },
   usage: {
     title: 'Usage',
-    lead: 'The month’s quota, and how the keys of this account were made over time.',
+    lead: 'The monthly quota, and the keys of this account over time.',
   },
   evidence: {
     title: 'Evidence over many keys',
-    lead: 'One key’s tests say little of its generator. What the p-values of many keys say together, after SP 800-22 §4.2.',
+    lead: 'One key’s tests say little about its generator. SP 800-22 §4.2 judges the p-values of many keys together.',
   },
   status: {
     title: 'Status',
-    lead: 'What this server said about itself, part by part.',
+    lead: 'The state of this server, check by check.',
   },
 };
 
@@ -142,15 +142,15 @@ function Content({ route }: { route: RoutePath }) {
 
 let isFirstView = true;
 
-/** Whether the focus is on something that stays when the content of the page is replaced. */
+/** Reports whether the focus is on an element that stays when the content is replaced. */
 function isFocusElsewhere(): boolean {
   return document.activeElement?.closest('header') != null;
 }
 
 /**
- * Names the window after the view. The focus goes to its heading when the view changes, and when the API key
- * does, unless the reader is elsewhere on the page. This happens before the browser takes the next key: one
- * that is pressed after the change reaches the new view.
+ * Sets the window title. Moves the focus to the heading when the view changes, and when the API key changes unless
+ * the reader is in the header. A layout effect does this before the browser handles the next key press, which then
+ * reaches the new view.
  */
 function useHeadingFocus(title: string, generation: number) {
   const heading = useRef<HTMLHeadingElement>(null);

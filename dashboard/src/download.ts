@@ -1,4 +1,4 @@
-/** Hands a JSON document to the browser as a file. The address that carries it lives for one click. */
+/** Saves a JSON document as a file. Its object URL exists only for one click. */
 export function saveJson(name: string, value: unknown): void {
   const text = `${JSON.stringify(value, undefined, 2)}\n`;
   const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
@@ -6,6 +6,6 @@ export function saveJson(name: string, value: unknown): void {
   link.href = url;
   link.download = name;
   link.click();
-  // After the click has been dealt with: some browsers read the address only then.
+  // After the click is handled: some browsers read the URL only then.
   setTimeout(() => URL.revokeObjectURL(url), 0);
 }

@@ -1,4 +1,4 @@
-/** Numbers and times as people read them. Times are the reader's own, with the zone named where it matters. */
+/** Formats numbers and times for readers. Times are in the reader's own time zone. */
 
 const grouped = new Intl.NumberFormat('en');
 
@@ -6,34 +6,34 @@ export function count(value: number): string {
   return grouped.format(value);
 }
 
-/** "1 key", "2 keys". */
+/** Returns a count with its noun: "1 key", "2 keys". */
 export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/** A p-value, four decimals; what rounds to zero says so. */
+/** Formats a p-value with four decimals; one that would round to 0 gets an exponent. */
 export function pValue(p: number): string {
   return p > 0 && p < 0.00005 ? p.toExponential(1) : p.toFixed(4);
 }
 
-/** At most three significant digits: the marks of an axis, such as 12.5, stay what they are. */
+/** Rounds to three significant digits, which leaves the marks of an axis, such as 12.5, unchanged. */
 function threeDigits(value: number): string {
   return String(Number(value.toPrecision(3)));
 }
 
-/** Milliseconds, or seconds from 1,000 on, with three significant digits at most. */
+/** Formats milliseconds, as seconds from 1,000 on, with at most three significant digits. */
 export function milliseconds(ms: number): string {
   return ms >= 1000 ? `${threeDigits(ms / 1000)} s` : `${threeDigits(ms)} ms`;
 }
 
-/** A share as a percentage, two decimals at most; nothing rounds to 0 % or 100 %. */
+/** Formats a share as a percentage with at most two decimals. Nothing rounds to 0 % or 100 %. */
 export function percent(share: number): string {
   if (share === 0 || share === 1) return `${share * 100}\u00a0%`;
   const rounded = Math.min(99.99, Math.max(0.01, share * 100));
   return `${Number(rounded.toFixed(2))}\u00a0%`;
 }
 
-/** A rate a second, with three significant digits at most; one beneath 10⁻⁶ has an exponent. */
+/** Formats a rate per second with at most three significant digits; below 10⁻⁶ with an exponent. */
 export function rate(value: number): string {
   return value >= 1000 ? count(Math.round(value)) : threeDigits(value);
 }
@@ -66,7 +66,7 @@ export function timeOfDay(time: number | string): string {
   return clockTime.format(new Date(time));
 }
 
-/** How long until then, in its largest units, rounded up from days on: "9 days", "3 h 20 min", "45 s". */
+/** Formats a time span in its largest units, with days rounded up: "9 days", "3 h 20 min", "45 s". */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds));
   if (whole >= 172_800) return plural(Math.ceil(whole / 86_400), 'day');

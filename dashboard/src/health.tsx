@@ -1,4 +1,4 @@
-/** What the server says about itself, asked every quarter of a minute while the page is in view. */
+/** State of the server, read every 15 seconds while the page is visible. */
 import { type ComponentChildren, createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import { type Health, readHealth } from './api.ts';
@@ -23,10 +23,10 @@ export function HealthProvider({ children }: { children: ComponentChildren }) {
 export type ServerState = 'asking' | 'ok' | 'unavailable' | 'draining' | 'gone';
 
 const WORDS: Readonly<Record<ServerState, string>> = {
-  asking: 'Asking the server',
+  asking: 'Checking the server',
   ok: 'Server ready',
   unavailable: 'Server not ready',
-  draining: 'Server is ending',
+  draining: 'Server is shutting down',
   gone: 'Server does not answer',
 };
 

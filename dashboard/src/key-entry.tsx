@@ -1,4 +1,4 @@
-/** The API key: the page asks for it, tries it, and from then on shows only its last characters. */
+/** Entry of the API key. Once it is accepted, the page shows only its last characters. */
 import { useEffect, useState } from 'preact/hooks';
 import { findDemoKey, isSendable, PhmApiError } from './api.ts';
 import { Notice } from './components/notice.tsx';
@@ -9,10 +9,10 @@ import { useLoad } from './load.ts';
 import type { RoutePath } from './route.ts';
 import { useSession } from './session.tsx';
 
-/** The form appears with the offer of the demo key, so that nothing moves; but it does not wait longer than this. */
+/** Longest time that the form waits for the offer of the demo key, so that both appear together and nothing moves. */
 const LONGEST_WAIT_MS = 1000;
 
-/** The demo key on offer; null: none; undefined: the server has not said yet, and the page still waits. */
+/** Returns the demo key, null if there is none, or undefined while the page waits for the server. */
 function useDemoKey(): string | null | undefined {
   const { data, isLoading } = useLoad(findDemoKey);
   const [isWaiting, setWaiting] = useState(true);
@@ -23,7 +23,7 @@ function useDemoKey(): string | null | undefined {
   return data ?? (isLoading && isWaiting ? undefined : null);
 }
 
-/** One API key at a time, tried by a call that is not metered. */
+/** Tries one API key at a time with an unmetered call. */
 function useAttempt() {
   const { connect } = useSession();
   const [isTrying, setTrying] = useState(false);
@@ -58,7 +58,7 @@ export function KeyEntry() {
   };
   const isDemo = failure !== undefined && failure.apiKey === demoKey;
   const isRefused = failure?.error instanceof PhmApiError && failure.error.status === 401;
-  /** What failed once more: the demo key, or what the field holds by now. */
+  /** The API key to retry: the demo key, or the current text of the field. */
   const wanted = isDemo ? demoKey : given;
   const notice = failure && (
     <Notice error={failure.error} retry={wanted === '' ? undefined : () => void attempt(wanted)} />
@@ -69,8 +69,8 @@ export function KeyEntry() {
         <section class="panel entry" aria-labelledby="demo-title">
           <h2 id="demo-title">Try the service</h2>
           <p>
-            This server admits a public demo key from this machine. Use it to look around, and not
-            for keys that protect anything.
+            This server admits a public demo key from this machine. Use it to explore, never for
+            keys that protect data.
           </p>
           <div class="actions">
             <button
@@ -88,8 +88,8 @@ export function KeyEntry() {
       <section class="panel entry" aria-labelledby="entry-title">
         <h2 id="entry-title">Enter an API key</h2>
         <p>
-          The key stays in the memory of this page. The page does not store it, and a reload forgets
-          it. It tries the key with a call that does not count against the quota.
+          The page keeps the API key in memory only: a reload forgets it. It checks the API key with
+          a call that does not count against the quota.
         </p>
         <form onSubmit={submit}>
           <SecretField
@@ -105,7 +105,7 @@ export function KeyEntry() {
               disabled={given === ''}
               aria-disabled={isTrying}
             >
-              {isTrying ? 'Trying it…' : 'Use this key'}
+              {isTrying ? 'Checking…' : 'Use this key'}
             </button>
           </div>
         </form>
@@ -120,12 +120,12 @@ function Misspelt() {
   return (
     <div class="notice bad" role="alert">
       <h3>This cannot be an API key</h3>
-      <p>It has spaces or characters that no API key has. Copy the whole key again.</p>
+      <p>It contains spaces or invalid characters. Copy the whole API key again.</p>
     </div>
   );
 }
 
-/** The API key in use, what is left of the month, and the button that forgets it. */
+/** Shows the API key in use and the remaining quota, with a button that forgets the API key. */
 export function KeyBar({ route }: { route: RoutePath }) {
   const { ending, limits } = useSession();
   const { forgetApiKey } = useCustody();
@@ -156,13 +156,13 @@ export function KeyBar({ route }: { route: RoutePath }) {
   );
 }
 
-/** Leads from another view back to the generated key, if anything about it is left to do. */
+/** Links from other views to a generated key, if it has no copy, is in progress or failed. */
 function GeneratedKeyLink() {
   const { made, isWorking, error } = useCustody();
   const text = isWorking
-    ? 'A key is on its way'
+    ? 'Generating a key'
     : error !== undefined
-      ? 'Generating failed'
-      : 'A key is not copied yet';
+      ? 'Generation failed'
+      : 'Key not copied yet';
   return made || isWorking || error !== undefined ? <a href="#/generate">{text}</a> : null;
 }

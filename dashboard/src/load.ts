@@ -1,16 +1,16 @@
-/** Loading for views: what is there, what failed, and loading again without taking away what is shown. */
+/** Loads data for views. A reload or an error keeps the data that is shown. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 
 export interface Loaded<T> {
   readonly data: T | undefined;
   readonly error: unknown;
   readonly isLoading: boolean;
-  /** When `data` arrived, by the page's clock. */
+  /** Time at which `data` arrived, in milliseconds of the page's clock. */
   readonly at: number | undefined;
   reload(): void;
 }
 
-/** Loads at once and whenever `work` changes, which must therefore be memoised; aborts what is obsolete. */
+/** Loads at once and whenever `work` changes, and aborts the obsolete load. `work` must be memoised. */
 export function useLoad<T>(work: (signal: AbortSignal) => Promise<T>): Loaded<T> {
   const [state, setState] = useState<Omit<Loaded<T>, 'reload'>>({
     data: undefined,
@@ -45,7 +45,7 @@ export function useLoad<T>(work: (signal: AbortSignal) => Promise<T>): Loaded<T>
   return { ...state, reload };
 }
 
-/** Calls `action` every `milliseconds` while `isOn` and the page is in view. */
+/** Calls `action` every `milliseconds` while `isOn` is true and the page is visible. */
 export function useInterval(action: () => void, milliseconds: number, isOn: boolean): void {
   useEffect(() => {
     if (!isOn) return undefined;
@@ -56,7 +56,7 @@ export function useInterval(action: () => void, milliseconds: number, isOn: bool
   }, [action, milliseconds, isOn]);
 }
 
-/** The page's clock, renewed every `milliseconds` while `isOn`. */
+/** Returns the page's clock in milliseconds, renewed every `milliseconds` while `isOn` is true. */
 export function useNow(milliseconds: number, isOn = true): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {

@@ -12,7 +12,7 @@ if (!root) throw new Error('index.html has no #app');
 const show = () => render(<App />, root);
 show();
 
-// A browser may keep a page that was left, to go back to it. It must not keep keys with it.
+// Browsers may cache a page that the reader left. The cached page must not hold keys.
 addEventListener('pagehide', () => render(null, root));
 addEventListener('pageshow', ({ persisted }) => {
   if (persisted) show();

@@ -1,4 +1,4 @@
-/** Hash routes: `#/generate` and so on work beneath any base path, and the server never sees them. */
+/** Hash routes such as `#/generate`. They work under any base path and never reach the server. */
 import { useLayoutEffect, useState } from 'preact/hooks';
 
 export const ROUTES = [
@@ -11,13 +11,13 @@ export const ROUTES = [
 
 export type RoutePath = (typeof ROUTES)[number]['path'];
 
-/** The route that the address names; the first one when it names none. */
+/** Returns the route of the address, or `generate` if it has none. */
 function currentRoute(): RoutePath {
   const name = location.hash.replace(/^#\/?/, '');
   return ROUTES.find(({ path }) => path === name)?.path ?? 'generate';
 }
 
-/** The view that a plain click on a link leads to, if the link names one. */
+/** Returns the hash of the view that a plain click opens, or undefined. */
 function linkedHash(event: MouseEvent): string | undefined {
   const { altKey, button, ctrlKey, metaKey, shiftKey } = event;
   const isPlain = button === 0 && !(altKey || ctrlKey || metaKey || shiftKey);
@@ -26,8 +26,8 @@ function linkedHash(event: MouseEvent): string | undefined {
 }
 
 /**
- * The route of the address. A link changes the view within its own click: `hashchange` comes as a task
- * of its own, and keys pressed before it would reach the old view.
+ * Returns the route of the address. A link changes the view within its own click, because `hashchange` comes in a
+ * later task: keys pressed before it would reach the old view.
  */
 export function useRoute(): RoutePath {
   const [route, setRoute] = useState(currentRoute);

@@ -1,27 +1,27 @@
 /**
- * The API key of this page and what the service said about its limits. Both live in the memory of
- * the page alone: nothing is written to storage, cookies or the address.
+ * The API key of this page and its last known limits. Both exist only in memory: nothing is written to
+ * storage, cookies or the address.
  */
 import { type ComponentChildren, createContext } from 'preact';
 import { useCallback, useContext, useMemo, useRef, useState } from 'preact/hooks';
 import { type Limits, makeClient, type PhmClient, PhmConnectionError } from './api.ts';
 import { useHealth } from './health.tsx';
 
-/** The limits as they were at a moment of the page's clock, in milliseconds. */
+/** Limits, and the time of the answer that they come from: milliseconds of the page's clock. */
 export interface KnownLimits extends Limits {
   readonly at: number;
 }
 
 export interface Session {
-  /** The last characters of the API key in use; undefined without one. */
+  /** Last characters of the API key in use; undefined without one. */
   readonly ending: string | undefined;
   readonly limits: KnownLimits | undefined;
-  /** Counts connections, so that what was loaded under one key is dropped with it. */
+  /** Counts changes of the API key. Views use it as their key, so data loaded under an API key is dropped with it. */
   readonly generation: number;
-  /** Tries an API key by an unmetered call and keeps it when it works; rejects when it does not. */
+  /** Tries an API key with an unmetered call. Keeps it if the call succeeds, otherwise rejects. */
   connect(apiKey: string): Promise<void>;
   forget(): void;
-  /** One call under the API key; what it says about the limits is kept, also when it fails. */
+  /** Makes one call with the API key. Keeps the limits of its answer, also if it fails. */
   call<T>(work: (client: PhmClient) => Promise<T>): Promise<T>;
 }
 
@@ -47,7 +47,7 @@ export function SessionProvider({ children }: { children: ComponentChildren }) {
   const observe = useCallback(async <T,>(used: PhmClient, work: Promise<T>): Promise<T> => {
     try {
       const answer = await work;
-      // The server is back, and the page still says that it is gone.
+      // The server is back, but the page still shows it as gone.
       if (health.current.error !== undefined) health.current.reload();
       return answer;
     } catch (error) {

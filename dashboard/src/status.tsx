@@ -1,4 +1,4 @@
-/** Source status: every check of /health in words, what fails first. */
+/** Status: every check of `/health`, failing ones first. */
 import type { Health } from './api.ts';
 import { wordsFor } from './components/notice.tsx';
 import { timeOfDay } from './format.ts';
@@ -8,15 +8,12 @@ import { sourceText } from './source-names.ts';
 const VERDICTS: Readonly<
   Record<Exclude<ServerState, 'gone'>, readonly [title: string, text: string]>
 > = {
-  asking: ['Asking the server', ''],
-  ok: ['Ready', 'It makes keys, records them and answers.'],
-  unavailable: [
-    'Not ready',
-    'Something it needs is failing: see below. Some requests are refused.',
-  ],
+  asking: ['Checking the server', ''],
+  ok: ['Ready', 'The server generates, records and validates keys.'],
+  unavailable: ['Not ready', 'A check below is failing. Some requests are refused.'],
   draining: [
-    'Ending',
-    'The process was told to end. It answers what is under way; new requests belong to another server, or to this one after its restart.',
+    'Shutting down',
+    'The server finishes the requests in progress. Send new requests to another server, or wait for the restart.',
   ],
 };
 
@@ -30,29 +27,29 @@ const VERDICT_CLASSES: Readonly<Record<ServerState, string>> = {
 
 const CHECKS: Readonly<Record<string, readonly [title: string, text: string]>> = {
   entropy: [
-    'What every key needs',
-    'The generators, the operating system’s source and the server’s default one.',
+    'Entropy for every key',
+    'The generators, the operating system’s source and the server’s default source.',
   ],
   generator: [
     'Generators',
-    'One in each thread that makes keys. They are tested while they run. If one fails, all of them release nothing more until a restart. While one cannot be judged, its keys wait.',
+    'Each thread that generates keys has one, which is tested while it runs. If one fails, none releases keys until a restart. While one cannot be judged, its keys wait.',
   ],
   ledger: [
     'Ledger',
-    'Whether it can record and be read. No key leaves the server before its record is durable.',
+    'The ledger must accept records and answer lookups. No key leaves the server before its record is durable.',
   ],
   master_secret: [
     'Master secret',
-    'Whether this server has every version under which keys are made. Without one it cannot tell of every key whether it was made here, and needs a restart with the whole secret. If the version that it makes keys under is retired, it makes none until a restart with another one.',
+    'The server must have every version under which keys are generated. If one is missing, the server cannot judge every key: restart it with the whole secret. If its current version is retired, it generates no keys: restart it with another version.',
   ],
-  accepting: ['Accepting requests', 'Whether the process takes new requests, or was told to end.'],
+  accepting: ['Accepting requests', 'Fails while the server is shutting down.'],
 };
 
-/** What showed that a generator is defective. */
+/** The failed check that showed the defect of a generator. */
 const CAUSES: Readonly<Record<NonNullable<Health['latch']>['cause'], string>> = {
   self_test: 'a self-test of the generator or of the statistical tests failed',
-  gate: 'two streams in a row, or three of some 1,000, failed the gate of the statistical tests',
-  screen: 'a sample of its output is plainly biased',
+  gate: 'two streams in a row, or three of about 1,000, failed the gate of the statistical tests',
+  screen: 'a sample of its output is clearly biased',
   key_test: 'a key failed one of the exact tests that every key must pass',
   repeated_key: 'a new key repeats one in the ledger',
 };
@@ -92,18 +89,18 @@ export function StatusView() {
         </div>
         <p class="note">
           {at === undefined
-            ? 'Asked when this page opened.'
-            : `Last answer at ${timeOfDay(at)}. Asked again every 15 seconds.`}{' '}
+            ? 'No answer since this page opened.'
+            : `Last answer at ${timeOfDay(at)}. Checked every 15 seconds.`}{' '}
           <button type="button" class="link" aria-disabled={isLoading} onClick={reload}>
-            Ask now
+            Check now
           </button>
         </p>
       </section>
       {checks.length > 0 && (
         <section class={isStale ? 'panel stale' : 'panel'} aria-labelledby="checks-title">
-          <h2 id="checks-title">{isStale ? 'Checks, as they were last known' : 'Checks'}</h2>
+          <h2 id="checks-title">{isStale ? 'Checks, last known state' : 'Checks'}</h2>
           <p class="note">
-            “ok” means that a part works and that its own tests found no defect. It measures no
+            “ok” means that a part works and its own tests found no defect. It does not measure
             entropy.
           </p>
           <ul class="checks">
@@ -120,8 +117,8 @@ export function StatusView() {
 function Latched({ latch: { cause, test } }: { latch: NonNullable<Health['latch']> }) {
   return (
     <p>
-      A generator proved defective: {CAUSES[cause] ?? cause} (<code>{test}</code>). The server makes
-      no key until a restart.
+      A generator is defective: {CAUSES[cause] ?? cause} (<code>{test}</code>). The server generates
+      no keys until a restart.
     </p>
   );
 }

@@ -1,4 +1,4 @@
-/** The 15 tests of SP 800-22 in words, in groups of what they look at. */
+/** Titles and descriptions of the 15 tests of SP 800-22, in groups. */
 
 export interface TestText {
   readonly title: string;
@@ -11,18 +11,18 @@ const TEXTS: Readonly<Record<string, TestText>> = {
   block_frequency: {
     title: 'Block frequency',
     section: '2.2',
-    detects: 'the same within blocks',
+    detects: 'too many ones or zeros within blocks',
   },
   cumulative_sums: {
     title: 'Cumulative sums',
     section: '2.13',
     detects: 'drift of the random walk, from either end',
   },
-  runs: { title: 'Runs', section: '2.3', detects: 'changing too often or seldom' },
+  runs: { title: 'Runs', section: '2.3', detects: 'too many or too few changes' },
   longest_run: {
     title: 'Longest run',
     section: '2.4',
-    detects: 'runs of ones too long or short',
+    detects: 'too long or too short runs of ones',
   },
   rank: { title: 'Matrix rank', section: '2.5', detects: 'linear dependence of substrings' },
   dft: { title: 'Spectrum (DFT)', section: '2.6', detects: 'periodic features' },
@@ -35,12 +35,12 @@ const TEXTS: Readonly<Record<string, TestText>> = {
   non_overlapping_template: {
     title: 'Non-overlapping templates',
     section: '2.7',
-    detects: 'one of 148 patterns too often or seldom',
+    detects: 'one of 148 patterns too often or too rarely',
   },
   overlapping_template: {
     title: 'Overlapping template',
     section: '2.8',
-    detects: 'runs of nine ones too often or seldom',
+    detects: 'runs of nine ones too often or too rarely',
   },
   serial: { title: 'Serial', section: '2.11', detects: 'uneven frequency of patterns' },
   approximate_entropy: {
@@ -60,14 +60,14 @@ const TEXTS: Readonly<Record<string, TestText>> = {
   },
 };
 
-/** The tests of the stream after modulation: a group of their own, so that they are not taken for the generator's. */
+/** Texts of the tests after modulation. They form a group of their own, because they do not judge the generator. */
 export const MODULATION_TEXT = {
   title: 'The modulation',
   purpose:
-    'Quick tests on the same bits after modulation look for defects of the modulation. They say nothing of the generator.',
+    'Quick tests on the same bits after modulation look for defects of the modulation. They say nothing about the generator.',
 } as const;
 
-/** A test that this page does not know yet is shown by its name. */
+/** Returns the texts of a test. The title of an unknown test is its name. */
 export function testText(name: string): TestText {
   return TEXTS[name] ?? { title: name, section: '', detects: '' };
 }
@@ -88,7 +88,7 @@ export interface TestGroup<T> {
   readonly items: readonly T[];
 }
 
-/** Sorts what belongs to tests into the groups; what belongs to an unknown test comes last. */
+/** Sorts items into the groups of their tests. Items of unknown tests come last. */
 export function groupByTest<T>(items: readonly T[], nameOf: (item: T) => string): TestGroup<T>[] {
   const known = GROUPS.map(({ title, tests }) => ({
     title,

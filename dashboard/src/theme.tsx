@@ -1,11 +1,11 @@
-/** Light or dark: the system's choice until the reader makes one, which lasts as long as the page. */
+/** Light or dark theme: the system's, until the reader chooses one for the life of the page. */
 import { useEffect, useState } from 'preact/hooks';
 
 type Theme = 'light' | 'dark';
 
 const systemDark = matchMedia('(prefers-color-scheme: dark)');
 
-/** Called when colours change; drawings on a canvas must then be made again. */
+/** Called when the colours change, because a canvas must then be redrawn. */
 type Listener = () => void;
 const listeners = new Set<Listener>();
 

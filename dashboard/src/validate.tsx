@@ -1,4 +1,4 @@
-/** Validate: a key, its proof if there is one, and what each of the three checks said. */
+/** Validate: takes a key, with or without its proof, and shows the results of the three checks. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ValidationResult } from './api.ts';
 import { ignoreDoubleClick } from './components/double-click.ts';
@@ -12,7 +12,7 @@ interface Judged {
   readonly hadProof: boolean;
 }
 
-const AFTERMATH = 'If the request had arrived, it counts against the quota.';
+const AFTERMATH = 'If the service received the request, it counts against the quota.';
 
 export function ValidateView() {
   const { call } = useSession();
@@ -51,7 +51,7 @@ export function ValidateView() {
     setProof('');
     setJudged(undefined);
     setError(undefined);
-    // The button is now disabled, and would keep the keyboard with it.
+    // The button is now disabled, so the focus must move.
     form.current?.querySelector('input')?.focus();
   };
 
@@ -68,14 +68,14 @@ export function ValidateView() {
           <SecretField
             label="Key"
             value={key}
-            note="32, 64 or 96 lowercase hexadecimal digits. It travels to the service once more and is not stored."
+            note="32, 64 or 96 lowercase hexadecimal digits. The page sends it to the service, which does not store it."
             onInput={setKey}
           />
           <SecretField
             label="Proof"
             value={proof}
             isOptional={true}
-            note="proof_ and a number, as it came with the key. With it the proof decides, not the ledger."
+            note="“proof_” and a number, as returned with the key. If given, the proof decides instead of the ledger."
             onInput={setProof}
           />
           <div class="actions">
@@ -95,7 +95,7 @@ export function ValidateView() {
             >
               Clear
             </button>
-            <span class="note">A verdict of either kind is one request of the quota.</span>
+            <span class="note">Each verdict counts as one request against the quota.</span>
           </div>
         </form>
       </section>
@@ -119,13 +119,14 @@ interface Check {
   readonly text: string;
 }
 
-const VALID = 'Valid: this service made the key';
+const VALID = 'Valid: this service generated the key';
 
-/** The verdict as it is announced; what was checked can be read below. */
+/** Returns the verdict for screen readers. The page shows the checks below. */
 function verdictText(judged: Judged): string {
   if (judged.validation.valid) return `${VALID}.`;
   const failed = checksOf(judged).filter(({ state }) => state === 'bad');
-  if (isUnconfirmed(judged)) return 'Not valid: the service cannot confirm that it made this key.';
+  if (isUnconfirmed(judged))
+    return 'Not valid: the service cannot confirm that it generated this key.';
   return `Not valid. Failed: ${failed.map(({ title }) => title.toLowerCase()).join(', ')}.`;
 }
 
@@ -137,8 +138,8 @@ function Verdict({ judged }: { judged: Judged }) {
       {!valid && (
         <p>
           {isUnconfirmed(judged)
-            ? 'The service cannot confirm that it made this key.'
-            : 'At least one of the three checks failed. The service vouches only for keys that it made.'}
+            ? 'The service cannot confirm that it generated this key.'
+            : 'At least one of the three checks failed. The service confirms only keys that it generated.'}
         </p>
       )}
       <ul class="checks">
@@ -169,14 +170,14 @@ function checksOf({ validation, hadProof }: Judged): Check[] {
       word: details.key_format,
       text:
         details.key_format === 'valid'
-          ? 'As long as a key of this service, in lowercase hexadecimal.'
-          : 'A key has exactly 32, 64 or 96 digits 0 to 9 and a to f, in lowercase. Without one the other checks are skipped.',
+          ? 'The length and the digits are those of a key.'
+          : 'A key has exactly 32, 64 or 96 digits: 0 to 9 and lowercase a to f. The other checks are skipped.',
     },
     {
       title: 'Gross defects',
       state: stateOf(details.entropy_check),
       word: details.entropy_check,
-      text: 'Six exact tests that find constant, alternating and repeating keys. An honest key fails with a probability below 2⁻⁵⁰. They say nothing about how the key was made.',
+      text: 'Six exact tests find constant, alternating and repeating keys. A sound key fails with a probability below 2⁻⁵⁰. They say nothing about how the key was generated.',
     },
     {
       title: hadProof ? 'Proof' : 'Record in the ledger',
@@ -185,8 +186,8 @@ function checksOf({ validation, hadProof }: Judged): Check[] {
       text: details.retired_secret
         ? RETIRED_SECRET[details.retired_secret]
         : hadProof
-          ? 'Whether the proof is this key’s, under any version of the service’s secret. A wrong proof fails even if the ledger knows the key.'
-          : 'Whether the ledger holds this key’s commitment, from any account. A good key made elsewhere fails here.',
+          ? 'The proof must belong to this key, under any version of the master secret. A wrong proof fails even if the ledger has the key.'
+          : 'The ledger must have this key’s commitment, from any account. Keys generated elsewhere fail.',
     },
   ];
 }
@@ -195,11 +196,11 @@ type Details = ValidationResult['validation_details'];
 
 const RETIRED_SECRET: Readonly<Record<NonNullable<Details['retired_secret']>, string>> = {
   record_found:
-    'The operator has retired the secret behind this key, so the ledger decides. It holds the key’s record.',
+    'The operator retired the version of the master secret behind this key, so the ledger decides. The ledger has the key’s record.',
   record_too_late:
-    'The operator has retired the secret behind this key, so the ledger decides. It holds the key’s record, but only from after the secret was compromised.',
+    'The operator retired the version of the master secret behind this key, so the ledger decides. The ledger has the key’s record, but only from after the secret was compromised.',
   no_record:
-    'The proof is right, but the operator has retired the secret behind it, so the ledger decides. It holds no record of this key: the proof may be forged, or the record was removed because of its age.',
+    'The proof is right, but the operator retired its version of the master secret, so the ledger decides. The ledger has no record of this key: the proof may be forged, or the record was removed because of its age.',
 };
 
 function isUnconfirmed({ validation }: Judged): boolean {

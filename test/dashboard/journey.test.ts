@@ -131,7 +131,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     await showView(page, 'Validate');
     await page.getByRole('textbox', { name: 'Key' }).fill(key);
     await page.getByRole('button', { name: 'Validate', exact: true }).click();
-    await page.getByRole('heading', { name: 'Valid: this service made the key' }).waitFor();
+    await page.getByRole('heading', { name: 'Valid: this service generated the key' }).waitFor();
     await page.getByRole('textbox', { name: 'Proof' }).fill(proof);
     await page.getByRole('button', { name: 'Validate', exact: true }).click();
     await page.getByRole('heading', { name: 'Proof', exact: true }).waitFor();
@@ -162,7 +162,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     await tile('Strength').getByText(`${first.security_strength_bits} bits`).waitFor();
     await tile('Source').getByText('quantum-simulatora pseudorandom imitation').waitFor();
     await tile('Quantum hardware')
-      .getByText('nothe source is not quantum hardware, no job id')
+      .getByText('nothe source is not quantum hardware, no job ID')
       .waitFor();
     await tile('Score').getByText(`${first.nist_score} of 100`).waitFor();
     await tile('Grade')
@@ -184,7 +184,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     );
     const modulation = page.getByRole('table', { name: 'The modulation' });
     assert.equal(await modulation.locator('tbody tr').count(), 4);
-    await page.getByText('They say nothing of the generator.').waitFor();
+    await page.getByText('They say nothing about the generator.').waitFor();
     await page.getByText('What this does not prove:').waitFor();
     await page.getByRole('button', { name: /^Non-overlapping templates/ }).click();
     assert.equal(await page.locator('.p-values li').count(), 148);
@@ -200,7 +200,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     await page.getByRole('radio', { name: 'none' }).check({ force: true });
     const plain = await replaceKey();
     const { tests } = plain.nist_report.gate;
-    const words = `its 4 tests were left out, and the gate has ${tests} tests in place of ${tests + 4}.`;
+    const words = `its 4 tests were skipped and the gate has ${tests} tests instead of ${tests + 4}.`;
     await page.getByText(words).waitFor();
     assert.equal(await modulation.count(), 0);
     await page.getByRole('checkbox', { name: 'Run the 15 tests' }).uncheck();
@@ -226,7 +226,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     const { key } = await generateBy(page, () => page.keyboard.press('Enter'));
     await page
       .getByRole('status')
-      .getByText(/^The key is ready, and hidden\. 1\d of 1[35] tests passed, gate passed\.$/)
+      .getByText(/^The key is ready and hidden\. 1\d of 1[35] tests passed, gate passed\.$/)
       .waitFor();
     assert.equal(await focused(page), 'Your 256-bit key', 'the focus is not on the new key');
     await tabTo(page, 'Copy');
@@ -297,7 +297,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     const label = await page.evaluate("document.activeElement.getAttribute('aria-label')");
     assert.equal(label, 'More keys', 'the focus went with the button');
     await page.getByRole('heading', { name: /^(Passed|Failed)/ }).waitFor();
-    await page.getByText('are to be expected of a sound source').waitFor();
+    await page.getByText('are expected of a sound source').waitFor();
     await page.getByRole('button', { name: /^Runs ?: show its histogram$/ }).press('Enter');
     await page.getByRole('heading', { name: /^Runs: \d+ p-values/ }).waitFor();
     assert.equal(await focused(page), 'Row', 'the focus stays behind, out of view');
@@ -316,7 +316,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     const page = await open();
     await showView(page, 'Status');
     await page.getByRole('heading', { name: 'Ready', exact: true }).waitFor();
-    for (const check of ['What every key needs', 'Source: os', 'Ledger', 'Master secret']) {
+    for (const check of ['Entropy for every key', 'Source: os', 'Ledger', 'Master secret']) {
       await page.getByRole('heading', { name: check }).waitFor();
     }
     const checks = page.locator('.checks li');
@@ -329,7 +329,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
       const latched = { status: 'unavailable', latch: { cause: 'gate', test: 'rank' } };
       await route.fulfill({ response, json: { ...(await response.json()), ...latched } });
     });
-    await page.getByRole('button', { name: 'Ask now' }).click();
+    await page.getByRole('button', { name: 'Check now' }).click();
     await page.getByText('failed the gate of the statistical tests').waitFor();
   });
 

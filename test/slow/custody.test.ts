@@ -87,7 +87,7 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
     page.on('request', (request) => {
       if (request.url().endsWith('/generate')) calls++;
     });
-    const dialog = page.getByRole('dialog', { name: 'Replace a key that has no copy?' });
+    const dialog = page.getByRole('dialog', { name: 'Replace a key without a copy?' });
     await button(page, 'Generate').focus();
     await page.keyboard.press('Enter');
     await page.keyboard.press('Enter');
@@ -131,11 +131,11 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
       await button(page, AGREE).click();
       const alert = page.getByRole('alert');
       await alert.getByText(title).waitFor();
-      await alert.getByText('The key below is the one from before. It has not changed.').waitFor();
+      await alert.getByText('The key below is the previous one. It has not changed.').waitFor();
       assert.equal(await isShown(page, first), true, title);
     }
     await button(page, 'Enter another API key').click();
-    await page.getByRole('dialog', { name: 'Forget the API key, and a key with it?' }).waitFor();
+    await page.getByRole('dialog', { name: 'Forget the API key and the generated key?' }).waitFor();
     await button(page, KEEP).click();
 
     const { held, release } = await holdGenerate(page);
@@ -156,7 +156,7 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
     const [page, first] = await openWithKey();
     await button(page, 'Reveal').click();
     await showView(page, 'Validate');
-    await page.getByRole('link', { name: 'A key is not copied yet' }).waitFor();
+    await page.getByRole('link', { name: 'Key not copied yet' }).waitFor();
     assert.equal((await page.content()).includes(first.key), false, 'the key is in another view');
     await page.goBack();
     await page.getByText(first.key_id).waitFor();
@@ -169,10 +169,10 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
     await button(page, 'Generate').click();
     await held;
     await showView(page, 'Usage');
-    await page.getByRole('link', { name: 'A key is on its way' }).waitFor();
+    await page.getByRole('link', { name: 'Generating a key' }).waitFor();
     release();
     const second: Generated = await (await answer).json();
-    await page.getByRole('link', { name: 'A key is not copied yet' }).click();
+    await page.getByRole('link', { name: 'Key not copied yet' }).click();
     await page.getByText(second.key_id).waitFor();
     assert.equal(await isShown(page, first), false);
     await showView(page, 'Status');
@@ -207,7 +207,7 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
 
   it('asks before the API key is forgotten with a key, or with one on its way', async () => {
     const [page, first] = await openWithKey();
-    const dialog = page.getByRole('dialog', { name: 'Forget the API key, and a key with it?' });
+    const dialog = page.getByRole('dialog', { name: 'Forget the API key and the generated key?' });
     await button(page, 'Forget API key').click();
     await dialog.getByText('You have neither copied nor downloaded the key').waitFor();
     await button(page, KEEP).click();
@@ -224,7 +224,7 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
     await other.close();
 
     await button(page, 'Forget').click();
-    await page.getByRole('dialog', { name: 'Forget a key that has no copy?' }).waitFor();
+    await page.getByRole('dialog', { name: 'Forget a key without a copy?' }).waitFor();
     await button(page, 'Forget it').click();
     assert.equal(await isShown(page, first), false);
     assert.equal(await page.evaluate('document.activeElement.tagName'), 'H1');
@@ -232,7 +232,7 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
     await button(page, 'Generate').click();
     await held;
     await button(page, 'Forget API key').click();
-    await dialog.getByText('A key is on its way to this page.').waitFor();
+    await dialog.getByText('The service is generating a key.').waitFor();
     const close = () => page.close({ runBeforeUnload: true });
     assert.equal(await refuseToLeave(page, close), 'beforeunload');
     await button(page, 'Forget both').click();
@@ -257,7 +257,7 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
     const arrival = generateBy(page, () => button(page, AGREE).click());
     await held;
     await button(page, 'Forget').click();
-    await page.getByRole('dialog', { name: 'Forget a key that has no copy?' }).waitFor();
+    await page.getByRole('dialog', { name: 'Forget a key without a copy?' }).waitFor();
     release();
     const third = await arrival;
     await button(page, 'Forget it').click();
@@ -277,7 +277,7 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
     await button(page, 'Copy').click();
     await page.getByText('You have a copy').waitFor();
     await showView(page, 'Usage');
-    assert.equal(await page.getByRole('link', { name: 'A key is not copied yet' }).count(), 0);
+    assert.equal(await page.getByRole('link', { name: 'Key not copied yet' }).count(), 0);
     await showView(page, 'Generate');
     assert.equal(await isShown(page, second), false);
     await button(page, 'Forget API key').click();

@@ -98,7 +98,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     assert.equal(await field.getAttribute('aria-invalid'), 'true');
     await field.fill('two words');
     await page.getByRole('button', { name: 'Use this key' }).click();
-    await alertOf(page).getByText('has spaces or characters').waitFor();
+    await alertOf(page).getByText('contains spaces or invalid characters').waitFor();
     await enterApiKey(page, DEMO_KEY);
     assert.equal(await alertOf(page).count(), 0);
   });
@@ -137,7 +137,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await enterApiKey(page, DEMO_KEY);
     await page.getByRole('button', { name: 'Generate', exact: true }).click();
     await alertOf(page)
-      .getByText(/The full quota is back on \d+ \w+ \d{4}/)
+      .getByText(/The quota resets on \d+ \w+ \d{4}/)
       .waitFor();
     assert.equal(await page.getByRole('button', { name: /^Try again/ }).count(), 0);
     await showView(page, 'Usage');
@@ -145,7 +145,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     const meter = page.getByRole('meter', { name: 'Requests used this month' });
     assert.equal(await meter.getAttribute('aria-valuetext'), '1,000 of 1,000 used');
     await showView(page, 'Evidence');
-    await page.getByText('More keys have to wait for the next month').waitFor();
+    await page.getByText('You can generate more keys next month').waitFor();
   });
 
   it('takes a double click for one order, of a key or of a verdict', async () => {
@@ -196,16 +196,16 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     const ended = server.stop('SIGTERM');
     const askUntil = async (heading: string) => {
       while ((await status.getByRole('heading', { name: heading, exact: true }).count()) === 0) {
-        await status.getByRole('button', { name: 'Ask now' }).click();
+        await status.getByRole('button', { name: 'Check now' }).click();
         await status.waitForTimeout(100);
       }
     };
-    await askUntil('Ending');
+    await askUntil('Shutting down');
     await status.getByText('Failing: Accepting requests.').waitFor();
     await server.stop('SIGTERM');
     await ended;
     await askUntil('The server does not answer');
-    await status.getByText('Checks, as they were last known').waitFor();
+    await status.getByText('Checks, last known state').waitFor();
 
     assert.equal(await page.locator('.raster').count(), 1, 'the key went with the server');
     await showView(page, 'Usage');
@@ -214,7 +214,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await page.locator('.secret').getByText('Not copied yet').waitFor();
     await generateAnyway(page);
     await alertOf(page).getByText('the service never shows a key twice').waitFor();
-    await alertOf(page).getByText('The key below is the one from before').waitFor();
+    await alertOf(page).getByText('The key below is the previous one').waitFor();
     await page.getByRole('link', { name: 'Server does not answer' }).waitFor();
 
     // Out of view the page asks for no state by itself.
@@ -248,7 +248,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await showView(page, 'Generate');
     await page.getByText(id).waitFor();
     await generateAnyway(page);
-    await alertOf(page).getByText('The key below is the one from before').waitFor();
+    await alertOf(page).getByText('The key below is the previous one').waitFor();
     await page.getByRole('button', { name: 'Enter another API key' }).click();
     await page.getByRole('button', { name: 'Forget both' }).click();
     await page.getByRole('textbox', { name: 'API key' }).waitFor();
@@ -257,7 +257,9 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await enterApiKey(elsewhere, issued);
     await elsewhere.getByRole('button', { name: 'Generate', exact: true }).click();
     await elsewhere.getByRole('button', { name: 'Copy', exact: true }).click();
-    await elsewhere.getByText('did not let this page copy, as it came without TLS.').waitFor();
+    await elsewhere
+      .getByText('did not let this page copy, because it was loaded without TLS.')
+      .waitFor();
     await elsewhere.getByText('Not copied yet').waitFor();
     await elsewhere.getByRole('button', { name: 'Reveal' }).click();
     await elsewhere.locator('code.digits').selectText();

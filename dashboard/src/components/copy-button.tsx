@@ -1,4 +1,4 @@
-/** Copies a text and says so, to the eye and to screen readers. */
+/** Button that copies a text and confirms it, also to screen readers. */
 import { useEffect, useState } from 'preact/hooks';
 
 const SHOWN_MS = 4000;
@@ -6,7 +6,7 @@ const SHOWN_MS = 4000;
 export interface CopyButtonProps {
   readonly text: string;
   readonly label: string;
-  /** What is copied, for the announcement: "Key". */
+  /** Name of the text in the announcement, such as "Key". */
   readonly what: string;
   readonly className?: string;
   onCopied?(): void;
@@ -31,7 +31,7 @@ export function CopyButton({ text, label, what, className, onCopied }: CopyButto
   };
   const said = {
     copied: `${what} copied to the clipboard.`,
-    refused: `The browser did not let this page copy${isSecureContext ? '' : ', as it came without TLS'}. Select the ${what.toLowerCase()} where it is shown, and copy it by hand.`,
+    refused: `The browser did not let this page copy${isSecureContext ? '' : ', because it was loaded without TLS'}. Select the ${what.charAt(0).toLowerCase()}${what.slice(1)} where it is shown, and copy it by hand.`,
   };
   return (
     <>

@@ -1,4 +1,4 @@
-/** Many numbers in little room: regions that scroll within themselves, and tables in them. */
+/** Scrolling regions, and tables of numbers in them. */
 import type { ComponentChildren } from 'preact';
 
 export interface ScrollRegionProps {
@@ -8,7 +8,7 @@ export interface ScrollRegionProps {
 
 export function ScrollRegion({ label, children }: ScrollRegionProps) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard
     <section class="scroll" aria-label={label} tabIndex={0}>
       {children}
     </section>
@@ -21,7 +21,7 @@ export interface DataTableProps {
   readonly rows: readonly (readonly (string | number)[])[];
 }
 
-/** A plain table of numbers; the first column heads its row. It scrolls within itself. */
+/** A table of numbers in a scrolling region. The first column has the row headings. */
 export function DataTable({ caption, head, rows }: DataTableProps) {
   return (
     <ScrollRegion label={caption}>

@@ -1,6 +1,6 @@
 /**
- * For buttons whose call counts against the quota: the second click of a double click would make another
- * one, and throw away what the first has brought.
+ * Ignores the second click of a double click. For buttons whose call counts against the quota: a second call would
+ * discard the result of the first.
  */
 export function ignoreDoubleClick(event: MouseEvent): void {
   if (event.detail > 1) event.preventDefault();

@@ -1,13 +1,13 @@
-/** A drawing with its caption and, folded away, the numbers it is made of. */
+/** A drawing with its caption and, collapsed, its numbers. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 
 export interface FigureProps {
   readonly title: string;
-  /** The heading's level: `h2` where the figure is a section of its own. */
+  /** Level of the heading: `h2` if the figure is a section of its own. */
   readonly heading?: 'h2' | 'h3';
   readonly caption?: ComponentChildren;
-  /** The numbers as a table, made when it is opened. */
+  /** Returns the numbers as a table; called when the reader opens it. */
   readonly table?: (() => ComponentChildren) | undefined;
   readonly children: ComponentChildren;
 }
@@ -27,7 +27,7 @@ export function Figure({ title, heading: Heading = 'h3', caption, table, childre
   );
 }
 
-/** `<details>` whose content is made only while it is open. */
+/** `<details>` that renders its content only while it is open. */
 export function Unfold({ summary, children }: { summary: string; children(): ComponentChildren }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -38,7 +38,7 @@ export function Unfold({ summary, children }: { summary: string; children(): Com
   );
 }
 
-/** The width an element has at the moment, in pixels; 0 before it is laid out. */
+/** Returns a ref and the current width of its element in pixels; 0 before layout. */
 export function useWidth<E extends HTMLElement>() {
   const ref = useRef<E>(null);
   const [width, setWidth] = useState(0);

@@ -1,4 +1,4 @@
-/** An error in words that help, and what to do next. */
+/** Explains an error, and offers what to do next. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import {
   PhmApiError,
@@ -15,15 +15,15 @@ import { useSession } from '../session.tsx';
 interface Words {
   readonly title: string;
   readonly text: string;
-  /** Seconds after which trying again can help; undefined when it cannot or need not wait. */
+  /** Seconds until a retry can help; undefined if it cannot help or need not wait. */
   readonly waitSeconds?: number | null;
   readonly canRetry: boolean;
 }
 
-/** Beyond this a countdown is no use: the moment itself is shown. */
+/** Longest countdown of the retry button. If the wait is longer, there is no button. */
 const LONGEST_COUNTDOWN_SECONDS = 3600;
 
-/** After a refusal the SDK sends nothing for a while: a call for which that is too long fails at once. */
+/** Words for a call that was not sent: after a refusal the SDK waits, and a call that cannot wait that long fails. */
 const NOT_SENT: Words = {
   title: 'Too many requests in a short time',
   text: 'The service refused an earlier request because of a rate limit, so this page did not send this one. Try again in a moment.',
@@ -43,7 +43,7 @@ export function wordsFor(error: unknown): Words {
   if (error instanceof PhmConnectionError) {
     return {
       title: 'The server does not answer',
-      text: 'It may be stopped or restarting, or the network may be down. What this page shows is still here. Try again when the server is back.',
+      text: 'It may be stopped or restarting, or the network may be down. This page keeps what it shows. Try again when the server is back.',
       canRetry: true,
     };
   }
@@ -61,15 +61,15 @@ export function wordsFor(error: unknown): Words {
   };
 }
 
-/** Texts for people, where those of the service are for programs: about headers and fields. */
+/** Texts for readers, in place of those of the service that explain headers and fields to programs. */
 const HELP: Readonly<Record<string, string>> = {
   rate_limited:
     'This API key sent more requests than its plan allows, or your address sent too many without a valid API key. The service counted nothing against the quota.',
   entropy_unavailable:
     'An entropy source delivers nothing, or a generator failed a test. The service released no key and counted nothing. If the error persists, see Status and tell the operator.',
   ledger_unavailable:
-    'The database cannot record or look up what this needs. The service released no key. If the error persists, see Status and tell the operator.',
-  overloaded: 'More work is waiting than the service queues. The service counted nothing.',
+    'The database cannot serve this request. The service released no key. If the error persists, see Status and tell the operator.',
+  overloaded: 'The queues of the service are full. The service counted nothing.',
 };
 
 function apiWords(error: PhmApiError): Words {
@@ -90,15 +90,15 @@ function quotaText(waitSeconds: number | null): string {
     waitSeconds === null
       ? 'with the next calendar month (UTC)'
       : `on ${dateTime(Date.now() + waitSeconds * 1000)} (in ${duration(waitSeconds)})`;
-  return `The full quota is back ${when}. An operator can move the account to a larger plan at any time. Usage and Evidence are not metered and still work.`;
+  return `The quota resets ${when}. An operator can move the account to a larger plan at any time. Usage and Evidence are not metered and still work.`;
 }
 
 export interface NoticeProps {
   readonly error: unknown;
   readonly retry?: (() => void) | undefined;
-  /** What the failed call may have left behind, if that is worth saying. */
+  /** Possible effects of the failed call, if any need saying. */
   readonly aftermath?: string | undefined;
-  /** What the failed call has left as it was, if that is worth saying. */
+  /** What the failed call did not change, if that needs saying. */
   readonly unchanged?: string | undefined;
 }
 
@@ -106,7 +106,7 @@ export function Notice({ error, retry, aftermath, unchanged }: NoticeProps) {
   const { title, text, waitSeconds, canRetry } = wordsFor(error);
   const isUncertain = error instanceof PhmError && error.outcomeUnknown;
   const box = useRef<HTMLDivElement>(null);
-  /** A button that was pressed here goes with the notice: the focus needs another place. */
+  /** The pressed button disappears with the notice, so the focus must move. */
   useLayoutEffect(() => {
     const shown = box.current;
     return () => {
@@ -124,7 +124,7 @@ export function Notice({ error, retry, aftermath, unchanged }: NoticeProps) {
       <Actions error={error} retry={canRetry ? retry : undefined} waitSeconds={waitSeconds ?? 0} />
       {error instanceof PhmApiError && error.requestId && (
         <p class="note">
-          Request id <code>{error.requestId}</code>
+          Request ID <code>{error.requestId}</code>
         </p>
       )}
     </div>

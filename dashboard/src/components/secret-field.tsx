@@ -1,6 +1,6 @@
 /**
- * A text field for something secret: masked, and shown on demand. It is no password field, because
- * browsers offer to save those.
+ * A text field for a secret: masked, and shown on demand. It is not a password field, because browsers offer to save
+ * passwords.
  */
 import { useId, useState } from 'preact/hooks';
 

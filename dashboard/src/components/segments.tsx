@@ -1,4 +1,4 @@
-/** One of a few choices, side by side: radio buttons that look like one control. */
+/** Radio buttons, side by side, that look like one control. */
 import { useId } from 'preact/hooks';
 
 export interface SegmentsProps<T extends string | number> {

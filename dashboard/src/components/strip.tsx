@@ -1,18 +1,18 @@
-/** Values on a line, as strokes: how they lie within a range, at one glance. */
+/** Draws values as strokes on a line, to show their spread within a range. */
 
 export interface StripProps {
   readonly values: readonly number[];
   readonly range?: readonly [number, number];
-  /** Drawn as ground: where values are expected. */
+  /** Interval in which values are expected, shaded. */
   readonly band?: readonly [number, number] | undefined;
-  /** Values that stand out, in another colour and taller. */
+  /** True for values that are drawn taller, in another colour. */
   isOdd?(value: number): boolean;
 }
 
 const WIDTH = 200;
 const HEIGHT = 18;
 
-/** Decoration beside its numbers: hidden from screen readers. */
+/** Hidden from screen readers, because the numbers stand beside it. */
 export function Strip({ values, range = [0, 1], band, isOdd = () => false }: StripProps) {
   const [low, high] = range;
   const x = (value: number) =>

@@ -1,4 +1,4 @@
-/** A few figures, large, each with its name and what it means. */
+/** Large figures, each with a name and a note. */
 
 export interface Tile {
   readonly label: string;
@@ -8,7 +8,7 @@ export interface Tile {
 
 export interface TilesProps {
   readonly tiles: readonly Tile[];
-  /** Smaller, in one row where there is room: words rather than figures. */
+  /** True for smaller tiles, in one row if there is room: for words rather than figures. */
   readonly isCompact?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Custody of the generated key. It lives above the views, in memory alone: changing the view does not drop a
- * key that has no copy, or one that is on its way. Nothing drops such a key before the reader has agreed.
+ * Custody of the generated key. It lives above the views, in memory only: a change of view drops neither a key
+ * without a copy nor a call in progress. Only the reader's consent does.
  */
 import { type ComponentChildren, createContext } from 'preact';
 import { useCallback, useContext, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
@@ -9,7 +9,7 @@ import { useSession } from '../session.tsx';
 import { type Order, toRequest } from './form.tsx';
 import { LossDialog } from './loss-dialog.tsx';
 
-/** A key with what only this page knows of it. */
+/** A generated key, with its order and its round-trip time. */
 export interface Made {
   readonly answer: GeneratedKey;
   readonly order: Order;
@@ -18,26 +18,26 @@ export interface Made {
 
 interface State {
   readonly made: Made | undefined;
-  /** Whether the key was copied or downloaded. */
+  /** True if the key was copied or downloaded. */
   readonly hasCopy: boolean;
   readonly isWorking: boolean;
   readonly error: unknown;
 }
 
 export interface Custody extends State {
-  /** Generates a key, which replaces the one before when it has arrived. Asks first if that one has no copy. */
+  /** Generates a key, which replaces the current one on arrival. Asks first if the current one has no copy. */
   generate(order: Order): void;
-  /** Notes a copy of the key with this id. The clipboard may answer when another key is shown. */
+  /** Notes a copy of the key with this ID. The clipboard may answer after another key has arrived. */
   noteCopy(id: string): void;
   /** Drops the key. Asks first if it has no copy. */
   forget(): void;
-  /** Drops the API key with everything made under it. Asks first if a key would be lost. */
+  /** Drops the API key and everything generated under it. Asks first if a key would be lost. */
   forgetApiKey(): void;
-  /** Drops what the view need not keep: a key that has a copy, and an error that was read. */
+  /** Drops the key if it has a copy, and the error. */
   leaveView(): void;
 }
 
-/** What the reader wants to do, as the question names it. */
+/** The reader's action that would lose a key. */
 export type Loss = 'replace' | 'forget' | 'forget-api-key';
 
 interface Question {
@@ -74,7 +74,7 @@ export function CustodyProvider({ children }: { children: ComponentChildren }) {
       forget: () =>
         ask('forget', isUncopied, () => {
           setState((before) => (idOf(before) === id ? { ...before, made: undefined } : before));
-          // The button that was pressed goes with the key: the focus needs another place.
+          // The pressed button disappears with the key, so the focus must move.
           document.querySelector<HTMLElement>('h1')?.focus();
         }),
       forgetApiKey: () =>
@@ -115,7 +115,7 @@ export function CustodyProvider({ children }: { children: ComponentChildren }) {
   );
 }
 
-/** One generate call at a time. What was there before stays until the answer has come. */
+/** Makes one generate call at a time. The current key stays until the new one arrives. */
 function useGeneration() {
   const { call } = useSession();
   const [state, setState] = useState(EMPTY);
@@ -155,7 +155,7 @@ function withoutCopied(state: State): State {
   return { ...state, made, error: undefined };
 }
 
-/** The browser asks before the page is left, in words of its own. */
+/** Makes the browser ask, in its own words, before the reader leaves the page. */
 function useUnloadQuestion(isAtRisk: boolean): void {
   useLayoutEffect(() => {
     if (!isAtRisk) return undefined;

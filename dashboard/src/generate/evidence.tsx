@@ -1,4 +1,4 @@
-/** What came with the key: figures of its making, and what the tests found. */
+/** Details of the generated key, and the results of its tests. */
 import type { GeneratedKey, NistReport } from '../api.ts';
 import { Figure } from '../components/figure.tsx';
 import { type Tile, Tiles } from '../components/tiles.tsx';
@@ -16,7 +16,7 @@ export function Evidence({ made }: { made: Made }) {
     <>
       <section class="panel" aria-labelledby="made-title">
         <header class="row">
-          <h2 id="made-title">How it was made</h2>
+          <h2 id="made-title">How it was generated</h2>
           <p class="note">
             {timeOfDay(answer.timestamp)} on {date(answer.timestamp)}, your local time
           </p>
@@ -34,16 +34,16 @@ function tilesOf({ answer, order, roundTripMs }: Made): Tile[] {
     {
       label: 'Strength',
       value: `${answer.security_strength_bits} bits`,
-      note: 'the length of the key, or the strength of the generator if that is less',
+      note: 'the length of the key, or the strength of the generator if that is lower',
     },
     {
       label: 'Entropy credited',
       value: `${answer.entropy_bits.toFixed(2)} bits`,
-      note: 'the sources’ credit times the bound of a screen for defects; a bound below 1 is no loss of entropy',
+      note: 'the credit of the sources times the bound of a screen for defects; a bound below 1 is no loss of entropy',
     },
     { label: 'Source', value: answer.source, note: sourceNote(answer) },
     quantumTile(answer),
-    { label: 'Modulation', value: order.modulation, note: 'neither adds nor takes strength' },
+    { label: 'Modulation', value: order.modulation, note: 'neither adds nor removes strength' },
     {
       label: 'Latency',
       value: milliseconds(answer.latency_ms),
@@ -53,15 +53,15 @@ function tilesOf({ answer, order, roundTripMs }: Made): Tile[] {
 }
 
 function sourceNote({ source }: GeneratedKey): string {
-  if (source === 'os') return 'the operating system’s generator, and no other source';
+  if (source === 'os') return 'the operating system’s generator only';
   const origin = source === 'quantum-simulator' ? 'a pseudorandom imitation, ' : '';
   return `${origin}mixed with the operating system’s generator`;
 }
 
 function quantumTile({ quantum_hardware: isQuantum, entropy_job_id: job }: GeneratedKey): Tile {
-  const jobText = job === null ? 'no job id' : `job ${job}`;
+  const jobText = job === null ? 'no job ID' : `job ${job}`;
   return isQuantum
-    ? { label: 'Quantum hardware', value: 'yes', note: `on its provider’s word, ${jobText}` }
+    ? { label: 'Quantum hardware', value: 'yes', note: `according to the provider, ${jobText}` }
     : {
         label: 'Quantum hardware',
         value: 'no',
@@ -74,8 +74,8 @@ function Untested() {
     <section class="panel plain" aria-labelledby="untested-title">
       <h2 id="untested-title">Not tested</h2>
       <p>
-        You did not ask for the statistical tests. They make no key stronger: tested keys are made
-        in the same way.
+        You did not ask for the statistical tests. They make no key stronger: tested keys are
+        generated in the same way.
       </p>
     </section>
   );
@@ -90,7 +90,7 @@ function Tested({ answer, report }: { answer: GeneratedKey; report: NistReport }
         <Figure
           heading="h2"
           title={`${values.length} p-values of the generator’s output, sorted, against an even spread`}
-          caption="A sound source gives p-values spread evenly from 0 to 1: points along the line. Of independent values 99 in 100 would lie within the band; these overlap in what they measure, and wander further."
+          caption="A sound source spreads its p-values evenly from 0 to 1: the points follow the line. Of independent values, 99 in 100 would lie within the band. The tests overlap in what they measure, so these p-values stray further."
           table={() => pValueTable(values)}
         >
           <PValuePlot values={values} alpha={report.alpha} />

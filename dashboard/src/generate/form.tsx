@@ -1,4 +1,4 @@
-/** What to make: length, modulation, entropy source, validation. */
+/** The form for a new key: length, modulation, entropy source, validation. */
 import { useId } from 'preact/hooks';
 import type { GenerateRequest } from '../api.ts';
 import { ignoreDoubleClick } from '../components/double-click.ts';
@@ -9,7 +9,7 @@ import { offeredSources, sourceText } from '../source-names.ts';
 export interface Order {
   readonly level: GenerateRequest['security_level'];
   readonly modulation: NonNullable<GenerateRequest['modulation_type']>;
-  /** Empty: the server's default. */
+  /** Name of the source; empty for the server's default. */
   readonly source: string;
   readonly isValidated: boolean;
 }
@@ -43,7 +43,7 @@ export function toRequest({ level, modulation, source, isValidated }: Order): Ge
 export interface GenerateFormProps {
   readonly order: Order;
   readonly isWorking: boolean;
-  /** What has become of the last order, for the eye while it is under way and for screen readers. */
+  /** Progress of the last order. It is visible while the call is in progress; screen readers always get it. */
   readonly status: string;
   onChange(order: Order): void;
   onSubmit(): void;
@@ -109,7 +109,7 @@ function SourceField({ order, onChange }: Pick<GenerateFormProps, 'order' | 'onC
   const chosen = sources.find(({ name }) => name === order.source);
   const note =
     order.source === ''
-      ? 'It is mixed in. The operating system’s source always takes part.'
+      ? 'Mixed with the operating system’s source, which every key uses.'
       : sourceText(order.source);
   return (
     <div class="field">
@@ -129,7 +129,7 @@ function SourceField({ order, onChange }: Pick<GenerateFormProps, 'order' | 'onC
       </select>
       <p class="note" id={`${id}-note`}>
         {chosen && !chosen.isReady
-          ? 'It delivers nothing at the moment, so the service will refuse the request.'
+          ? 'This source delivers nothing now: the service will refuse the request.'
           : note}
       </p>
     </div>

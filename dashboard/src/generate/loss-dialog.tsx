@@ -1,20 +1,20 @@
-/** The question before a key is lost. The answer that loses nothing has the focus. */
+/** Asks before a key is lost. The answer that loses nothing has the focus. */
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Loss } from './custody.tsx';
 
 export interface LossDialogProps {
   readonly loss: Loss;
-  /** Whether a key without a copy is shown. */
+  /** True if the page shows a key without a copy. */
   readonly isUncopied: boolean;
-  /** Whether a key is on its way. */
+  /** True if a generate call is in progress. */
   readonly isWorking: boolean;
   onAnswer(isAgreed: boolean): void;
 }
 
 const TITLES: Readonly<Record<Loss, string>> = {
-  replace: 'Replace a key that has no copy?',
-  forget: 'Forget a key that has no copy?',
-  'forget-api-key': 'Forget the API key, and a key with it?',
+  replace: 'Replace a key without a copy?',
+  forget: 'Forget a key without a copy?',
+  'forget-api-key': 'Forget the API key and the generated key?',
 };
 
 const AGREEMENTS: Readonly<Record<Loss, string>> = {
@@ -25,14 +25,14 @@ const AGREEMENTS: Readonly<Record<Loss, string>> = {
 
 const CONSEQUENCES: Readonly<Record<Loss, string>> = {
   replace:
-    'The new key replaces it when it arrives, and nothing brings it back. If no key arrives, it stays.',
-  forget: 'Nothing brings it back.',
-  'forget-api-key': 'It is forgotten together with the API key. Nothing brings it back.',
+    'The new key replaces it on arrival, and you cannot get it back. If no key arrives, this one stays.',
+  forget: 'You cannot get it back.',
+  'forget-api-key': 'The page forgets it together with the API key. You cannot get it back.',
 };
 
 function situation(isUncopied: boolean, isWorking: boolean): string {
   if (isUncopied) return 'You have neither copied nor downloaded the key on this page.';
-  return isWorking ? 'A key is on its way to this page.' : 'By now, no key without a copy is left.';
+  return isWorking ? 'The service is generating a key.' : 'No key without a copy is left.';
 }
 
 export function LossDialog({ loss, isUncopied, isWorking, onAnswer }: LossDialogProps) {
@@ -40,14 +40,14 @@ export function LossDialog({ loss, isUncopied, isWorking, onAnswer }: LossDialog
   const box = useRef<HTMLDialogElement>(null);
   const isAnswered = useRef(false);
   useLayoutEffect(() => box.current?.showModal(), []);
-  /** Closing gives the focus back to the button that led here, before the answer moves it on. */
+  /** Closes first: this returns the focus to the button that opened the dialog, before the answer moves it. */
   const answer = (isAgreed: boolean) => {
     if (isAnswered.current) return;
     isAnswered.current = true;
     box.current?.close();
     onAnswer(isAgreed);
   };
-  /** The second click of a double click on the button that led here is no answer. */
+  /** Ignores the second click of a double click on the button that opened the dialog. */
   const answerClick = (event: MouseEvent, isAgreed: boolean) => {
     if (event.detail <= 1) answer(isAgreed);
   };

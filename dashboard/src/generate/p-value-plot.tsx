@@ -1,4 +1,4 @@
-/** All p-values of the generator's output, sorted, against the even spread that a sound source gives. */
+/** Plots all p-values of the generator's output, sorted, against the even spread of a sound source. */
 import { useState } from 'preact/hooks';
 import type { NistReport } from '../api.ts';
 import { DataTable } from '../components/data-table.tsx';
@@ -11,7 +11,7 @@ export interface NamedPValue {
   readonly p: number;
 }
 
-/** Of every test that applies, smallest first. */
+/** Returns the p-values of every test that applies, smallest first. */
 export function carrierPValues(report: NistReport): NamedPValue[] {
   return report.tests
     .flatMap(({ name, labels, p_values }) =>
@@ -35,12 +35,12 @@ export function pValueTable(values: readonly NamedPValue[]) {
   );
 }
 
-/** The mean of the i-th smallest of n independent uniform values, i from 0. */
+/** Returns the mean of the i-th smallest of n independent uniform values, i from 0. */
 function expected(i: number, n: number): number {
   return (i + 1) / (n + 1);
 }
 
-/** Within this many standard deviations lie 99 in 100. */
+/** Number of standard deviations within which 99 in 100 values lie. */
 const BAND = 2.576;
 
 function bandHalfWidth(q: number, n: number): number {
@@ -65,7 +65,7 @@ export function PValuePlot({ values, alpha }: PValuePlotProps) {
   const x = (q: number) => MARGIN.left + q * innerWidth;
   const y = (p: number) => MARGIN.top + (1 - Math.min(1, Math.max(0, p))) * innerHeight;
   const below = values.filter(({ p }) => p < alpha).length;
-  const summary = `${n} p-values sorted from ${pValue(values[0]?.p ?? 0)} to ${pValue(values[n - 1]?.p ?? 1)}; ${below} of them below ${alpha} before correction, ${(n * alpha).toFixed(1)} to be expected; at most ${largestGap(values).toFixed(2)} away from an even spread.`;
+  const summary = `${n} p-values sorted from ${pValue(values[0]?.p ?? 0)} to ${pValue(values[n - 1]?.p ?? 1)}; ${below} of them below ${alpha} before correction, ${(n * alpha).toFixed(1)} expected; at most ${largestGap(values).toFixed(2)} from an even spread.`;
 
   const follow = (event: PointerEvent) => {
     const box = (event.currentTarget as Element).getBoundingClientRect();
@@ -110,7 +110,7 @@ export function PValuePlot({ values, alpha }: PValuePlotProps) {
       <p class="readout note">
         {pointed
           ? `${pointed.name}: p = ${pValue(pointed.p)}`
-          : `Before correction ${below} of ${n} p-values are below ${alpha}; ${(n * alpha).toFixed(1)} are to be expected.`}
+          : `Before correction, ${below} of ${n} p-values are below ${alpha}; ${(n * alpha).toFixed(1)} are expected.`}
       </p>
     </div>
   );
@@ -125,7 +125,7 @@ function bandPath(n: number, x: Scale, y: Scale): string {
   return `M${steps.map(edge(1)).join('L')}L${steps.toReversed().map(edge(-1)).join('L')}Z`;
 }
 
-/** Strokes without length; their round ends are the dots. */
+/** Returns a path of strokes without length, whose round ends are the dots. */
 function dotsPath(
   values: readonly NamedPValue[],
   alpha: number,

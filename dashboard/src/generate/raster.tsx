@@ -1,6 +1,6 @@
-/** The bits of a key as squares, a one filled, most significant bit first. */
+/** Draws the bits of a key as squares, most significant bit first; a one is filled. */
 
-/** Squares in a row: four words of eight bits. */
+/** Squares per row: four bytes. */
 const COLUMNS = 32;
 const STEP = 10;
 const SIDE = 8;

@@ -1,6 +1,6 @@
 /**
- * The key itself: shown once, and masked until the reader reveals it. The raster of its bits is the key in
- * another form, so it is shown only while the key is.
+ * Shows the key once, masked until the reader reveals it. The raster of its bits is the key in another form, so it
+ * appears only while the key is revealed.
  */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { CopyButton } from '../components/copy-button.tsx';
@@ -8,11 +8,11 @@ import { saveJson } from '../download.ts';
 import { type Made, useCustody } from './custody.tsx';
 import { BitRaster } from './raster.tsx';
 
-/** In groups of eight digits, so that lines break where an eye can follow. */
+/** Groups of eight digits, so that lines break between groups. */
 const GROUP = /.{8}/g;
 
 /**
- * The focus moves from the button that made the key to the key, unless the reader has moved it elsewhere. The
+ * Moves the focus from the button that generated the key to the key, unless the reader has moved it elsewhere. The
  * page does not scroll under a pointer.
  */
 function takeFocus(heading: HTMLElement | null): void {
@@ -23,7 +23,7 @@ function takeFocus(heading: HTMLElement | null): void {
   }
 }
 
-/** Notes a copy made by hand: the whole key is in what the reader selected. */
+/** True if the reader's selection contains the whole key. */
 function isCopiedByHand(key: string): boolean {
   return String(getSelection()).replaceAll(/\s/g, '').includes(key);
 }
@@ -102,14 +102,14 @@ export function SecretKey({ made }: { made: Made }) {
         {hasCopy
           ? 'This page forgets it when you generate another or leave this view.'
           : 'This page keeps it until you have a copy, and asks before it drops it.'}{' '}
-        Copying hides it. Other programs can read the clipboard.
+        Copying also hides it. Other programs can read the clipboard.
       </p>
       <dl class="ids">
         <div>
-          <dt>Key id</dt>
+          <dt>Key ID</dt>
           <dd>
             <code>{id}</code>
-            <CopyButton text={id} label="Copy id" what="Key id" className="link" />
+            <CopyButton text={id} label="Copy ID" what="Key ID" className="link" />
           </dd>
         </div>
         <div>

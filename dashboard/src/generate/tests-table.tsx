@@ -1,4 +1,4 @@
-/** The tests of each stream, in groups; a test with several p-values opens to show each. */
+/** Tables of the tests of each stream, in groups. A test with several p-values expands to show each. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { NistReport } from '../api.ts';
@@ -19,9 +19,9 @@ export function TestTables({ report }: { report: NistReport }) {
         groups={groupByTest(tests, ({ name }) => name)}
         alpha={alpha}
       >
-        The 15 tests judge it before modulation. A p-value is the chance that a sound source gives a
-        sample at least as odd, by that one measure. A test with several p-values is judged by the
-        smallest, corrected for their number.
+        The 15 tests judge it before modulation. A p-value is the probability that a sound source
+        gives a sample at least this unusual by that one measure. A test with several p-values is
+        judged by the smallest, corrected for their number.
       </TestTable>
       {modulationTests.length > 0 && (
         <TestTable
@@ -30,8 +30,8 @@ export function TestTables({ report }: { report: NistReport }) {
           groups={[{ title: '', items: modulationTests }]}
           alpha={alpha}
         >
-          {MODULATION_TEXT.purpose} They enter the gate and do not count among the 15. By chance one
-          of them falls below 1&nbsp;% in about one sound sample of 25.
+          {MODULATION_TEXT.purpose} They enter the gate but are not among the 15. By chance, one of
+          them is below 1&nbsp;% in about one of 25 sound samples.
         </TestTable>
       )}
     </>
@@ -146,7 +146,7 @@ function TestRows({ test, alpha }: { test: Test; alpha: number }) {
 
 function Result({ test }: { test: Test }) {
   if (!test.applicable) {
-    return <span class="state">does not apply</span>;
+    return <span class="state">not applicable</span>;
   }
   return test.passed ? (
     <span class="state good">

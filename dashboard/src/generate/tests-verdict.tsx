@@ -1,11 +1,11 @@
-/** What the tests found: counts and gate first, what they do not prove, and last the labels that the API gives them. */
+/** Results of the tests: counts and gate, what they do not prove, and last the labels of the API. */
 import type { GeneratedKey, NistReport } from '../api.ts';
 import { type Tile, Tiles } from '../components/tiles.tsx';
 import { saveJson } from '../download.ts';
 import { count, pValue } from '../format.ts';
 import { testText } from '../tests.ts';
 
-/** Tests of the modulation in the gate of a modulated key. */
+/** Number of modulation tests in the gate of a modulated key. */
 const MODULATION_TESTS = 4;
 
 interface TestsVerdictProps {
@@ -31,20 +31,20 @@ export function TestsVerdict({ answer, report }: TestsVerdictProps) {
       </p>
       {ofModulation.length === 0 && (
         <p>
-          This key has no modulation. So its {MODULATION_TESTS} tests were left out, and the gate
-          has {gate.tests} tests in place of {gate.tests + MODULATION_TESTS}.
+          This key has no modulation, so its {MODULATION_TESTS} tests were skipped and the gate has{' '}
+          {gate.tests} tests instead of {gate.tests + MODULATION_TESTS}.
         </p>
       )}
       <p>
-        <strong>What this does not prove:</strong> that the key cannot be guessed. A generator whose
-        seed is known passes all of these tests; they find gross defects.
+        <strong>What this does not prove:</strong> that the key cannot be guessed. A generator with
+        a known seed passes all of these tests. They find only gross defects.
         {gate.streams_judged > 1 && ' A first stream failed the gate, and no key was cut from it.'}
       </p>
     </section>
   );
 }
 
-/** In neutral words. A key that failed the gate is never released. */
+/** Summarises the tests in neutral words. The gate has always passed, because no other key is released. */
 export function testsText({ tests_passed: passed, total_tests: total }: NistReport): string {
   return `${passed} of ${total} tests passed, gate passed`;
 }
@@ -65,7 +65,7 @@ function gateTiles({ gate, tests, modulation_tests: modulationTests }: NistRepor
       note: 'p is their number times the smallest corrected p, at most 1',
     },
     {
-      label: 'Weakest of them',
+      label: 'Weakest test',
       value: testText(name).title,
       note: `corrected p ${pValue(weakestP)}, ${stream === 'modulated' ? 'after modulation' : 'generator’s output'}`,
     },
@@ -75,15 +75,15 @@ function gateTiles({ gate, tests, modulation_tests: modulationTests }: NistRepor
 function findingsText(passed: number, total: number): string {
   const skipped =
     total < 15
-      ? ' The two random excursions tests do not apply to this sample, as to more than one in three sound ones.'
+      ? ' The two random excursions tests do not apply to this sample, as with more than one in three sound samples.'
       : '';
   if (passed === total) return `No corrected p-value is below 1\u00a0%.${skipped}`;
   const below = total - passed;
   const words = below === 1 ? 'One corrected p-value is' : `${below} corrected p-values are`;
-  return `${words} below 1\u00a0%. That happens to about one sound sample in eight, and this key is no worse for it: do not choose keys by their test results.${skipped}`;
+  return `${words} below 1\u00a0%. That happens with about one in eight sound samples and makes this key no worse: do not choose keys by their test results.${skipped}`;
 }
 
-/** They restate the figures above and come together, whenever the tests ran. */
+/** Shows the labels of the API. They restate the figures above; an answer has all of them or none. */
 export function Labels({ answer }: { answer: GeneratedKey }) {
   const { nist_validation: validation, nist_score: score, nist_grade: grade } = answer;
   const tiles = [
@@ -96,8 +96,8 @@ export function Labels({ answer }: { answer: GeneratedKey }) {
     <section class="panel plain" aria-labelledby="labels-title">
       <h2 id="labels-title">Labels</h2>
       <p>
-        The interface of this service requires these labels. They restate the figures above and add
-        nothing. NIST certifies nothing by SP 800-22.
+        The API requires these labels. They restate the figures above and add nothing. NIST
+        certifies nothing by SP 800-22.
       </p>
       <Tiles tiles={tiles} isCompact={true} />
     </section>

@@ -1,4 +1,4 @@
-/** Generate: what to make, the key once, and what the tests found. */
+/** Generate: the form, the key, shown once, and the results of its tests. */
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { Notice } from '../components/notice.tsx';
 import { type Custody, useCustody } from './custody.tsx';
@@ -9,16 +9,16 @@ import { SecretKey } from './secret-key.tsx';
 import { testsText } from './tests-verdict.tsx';
 
 const AFTERMATH =
-  'The request may have arrived. If it did, it counts against the quota and its key is lost: the service never shows a key twice.';
+  'The service may have received the request. If so, it counts against the quota and its key is lost: the service never shows a key twice.';
 
-const UNCHANGED = 'The key below is the one from before. It has not changed.';
+const UNCHANGED = 'The key below is the previous one. It has not changed.';
 
 function statusText({ made, isWorking, error }: Custody): string {
   if (isWorking) return 'Generating a key…';
   if (!made || error !== undefined) return '';
   const { nist_report: report } = made.answer;
   const tests = report ? ` ${testsText(report)}.` : '';
-  return `The key is ready, and hidden.${tests}`;
+  return `The key is ready and hidden.${tests}`;
 }
 
 export function GenerateView() {

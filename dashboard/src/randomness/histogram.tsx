@@ -1,4 +1,4 @@
-/** p-values of one row, or of all that judge the generator, counted in ten bins, against the even spread of a sound source. */
+/** Histogram of the p-values of one row, or of all rows that judge the generator, against an even spread. */
 import { useId } from 'preact/hooks';
 import type { Randomness, RandomnessRow } from '../api.ts';
 import { DataTable } from '../components/data-table.tsx';
@@ -14,14 +14,14 @@ import {
   testTitle,
 } from './second-level.ts';
 
-/** Within this many standard deviations lie 99 in 100 counts. */
+/** Number of standard deviations within which 99 in 100 counts lie. */
 const BAND = 2.576;
 const HEIGHT = 220;
 const MARGIN = { left: 44, right: 8, top: 12, bottom: 36 };
 
 export interface HistogramPanelProps {
   readonly randomness: Randomness;
-  /** Id of a row; empty for all of the generator's output together. */
+  /** ID of a row; empty for all rows of the generator's output together. */
   readonly chosen: string;
   onChoose(id: string): void;
 }
@@ -36,7 +36,7 @@ export function HistogramPanel({ randomness, chosen, onChoose }: HistogramPanelP
   return (
     <section class="panel" id="histogram" aria-labelledby="histogram-title">
       <header class="row">
-        <h2 id="histogram-title">How the p-values spread</h2>
+        <h2 id="histogram-title">Distribution of the p-values</h2>
         <RowSelect rows={rows} chosen={row ? chosen : ''} onChoose={onChoose} />
       </header>
       <Figure
@@ -57,15 +57,15 @@ export function HistogramPanel({ randomness, chosen, onChoose }: HistogramPanelP
 }
 
 const ALL_CAPTION =
-  'The line is an even spread. Rows of the modulation are left out. There is no band: rows overlap in what they measure, and some tests’ p-values are only nearly uniform.';
+  'The line marks an even spread. The rows of the modulation are left out. There is no band, because rows overlap in what they measure and some p-values are only nearly uniform.';
 
 function rowCaption(row: RandomnessRow): string {
-  const spread = 'The line is an even spread; a count lies within the band 99 times in 100.';
+  const spread = 'The line marks an even spread. A count lies within the band 99 times in 100.';
   const band = row.stream === 'modulated' ? `${MODULATION_TEXT.purpose} ${spread}` : spread;
   if (row.uniformity_p === null || row.proportion === null) {
     return `${band} ${row.samples} samples: too few to judge.`;
   }
-  return `${band} Uniformity: P-value_T = ${pValue(row.uniformity_p)}, odd below 0.0001. ${percent(row.proportion)} of ${row.samples} samples have p ≥ 0.01.`;
+  return `${band} Uniformity: P-value_T = ${pValue(row.uniformity_p)}, not uniform below 0.0001. ${percent(row.proportion)} of ${row.samples} samples have p ≥ 0.01.`;
 }
 
 interface RowSelectProps {
@@ -113,7 +113,7 @@ function Histogram({ counts, hasBand, title }: HistogramProps) {
   const x = (value: number) => MARGIN.left + value * innerWidth;
   const y = (value: number) => MARGIN.top + (1 - Math.max(0, value) / top) * innerHeight;
   const odd = counts.filter((value) => Math.abs(value - expected) > half).length;
-  const summary = `${title}: ${count(total)} p-values in ten bins, from ${count(Math.min(...counts))} to ${count(Math.max(...counts))} in a bin, ${expected.toFixed(1)} expected${hasBand ? `; ${odd} bins outside of the band` : ''}.`;
+  const summary = `${title}: ${count(total)} p-values in ten bins, from ${count(Math.min(...counts))} to ${count(Math.max(...counts))} in a bin, ${expected.toFixed(1)} expected${hasBand ? `; ${odd} bins outside the band` : ''}.`;
   return (
     <div ref={ref} class="plot">
       {width > 0 && (

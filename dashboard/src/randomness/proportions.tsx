@@ -1,4 +1,4 @@
-/** The proportion of samples that pass, and the uniformity, of each test's rows. */
+/** Table of the tests: proportion of samples that pass, and uniformity, over the rows of each test. */
 import type { Randomness, RandomnessRow } from '../api.ts';
 import { DataTable } from '../components/data-table.tsx';
 import { Unfold } from '../components/figure.tsx';
@@ -29,12 +29,12 @@ export function ProportionsPanel({ randomness, onChoose }: ProportionsPanelProps
     <section class="panel" aria-labelledby="proportions-title">
       <h2 id="proportions-title">Test by test</h2>
       <p>
-        Each stroke is one row, of {rows.length}: {carrier} judge the generator’s output before
-        modulation, {rows.length - carrier} the modulation. Proportion: the share of keys with p ≥
-        0.01, drawn from {low.toFixed(2)} to 1, and shaded the interval in which §4.2.1 accepts it.{' '}
+        Each stroke is one of {rows.length} rows: {carrier} judge the generator’s output before
+        modulation, {rows.length - carrier} the modulation. Proportion is the share of keys with p ≥
+        0.01, drawn from {low.toFixed(2)} to 1. §4.2.1 accepts the shaded interval.{' '}
         <span class="wide">
-          Uniformity: P-value_T of the row’s p-values, drawn from 0 to 1, odd below{' '}
-          {UNIFORMITY_ALPHA} (§4.2.2).
+          Uniformity is P-value_T of the row’s p-values, drawn from 0 to 1. Below {UNIFORMITY_ALPHA}{' '}
+          they are not uniform (§4.2.2).
         </span>
       </p>
       <table class="tests" aria-labelledby="proportions-title">
@@ -74,7 +74,7 @@ export function ProportionsPanel({ randomness, onChoose }: ProportionsPanelProps
   );
 }
 
-/** The left end of all proportion strips, in whole hundredths, so that they can be compared. */
+/** Returns the common left end of all proportion strips, in whole hundredths. It makes them comparable. */
 function lowEnd(rows: readonly RandomnessRow[]): number {
   const values = rows.flatMap(({ proportion, proportion_min: min }) =>
     proportion === null || min === null ? [] : [proportion, min],
@@ -121,8 +121,7 @@ function TestRow({ rows, low, onChoose }: TestRowProps) {
               isOdd={(value) => value < min || value > max}
             />
             <span class="note">
-              {rows.length > 1 ? 'least ' : ''}
-              {smallest.toFixed(3)}
+              {rows.length > 1 ? 'min ' : ''} {smallest.toFixed(3)}
               <span class="wide">
                 {' '}
                 · {min.toFixed(3)} to {max === 1 ? 1 : max.toFixed(3)}
@@ -140,8 +139,7 @@ function TestRow({ rows, low, onChoose }: TestRowProps) {
           <div class="gauge">
             <Strip values={uniformities} isOdd={(value) => value < UNIFORMITY_ALPHA} />
             <span class="note">
-              {rows.length > 1 ? 'least ' : ''}
-              {pValue(Math.min(...uniformities))}
+              {rows.length > 1 ? 'min ' : ''} {pValue(Math.min(...uniformities))}
             </span>
           </div>
         )}

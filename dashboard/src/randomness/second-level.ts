@@ -1,32 +1,32 @@
-/** What this page works out of the second level's rows; statistics and verdicts are the service's. */
+/** Helpers for the rows of the second level. Statistics and verdicts come from the service. */
 import type { RandomnessRow } from '../api.ts';
 import { groupByTest, MODULATION_TEXT, type TestGroup, testText } from '../tests.ts';
 
-/** SP 800-22 §4.2.2: with fewer samples the second level says nothing. */
+/** Minimum number of samples for the second level (SP 800-22 §4.2.2). */
 export const MINIMUM_KEYS = 55;
 
-/** §4.2.2: below it the p-values of one row are called not uniform. */
+/** P-value_T below which the p-values of one row are not uniform (§4.2.2). */
 export const UNIFORMITY_ALPHA = 1e-4;
 
 const ALPHA = 0.01;
 
-/** Identifies a row within an answer. */
+/** Returns the ID of a row within an answer. */
 export function rowId({ stream, test, label }: RandomnessRow): string {
   return `${stream}/${test}/${label}`;
 }
 
-/** Tests after modulation say so; all others judge the generator's output. */
+/** Returns the title of a test. Tests after modulation say so; all others judge the generator's output. */
 export function testTitle({ stream, test }: Pick<RandomnessRow, 'stream' | 'test'>): string {
   const { title } = testText(test);
   return stream === 'modulated' ? `${title}, after modulation` : title;
 }
 
-/** Of a row: its test, and its label where the test has several. */
+/** Returns the title of a row: its test, and its label if the test has several. */
 export function rowTitle(row: RandomnessRow): string {
   return `${testTitle(row)} ${row.label}`.trim();
 }
 
-/** The rows that judge the generator. */
+/** Returns the rows that judge the generator. */
 export function carrierRows(rows: readonly RandomnessRow[]): readonly RandomnessRow[] {
   return rows.filter(({ stream }) => stream === 'carrier');
 }
@@ -34,7 +34,7 @@ export function carrierRows(rows: readonly RandomnessRow[]): readonly Randomness
 /** The rows of one test on one stream. */
 export type TestRows = readonly [RandomnessRow, ...RandomnessRow[]];
 
-/** The tests of the generator's output in their groups; those of the modulation come last. */
+/** Groups the tests of the generator's output. The tests of the modulation come last. */
 export function groupRows(rows: readonly RandomnessRow[]): TestGroup<TestRows>[] {
   const groups = groupByTest(byTest(carrierRows(rows)), ([{ test }]) => test);
   const modulated = byTest(rows.filter(({ stream }) => stream === 'modulated'));
@@ -49,13 +49,13 @@ function byTest(rows: readonly RandomnessRow[]): TestRows[] {
   );
 }
 
-/** Whether the proportion is outside of the interval of §4.2.1; false where it is not judged. */
+/** Reports whether the proportion is outside the interval of §4.2.1; false if it is not judged. */
 export function isOutside({ proportion, proportion_min, proportion_max }: RandomnessRow): boolean {
   if (proportion === null || proportion_min === null || proportion_max === null) return false;
   return proportion < proportion_min || proportion > proportion_max;
 }
 
-/** How many of the judged rows are outside of their interval, on average, when the source is sound. */
+/** Returns the mean number of judged rows that are outside their interval for a sound source. */
 export function expectedOutside(rows: readonly RandomnessRow[]): number {
   const bySamples = new Map<number, number>();
   let sum = 0;
@@ -68,7 +68,7 @@ export function expectedOutside(rows: readonly RandomnessRow[]): number {
   return sum;
 }
 
-/** Probability that of m samples, each failing with probability α, the share that passes leaves the interval. */
+/** Returns the probability that the share of passes of m samples, each failing with probability α, leaves the interval. */
 function outsideProbability(m: number, low: number, high: number): number {
   let within = 0;
   let failures = (1 - ALPHA) ** m;
@@ -80,7 +80,7 @@ function outsideProbability(m: number, low: number, high: number): number {
   return Math.max(0, 1 - within);
 }
 
-/** The histograms of rows, added up. */
+/** Adds up the histograms of rows. */
 export function pooledHistogram(rows: readonly RandomnessRow[]): number[] {
   return Array.from({ length: 10 }, (_, bin) =>
     rows.reduce((sum, { histogram }) => sum + (histogram[bin] ?? 0), 0),

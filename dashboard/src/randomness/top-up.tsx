@@ -1,4 +1,4 @@
-/** Generates validated keys for their p-values alone, when the reader asks for it, and drops their bytes unread. */
+/** Generates validated keys for their p-values alone, at the reader's request, and drops their bytes unread. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { PhmApiError } from '../api.ts';
 import { Notice } from '../components/notice.tsx';
@@ -22,7 +22,7 @@ export function TopUp({ missing, isNeeded, onDone }: TopUpProps) {
   const [error, setError] = useState<unknown>();
   const running = useRef<AbortController | undefined>(undefined);
   const place = useRef<HTMLElement>(null);
-  /** The button that is pressed goes: the focus stays in its place. */
+  /** Moves the focus to the section, because the pressed button disappears. */
   const keepFocus = () => {
     if (place.current?.contains(document.activeElement)) place.current.focus();
   };
@@ -85,14 +85,14 @@ export function TopUp({ missing, isNeeded, onDone }: TopUpProps) {
 interface OfferProps {
   readonly missing: number;
   readonly isNeeded: boolean;
-  /** What is left of the quota; undefined without one. */
+  /** Requests left of the quota; undefined without a quota. */
   readonly left: number | undefined;
   onAccept(): void;
 }
 
 function Offer({ missing, isNeeded, left, onAccept }: OfferProps) {
   if (left === 0) {
-    return <p class="note">The quota is used up. More keys have to wait for the next month.</p>;
+    return <p class="note">The quota is used up. You can generate more keys next month.</p>;
   }
   return (
     <div class="actions">
@@ -100,14 +100,14 @@ function Offer({ missing, isNeeded, left, onAccept }: OfferProps) {
         Generate {plural(missing, 'key')} now
       </button>
       <span class="note">
-        The page drops these keys unread. Each is one request of the quota
-        {left === undefined ? '' : `, of which ${count(left)} are left`}.
+        The page drops these keys unread. Each counts as one request
+        {left === undefined ? '' : `; ${count(left)} are left this month`}.
       </span>
     </div>
   );
 }
 
-/** Seconds to wait when that is all that is needed; throws the failure when it is not. */
+/** Returns the seconds to wait if a retry can help, otherwise throws the failure. */
 function waitFor(failure: unknown): number {
   const isPassing =
     failure instanceof PhmApiError &&

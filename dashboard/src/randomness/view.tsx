@@ -14,7 +14,7 @@ import { TopUp } from './top-up.tsx';
 
 const SPANS = [100, 300, 1000].map((value) => ({ value, label: String(value) }));
 
-/** Added where there are enough keys already. */
+/** Number of keys to add if there are enough already. */
 const MORE_KEYS = 50;
 
 export function EvidenceView() {
@@ -73,7 +73,7 @@ function judge({ rows }: Randomness) {
   return { judged, failed: judged.filter(({ verdict }) => verdict === 'fail').length };
 }
 
-/** As it is announced whenever it has changed. */
+/** Returns the verdict for screen readers. */
 function verdictText(randomness: Randomness): string {
   const { judged, failed } = judge(randomness);
   const { keys } = randomness;
@@ -96,27 +96,27 @@ function Verdict({ randomness, children }: VerdictProps) {
       <h2 id="second-title">{titleOf(keys, judged.length, failed)}</h2>
       {first && last && (
         <p class="note">
-          {plural(keys, 'validated key')}, made from {dateTime(first)} to {dateTime(last)}.
+          {plural(keys, 'validated key')}, generated from {dateTime(first)} to {dateTime(last)}.
         </p>
       )}
       {keys < MINIMUM_KEYS ? (
         <p>
           SP 800-22 §4.2 judges a source by the p-values of at least {MINIMUM_KEYS} samples.{' '}
-          {MINIMUM_KEYS - keys} more {MINIMUM_KEYS - keys === 1 ? 'is' : 'are'} missing. Keys whose
-          tests judged the stream after modulation, as earlier releases did, do not count.
+          {MINIMUM_KEYS - keys} more {MINIMUM_KEYS - keys === 1 ? 'is' : 'are'} needed. Keys of
+          earlier releases, whose tests judged the stream after modulation, do not count.
         </p>
       ) : (
         <p>
-          {outside} of {judged.length} rows are outside of the interval of §4.2.1;{' '}
-          {expectedOutside(judged).toFixed(1)} are to be expected of a sound source. The verdict is
+          {outside} of {judged.length} rows are outside the interval of §4.2.1;{' '}
+          {expectedOutside(judged).toFixed(1)} are expected of a sound source. The verdict is
           corrected for the number of rows.
           {judged.length < rows.length &&
             ` ${rows.length - judged.length} rows are not judged: their tests applied to fewer than ${MINIMUM_KEYS} of the keys.`}
         </p>
       )}
       <p>
-        <strong>What this does not prove:</strong> that keys cannot be guessed. It finds defects of
-        the generator too small for one sample to show; a generator whose seed is known passes.
+        <strong>What this does not prove:</strong> that keys cannot be guessed. Many keys show
+        defects that are too small for one sample. A generator with a known seed still passes.
       </p>
       {children}
     </section>

@@ -1,4 +1,4 @@
-/** One chart over time. The library that draws it is loaded when the first chart is shown. */
+/** A chart over time. The library that draws it is loaded with the first chart. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Unfold, useWidth } from '../components/figure.tsx';
@@ -9,7 +9,7 @@ import type { Plot } from './plot.ts';
 export interface ChartSpec {
   readonly lines: readonly string[];
   format(value: number): string;
-  /** The vertical range for the smallest and largest value. */
+  /** Returns the vertical range for the smallest and largest value. */
   range(low: number, high: number): [number, number];
   readonly isWarning?: boolean;
 }
@@ -19,9 +19,9 @@ export interface ChartProps {
   readonly caption: string;
   readonly summary: string;
   readonly spec: ChartSpec;
-  /** Minutes of a step. */
+  /** Length of a step in minutes. */
   readonly step: number;
-  /** Seconds since 1970, and for each line as many values. */
+  /** Start of each step, in seconds since 1970. Each line has as many values. */
   readonly times: readonly number[];
   readonly values: readonly (readonly (number | null)[])[];
   table(): ComponentChildren;
@@ -73,7 +73,7 @@ export function Chart({ title, caption, summary, spec, step, times, values, tabl
         </p>
       </header>
       <div ref={ref} class="canvas" role="img" aria-label={`${title}. ${summary}`} />
-      {isMissing && <p class="note">The drawing could not be loaded. The numbers are below.</p>}
+      {isMissing && <p class="note">The chart could not be loaded. The numbers are below.</p>}
       <figcaption class="note">{caption}</figcaption>
       <Unfold summary={`Numbers: ${title.toLowerCase()}`}>{table}</Unfold>
     </figure>

@@ -1,4 +1,4 @@
-/** uPlot, set up for this page: its colours, clock times, and gaps where there is no value. */
+/** Sets up uPlot for this page: colours, clock times, and gaps where values are missing. */
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { ChartSpec } from './chart.tsx';
@@ -11,12 +11,13 @@ export interface Plot {
 
 const HEIGHT = 180;
 const FONT = '12px system-ui, sans-serif';
-/** Lines are told apart by their dashes too: pixels drawn and left out. Styles have the same. */
+/** Dashes of each line, in pixels drawn and left out, because colour alone must not tell lines apart. The styles repeat
+ * them. */
 const DASHES = [[], [7, 3], [2, 3]];
-/** Charts that share the cursor. */
+/** Charts with this name share the cursor. */
 const SYNC = 'usage';
 
-/** Draws into `host`; `onPoint` is told the step that the pointer is at, or undefined. */
+/** Draws into `host`. Calls `onPoint` with the step under the pointer, or undefined. */
 export function drawPlot(
   host: HTMLElement,
   spec: ChartSpec,
@@ -72,7 +73,7 @@ export function drawPlot(
   };
 }
 
-/** A canvas knows no variables: the colour that one has at the moment. */
+/** Returns the current value of a colour variable, because a canvas cannot use variables. */
 function resolveColour(host: HTMLElement, name: string): string {
   const probe = document.createElement('span');
   probe.style.color = `var(${name})`;
@@ -86,7 +87,7 @@ function faint(colour: string): string {
   return `color-mix(in srgb, ${colour} 14%, transparent)`;
 }
 
-/** Values between two gaps, of which a line would show nothing. */
+/** Selects values between two gaps, which a line would not show. */
 const lonePoints: uPlot.Series.Points.Filter = (plot, series) => {
   const values = plot.data[series] ?? [];
   const isNone = (value: number | null | undefined) => value === null || value === undefined;
@@ -98,7 +99,7 @@ const lonePoints: uPlot.Series.Points.Filter = (plot, series) => {
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 
-/** Clock times within a day, dates beyond; at midnight the date. */
+/** Formats axis times: dates for steps from six hours on, else clock times with the date at midnight. */
 function timeWords(step: number): uPlot.Axis.DynamicValues {
   return (_plot, splits) =>
     splits.map((seconds) => {

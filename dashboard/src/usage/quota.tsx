@@ -1,10 +1,10 @@
-/** What the service last said about the month's quota and the rate limit. */
+/** The monthly quota and the rate limit, from the last answer of the service. */
 import type { Limit } from '../api.ts';
 import { count, dateTime, duration } from '../format.ts';
 import { useNow } from '../load.ts';
 import { useSession } from '../session.tsx';
 
-/** From this share on the bar warns. */
+/** Share of the quota from which the bar warns. */
 const NEARLY_USED = 0.9;
 
 export function Quota() {
@@ -14,7 +14,7 @@ export function Quota() {
   const { quota, rate, at } = limits;
   return (
     <section class="panel" aria-labelledby="quota-title">
-      <h2 id="quota-title">Quota of the month</h2>
+      <h2 id="quota-title">Monthly quota</h2>
       {quota ? (
         <Meter limit={quota} resetAt={at + quota.resetSeconds * 1000} now={now} />
       ) : (
@@ -23,18 +23,18 @@ export function Quota() {
         </p>
       )}
       <p class="note">
-        Generated keys and validations count when they succeed; metrics, evidence and status never
-        do. {rate && rateWords(rate)}
+        Generated keys and verdicts count. Metrics, evidence and status never do.{' '}
+        {rate && rateWords(rate)}
       </p>
     </section>
   );
 }
 
 function rateWords({ limit, remaining }: Limit): string {
-  return `Bursts of up to ${count(limit)} calls; ${count(remaining)} were left after the last one.`;
+  return `Bursts may have up to ${count(limit)} calls; ${count(remaining)} were left after the last call.`;
 }
 
-/** Browsers draw a `<meter>` each in their own way: the one for screen readers is unseen. */
+/** The `<meter>` is only for screen readers, because each browser draws it differently. */
 function Meter({ limit, resetAt, now }: { limit: Limit; resetAt: number; now: number }) {
   const used = limit.limit - limit.remaining;
   const share = limit.limit === 0 ? 1 : used / limit.limit;
@@ -56,7 +56,7 @@ function Meter({ limit, resetAt, now }: { limit: Limit; resetAt: number; now: nu
       <p class="quota-ends">
         <span>{count(used)} used</span>
         <span>
-          full again on {dateTime(resetAt)} (in {duration((resetAt - now) / 1000)})
+          resets on {dateTime(resetAt)} (in {duration((resetAt - now) / 1000)})
         </span>
       </p>
       {limit.remaining === 0 && (

@@ -14,14 +14,14 @@ interface SeriesChart {
 const CHARTS: readonly SeriesChart[] = [
   {
     title: 'Keys per second',
-    caption: 'Generated keys, over the length of each step.',
+    caption: 'Generated keys, averaged over each step.',
     spec: { lines: ['keys/s'], format: rate, range: (_low, high) => [0, high * 1.1 || 1] },
     lines: [(point) => point.keys_per_second],
   },
   {
     title: 'Latency',
     caption:
-      'From acceptance to key and proof ready, queues included. Percentiles are within 10\u00a0%; gaps have no keys.',
+      'From acceptance until key and proof are ready, including queues. Percentiles are accurate to 10\u00a0%. Gaps have no keys.',
     spec: {
       lines: ['p50', 'p90', 'p99'],
       format: milliseconds,
@@ -64,8 +64,7 @@ export function SeriesCharts({ series, isStale }: { series: Series; isStale: boo
     <section aria-label="Over time">
       {isQuiet && (
         <p class="notice">
-          No key was generated in this period. Charts fill as keys are made; a longer period may
-          have some.
+          No key was generated in this period. Choose a longer period or generate a key.
         </p>
       )}
       <div class={isStale ? 'charts stale' : 'charts'}>
@@ -90,7 +89,7 @@ export function SeriesCharts({ series, isStale }: { series: Series; isStale: boo
   );
 }
 
-/** What a chart shows, in a sentence: the last, the smallest and the largest value of each line. */
+/** Describes a chart in words: the smallest, largest and last value of each line. */
 function summaryOf(spec: ChartSpec, values: readonly (readonly (number | null)[])[]): string {
   return spec.lines
     .map((name, i) => {
@@ -102,7 +101,7 @@ function summaryOf(spec: ChartSpec, values: readonly (readonly (number | null)[]
     .join('; ');
 }
 
-/** Quiet steps are left out of the table. */
+/** Returns the numbers of a chart, without steps that had no requests. */
 function table(
   title: string,
   spec: ChartSpec,

@@ -1,4 +1,4 @@
-/** Usage: the quota of the month, sums of a period, and the period over time. */
+/** Usage: the monthly quota, and totals and charts of a period. */
 import { useCallback, useState } from 'preact/hooks';
 import { Notice } from '../components/notice.tsx';
 import { Segments } from '../components/segments.tsx';
@@ -73,12 +73,12 @@ export function UsageView() {
           {data &&
             `Shown: ${words}${isLive || at === undefined ? '' : `, as of ${timeOfDay(at)}`}.`}
         </p>
-        {data === undefined && isLoading && <p class="note">Loading the sums of the account…</p>}
+        {data === undefined && isLoading && <p class="note">Loading the totals of the account…</p>}
         {data && (
           <>
             <Sums metrics={data.metrics} />
             <p class="note">
-              Of the account of this API key.
+              For the account of this API key.
               {at !== undefined && ` As of ${timeOfDay(at)}.`}
               {' From '}
               {dateTime(data.series.start)}, in steps of {stepWords(data.series.step_minutes)}, your
@@ -129,14 +129,14 @@ function Sums({ metrics: { performance, usage } }: SumsProps) {
         {
           label: 'Streams past the gate',
           value: percent(performance.nist_compliance_rate),
-          note: 'of those tested; 100\u00a0% without any',
+          note: 'of the tested ones; 100\u00a0% if there are none',
         },
         {
           label: 'Errors',
           value: percent(performance.error_rate),
-          note: 'answers 5xx to generate',
+          note: '5xx answers to generate',
         },
-        { label: 'Active API keys', value: count(usage.api_key_count), note: 'at this moment' },
+        { label: 'Active API keys', value: count(usage.api_key_count), note: 'now' },
       ]}
     />
   );
