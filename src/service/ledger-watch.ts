@@ -22,8 +22,8 @@ import type {
 } from './messages.ts';
 
 const RETIRED_REMEDY =
-  "No key was generated: the current version of this server's master secret is retired. Try again in {wait}: another " +
-  'server may answer. On this server an operator must set another version.';
+  'No key was generated: the current version of the master secret on this server is retired. Try again in {wait}: ' +
+  'another server may answer. On this one an operator must set another version.';
 
 /** Seconds after which a client should retry, on another server or on this one with another version. */
 const RETIRED_RETRY_SECONDS = 5;
