@@ -1,0 +1,230 @@
+/**
+ * Every command that the documents print: this project's own commands and options exist, its scripts and paths exist,
+ * and the shell can parse each block. The guides and the README are run as well (`test/slow/guides.test.ts`,
+ * `test/cli/readme.test.ts`).
+ */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { before, describe, it } from 'node:test';
+import { ROOT } from './support/imports.ts';
+import { type CodeBlock, codeBlocks, type Page, prose, readPages } from './support/markdown.ts';
+import { runCommand } from './support/run-command.ts';
+import { shellCommands } from './support/shell-commands.ts';
+
+/** Programs of other projects. Their options are not checked here: most need a daemon, a cluster or root. */
+const OTHER_PROGRAMS = new Set(
+  (
+    'apt-get base64 cat chgrp chmod chown cmp cp cut date df diff docker echo git grep gunzip gzip haproxy head id install ' +
+    'jq kill kubectl journalctl ls mkdir mkfifo mktemp mv nginx openssl pg_dump pg_restore pip printf promtool ps psql python ' +
+    'python3 pgrep rm rngtest runuser sed sha256sum shred sleep sort sqlite3 ss stat sysctl systemctl systemd-run tail tar tee ' +
+    'test truncate uniq wc xxd zcat createdb createuser caddy chronyc timedatectl dd true command source'
+  ).split(' '),
+);
+const OWN = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).scripts;
+const NPM = new Set([
+  'ci',
+  'init',
+  'test',
+  'start',
+  'audit',
+  'install',
+  'ls',
+  'pack',
+  'rebuild',
+  'view',
+]);
+
+interface Printed {
+  readonly where: string;
+  readonly words: readonly string[];
+}
+
+/** The blocks of shell text of a page; of a block that shows a terminal, what follows a prompt. */
+function shellBlocks(page: Page): CodeBlock[] {
+  return codeBlocks(page).flatMap((block) => {
+    if (/^(?:sh|bash)$/.test(block.language)) return [block];
+    if (block.language !== 'console') return [];
+    const typed = block.code.match(/^\$ (?:.*\\\n)*.*$/gm) ?? [];
+    return [{ ...block, code: typed.map((line) => `${line.slice(2)}\n`).join('') }];
+  });
+}
+
+/** The commands of the blocks, and the ones of this project that stand in a sentence. */
+function printedCommands(): Printed[] {
+  return readPages().flatMap((page) => {
+    const blocks = shellBlocks(page);
+    const inBlocks = blocks.flatMap(({ code, line }) =>
+      shellCommands(code).map((words) => ({ where: `${page.path}:${line}`, words })),
+    );
+    const spans = [...prose(page.text).matchAll(/`((?:[\w/]*\bphm|npm|node) [^`\n]+)`/g)];
+    const inSentences = spans.flatMap(([, code = '']) =>
+      shellCommands(code.replaceAll('…', '')).map((words) => ({ where: page.path, words })),
+    );
+    return [...inBlocks, ...inSentences];
+  });
+}
+
+/** The words after `phm`, or undefined if it is another program. */
+function phmArguments(words: readonly string[]): readonly string[] | undefined {
+  const inner = words.findLastIndex((word, place) =>
+    (place === 0 ? /(?:^|\/)phm$/ : /\/phm$/).test(word),
+  );
+  if (
+    inner === 0 ||
+    (inner > 0 && /^(?:docker|kubectl|runuser|systemd-run)$/.test(words[0] ?? ''))
+  ) {
+    return words.slice(inner + 1);
+  }
+  const npm = words.join(' ').match(/^npm run (?:-s|--silent) phm --(?: (.*))?$/);
+  return npm ? (npm[1]?.split(' ') ?? []) : undefined;
+}
+
+/** The help of each command, by its words. */
+const helps = new Map<string, string>();
+
+async function help(path: readonly string[]): Promise<string> {
+  const name = path.join(' ');
+  let text = helps.get(name);
+  if (text === undefined) {
+    text = (await runCommand([...path, '--help'])).stdout;
+    helps.set(name, text);
+  }
+  return text;
+}
+
+/** Says what is wrong with a command of `phm`, or returns undefined. */
+async function phmFault(args: readonly string[]): Promise<string | undefined> {
+  const path: string[] = [];
+  let text = await help(path);
+  for (const word of args) {
+    // Stands for any command.
+    if (word === 'COMMAND') break;
+    const groups = /\nCommands:\n((?: .*\n)+)/.exec(text)?.[1] ?? '';
+    if (groups === '' || word.startsWith('-')) break;
+    if (!new RegExp(`^ {2}${word.replace(/\W/g, '\\$&')}\\b`, 'm').test(groups)) {
+      return `phm ${[...path, word].join(' ')}: no such command`;
+    }
+    path.push(word);
+    text = await help(path);
+  }
+  const options = args.filter((word) => /^--?[a-z]/.test(word)).map((word) => word.split('=')[0]);
+  const unknown = options.find((name) => !new RegExp(`(?:^|[\\s,])${name}(?![\\w-])`).test(text));
+  return unknown === undefined ? undefined : `phm ${path.join(' ')} ${unknown}: no such option`;
+}
+
+function nodeFault(words: readonly string[]): string | undefined {
+  const file = words.slice(1).find((word) => !word.startsWith('-'));
+  if (file === undefined || words.includes('-e') || words.includes('-p')) return undefined;
+  // Other scripts are written by the reader, as the page says.
+  if (!/^(?:bench|scripts|src|packages|sdk|test)\//.test(file)) return undefined;
+  return existsSync(join(ROOT, file)) ? undefined : `node ${file}: no such file`;
+}
+
+function npmFault(words: readonly string[]): string | undefined {
+  const [, verb = '', ...rest] = words;
+  if (verb !== 'run')
+    return NPM.has(verb) ? undefined : `npm ${verb}: not in the list of this test`;
+  const script = rest.find((word) => !word.startsWith('-')) ?? '';
+  const folder = rest[rest.indexOf('--workspace') + 1] ?? '';
+  const scripts = rest.includes('--workspace')
+    ? JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8')).scripts
+    : OWN;
+  return script in scripts ? undefined : `npm run ${script}: no such script`;
+}
+
+/** The paths that the server answers, from the types that its OpenAPI document makes. */
+function servedPaths(): RegExp[] {
+  const schema = readFileSync(join(ROOT, 'sdk/src/schema.ts'), 'utf8');
+  const paths = [...schema.matchAll(/^ {4}'?"?(\/[\w/{}.-]*)'?"?: \{$/gm)].map(
+    ([, path = '']) => path,
+  );
+  assert.ok(paths.includes('/api/v2/generate'), paths.join(' '));
+  const all = [...paths, '/', '/docs', '/metrics', '/openapi.json'];
+  return all.map((path) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`));
+}
+
+function curlFault(words: readonly string[], served: readonly RegExp[]): string | undefined {
+  const url = words.find((word) => /^(?:https?:\/\/|\$\{?PHM_URL|"?\$URL)/.test(word));
+  const path = url && /^(?:https?:\/\/[^/]+|\$\{?\w+\}?)(\/[^?#]*)?/.exec(url)?.[1];
+  if (!path) return undefined;
+  return served.some((pattern) => pattern.test(path)) ? undefined : `curl ${path}: no such route`;
+}
+
+async function fault(
+  words: readonly string[],
+  served: readonly RegExp[],
+): Promise<string | undefined> {
+  const args = phmArguments(words);
+  if (args) return await phmFault(args);
+  const [program = ''] = words;
+  if (program === 'node') return nodeFault(words);
+  if (program === 'npm') return npmFault(words);
+  if (program === 'npx') return undefined;
+  if (program === 'curl') return curlFault(words, served);
+  if (program.includes('/') || program.includes('$')) return undefined;
+  return OTHER_PROGRAMS.has(program) ? undefined : `${program}: not in the list of this test`;
+}
+
+describe('the commands in the documents', () => {
+  let served: RegExp[];
+  before(() => {
+    served = servedPaths();
+  });
+
+  it('exist, with their options', async () => {
+    const printed = printedCommands();
+    assert.ok(printed.filter(({ words }) => phmArguments(words)).length > 100, `${printed.length}`);
+    const faults: string[] = [];
+    for (const { where, words } of printed) {
+      const problem = await fault(words, served);
+      if (problem) faults.push(`${where}: ${problem}`);
+    }
+    assert.deepEqual(faults, []);
+  });
+
+  it('stand in blocks that the shell can parse', () => {
+    const shell = readPages().flatMap(shellBlocks);
+    assert.ok(shell.length > 20, `${shell.length} blocks`);
+    const faults = shell.map(({ page, line, code }) => {
+      // A name in angle brackets stands for what the reader fills in.
+      const input = code.replaceAll(/<[\w -]+>/g, 'x').replaceAll('…', 'x');
+      const { status, stderr } = spawnSync('bash', ['-n'], { input, encoding: 'utf8' });
+      return status === 0 ? '' : `${page}:${line}: ${stderr}`;
+    });
+    assert.equal(faults.join(''), '');
+  });
+
+  it('stand in fenced blocks, so that this test sees them', () => {
+    const hidden = readPages().flatMap(({ path, text }) =>
+      [
+        ...prose(text).matchAll(
+          /^ {4,}(?:\$ |(?:\S*\/)?phm |npm |node |curl |docker |kubectl ).*$/gm,
+        ),
+      ].map(([line]) => `${path}: ${line.trim()}`),
+    );
+    assert.deepEqual(hidden, []);
+  });
+
+  it('are found out when one is wrong', async () => {
+    for (const words of [
+      'bin/phm ledger vrify',
+      'phm generate --levle 256',
+      'npm run -s phm -- ledger prune --older 3',
+      'docker compose exec a /opt/phm/bin/phm acount list',
+      'npm run gone',
+      'node bench/gone.ts',
+      'curl -s http://127.0.0.1:8080/api/v2/gone',
+      'gnerate',
+    ]) {
+      assert.notEqual(await fault(shellCommands(words)[0] ?? [], served), undefined, words);
+    }
+    assert.deepEqual(shellCommands('A=1 a \'b c\' \\\n d # e\nf | g "$(h i)"; sudo j > k'), [
+      ['a', 'b c', 'd'],
+      ['f'],
+      ['g', '$(h i)'],
+      ['j'],
+    ]);
+  });
+});
