@@ -1,4 +1,4 @@
-/** The scripts behind docs/evidence/ run, and what is published is what they print. */
+/** The scripts behind docs/evidence/ run, and the published files are their output. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ import type { SavedCounts } from '../../scripts/rates/print.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const STREAMS = GROUP;
 
-/** What one check may fail sound streams by chance. There are some 60, so a run fails once in 10^10. */
+/** Probability that one check fails on sound streams. There are some 60, so a run fails once in 10^10. */
 const CHANCE = 1e-12;
 
 function run(...args: string[]): string {
@@ -24,7 +24,7 @@ function run(...args: string[]): string {
   });
 }
 
-/** The published text under a line with its command. */
+/** Asserts that a published file is the output of the command in its first line. */
 function assertPublished(file: string): void {
   const text = readFileSync(join(ROOT, 'docs/evidence', file), 'utf8');
   const [command, ...rest] = text.split('\n');
@@ -38,12 +38,12 @@ function measure(source: string, streams: number, file: string): Counts {
   return counts;
 }
 
-/** A count that sound streams reach with a probability below `CHANCE`, at most `rate` each, fails. */
+/** Fails if sound streams, with probability `rate` each, reach this count with probability below `CHANCE`. */
 function assertSound(name: string, count: number, rate: number): void {
   if (count > 0) assert.ok(binomialUpper(count, STREAMS, rate) > CHANCE, `${name}: ${count}`);
 }
 
-/** Rates above all that were measured on 320,000 streams: 1.3 %, 13 %, and 3 in a million. */
+/** Asserts rates above all those measured on 320,000 streams: 1.3 %, 13 %, and 3 in a million. */
 function assertSoundCounts({ carrier, gates, modulated }: Counts): void {
   const tests = [carrier, ...Object.values(modulated).map((one) => one.tests)];
   for (const [name, { below }] of tests.flatMap((counts) => Object.entries(counts))) {
@@ -56,7 +56,7 @@ function assertSoundCounts({ carrier, gates, modulated }: Counts): void {
 }
 
 describe('the scripts of docs/evidence/', () => {
-  it('measure keys and a control, and go on where they stopped', (t) => {
+  it('measure keys and a control, and continue where they stopped', (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'phm-rates-'));
     t.after(() => rmSync(folder, { recursive: true }));
     const [keysFile, controlFile] = ['phase', 'aes'].map((name) => join(folder, `${name}.json`));
@@ -66,7 +66,7 @@ describe('the scripts of docs/evidence/', () => {
     for (const counts of [keys, control]) assertSoundCounts(counts);
     assert.deepEqual(Object.keys(keys.gates), ['none', 'phase']);
     assert.deepEqual(Object.keys(control.gates), ['none', 'phase', 'frequency', 'amplitude']);
-    // A rotation of words keeps the ones of each block of 128 bits, and so both p-values.
+    // A rotation of words keeps the ones of each block of 128 bits, and therefore both p-values.
     const { pairs } = control.modulated.frequency;
     assert.deepEqual([pairs.frequency.equal, pairs.block_frequency.equal], [STREAMS, STREAMS]);
     assert.match(run('scripts/generator-rates.ts', 'print', keysFile), /^## phase: 1,000 keys/);
@@ -79,7 +79,7 @@ describe('the scripts of docs/evidence/', () => {
 
   it('print the published tables of faults from the published records', () => {
     assertPublished('faults/tables.txt');
-    // The page has some of their rows, under headers that name the store.
+    // The page has some of their rows, in tables whose header names the store.
     const [page, tables] = ['faults.md', 'faults/tables.txt'].map((file) =>
       readFileSync(join(ROOT, 'docs/evidence', file), 'utf8'),
     );

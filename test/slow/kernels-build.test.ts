@@ -1,4 +1,4 @@
-/** What the sources are built to has the digests that the repository keeps, wherever it is built. */
+/** A build of the kernels has the digests in the repository, on every machine. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

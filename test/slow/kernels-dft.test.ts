@@ -1,4 +1,4 @@
-/** The transform of the kernels against the plain one: all special spectra, many random sequences. */
+/** Compares the transform of the kernels with the plain one: all special spectra, many random sequences. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DftKernel } from '../../packages/sp800-22/src/kernels/dft.ts';
@@ -12,10 +12,10 @@ import {
   withSums,
 } from '../sp800-22/spectra.ts';
 
-/** Both run on this engine. */
+/** This engine runs both. */
 const BUILDS = ['simd', 'relaxed-simd'] as const;
 
-/** Peaks as a random sequence has them: none is left to the plain transform. */
+/** Spectra with peaks like a random sequence: none is left to the plain transform. */
 const SOUND_SPECTRA = ['Legendre, prime below n', 'four equal quarters', 'equal in steps of n/16'];
 
 for (const n of [2 ** 20, 1_000_000]) {
@@ -24,7 +24,7 @@ for (const n of [2 ** 20, 1_000_000]) {
     return { module, kernel: new DftKernel(module, n) };
   });
 
-  /** How many builds gave N_1, each the right one. */
+  /** Returns the number of builds that gave N_1, after checking that each is right. */
   const countExact = (name: string, bits: Uint8Array): number => {
     const bytes = packBits(bits);
     let exact = 0;

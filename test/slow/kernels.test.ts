@@ -1,4 +1,4 @@
-/** Kernels against the plain suite: long sequences, and many. */
+/** Compares the kernels with the plain suite on long sequences, and on many. */
 import { test } from 'node:test';
 import { TEST_NAMES } from '#sp800-22';
 import { aesStream, assertAgree, STRUCTURED } from '../sp800-22/differential.ts';

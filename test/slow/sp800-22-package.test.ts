@@ -1,4 +1,4 @@
-/** The package sp800-22 as another project installs it, on Node 26 and 20. 6 s. test/sp800-22/ tests its source. */
+/** The package sp800-22 as another project installs it, on Node 26 and 20 (6 s). test/sp800-22/ tests its source. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ function run(command: string, args: readonly string[], cwd = PROJECT): string {
 
 const NODE_20 = findNode20();
 
-/** What the package says of one sequence, by the Node at `node`. */
+/** A script that prints the package's results for one sequence. */
 const SCRIPT = `
 import { kernelBuild, runPackedSuite } from 'sp800-22';
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,5 @@
 /**
- * The plain suite with its transform at the lengths where that takes long: repeats parts of suite.test.ts and
+ * The plain suite with its transform at the lengths that take long. Repeats parts of suite.test.ts and
  * naive.test.ts in test/sp800-22, where the transform runs on other lengths.
  */
 import assert from 'node:assert/strict';
