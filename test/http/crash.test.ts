@@ -1,6 +1,6 @@
 /**
- * A server that is killed under load: no released key is lost, nothing is counted twice. `test/slow/crash.test.ts` kills
- * more often, and servers that share a PostgreSQL, and that database.
+ * A server killed under load loses no released key and counts nothing twice. `test/slow/crash.test.ts` kills more often,
+ * and also kills servers that share a PostgreSQL database, and that database.
  */
 import { test } from 'node:test';
 import { Crashes, crashSeed, sqliteSite } from '../support/crashes.ts';

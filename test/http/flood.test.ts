@@ -1,10 +1,10 @@
-/** A flood of invented API keys costs clients with a valid one nothing but time, and the disk little. */
+/** A flood of invented API keys only delays clients with a valid one, and writes little to the disk. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
 import { makeAccount, outlastFlood, sqliteIn } from '../support/unknown-keys.ts';
 
-/** Requests of the flood that are answered before it ends. */
+/** Requests of the flood to wait for before it ends. */
 const REQUESTS = 3_000;
 
 describe('a flood of unknown API keys', () => {

@@ -1,7 +1,7 @@
 /**
- * The tests of in-process/, which send requests to an application in their own process. They share that process: it takes
- * longer to load the application than to run most of them. Each module builds its own application, and runs alone too:
- * `node test/http/in-process/raw.ts`.
+ * Runs the tests of in-process/, which send requests to an application in their own process. They share the process, because
+ * loading the application takes longer than most of the tests. Each module builds its own application and also runs
+ * alone: `node test/http/in-process/raw.ts`.
  */
 import './in-process/base-path.ts';
 import './in-process/client-address.ts';

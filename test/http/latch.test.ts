@@ -1,6 +1,6 @@
 /**
- * A defect in one thread of a real server stops key generation in all of them, and only that. `test/slow/latch.test.ts`
- * has defects of the thread that makes plain keys.
+ * A defect in one thread of a real server stops key generation in all threads, and nothing else. `test/slow/latch.test.ts`
+ * has defects of the thread that generates plain keys.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const WITH_EVIDENCE = {
   enable_nist_validation: true,
   modulation_type: 'none',
 };
-/** What every latch writes to the log, in any order. */
+/** Log lines of every latch, in any order. */
 const LOGGED = ['"key generation has stopped"', '"plain keys released since'];
 
 describe('a server whose suite worker proves defective', () => {

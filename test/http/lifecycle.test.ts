@@ -1,6 +1,6 @@
 /**
- * Start, master secret, failures around a server, and its end, on real processes. A start takes about a second of a
- * processor: one server stands for several tests where they do not disturb each other.
+ * Startup, master secret, failures around a server, and shutdown, with real processes. A startup takes about a second of
+ * processor time, so tests that do not disturb each other share a server.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -40,7 +40,7 @@ function freshFolder(): string {
   return folder;
 }
 
-/** Asks on a connection that the agent keeps open. */
+/** Sends a request on a connection that the agent keeps open. */
 async function askBy(agent: Agent, server: Server) {
   const asked = get(`${server.address}/livez`, { agent });
   const [answer] = (await once(asked, 'response')) as [IncomingMessage];
@@ -49,7 +49,7 @@ async function askBy(agent: Agent, server: Server) {
   return { status, connection: headers.connection, reused: asked.reusedSocket };
 }
 
-/** The log comes by another pipe than the answer, and may come after it. */
+/** Waits for a log line. The log uses another pipe than the response and may arrive later. */
 function untilLogged(server: Server, words: RegExp): Promise<void> {
   return until(`the log holds ${words}`, () => words.test(server.log));
 }
@@ -57,7 +57,7 @@ function untilLogged(server: Server, words: RegExp): Promise<void> {
 describe('a server', () => {
   const dataDir = freshFolder();
   let server: Server;
-  /** By another account than the one whose burst one of the tests uses up. */
+  /** Uses another account, because one of the tests uses up the burst of the usual one. */
   const generate = (more: object = {}) =>
     server.generate({ security_level: 128, ...more }, DEMO_PROFESSIONAL_KEY);
   const start = async () => {
@@ -189,7 +189,7 @@ describe('a server', () => {
     const { body } = await server.request('/readyz');
     assert.equal(body.success, false);
     assert.equal(body.status, 'draining');
-    // A connection that was idle is still good for one request, whose answer says that it was the last.
+    // An idle connection still accepts one request; its response says that it was the last.
     const last = await askBy(agent, server);
     assert.deepEqual(last, { status: 200, connection: 'close', reused: true });
     agent.destroy();

@@ -1,6 +1,6 @@
 /**
- * A server whose suite is slow, which holds up plain keys and nothing else; and one, the same, with more requests than it
- * can take: refused at once, shared between accounts, answered at the end.
+ * A server with a slow suite delays plain keys and nothing else. With more requests than it can queue, it refuses some
+ * at once, shares its places between accounts, and answers the rest.
  */
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -16,14 +16,14 @@ import {
 } from '../support/server.ts';
 import { slowSuite } from '../support/slow-suite.ts';
 
-/** Requests at once, many more than an account's half of a suite worker's queue. */
+/** Simultaneous requests: many more than an account's half of a suite worker's queue. */
 const CROWD = 400;
 const HALF_OF_THE_QUEUE = 128;
 
 const PLAIN = { security_level: 256 };
 const WITH_EVIDENCE = { security_level: 128, enable_nist_validation: true };
 
-/** Requests for keys with evidence that wait for a suite worker, or have had their turn. */
+/** Requests for validated keys that wait for a suite worker, or that were processed. */
 async function suiteJobs(server: Server): Promise<number> {
   const page = await server.scrape();
   const series = ['phm_queue_waiting', 'phm_queue_wait_seconds_count'];
@@ -36,7 +36,7 @@ async function suiteJobs(server: Server): Promise<number> {
 }
 
 const dataDir = makeDataDir();
-/** While it exists, the suite hangs over samples of the generator of plain keys. */
+/** While this file exists, the suite hangs on samples of the generator of plain keys. */
 const slowFile = join(dataDir, 'slow');
 let server: Server;
 before(async () => {
@@ -58,7 +58,7 @@ describe('a server whose suite is slow', () => {
   it('holds up plain keys until the verdict comes, but no other request', async () => {
     const { body } = await generate();
     writeFileSync(slowFile, '');
-    // A sample is drawn before it, and it uses up what may follow that.
+    // A sample is drawn before this key, the last key that may be released without its verdict.
     assert.equal((await generate()).status, 200);
     let answered = 0;
     const held = Array.from({ length: 3 }, async () => {
@@ -86,7 +86,7 @@ describe('an overloaded server', () => {
     );
     assert.equal(refused.body.code, 'overloaded');
     assert.match(refused.headers.get('retry-after') ?? '', /^[1-9][0-9]*$/);
-    // The suite is busy with what it took: a plain key does not wait for it.
+    // The suite is busy with its jobs; a plain key does not wait for it.
     const plain = await server.generate(PLAIN);
     assert.equal(plain.status, 200);
     assert.ok(finished < CROWD, 'the plain request was answered before the suite was done');

@@ -1,4 +1,4 @@
-/** What the evidence of many keys says, as JSON. */
+/** The evidence of many keys as JSON. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { writeRandomness } from '../../src/http/wire/randomness.ts';

@@ -1,4 +1,4 @@
-/** No issued key leaves a trace: not in the log, a database file, an error, a metric or a span. */
+/** No generated key leaves a trace in the log, a database file, an error, a metric or a span. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.
 const dataDir = makeDataDir();
 after(() => removeDataDir(dataDir));
 
-/** Every form in which a key could have been written down. */
+/** Returns every form in which a key could have been written. */
 function formsOf(hex: string): { name: string; bytes: Buffer }[] {
   const raw = Buffer.from(hex, 'hex');
   return [
@@ -44,7 +44,7 @@ describe('secrecy', () => {
           const { body } = await server.generate(order);
           keys.push(body.key);
           await server.validate({ key: body.key, hash_proof: body.hash_proof });
-          // Requests that hold the key in every wrong place.
+          // Requests with the key in every wrong place.
           for (const wrong of [
             await server.validate(`{"key": "${body.key}"`),
             await server.validate({ key: [body.key] }),

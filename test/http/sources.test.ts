@@ -1,14 +1,14 @@
-/** Entropy sources as a client and an operator of the real server meet them. */
+/** Entropy sources of a real server, as a client and an operator see them. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { NoiseFifo } from '../support/noise-fifo.ts';
 import { type Environment, makeDataDir, removeDataDir, Server } from '../support/server.ts';
 import { assertRefused, SourceWatch } from '../support/source-watch.ts';
 
-/** Min-entropy a bit of a screened sample: sound ones show 0.996, and less than this one in 10^15. */
+/** Min-entropy per bit of a screened sample. Sound ones show 0.996; one in 10^15 shows less than this. */
 const LEAST_SCREEN = 0.985;
 
-/** A server beside a FIFO that is its device. */
+/** A server with a FIFO as its device. */
 class Site {
   readonly server: Server;
   readonly fifo: NoiseFifo;
@@ -80,7 +80,7 @@ describe('a server with a noise source as its default', { timeout: 60_000 }, () 
   it('makes no key of it once it is stuck, whatever comes after', async () => {
     const { server, fifo } = site;
     const watch = new SourceWatch(server, 'device');
-    // A new device, for what is left in the old one is good.
+    // A new device, because the rest in the old one is good.
     fifo.remove();
     fifo.create();
     fifo.feed(Buffer.alloc(4_096, 0x42));
@@ -114,7 +114,7 @@ describe('a server with timing noise, which mixes another source into its keys',
     await site.untilDelivering();
     const mixed = await server.generate(order);
     assert.ok(mixed.body.entropy_bits >= 384 * LEAST_SCREEN);
-    // From here on it credits nothing: its pool gets empty.
+    // From here on it is credited with nothing, and its pool runs empty.
     fifo.unplug();
     for (;;) {
       const { status, body } = await server.generate(order);

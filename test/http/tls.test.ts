@@ -1,4 +1,4 @@
-/** With a certificate the listener speaks TLS 1.3 alone, and a hybrid key exchange first: read on the wire. */
+/** With a certificate the listener speaks only TLS 1.3 and prefers a hybrid key exchange, as seen on the wire. */
 import assert from 'node:assert/strict';
 import { constants, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
@@ -46,12 +46,12 @@ async function listen(requireHybrid: boolean): Promise<Listener> {
 }
 
 interface Attempt {
-  /** Undefined: the server refused. */
+  /** Undefined if the server refused. */
   readonly client: TLSSocket | undefined;
   readonly seen: Handshake;
 }
 
-/** Shakes hands through the tap and closes; a `session` is resumed. */
+/** Performs a handshake through the tap and closes. Resumes a `session`, if given. */
 async function shakeHands(tap: TlsTap, more: ConnectionOptions = {}): Promise<Attempt> {
   const ca = readFileSync(certFile);
   const client = connect({
@@ -71,7 +71,7 @@ async function shakeHands(tap: TlsTap, more: ConnectionOptions = {}): Promise<At
   return { client: isDone ? client : undefined, seen };
 }
 
-/** A session that can be resumed: tickets come after the handshake. */
+/** Returns a session that can be resumed. Tickets arrive after the handshake. */
 async function getSession(tap: TlsTap, ecdhCurve: string): Promise<Buffer> {
   const ca = readFileSync(certFile);
   const options = { host: '127.0.0.1', port: tap.port, servername: 'localhost', ca, ecdhCurve };
@@ -82,14 +82,14 @@ async function getSession(tap: TlsTap, ecdhCurve: string): Promise<Buffer> {
   return session;
 }
 
-/** Sends text that is no TLS, or none. */
+/** Sends text that is not TLS, or nothing. */
 function sendText(port: number, text: string): void {
   connectTcp(port, '127.0.0.1')
     .on('error', () => {})
     .end(text);
 }
 
-/** The groups that the server named, in a HelloRetryRequest and in its ServerHello. */
+/** Returns the groups that the server named in a HelloRetryRequest and in its ServerHello. */
 const named = ({ seen }: Attempt) =>
   seen.serverHellos.map(({ isRetry, group }) => (isRetry ? { retry: group } : group));
 
@@ -351,7 +351,7 @@ describe('a certificate and its key', () => {
     writeFileSync(chain, readFileSync(certFile, 'utf8') + readFileSync(other, 'utf8'));
     assert.doesNotThrow(() => load(chain, keyFile));
     assert.throws(() => load(chain, key), SetupError);
-    // What `openssl ecparam -genkey` writes.
+    // The output of `openssl ecparam -genkey`.
     const parameters =
       '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n';
     writeFileSync(key, parameters + readFileSync(keyFile, 'utf8'));

@@ -1,6 +1,6 @@
 /**
- * The tests of with-accounts/, which make accounts of their own on one server, and so end its demo keys. Each runs alone
- * too: `node test/http/with-accounts/quota.ts`.
+ * Runs the tests of with-accounts/, which create their own accounts on one server and so end its demo keys. Each also runs
+ * alone: `node test/http/with-accounts/quota.ts`.
  */
 import './with-accounts/bad-input.ts';
 import './with-accounts/outage.ts';

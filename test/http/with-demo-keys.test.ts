@@ -1,6 +1,6 @@
 /**
- * The tests of with-demo-keys/, which use the demo keys of one server. Others use them too: a module may compare what it
- * counts before and after, and may not expect a total. Each runs alone too: `node test/http/with-demo-keys/wire.ts`.
+ * Runs the tests of with-demo-keys/, which share the demo keys of one server. A module may compare counts before and after,
+ * but not expect a total. Each also runs alone: `node test/http/with-demo-keys/wire.ts`.
  */
 import './with-demo-keys/clients.ts';
 import './with-demo-keys/examples.ts';

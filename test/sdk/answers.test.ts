@@ -1,4 +1,4 @@
-/** What the client makes of answers: the service's, a proxy's, and broken ones. */
+/** How the client reads responses of the service, of a proxy, and broken ones. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';

@@ -1,4 +1,4 @@
-/** The hooks: what they are told, and that a broken one costs nothing. */
+/** Hooks get events without secrets, and a broken hook breaks no call. */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** A generated key as bytes and as a key of the Web Crypto API. */
+/** Converts a generated key to bytes and to a key of the Web Crypto API. */
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';

@@ -1,4 +1,4 @@
-/** A folder in which the README of the client is followed, line by line. */
+/** A folder in which tests follow the README of the client, line by line. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -16,11 +16,11 @@ function fenced(language: string): string[] {
   return [...blocks].map(([, code = '']) => code);
 }
 
-/** The README's examples: programs that are JavaScript and strict TypeScript, and one for CommonJS. */
+/** The README's examples: programs in JavaScript that are also strict TypeScript, and one for CommonJS. */
 export const EXAMPLES: readonly string[] = fenced('js');
 const COMMONJS_EXAMPLE: string = fenced('cjs')[0] ?? '';
 
-/** What the first example writes. */
+/** Output of the first example. */
 export const FIRST_OUTPUT: RegExp =
   /^phm_\d+: 256 bits\n\d+ of 1[35] tests passed, gate PASS\ngenerated here\n\d keys in the last hour\n6\d steps of 1 min, \d validated keys\n9\d\d requests left this month\n$/;
 
@@ -28,10 +28,10 @@ const [make = [], install = [], runExample = [], runTyped = []] = fenced('sh').m
   block.trimEnd().split('\n'),
 );
 
-/** The README's commands, in their order. */
+/** The README's commands, in order. */
 export const COMMANDS = { make, install, runExample, runTyped } as const;
 
-/** Without what `npm test` says of this project to the npm that it starts, but with where the registry is. */
+/** The environment without the variables that `npm test` sets for this project, but with those of the registry. */
 const OWN_ENVIRONMENT = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) => !/^(?:PHM_|npm_(?!config_(?:registry|userconfig|cache)$))/i.test(name),
@@ -42,7 +42,7 @@ export type Environment = Readonly<Record<string, string>>;
 
 export class Newcomer {
   readonly #folder = mkdtempSync(join(tmpdir(), 'sdk-'));
-  /** Stands for the clone: `npm pack` writes its file there. */
+  /** Stands in for the clone: `npm pack` writes its file there. */
   readonly clone: string = join(this.#folder, 'phm');
   readonly project: string = join(this.#folder, 'my-project');
 
@@ -54,7 +54,7 @@ export class Newcomer {
     await this.shell(COMMANDS.install, { npm_config_offline: 'true' }, this.clone);
   }
 
-  /** Puts the compiler and Node's types of this project where `npm install` would put them. */
+  /** Links the compiler and Node's types of this project to where `npm install` would put them. */
   linkCompiler(): void {
     const installed = join(ROOT, 'node_modules');
     const modules = join(this.project, 'node_modules');
@@ -71,7 +71,7 @@ export class Newcomer {
     writeFileSync(path, text);
   }
 
-  /** Runs lines of a shell, which end at the first failure; resolves with standard output. */
+  /** Runs shell lines up to the first failure. Resolves with standard output. */
   async shell(
     lines: readonly string[],
     env: Environment = {},
@@ -83,7 +83,7 @@ export class Newcomer {
     return stdout;
   }
 
-  /** Runs every example by the Node at `node`, against the service at `address`. */
+  /** Runs every example with the Node at `node` against the service at `address`. */
   async runExamples(node: string, address: string): Promise<void> {
     assert.equal(EXAMPLES.length, 3);
     for (const [i, code] of EXAMPLES.entries()) this.write(`example-${i}.mjs`, code);

@@ -1,4 +1,4 @@
-/** How the client keeps to a rate limit: in virtual time against the service's own limiter, and over HTTP. */
+/** The client keeps to a rate limit: in virtual time against the service's own limiter, and over HTTP. */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { describe, it } from 'node:test';
@@ -15,7 +15,7 @@ import { ANY_ANSWER, API_KEY, rejection } from './support.ts';
 const RESEARCH = PLANS.research;
 const MINUTE = 60_000;
 
-/** Numbers from 0 up to 1, by a seed. */
+/** Returns a generator of numbers from 0 to 1 with a seed. */
 function randomBy(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -36,7 +36,7 @@ function makeService(seed: number, latencyMs: number, options: Partial<ServiceOp
   return { service, makeTurns: () => new Turns(service.clock, random) };
 }
 
-/** `clients` of one API key make `calls` each, all at once. */
+/** Lets `clients` of one API key make `calls` each, all at once. */
 function callAll(
   { service, makeTurns }: ReturnType<typeof makeService>,
   clients: number,
@@ -150,7 +150,7 @@ describe('pace', () => {
     assert.equal(pace.waitMs(0, 0), 0);
     pace.sent(0);
     pace.answered({ ok: true, rate: rate(0) }, { sentAtMs: 0, nowMs: 50 });
-    // Half a token has flown in since; one more is kept back.
+    // Half a token has been added since; one more is in reserve.
     assert.equal(pace.waitMs(50, 0), 150);
   });
 
@@ -158,7 +158,7 @@ describe('pace', () => {
     const pace = new Pace(() => 1);
     pace.refused(1, { sentAtMs: 10, nowMs: 20 });
     assert.equal(pace.pauseMs(20), 1250);
-    // It was sent before the refusal was known: the same refusal once more.
+    // Sent before the refusal was known, so this only repeats it.
     pace.refused(1, { sentAtMs: 15, nowMs: 120 });
     assert.equal(pace.pauseMs(120), 1150);
     pace.refused(1, { sentAtMs: 1300, nowMs: 1300 });
@@ -199,7 +199,7 @@ describe('turns', () => {
     const reasons = await Promise.allSettled(aborted.slice(-20));
     assert.ok(reasons.every((one) => one.status === 'fulfilled' && one.value === reason));
     const ends = await Promise.all(others);
-    // 30 requests were sent before; the rest of the 60 left their places to the others.
+    // 30 requests were sent before; the other 30 of the 60 left the queue.
     assert.ok(Math.max(...ends.map(({ endedMs }) => endedMs)) < 4_500);
     assert.deepEqual(getEventListeners(controller.signal, 'abort'), []);
     assert.equal(service.clock.pending, 0);
@@ -221,7 +221,7 @@ describe('turns', () => {
     const sent = done.filter((one) => one).length;
     assert.ok(sent >= 47 && sent <= 50, `${sent} calls`);
     assert.deepEqual(done.slice(0, sent), Array(sent).fill(true));
-    // The others knew it when the first answer told the limit.
+    // The others failed when the first response stated the limit.
     assert.ok(Math.max(...failedMs) <= 60, `${Math.max(...failedMs)} ms`);
     assert.equal(service.clock.pending, 0);
   });
@@ -238,7 +238,7 @@ describe('turns', () => {
   });
 });
 
-/** Answers as the service does under a rate limit of `perSecond`, with as large a bucket. */
+/** Responds like the service with a rate limit of `perSecond` and a bucket of the same size. */
 function limited(perSecond: number): Step {
   const limiter = new RateLimiter();
   const limit = { ratePerSecond: perSecond, burst: perSecond };

@@ -1,4 +1,4 @@
-/** Which calls the client sends again, when, and for how long it goes on. */
+/** Which calls the client retries, when, and for how long. */
 import assert from 'node:assert/strict';
 import { getEventListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ import { ANY_ANSWER, API_KEY, GENERATED, rejection, withClient } from './support
 
 const ERRORS_PAGE = readFileSync(join(import.meta.dirname, '../../docs/errors.md'), 'utf8');
 
-/** What docs/errors.md says of sending the same request again. */
+/** The *Retry* column of docs/errors.md, by code. */
 const ADVICE = new Map(
   [...ERRORS_PAGE.matchAll(/^\| `(\w+)` \|.*\| ([^|]+) \|$/gm)].map(([, code, retry]) => [
     code,
@@ -36,7 +36,7 @@ const ADVICE = new Map(
 
 const NO_WAIT = { 'retry-after': '0' };
 
-/** Requests that a call takes, of which the first is answered by `first`. */
+/** Returns the number of requests of a call whose first response is `first`. */
 async function requestsOf(
   first: Step,
   call: 'generate' | 'validate' | 'metrics' | 'health',
@@ -206,7 +206,7 @@ describe('retries', { concurrency: true }, () => {
   });
 });
 
-// Each waits, so all of them wait together.
+// Each test waits, so all run at the same time.
 describe('a call that lasts', { concurrency: true }, () => {
   describe('waiting', { concurrency: true }, () => {
     const overloaded = new PhmApiError({
@@ -248,7 +248,7 @@ describe('a call that lasts', { concurrency: true }, () => {
       assert.equal(read({ 'retry-after': '120' }), 120);
       assert.equal(read({ 'retry-after': 'Tue, 03 Feb 2026 04:05:16 GMT' }), 10);
       assert.equal(read({ 'retry-after': 'Tue, 03 Feb 2026 04:05:00 GMT' }), 0);
-      // Its own clock is an hour ahead.
+      // The server's clock is an hour ahead.
       const skewed = { date: 'Tue, 03 Feb 2026 05:05:06 GMT' };
       assert.equal(read({ 'retry-after': 'Tue, 03 Feb 2026 05:05:08 GMT', ...skewed }), 2);
       for (const none of ['', 'soon', '-3', '1.5', '2026-02-03']) {
@@ -348,7 +348,7 @@ describe('a call that lasts', { concurrency: true }, () => {
           const reason = new Error('no longer needed');
           const call = rejection(phm.metrics({}, { signal: controller.signal }));
           await server.requests(1);
-          // Time for the answer to arrive.
+          // Time for the response to arrive.
           await new Promise((resolve) => setTimeout(resolve, 100));
           controller.abort(reason);
           assert.equal(await call, reason);

@@ -1,4 +1,4 @@
-/** The client's types are those of the service's OpenAPI document as it is now. */
+/** The client's types match the current OpenAPI document. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { it } from 'node:test';

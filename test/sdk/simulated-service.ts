@@ -1,4 +1,4 @@
-/** A service with a rate limit, and its clients, in virtual time: minutes of pacing take milliseconds. */
+/** A service with a rate limit, and its clients, in virtual time, so that minutes of pacing take milliseconds. */
 import { setImmediate } from 'node:timers/promises';
 import { PhmTimeoutError } from '../../sdk/src/errors.ts';
 import type { Limit } from '../../sdk/src/limits.ts';
@@ -24,7 +24,7 @@ export class VirtualClock implements Clock {
     return () => this.#events.delete(event);
   }
 
-  /** Timers that are set. */
+  /** Pending timers. */
   get pending(): number {
     return this.#events.size;
   }
@@ -60,9 +60,9 @@ export interface Answered {
 
 export interface ServiceOptions {
   readonly limit: RateLimit;
-  /** Whether a proxy takes the rate-limit headers out of the answers. */
+  /** False if a proxy removes the rate-limit headers from the responses. */
   readonly headers: boolean;
-  /** Milliseconds of the way to the service, and of the work and the way back. */
+  /** Milliseconds of the path to the service, and of the work and the path back. */
   readonly latencyMs: () => { there: number; back: number };
 }
 
@@ -77,7 +77,7 @@ export class SimulatedService {
     this.#options = options;
   }
 
-  /** Makes a call of a client, as the transport does. */
+  /** Makes a call of a client as the transport does. */
   async call(turns: Turns, timeoutMs: number, signal?: AbortSignal): Promise<Answered> {
     const { clock } = this;
     const startedMs = clock.nowMs();

@@ -8,7 +8,7 @@ export const KEY = '64f48946bc0f783ed7e06e86d8c2a30bea09f5472b2c69c850793f2a4d71
 
 const TIMESTAMP = '2026-01-31T12:00:00.000+00:00';
 
-/** The answer to an order of a key of 256 bits without tests. */
+/** The response to a request for a plain key of 256 bits. */
 export const GENERATED = {
   key_id: 'phm_2170353998975470955695595929441419327',
   key: KEY,
@@ -41,7 +41,7 @@ export const REPORT = {
   },
 };
 
-/** What the order of tests adds. */
+/** Members that validation adds. */
 export const VERDICT = {
   nist_validation: {
     certification_status: 'PASS',
@@ -53,7 +53,7 @@ export const VERDICT = {
   nist_grade: 'A',
 };
 
-/** Has what every call expects of its answer. */
+/** A response with the members that every call expects. */
 export const ANY_ANSWER = {
   ...GENERATED,
   valid: true,
@@ -76,7 +76,7 @@ export const ANY_ANSWER = {
   status: 'ok',
 };
 
-/** Runs `work` with a client of a server that answers by `steps`. */
+/** Runs `work` with a client of a server that responds with `steps`. */
 export async function withClient(
   steps: readonly Step[],
   work: (phm: PhmClient, server: ScriptedServer) => Promise<void>,
@@ -90,7 +90,7 @@ export async function withClient(
   }
 }
 
-/** What a promise rejects with. */
+/** Returns the reason with which a promise rejects. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   const [outcome] = await Promise.allSettled([promise]);
   if (outcome.status === 'rejected') return outcome.reason;

@@ -1,4 +1,4 @@
-/** The types of answers follow the form of the request: the compiler tests what these lines may say. */
+/** The types of responses follow the form of the request; the compiler checks these lines. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
@@ -24,7 +24,7 @@ describe('the type of a generated key', () => {
       const passed: number = answer.nist_validation.tests_passed;
       const verdict: [number, 'A' | 'B' | 'C' | 'D' | 'F'] = [answer.nist_score, answer.nist_grade];
       assert.deepEqual([passed, ...verdict], [15, 100, 'A']);
-      // @ts-expect-error: the report was not asked for.
+      // @ts-expect-error: the report was not requested.
       assert.deepEqual(answer.nist_report.tests, []);
     }));
 
@@ -48,7 +48,7 @@ describe('the type of a generated key', () => {
       ]) {
         const whole: GeneratedKey = answer;
         assert.equal(whole.nist_score, 100);
-        // @ts-expect-error: it was not asked for.
+        // @ts-expect-error: it was not requested.
         assert.equal(answer.nist_score, 100);
       }
     }));
@@ -85,7 +85,7 @@ describe('the type of a generated key', () => {
         phm.generate({ ...LEVEL, enable_nist: true }),
         // @ts-expect-error: no such field, in a request with validation.
         phm.generate({ ...LEVEL, enable_nist_validation: true, includes: ['nist_report'] }),
-        // @ts-expect-error: nothing of that name can be included.
+        // @ts-expect-error: no such value of include.
         phm.generate({ ...LEVEL, enable_nist_validation: true, include: ['report'] }),
         // @ts-expect-error: the level is missing.
         phm.generate({}),

@@ -1,4 +1,4 @@
-/** Everything beneath a path, reached through a proxy that passes the path on. */
+/** Everything below a base path, through a proxy that passes the path on. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, request as forward, type Server } from 'node:http';
@@ -35,7 +35,7 @@ before(async () => {
   app = await buildTestApp({ service, basePath: '/security/phm', dashboardFolder: folder });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
-  // Only what is beneath the prefix is passed on, by another name of the host.
+  // The proxy passes on only paths below the prefix, under another host name.
   proxy = createServer((request, response) => {
     const { url: path = '', method, headers } = request;
     if (!path.startsWith('/security/phm')) {

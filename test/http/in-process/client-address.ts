@@ -1,4 +1,4 @@
-/** Whose address a log line names, and that nobody can choose it. */
+/** Log lines name the client's address, and no client can choose it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -45,7 +45,7 @@ describe("the client's address", () => {
     assert.equal(client(OURS, '::1', '192.0.2.66, 198.51.100.1'), '198.51.100.1');
     assert.equal(client(OURS, '10.1.1.1', '192.0.2.66,198.51.100.1, 10.2.2.2'), '198.51.100.1');
     assert.equal(client(OURS, '2001:db8:1::5', '2001:DB8:2::7'), '2001:DB8:2::7');
-    // Everyone on the way is one of ours: the farthest.
+    // All hops are trusted proxies: the farthest one.
     assert.equal(client(OURS, '10.1.1.1', '10.3.3.3, 10.2.2.2'), '10.3.3.3');
   });
 
@@ -92,7 +92,7 @@ describe('the log', () => {
         url: '/api/v2/metrics?hours=0',
         headers: { host: 'localhost', 'x-api-key': DEMO_KEY, ...headers },
       });
-    // A loopback client by the proxy's word is still a forwarded request: no demo key.
+    // A client that the proxy reports as loopback still sends a forwarded request: no demo key.
     const forwarded = await ask({
       'x-forwarded-for': '127.0.0.9',
       'x-forwarded-host': 'localhost',

@@ -1,4 +1,4 @@
-/** What the pool is told of a client that hangs up while its request waits. */
+/** The pool learns that a client has disconnected while its request waits. */
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';

@@ -1,4 +1,4 @@
-/** A wall clock that is set back shuts nobody out: limits run on the monotonic clock. */
+/** Setting back the wall clock locks no client out, because limits use the monotonic clock. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { newApiKey } from '../../../src/accounts/index.ts';

@@ -1,4 +1,4 @@
-/** The bound on connections: what a server does with one more than it has places for, over HTTP and over TLS. */
+/** The limit on connections: how a full server treats one more, over HTTP and over TLS. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -19,13 +19,13 @@ import { makeDataDir, removeDataDir } from '../../support/server.ts';
 const MAX = 3;
 const RESERVE = 4;
 
-/** What the stand-in of the service takes for a valid API key. */
+/** The API key that the stand-in for the service accepts. */
 const API_KEY = newApiKey('live');
 
-/** Refused after the API key was checked. */
+/** A request that is refused after the check of its API key. */
 const KEYED = '/api/v2/metrics?hours=0';
 
-/** More than the buffers of the kernel take of an answer that is not read. */
+/** More than the kernel buffers of a response that the client does not read. */
 const LARGE_BYTES = 2 ** 24;
 
 const folder = makeDataDir();
@@ -40,7 +40,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** A client that reads whole answers, and knows when its connection has ended. */
+/** A client that reads complete responses and knows when its connection has ended. */
 class Client {
   readonly socket: Socket;
   readonly closed: Promise<unknown>;
@@ -60,12 +60,12 @@ class Client {
     return this.answer();
   }
 
-  /** The status of an answer to a valid API key. */
+  /** Sends a request with a valid API key and returns the status. */
   async use(): Promise<number> {
     return (await this.get(KEYED, `X-API-Key: ${API_KEY}\r\n`)).status;
   }
 
-  /** The next answer. */
+  /** Returns the next response. */
   async answer(): Promise<Answer> {
     for (;;) {
       const [, head = '', rest = ''] = /^(.*?)\r\n\r\n(.*)$/s.exec(this.#received) ?? [];
@@ -120,7 +120,7 @@ class Listener {
     return client;
   }
 
-  /** Clients with a place and a valid API key each. */
+  /** Returns clients that each have a place and a valid API key. */
   async occupy(n: number): Promise<Client[]> {
     const clients: Client[] = [];
     for (let i = 0; i < n; i += 1) {
@@ -131,7 +131,7 @@ class Listener {
     return clients;
   }
 
-  /** Waits until the server has seen what clients did. */
+  /** Waits until the server has processed what the clients did. */
   async until(holds: (counts: Connections['counts']) => boolean): Promise<void> {
     while (!holds(this.connections.counts)) await new Promise((resume) => setTimeout(resume, 5));
   }

@@ -1,4 +1,4 @@
-/** Web pages of other origins: refused by silence unless named, and then they can read what they need. */
+/** Web pages of other origins get no CORS headers unless the operator names their origin. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';

@@ -1,4 +1,4 @@
-/** The OpenAPI document in the form that generators of clients need. */
+/** The OpenAPI document has the form that client generators need. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
@@ -41,7 +41,7 @@ before(async () => {
 });
 after(() => app.close());
 
-/** Every object of the document, with the pointer to it; examples are data, not schemas. */
+/** Yields every object of the document with its pointer, except examples, which are data and not schemas. */
 function* objects(node: unknown, pointer = '#'): Generator<[string, Record<string, unknown>]> {
   if (typeof node !== 'object' || node === null) return;
   if (!Array.isArray(node)) yield [pointer, node as Record<string, unknown>];

@@ -1,4 +1,4 @@
-/** JSON bodies: what is taken, what is refused, and that no refusal quotes the body. */
+/** JSON bodies: which are accepted and which are refused, without quoting the body. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -33,7 +33,7 @@ const GOOD = [
   `${'{"a":'.repeat(3_000)}1${'}'.repeat(3_000)}`,
 ];
 
-/** Texts that are not, and where they cease to be. */
+/** Texts that are not JSON, with the position of the fault. */
 const BAD: readonly [string, number, number, RegExp][] = [
   ['{', 1, 2, /^expected a name in double quotes, but the text ends$/],
   ['{"a"', 1, 5, /^expected ":", but the text ends$/],
@@ -138,7 +138,7 @@ describe('findJsonFault', () => {
       fc.property(text, (sample) => {
         const fault = findJsonFault(sample);
         const stricter = fault?.repeated !== undefined || fault?.what.includes('half a character');
-        // What is stricter ends the reading: the rest may be anything.
+        // A stricter rule ends the scan, so the rest may be anything.
         if (!stricter) assert.equal(fault === undefined, isJson(sample), sample);
       }),
       { numRuns: 5_000 },
@@ -172,7 +172,7 @@ describe('parseJson', () => {
   };
 
   it('gives the value that JSON.parse gives', () => {
-    // The deep ones are deeper than assert can compare.
+    // Some are nested more deeply than assert can compare.
     for (const text of GOOD.filter(({ length }) => length < 1_000)) {
       assert.deepEqual(parseJson(Buffer.from(text)), JSON.parse(text));
     }

@@ -1,4 +1,4 @@
-/** What `detail` says to a reader who sees nothing else of a problem. */
+/** `detail` alone tells readers what is wrong and what to do. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
@@ -11,7 +11,7 @@ import { buildTestApp, standInService } from '../../support/app.ts';
 const apiKey = newApiKey('live');
 const SECRET = '5ec2e75ec2e75ec2e75ec2e75ec2e75e';
 
-/** What the key service fails with. */
+/** The error that the key service throws. */
 let failure: Error = new Error('not reached');
 let app: FastifyInstance;
 let demoApp: FastifyInstance;

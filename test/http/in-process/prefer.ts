@@ -1,4 +1,4 @@
-/** The Prefer header (RFC 7240), and the guesses at misspelt names. */
+/** The Prefer header (RFC 7240), and suggestions for misspelt names. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
@@ -59,7 +59,7 @@ describe('requestedHandling', () => {
         assert.equal(requestedHandling(`handling=strict, ${text}`), 'strict');
       }),
     );
-    // Long enough that quadratic time is minutes.
+    // Long enough that quadratic time would take minutes.
     for (const text of ['"', '\\', ',', ';', ' ', '\t', '=', 'a=', '"\\', '","', ' =', '(']) {
       const long = text.repeat(2 ** 19 / text.length);
       for (const header of [long, `a${long}(`, `a=${long}(`, `a="${long}("(`, `(${long}`]) {

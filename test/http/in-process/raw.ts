@@ -1,4 +1,4 @@
-/** Requests that the framework never sees: each is answered with a problem body, on the socket. */
+/** Requests that never reach the framework get a problem body, written to the socket. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
@@ -12,9 +12,9 @@ const apps: FastifyInstance[] = [];
 let patient: number;
 let impatient: number;
 
-/** The port of a server of its own. */
+/** Starts a server and returns its port. */
 async function listen(timeouts: Partial<Timeouts>): Promise<number> {
-  // No request comes further than its authentication.
+  // No request gets past authentication.
   const app = await buildTestApp({ service: standInService('enterprise'), timeouts });
   apps.push(app);
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -38,7 +38,7 @@ async function send(
   let received = '';
   socket.on('data', (chunk) => {
     received += chunk;
-    // A keep-alive answer does not close: its body tells that it is complete.
+    // A keep-alive response does not close the connection; the body shows that it is complete.
     if (!keepOpen && /\r\n\r\n\{.*\}$/s.test(received)) socket.end();
   });
   socket.on('error', () => {});

@@ -1,4 +1,4 @@
-/** `/readyz` names the dependency that fails, each by a word of its own, and only that one. */
+/** `/readyz` names the dependency that fails, and only that one. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Readiness, StartingService } from '../../../src/service/index.ts';

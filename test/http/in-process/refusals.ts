@@ -1,4 +1,4 @@
-/** Requests without a valid API key: how many an address may send, and how much is written about them. */
+/** Requests without a valid API key are limited by address, and so are their log lines. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
@@ -16,7 +16,7 @@ const VALID = newApiKey('live');
 const LOOPBACK = { address: '127.0.0.0', prefix: 8, family: 'ipv4' } as const;
 const BURST = 100;
 
-/** An application that admits one API key, with what it logs and counts. */
+/** An application that accepts one API key, with its log and its metrics. */
 async function makeApp(more: Partial<KeyService> = {}) {
   const known = standInService('enterprise');
   const service = standInService('enterprise', {
@@ -40,7 +40,7 @@ async function makeApp(more: Partial<KeyService> = {}) {
 }
 
 describe('requests without a valid API key', () => {
-  // Time stands still: no bucket is refilled.
+  // The clock stands still, so no bucket refills.
   before(() => mock.method(process.hrtime, 'bigint', () => 10n ** 12n));
   after(() => mock.restoreAll());
 
@@ -100,7 +100,7 @@ describe('requests without a valid API key', () => {
     ]);
     const counted = Object.values(leftOut).reduce((sum, count) => sum + count, 0);
     assert.equal(await counter('phm_log_lines_left_out_total'), counted);
-    // A 503 has two lines, its reason and its status.
+    // A 503 has two lines: its reason and its status.
     assert.equal(written + counted, 3 * BURST * 5);
   });
 
@@ -153,7 +153,7 @@ describe('what an address is counted by', () => {
       fc.property(fc.ipV6(), (address) => {
         limiter.take(address, once, 0);
         for (let i = 0; i < 100; i++) limiter.take(`${address} ${i}`, once, 0);
-        // Forgotten after a hundred others: its bucket is full again.
+        // Forgotten after a hundred others, so its bucket is full again.
         assert.ok(limiter.take(address, once, 0).allowed);
         assert.ok(!limiter.take(address, once, 0).allowed);
       }),

@@ -1,4 +1,4 @@
-/** Steps, lengths and rates of `GET /api/v2/metrics/series`, on a clock that the test sets. */
+/** Steps, lengths and rates of `GET /api/v2/metrics/series`, with a clock that the test sets. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { FastifyInstance } from 'fastify';
@@ -79,7 +79,7 @@ describe('the series of an account', () => {
   it('chooses the smallest step with at most 300 of them, and no step with more than 1,500', async () => {
     const steps = [1, 5, 15, 60, 360, 1_440];
     for (const hours of [1, 4, 5, 24, 25, 74, 75, 299, 300, 1_794, 1_795, 7_176, 7_177, 8_760]) {
-      // Whatever the time of the day is, the same.
+      // The same at any time of day.
       for (const offset of [0, 1, HOUR_MS - 1, 13 * HOUR_MS]) {
         nowMs = Date.UTC(2026, 10, 21) + offset;
         const { series } = (await ask(`?hours=${hours}`)).body;

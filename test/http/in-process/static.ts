@@ -1,4 +1,4 @@
-/** The dashboard's files: what is served, how it may be kept, and what is not reached. */
+/** The dashboard's files: which are served, how they are cached, and which cannot be reached. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get as ask, type IncomingMessage } from 'node:http';
@@ -165,7 +165,7 @@ describe('static files', () => {
       ...['//index.html', '/./index.html', '/assets%2findex-1a2b3c4d.js%00', '/index.html/'],
       ...['//evil.example', '//evil.example/..', '/%5cevil.example', '/livez/'],
     ]) {
-      // Sent as it is: fetch and inject would tidy it first.
+      // Sent raw, because fetch and inject would normalise the path.
       const request = ask({ host: '127.0.0.1', port, path, headers: BROWSER });
       const [answer] = (await once(request, 'response')) as [IncomingMessage];
       assert.equal(answer.statusCode, 404, path);

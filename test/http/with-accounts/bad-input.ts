@@ -1,4 +1,4 @@
-/** Anything a client may send to a running server: never a 5xx, always a problem, nothing broken. */
+/** Bad input to a running server always gets a problem, never a 5xx, and breaks nothing. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** A ledger in SQLite that cannot grow for a while; `test/slow/outage.test.ts` has all that can happen. */
+/** A SQLite ledger that cannot grow for a while. `test/slow/outage.test.ts` has all cases. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';

@@ -1,6 +1,6 @@
 /**
- * Quotas are exact under concurrency, and equal to the rows. Crashes are in `test/http/crash.test.ts` and
- * `test/slow/quota.test.ts`, several servers in `test/slow/servers-on-postgres.test.ts`.
+ * Quotas are exact under concurrency and equal the rows. For crashes see `test/http/crash.test.ts` and
+ * `test/slow/quota.test.ts`, for several servers `test/slow/servers-on-postgres.test.ts`.
  */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';

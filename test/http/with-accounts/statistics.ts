@@ -1,4 +1,4 @@
-/** Series and randomness as a client meets them, held against what the same keys' answers said. */
+/** Series and randomness of a server, compared with the responses for the same keys. */
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { erfc, P_VALUE_LABELS, TEST_NAMES } from '#sp800-22';
@@ -31,7 +31,7 @@ interface Row {
   readonly p_values?: readonly (number | null)[];
 }
 
-/** Q(9/2, x) by its closed form, as SP 800-22 has it in igamc. */
+/** Returns Q(9/2, x) by its closed form, igamc in SP 800-22. */
 function upperGamma(x: number): number {
   let sum = 0;
   let term = Math.sqrt(x / Math.PI) * 2;
@@ -42,7 +42,7 @@ function upperGamma(x: number): number {
   return erfc(Math.sqrt(x)) + Math.exp(-x) * sum;
 }
 
-/** P(X ≤ k) of n trials with probability 0.01. */
+/** Returns P(X ≤ k) for n trials with probability 0.01. */
 function binomial(k: number, n: number): number {
   let sum = 0;
   let term = 0.99 ** n;
@@ -53,7 +53,7 @@ function binomial(k: number, n: number): number {
   return sum;
 }
 
-/** What the rows must say of these reports, computed from the reports alone. */
+/** Computes the expected rows from the reports alone. */
 function expectedRows(answers: readonly Answer[]): Row[] {
   const judged = [
     ...TEST_NAMES.map((test) => ({ stream: 'carrier', list: 'tests', test })),
@@ -124,7 +124,7 @@ function assertSameRows(actual: readonly Row[], expected: readonly Row[]): void 
 }
 
 describe('statistics of an account', () => {
-  /** The account, another one, and one that makes no keys. */
+  /** The account, another one, and one without keys. */
   let accounts: [Account, Account, Account];
   let assertAnswer: AssertAnswer;
   const answers: Answer[] = [];
@@ -140,7 +140,7 @@ describe('statistics of an account', () => {
       const answer = await server.generate(FULL, apiKey);
       assert.equal(answer.status, 200);
       answers.push(answer);
-      // Neither plain keys nor those of another account are looked at.
+      // Plain keys and keys of another account do not count.
       if (i % 10 === 0) await server.generate(FULL, other.apiKey);
       if (i >= PLAIN) continue;
       plain.push(await server.generate({ security_level: 128 }, apiKey));
@@ -179,7 +179,7 @@ describe('statistics of an account', () => {
   });
 
   it('has the steps add up to what metrics says of the same period', async () => {
-    // A sound stream fails the gate a few times in a million, and another one is judged.
+    // A few sound streams in a million fail the gate; then another one is judged.
     const streams = answers.reduce(
       (all, { body }) => all + body.nist_report.gate.streams_judged,
       0,

@@ -1,4 +1,4 @@
-/** What published and generated clients do, and what they get: the rows of docs/clients.md. */
+/** Requests of published and generated clients, and their responses: the rows of docs/clients.md. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { DEMO_KEY } from '../../support/server.ts';
 import { server } from '../../support/shared-server.ts';
 
-/** The page up to what other tests hold. */
+/** The part of the page that this module tests. */
 const [PAGE = ''] = readFileSync(
   resolve(import.meta.dirname, '../../../docs/clients.md'),
   'utf8',
@@ -14,13 +14,13 @@ const [PAGE = ''] = readFileSync(
 
 const titles: string[] = [];
 
-/** The test of a row, whose last cell is the title. */
+/** Adds the test of a row; the last cell of the row is its title. */
 function row(title: string, test: () => Promise<void>): void {
   titles.push(title);
   it(title, test);
 }
 
-/** The verdict on a key that this server has just made, with what a client adds to the request. */
+/** Returns the verdict on a new key of this server, with additional fields of the request. */
 async function verdictWith(more: Record<string, unknown>) {
   const { key } = (await server.generate({ security_level: 256 })).body;
   const { status, body } = await server.validate({ key, ...more });
@@ -111,7 +111,7 @@ describe('a client', () => {
     ]);
   });
 
-  /** POST of bytes to generate. */
+  /** Posts bytes to generate. */
   const send = (body: Buffer | string, type = 'application/json') =>
     server.request('/api/v2/generate', {
       method: 'POST',

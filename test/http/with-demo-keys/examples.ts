@@ -1,4 +1,4 @@
-/** Every documented example, run against a real server; what it prints is held to the schema. */
+/** Runs every documented example against a real server and checks its output against the schema. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { before, describe, it } from 'node:test';
@@ -57,7 +57,7 @@ describe('documented examples', () => {
 
 describe('first commands', () => {
   const SHELL = { command: ['sh', '-e'] } as const;
-  /** The first curl command of a text: its line and those it goes on to, without indentation. */
+  /** Returns the first curl command of a text with its continuation lines, without indentation. */
   function firstCurl(text: string): string {
     const command = /^ *(?:\$ )?(curl (?:.*\\\n)*.*)$/m.exec(text)?.[1];
     assert.ok(command, 'no curl command found');

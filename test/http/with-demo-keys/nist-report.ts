@@ -1,4 +1,4 @@
-/** `include: ["nist_report"]` as a client meets it, on a real listening server. */
+/** `include: ["nist_report"]` on a real listening server. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -10,7 +10,7 @@ import { answersOf, NamedBodies } from '../../support/document.ts';
 import type { Answer } from '../../support/server.ts';
 import { dataDir, server } from '../../support/shared-server.ts';
 
-// Seven samples, as each test takes what it needs of them: two in five have too few cycles.
+// Seven samples, because two in five have too few cycles; each test uses those that it needs.
 const answers: Answer[] = [];
 
 const FULL = { security_level: 256, enable_nist_validation: true, include: ['nist_report'] };
@@ -104,7 +104,7 @@ describe('nist_report', () => {
       }
       assert.equal(total_tests, applied.length);
       assert.equal(tests_passed, applied.filter(({ passed }) => passed).length);
-      // Neither the excursions tests enter the gate nor runs without its prerequisite.
+      // The excursions tests, and runs without its prerequisite, do not enter the gate.
       const entered = [...applied, ...modulation_tests].filter(
         ({ name, statistics }) =>
           !name.startsWith('random_excursions') && statistics.prerequisite_met !== false,
@@ -116,7 +116,7 @@ describe('nist_report', () => {
       const weakest = entered.find((test) => test.stream === stream && test.name === name);
       assert.equal(weakest?.corrected_p, smallest);
       assert.equal(gate.verdict, 'PASS');
-      // A second one when the first failed: a few sound streams in a million do.
+      // A second stream if the first failed, as a few sound streams in a million do.
       assert.ok([1, 2].includes(gate.streams_judged));
       const score = Math.round((100 * tests_passed) / total_tests);
       const { nist_validation: summary, nist_score, nist_grade } = answer.body;
@@ -146,7 +146,7 @@ describe('nist_report', () => {
     for (const answer of answers) {
       const text = JSON.stringify(reportOf(answer));
       assert.ok(!text.includes(answer.body.key));
-      // The longest list are the counts of 148 templates in 8 blocks; the sample has 131,072 bytes.
+      // The longest list has the counts of 148 templates in 8 blocks; the sample has 131,072 bytes.
       assert.ok(text.length < 24_576, `${text.length} characters`);
       for (const { statistics } of reportOf(answer).tests) {
         for (const figure of Object.values(statistics)) {

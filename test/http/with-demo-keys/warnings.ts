@@ -1,4 +1,4 @@
-/** Unknown fields: a warning in the answer, or an error where the request asks for strict handling. */
+/** Unknown fields cause a warning in the response, or an error with strict handling. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Answer, DEMO_KEY } from '../../support/server.ts';
@@ -21,7 +21,7 @@ function send({ path, body }: Call, headers: Record<string, string> = {}): Promi
 
 const strict = (call: Call) => send(call, { Prefer: 'handling=strict' });
 
-/** Every call with an unknown field, and where that field is. */
+/** Every endpoint with an unknown field, and the pointer to that field. */
 const CALLS: (Call & { pointer: string; guess?: string })[] = [
   { path: GENERATE, body: { security_level: 128, metadata: { a: [1] } }, pointer: '#/metadata' },
   {
@@ -133,7 +133,7 @@ describe('an unknown field', () => {
       assert.ok(JSON.stringify(body).includes('5ec2e7'));
       assert.ok(!JSON.stringify(body).includes(name.slice(0, 25)));
     }
-    // The log holds all of these requests once it holds a later one.
+    // Once the log has a later request, it has all of these.
     await server.request('/livez', { headers: { 'X-Request-Id': 'after-cut-names' } });
     await server.logged('after-cut-names');
     const log = server.log.slice(start);

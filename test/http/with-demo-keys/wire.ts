@@ -105,7 +105,7 @@ describe('generate', () => {
     assert.equal(body.quantum_hardware, false);
     assert.equal(body.entropy_job_id, null);
     assert.equal(body.source, 'quantum-simulator');
-    // The simulator is credited nothing: 384 bits say no more than the system source gives.
+    // The simulator is credited with 0 bits, so 384 bits show no more than the credit of `os`.
     assert.ok(body.entropy_bits <= 256);
   });
 
