@@ -1,4 +1,4 @@
-/** How the dashboard writes numbers: marks of an axis stay what they are, and nothing gets an exponent by rounding. */
+/** Number formats of the dashboard: axis marks keep their value, and rounding adds no exponent. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { duration, milliseconds, rate } from '../../dashboard/src/format.ts';

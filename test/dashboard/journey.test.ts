@@ -1,4 +1,4 @@
-/** The dashboard in a real browser on the real server: each view from its start to its end. */
+/** The dashboard in a real browser on a real server: each view from start to end. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, afterEach, before, describe, it } from 'node:test';
@@ -23,10 +23,10 @@ const KEY = /^[0-9a-f]{64}$/;
 
 const clipboard = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()');
 
-/** The choice that shows the p-values of every test of the generator together. */
+/** The option that shows the p-values of all tests of the generator together. */
 const ALL_ROWS = 'All of the generator’s output';
 
-/** All that a page could leave behind it, as text. */
+/** Returns everything that a page could leave behind, as text. */
 const traces = (page: Page) =>
   page.evaluate<string>(`(async () => JSON.stringify([
     { ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state,
@@ -34,7 +34,7 @@ const traces = (page: Page) =>
     [...document.querySelectorAll('input')].map(({ value }) => value),
   ]))()`);
 
-/** What has the focus: its text or its label, and how it is outlined. */
+/** Returns the text or label of the focused element, and its outline. */
 const focus = (page: Page) =>
   page.evaluate<{ name: string; outline: string }>(`({
     name: (document.activeElement.labels?.[0] ?? document.activeElement).textContent.trim(),
@@ -55,7 +55,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
   assert.fail(`Tab does not reach "${name}"`);
 }
 
-/** Answers with what the server says, and a warning. */
+/** Answers with the server's response and a warning. */
 async function addWarning(route: Route, detail: string): Promise<void> {
   const response = await route.fetch();
   const warnings = [{ code: 'unknown_field', pointer: '#/pi', detail }];
@@ -75,7 +75,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
   }
 
   before(async () => {
-    // Beneath a base path everything that is addressed relative to the root would be missed.
+    // Under a base path, a request to a root-relative address would fail.
     server = await Server.start(dataDir, { PHM_BASE_PATH: BASE });
     address = `${new URL(server.address).origin}${BASE}/`;
     browser = await launchBrowser();
@@ -215,7 +215,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
   });
 
   it('works by keyboard alone, and tells what was copied', async () => {
-    // The page is slow, and keys do not wait for it.
+    // The page is slow, and the keys do not wait for it.
     const page = await open({ isLate: true });
     await page.getByRole('textbox', { name: 'API key' }).waitFor();
     await tabTo(page, 'API key');
@@ -230,7 +230,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
       .waitFor();
     assert.equal(await focused(page), 'Your 256-bit key', 'the focus is not on the new key');
     await tabTo(page, 'Copy');
-    // Looked for before it comes: it is there for four seconds.
+    // Awaited before the click, because the text stays for only four seconds.
     const told = page.locator('[aria-live]').getByText('Key copied to the clipboard.').waitFor();
     await page.keyboard.press('Enter');
     await told;
@@ -348,7 +348,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
     await page.getByRole('button', { name: 'Forget API key' }).click();
     await page.getByRole('textbox', { name: 'API key' }).waitFor();
-    // Back from elsewhere, when the browser has kept the page.
+    // Returns from another page after the browser has cached this one.
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
     await page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))");
     assert.equal(await page.locator('h1').count(), 0);
@@ -369,7 +369,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     await showView(page, 'Usage');
     await page.locator('canvas').first().waitFor();
     assert.ok(requests.length >= 5, `${requests.length} files`);
-    // Known once the whole of an answer is there.
+    // Sizes are known only after the whole response.
     const sizes = await Promise.all(requests.map((request) => request.sizes()));
     const weight = sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0);
     assert.ok(weight < 150_000, `the page weighs ${weight} bytes`);
@@ -378,7 +378,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
   // test/slow/dashboard.test.ts walks through all views in both themes and four widths.
   it('has no barriers and no sideways scrolling on the narrowest screen, in the dark theme', async () => {
     const page = await open();
-    // As wide as 1280 pixels at a zoom of 400 % (WCAG 2.2, 1.4.10).
+    // As wide as 1280 pixels at 400 % zoom (WCAG 2.2, 1.4.10).
     await walkViews(page, [{ colorScheme: 'dark', width: 320 }]);
   });
 });

@@ -1,10 +1,10 @@
 /**
- * Real servers whose clock is wrong, with a retention of 30 days, each with 30 keys that are younger. About 4 minutes;
- * nothing in it is random.
+ * Real servers with a wrong clock and a retention of 30 days, each with 30 younger keys. About 4 minutes;
+ * nothing is random.
  *
- * A clock 400 days ahead: the PostgreSQL server does not start; the SQLite server starts, warns and removes 0 of 30 rows. A
- * clock that jumps 400 days ahead under a running server: 0 of 30 rows go, on either store, in the first upkeep, a minute
- * after the start.
+ * Clock 400 days ahead: the PostgreSQL server does not start; the SQLite server starts, warns and removes 0 of
+ * 30 rows. Clock that jumps 400 days ahead under a running server: the first upkeep, a minute after the start,
+ * removes 0 of 30 rows in either store.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ after(async () => {
   removeDataDir(dataDir);
 });
 
-/** Thirty keys of the last 27 days: none is older than 30 days but for a wrong clock. */
+/** Creates thirty keys of the last 27 days: only a wrong clock makes them older than 30 days. */
 async function fill(store: LedgerStore): Promise<readonly Uint8Array[]> {
   const accountId = 'acct_e';
   const createdMs = Date.now();
@@ -53,7 +53,7 @@ async function countLeft(store: LedgerStore, keyIds: readonly Uint8Array[]): Pro
   return found.filter(Boolean).length;
 }
 
-/** The end of the upkeep that a server does a minute after its start: it has removed rows, or says why not. */
+/** Waits until the upkeep of a server, a minute after its start, has removed rows or said why not. */
 async function firstUpkeep(server: Server): Promise<void> {
   while (!/old rows were removed|the upkeep of the ledger failed/.test(server.log))
     await delay(200);

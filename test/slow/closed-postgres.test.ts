@@ -1,4 +1,4 @@
-/** Root's tests run PostgreSQL as another user, also where that user reaches neither its programs nor TMPDIR. */
+/** Tests of root run PostgreSQL as another user, even if that user can reach neither its programs nor TMPDIR. */
 import assert from 'node:assert/strict';
 import {
   chmodSync,

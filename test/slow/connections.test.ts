@@ -1,8 +1,10 @@
 /**
- * A client that opens connections without end, over TLS, at a server with the default bound and the memory of
- * deploy/compose: six tricks, each until 5,000 connections were made or 20 s have gone by, one to two and a half minutes, no seed.
- * Expected: the server is not ended for its memory, which stays below the limit; never six probes in a row fail,
- * which would restart it in a cluster; after each trick 20 of 20 honest clients get a key.
+ * A client opens connections without end, over TLS, to a server with the default limit and the memory of
+ * deploy/compose. Six tricks, each until 5,000 connections or 20 s; one to two and a half minutes in all, no
+ * seed.
+ *
+ * Expected: memory stays below the limit, so the server is not killed; never six failed probes in a row, which
+ * would restart it in a cluster; after each trick 20 of 20 honest clients get a key.
  */
 import assert from 'node:assert/strict';
 import { request } from 'node:https';
@@ -16,13 +18,13 @@ import { MemoryGroup } from '../support/memory-group.ts';
 import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
 
 const HELD = 8_000;
-/** Twice the places and the room beyond them. */
+/** Twice the connections that the server serves and lets wait. */
 const MADE = 5_000;
 const TRICK_MS = 20_000;
 const PROBE_EVERY_MS = 1_000;
 const PROBE_TIMEOUT_MS = 5_000;
 const HONEST = 20;
-/** Some of the handshakes that the flood has begun come before theirs. */
+/** Some handshakes of the flood precede those of the clients. */
 const ANSWER_MS = 30_000;
 
 const [compose] = readYaml('deploy/compose/compose.yaml');
@@ -49,7 +51,7 @@ describe('a flood of connections', { skip: !group && 'no control group can be ma
     removeDataDir(dataDir);
   });
 
-  /** The status of an answer on a connection of its own; 0 without one. */
+  /** Returns the status of a response on a connection of its own; 0 if there is none. */
   const ask = (path: string, timeout: number, body?: string): Promise<number> =>
     new Promise((resolve) => {
       const headers = { 'x-api-key': DEMO_PROFESSIONAL_KEY, 'content-type': 'application/json' };
@@ -64,7 +66,7 @@ describe('a flood of connections', { skip: !group && 'no control group can be ma
       sent.end(body);
     });
 
-  /** Probes until told to end; resolves with the longest run of failures and the number of probes. */
+  /** Probes until stopped. Resolves with the longest run of failures and the number of probes. */
   const probe = async (signal: AbortSignal) => {
     let [probes, run, longest] = [0, 0, 0];
     while (!signal.aborted) {

@@ -1,4 +1,4 @@
-/** No key is lost by a button: what the dashboard keeps, what it asks first, and what it says. */
+/** No button loses a key: what the dashboard keeps, asks and says. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import type { Browser, Page, Route } from 'playwright-core';
@@ -22,13 +22,13 @@ const KEEP = 'Keep the key';
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const isShown = (page: Page, { key_id: id }: Generated) => page.getByText(id).isVisible();
 
-/** A page with an API key, and with tests switched off, so that keys come quickly. */
+/** Opens a page with an API key and without the tests, so that keys arrive quickly. */
 async function prepare(page: Page): Promise<void> {
   await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
   await page.getByRole('checkbox', { name: 'Run the 15 tests' }).uncheck();
 }
 
-/** Holds the next generate call until `release`, which lets it pass. */
+/** Holds the next generate call until `release` lets it pass. */
 async function holdGenerate(page: Page): Promise<{ held: Promise<void>; release(): void }> {
   const { promise: held, resolve: note } = Promise.withResolvers<void>();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -41,7 +41,7 @@ async function holdGenerate(page: Page): Promise<{ held: Promise<void>; release(
   return { held, release };
 }
 
-/** Leaves the page by `leave`, answers the browser's question with no, and tells what kind it was. */
+/** Leaves the page by `leave`, answers no to the browser's question, and returns the kind of the question. */
 async function refuseToLeave(page: Page, leave: () => Promise<unknown>): Promise<string> {
   const asked = page.waitForEvent('dialog');
   const left = leave().catch(() => undefined);
@@ -212,7 +212,7 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
     await dialog.getByText('You have neither copied nor downloaded the key').waitFor();
     await button(page, KEEP).click();
     assert.equal(await isShown(page, first), true);
-    // Another tab has a key of its own; what it forgets is not this one's.
+    // Another tab has its own key; dropping that one does not affect this one.
     const other = await page.context().newPage();
     await other.goto(`${server.address}/`);
     await prepare(other);

@@ -1,16 +1,18 @@
 /**
- * Damages random bytes of SQLite files of 4 MB and starts a server's ledger on each: it is refused with the way back, or
- * what it answers is right. A third of 300 files has 20 to 300 damaged bytes in the database, a third in the log of a
- * killed server, a third has 1 to 5 in the database.
+ * Damages random bytes of SQLite files of 4 MB and starts the ledger of a server on each. The ledger refuses
+ * the file and names the way back, or its answers are right. Of 300 files, a third have 20 to 300 damaged bytes
+ * in the database, a third have damage in the log of a killed server, and a third have 1 to 5 damaged bytes in
+ * the database.
  *
- * Then damages the database of a running server: in all pages, and in one index entry that only the full check finds, a
- * minute after the start. Expected: 503 to everything, not ready, and one error of each kind in the log.
+ * Then damages the database of a running server: in all pages, and in one index entry that only the full check
+ * finds, a minute after the start. Expected: 503 to everything, not ready, and one error of each kind in the
+ * log.
  *
- * Takes two to four minutes. The seed is `DAMAGE_SEED`, or 15; contents are random all the same. It counts which check is
- * the first to see the damage. Expected: all of the 100 files with 20 or more damaged bytes in the database are seen (with
- * seed 15, all at the start), and all of the 100 with damage in the log at the start. Of the 100 with 1 to 5 damaged bytes
- * 28 were seen at the start, 24 by the daily check, 28 by `verify` and 20 by none: bytes of a commitment behind the
- * fingerprint, random bits of a key id, p-values, free space.
+ * Takes two to four minutes. The seed is `DAMAGE_SEED`, or 15; contents are random all the same. The test
+ * counts which check sees the damage first. Expected: all 100 files with 20 or more damaged bytes in the
+ * database are seen (with seed 15, all at the start), and all 100 with damage in the log at the start. Of the
+ * 100 with 1 to 5 damaged bytes, 28 were seen at the start, 24 by the daily check, 28 by `verify` and 20 by
+ * none: bytes of a commitment behind the fingerprint, random bits of a key ID, p-values, free space.
  */
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -35,7 +37,7 @@ const ROWS = 8_000;
 const folder = mkdtempSync(join(tmpdir(), 'phm-damaged-'));
 after(() => rmSync(folder, { recursive: true }));
 
-/** Which check was the first to see the damage. */
+/** The check that saw the damage first. */
 type Seen = 'start' | 'daily check' | 'verify' | 'statement' | 'nothing';
 
 describe('a database with damaged bytes', () => {
@@ -46,7 +48,7 @@ describe('a database with damaged bytes', () => {
   before(async () => {
     const store = openSqliteStore({ path: clean, quotas: QUOTAS });
     filled = await fillStore(store, ROWS);
-    // As a killed server leaves it: the last 200 commits are in the log alone.
+    // As a killed server leaves it: the last 200 commits are only in the log.
     for (let i = 0; i < 200; i++) {
       await store.commit([keyRequest('acct_a', makeRow())], []);
       if (i === 0) copyFileSync(clean, killed);
@@ -78,7 +80,7 @@ describe('a database with damaged bytes', () => {
     assert.equal(counts.log?.start, FILES / 3, 'no row of the log is forgotten unseen');
   });
 
-  /** Starts on the file as a server does, asks for every row, and has the other checks look at it. */
+  /** Starts on the file as a server does, reads every row, and runs the other checks. */
   async function examine(path: string): Promise<Seen> {
     try {
       await checkAtStart(path);
@@ -97,7 +99,7 @@ describe('a database with damaged bytes', () => {
     return findings.length > 0 ? 'verify' : 'nothing';
   }
 
-  /** What a server would answer: a row that is found is one that was written. */
+  /** Checks the answers of a server: a row that is found is one that was written. */
   async function answers(path: string): Promise<'statement' | null> {
     const store = openSqliteStore({ path, quotas: QUOTAS });
     try {
@@ -125,7 +127,7 @@ describe('a server whose database is damaged while it runs', () => {
     const env = { PHM_RATE_LIMITS: 'off', PHM_METRICS_PORT: '0' };
     const first = await Server.start(dataDir, env);
     for (let i = 0; i < 300; i++) assert.equal((await generate(first)).status, 200);
-    // The last to close takes the log into the database.
+    // The last close moves the log into the database.
     await first.stop();
     server = await Server.start(dataDir, env);
   });
@@ -157,7 +159,7 @@ describe('a server whose database is damaged while it runs', () => {
 
   const generate = (one: Server) => one.post('/api/v2/generate', { security_level: 256 }, DEMO_KEY);
 
-  /** Nothing is served, for as long as two checks of the ledger take. */
+  /** Nothing is served for as long as two checks of the ledger take. */
   async function assertOut(): Promise<void> {
     await until('the server is not ready', async () => {
       const { status, headers, body } = await generate(server);
@@ -179,7 +181,7 @@ describe('a server whose database is damaged while it runs', () => {
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as { level: number; msg: string; check?: string });
 
-  /** What the log says of the ledger at the level of errors. */
+  /** Returns the errors about the ledger in the log. */
   const errors = () =>
     lines()
       .filter(({ level }) => level >= 50)
@@ -188,10 +190,10 @@ describe('a server whose database is damaged while it runs', () => {
 
 const PAGE = 4096;
 
-/** The first byte of such a page. Rows of the ledger are in pages of the same kind, the fingerprint twice in each. */
+/** First byte of such a page. Rows of the ledger are in pages of the same kind, each with the fingerprint twice. */
 const INDEX_LEAF = 10;
 
-/** Changes a fingerprint in its index alone, which no statement of a server notices. */
+/** Changes a fingerprint only in its index, which no statement of a server notices. */
 function changeIndex(path: string): void {
   const database = new DatabaseSync(path, { readOnly: true });
   const sql = 'SELECT commitment FROM ledger ORDER BY fingerprint LIMIT 1 OFFSET 20';

@@ -1,4 +1,4 @@
-/** What the dashboard says when something is wrong, and what it does not lose. In a browser, 20 s. */
+/** What the dashboard says after failures, and what it keeps. In a browser, 20 s. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -25,25 +25,25 @@ import {
 } from '../support/server.ts';
 
 const QUOTA = 1_000;
-/** Longer than anything here takes: what ends early is ended by a second signal. */
+/** Longer than any step here: a second signal ends the server early. */
 const OPTIONS = { PHM_RATE_LIMITS: 'off', PHM_DRAIN_SECONDS: '300' };
-/** A name for this machine under which no demo key is admitted, and which browsers do not trust. */
+/** A name for this machine that gets no demo key and that browsers do not trust. */
 const OTHER_NAME = 'keys.test';
 
-/** Generates although the key that is shown has no copy. */
+/** Generates although the shown key has no copy. */
 async function generateAnyway(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Generate', exact: true }).click();
   await page.getByRole('button', { name: 'Generate and replace it' }).click();
 }
 
-/** Counts requests that were not made, for every account that has made one. */
+/** Counts requests that were not made, for every account with usage. */
 function useUp(dataDir: string, used: number): void {
   const database = new DatabaseSync(join(dataDir, 'phm.db'));
   database.prepare('UPDATE usage SET used = ?').run(used);
   database.close();
 }
 
-/** An API key without a monthly quota. */
+/** Issues an API key without a monthly quota. */
 async function issueUnlimitedKey(dataDir: string): Promise<string> {
   const account = await phmJson<{ account_id: string }>(
     ['account', 'create', '--init', '--name', 'large', '--plan', 'enterprise'],
@@ -70,7 +70,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
   const alertOf = (page: Page) => page.getByRole('alert');
 
   before(async () => {
-    // Its own also while it is away.
+    // A port that stays its own while the server is down.
     const PHM_PORT = String(await freePort());
     server = await Server.start(dataDir, { ...OPTIONS, PHM_PORT });
     browser = await launchBrowser([`--host-resolver-rules=MAP ${OTHER_NAME} 127.0.0.1`]);
@@ -79,7 +79,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     const finished = opened.splice(0);
     await Promise.all(finished.map((watched) => watched.close()));
     const complaints = finished.flatMap((watched) => watched.complaints);
-    // Of a header that says nothing without TLS; browsers tell so beyond loopback.
+    // Browsers warn beyond loopback that this header has no effect without TLS.
     const own = complaints.filter((text) => !/^The Cross-Origin-Opener-Policy header/.test(text));
     assert.deepEqual(own, [], 'policy, console and requests to elsewhere');
   });
@@ -172,7 +172,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
       json: { success: false, code: 'overloaded', title: 'Too much work', detail: 'Wait.' },
     };
     await page.route('**/api/v2/generate', (route) => route.fulfill(refusal), { times: 1 });
-    // Looked for before it comes: it is there for two seconds.
+    // Awaited before the click, because the button stays for only two seconds.
     const waits = page
       .getByRole('button', { name: /^Try again in [12] s$/, disabled: true })
       .waitFor();
@@ -217,7 +217,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await alertOf(page).getByText('The key below is the previous one').waitFor();
     await page.getByRole('link', { name: 'Server does not answer' }).waitFor();
 
-    // Out of view the page asks for no state by itself.
+    // A hidden page does not check the state by itself.
     await page.evaluate("Object.defineProperty(document, 'visibilityState', { value: 'hidden' })");
     server = await Server.start(dataDir, { ...OPTIONS, PHM_PORT: new URL(server.address).port });
     await generateBy(page, () => generateAnyway(page));

@@ -1,4 +1,7 @@
-/** Every view of the dashboard in both themes and four widths. 30 s. The journeys of npm test look at one of the eight. */
+/**
+ * Every view of the dashboard in both themes and four widths. 30 s. The journeys of npm test cover one of these
+ * eight settings.
+ */
 import { it } from 'node:test';
 import { launchBrowser, NO_CHROMIUM, openPage } from '../support/browser.ts';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';

@@ -1,6 +1,6 @@
 /**
- * The whole server with a broken generator in every thread: how many keys leave it, what it says of
- * itself, and what its log says. The defect is there from the start, or begins under way.
+ * A whole server with a broken generator in every thread: how many keys it releases, and what its health and
+ * its log say. The defect exists from the start or begins later.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -11,16 +11,16 @@ import { MODULATION_TYPES } from '../../src/modulation/index.ts';
 import { defectUrl } from '../support/inject-defect.ts';
 import { type Answer, makeDataDir, phmJson, removeDataDir, Server } from '../support/server.ts';
 
-/** Requests at a time while plain keys are asked for. */
+/** Concurrent requests for plain keys. */
 const CLIENTS = 16;
 
 /**
- * Plain keys that may be answered: those of the interval that the defect begins in, and those of the next one, while
- * the sample between the two is judged. Then keys wait.
+ * Upper limit of plain keys that may be released: those of the interval in which the defect begins, and those
+ * of the next one, while the sample between the two is judged. Then keys wait.
  */
 const ALLOWED_PLAIN_KEYS = 2 * EVIDENCE_INTERVAL + CLIENTS;
 
-/** More plain keys than that, so that a defect that is never found ends the test. */
+/** More plain keys than that, so that an undetected defect ends the test. */
 const MOST_PLAIN_KEYS = 20_000;
 
 const folders: string[] = [];
@@ -33,7 +33,7 @@ after(async () => {
 
 interface Broken {
   readonly server: Server;
-  /** Lets the defect begin, where it was not there from the start. */
+  /** Starts the defect, if it does not exist from the start. */
   readonly begin: () => void;
   readonly generate: (withEvidence: boolean, modulation?: string) => Promise<Answer>;
 }
@@ -68,7 +68,7 @@ async function startBroken(defect: string, begins: 'at once' | 'later'): Promise
   };
 }
 
-/** Asks for plain keys, many at a time, until one is refused; returns the ids of those that were answered. */
+/** Requests plain keys concurrently until one is refused. Returns the IDs of the released ones. */
 async function plainKeysUntilRefused({ generate }: Broken): Promise<string[]> {
   const answered: string[] = [];
   let refused = false;
@@ -85,7 +85,7 @@ async function plainKeysUntilRefused({ generate }: Broken): Promise<string[]> {
   return answered;
 }
 
-/** The lines of the log with a message. */
+/** Returns the lines of the log with a message. */
 function logged(server: Server, message: string): Record<string, unknown>[] {
   return server.log
     .split('\n')
@@ -94,13 +94,13 @@ function logged(server: Server, message: string): Record<string, unknown>[] {
     .filter(({ msg }) => msg === message);
 }
 
-/** A plain key and one with evidence. */
+/** Requests a plain key and one with evidence. */
 async function assertMakesKeys({ generate }: Broken): Promise<void> {
   for (const withEvidence of [false, true])
     assert.equal((await generate(withEvidence)).status, 200);
 }
 
-/** No thread makes a key any more, and the server says why. Ends it. */
+/** Checks that no thread generates keys any more and that the server says why. Stops the server. */
 async function assertStopped({ server, generate }: Broken): Promise<void> {
   for (const modulation of MODULATION_TYPES) {
     for (const withEvidence of [false, true]) {
@@ -110,7 +110,7 @@ async function assertStopped({ server, generate }: Broken): Promise<void> {
   const ready = await server.request('/readyz');
   assert.equal(ready.status, 503);
   assert.equal((await server.request('/livez')).status, 200);
-  // The log is complete once the server has ended.
+  // The log is complete only after the server has exited.
   assert.equal(await server.stop(), 0);
   const stopped = logged(server, 'key generation has stopped');
   assert.equal(stopped.length, 1, 'one line says so');

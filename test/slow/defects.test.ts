@@ -1,6 +1,7 @@
 /**
- * The whole table of broken generators: each row under each modulation (under `phase` where it takes long), with evidence and without, from
- * the start and from later on, for each of the seeds. What the table says of a row is what becomes of it.
+ * The whole table of broken generators: each row under each modulation (only under `phase` if it takes long),
+ * with and without evidence, from the start and from later on, for each seed. Each row must behave as the table
+ * says.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -13,10 +14,10 @@ import { DEFECTS, type Defect, type Sight, SOUND } from '../keys/defects.ts';
 
 const SEEDS = [1, 2, 3];
 
-/** Plain keys between two samples here, so that a run is short; some rows are run with those of the service. */
+/** Plain keys between two samples here, for short runs. Some rows run with the service's own number. */
 const INTERVAL = 256;
 
-/** How many keys of a row may be released before the latch, or Infinity if it need not fall. */
+/** Number of keys of a row that may be released before the latch, or Infinity if it need not latch. */
 const WITH_EVIDENCE: Record<Sight, number> = {
   sample: 0,
   rate: 40,
@@ -34,7 +35,7 @@ const PLAIN: Record<Sight, number> = {
   none: Infinity,
 };
 
-/** Keys that a row is asked for which need not latch. */
+/** Number of keys requested from a row that need not latch. */
 const ENOUGH = { evidence: 4, plain: 2 * INTERVAL };
 
 type Variant = Pick<DefectRun, 'withEvidence' | 'soundKeys'>;
@@ -49,7 +50,7 @@ const VARIANTS: readonly Variant[] = [
 const nameOf = ({ withEvidence, soundKeys }: Variant) =>
   `${withEvidence ? 'tested' : 'plain'} keys, ${soundKeys === null ? 'from the start' : 'later'}`;
 
-/** A suite worker judges a sample between keys before its first stream, and the key worker no others. */
+/** A suite worker judges a sample between keys before its first stream; the key worker judges only such samples. */
 function sightOf({ sight, plain = sight }: Defect, { withEvidence, soundKeys }: Variant): Sight {
   return withEvidence && soundKeys !== null ? sight : plain;
 }

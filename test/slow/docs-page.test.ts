@@ -1,4 +1,4 @@
-/** The page of the API documentation, and in a real browser that it works under its own policy. 10 s. */
+/** The page of the API documentation: it works in a real browser under its own policy. 10 s. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';

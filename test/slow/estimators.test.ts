@@ -1,7 +1,7 @@
 /**
- * All figures of NIST's ea_non_iid for 1,000,000 samples of 8 bits, on symbols and on bits. More runs of the restart
- * tests, which take seconds each: with another H_I than test/sp800-90b/restart.test.ts has, and by the command line,
- * whose parts are in test/cli/assess-entropy.test.ts.
+ * All figures of NIST's ea_non_iid for 1,000,000 samples of 8 bits, on symbols and on bits. Also further runs
+ * of the restart tests, which take seconds each: with another H_I than test/sp800-90b/restart.test.ts, and by
+ * the command line, whose parts are in test/cli/assess-entropy.test.ts.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,7 @@
 /**
- * A sample of the random faults of `scripts/faults.ts`: 12 on PostgreSQL with a synchronous standby, and beside
- * them 12 on SQLite, under load. About 110 s, seed 15. Expected: no released key without its row, no server that is ready while it
- * makes no keys, no 503 outside of the contract.
+ * A sample of the random faults of `scripts/faults.ts` under load: 12 on PostgreSQL with a synchronous standby,
+ * and beside them 12 on SQLite. About 110 s, seed 15. Expected: no released key without its row, no ready
+ * server that generates no keys, no 503 outside the contract.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +13,7 @@ import { noFaults, printRun, runFaults } from '../support/faults/run.ts';
 const SEED = 15;
 const FAULTS = 12;
 
-/** Each of these takes a minute or half of one. */
+/** Each of these takes half a minute to a minute. */
 const LONG = /^clock: a server|rotation/;
 
 describe('random faults under load', { concurrency: true }, () => {

@@ -1,6 +1,6 @@
 /**
- * A longer flood of invented API keys, on both databases: keys in use, idle, issued meanwhile, and a server that
- * starts into it. None of them costs a client with a valid key a 503.
+ * A long flood of invented API keys on both databases, with valid keys in use, idle, and issued meanwhile, and
+ * a server that starts during it. No client with a valid key gets a 503.
  */
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
@@ -19,7 +19,7 @@ import { makeAccount, outlastFlood, sqliteIn, UnknownKeys } from '../support/unk
 const IDLE_MS = 8_000;
 const ROUNDS = 3;
 
-/** A revoked key is refused two seconds later; beyond that is what a busy machine takes to answer. */
+/** A revoked key is refused two seconds later; the rest is the response time of a busy machine. */
 const REVOKED_MS = 5_000;
 
 const MASTER_KEY = '5a'.repeat(32);
@@ -46,7 +46,7 @@ for (const backend of ['SQLite', 'PostgreSQL']) {
       const env: Environment = url ? { PHM_DATABASE_URL: url, PHM_MASTER_KEY: MASTER_KEY } : {};
       const server = await start(env);
       const store: StoreLocation = url ? { kind: 'postgres', url } : sqliteIn(dataDir);
-      // Just started: nothing is known of any key.
+      // The server has just started and knows no key.
       const account = await makeAccount(store);
       await outlastFlood(server, account, 5_000);
       const flood = new UnknownKeys(server);

@@ -1,4 +1,7 @@
-/** A suite that does not answer for a sample of the generator of plain keys: waits are bounded, and readiness sees it. */
+/**
+ * A suite that does not judge a sample of the generator of plain keys: waits are bounded, and readiness reports
+ * it.
+ */
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +11,7 @@ import { slowSuite } from '../support/slow-suite.ts';
 
 const PLAIN = { security_level: 256 };
 
-/** A server whose plain keys wait for a verdict that does not come. */
+/** Starts a server whose plain keys wait for a verdict that never comes. */
 async function startHung(t: TestContext) {
   const dataDir = makeDataDir();
   t.after(() => removeDataDir(dataDir));
@@ -47,7 +50,7 @@ describe('a suite that does not answer', { timeout: 120_000 }, () => {
   it('does not keep the server from ending, which says that keys were not judged', async (t) => {
     const { server, key } = await startHung(t);
     const held = server.generate(PLAIN);
-    // The key is asked for once a later request is answered.
+    // The later request is answered, so this request for a key has arrived.
     assert.equal((await server.validate({ key })).status, 200);
     const stopped = server.stop();
     assert.equal((await held).body.code, 'entropy_unavailable');

@@ -1,4 +1,4 @@
-/** The tests of the ledger on the PostgreSQL that this machine has, which may be an older one than the package's. */
+/** The ledger's tests on the PostgreSQL of this machine, which may be older than the package's. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ describe('an installed PostgreSQL', {
   it('keeps the contract of the ledger', async (t) => {
     t.diagnostic(`programs of ${bin}`);
     const files = FILES.map((file) => resolve(import.meta.dirname, '..', file));
-    // Else the runner takes the child for one of its own, which reports in another way.
+    // Without this, the runner takes the child for one of its own, which reports differently.
     const { NODE_TEST_CONTEXT: _, ...inherited } = process.env;
     const env = { ...inherited, TEST_POSTGRES_BIN: bin ?? '' };
     const child = spawn(process.execPath, ['--test', '--test-concurrency=1', ...files], { env });

@@ -1,4 +1,7 @@
-/** API keys that are issued, revoked and moved to another plan while real servers run, and demo keys beside them. 10 s. */
+/**
+ * API keys that are issued, revoked and moved to another plan while real servers run, and demo keys beside
+ * them. 10 s.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { type Account, addAccounts } from '../support/books.ts';

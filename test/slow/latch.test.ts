@@ -1,6 +1,6 @@
 /**
- * A key worker that is defective when its server starts or ends. It repeats on a whole program what
- * `test/keys/plain-generator.test.ts` shows of the generator and `test/serve/latch-log.test.ts` of the log.
+ * A key worker that is defective when its server starts or stops. It repeats on a whole program what
+ * `test/keys/plain-generator.test.ts` shows for the generator and `test/serve/latch-log.test.ts` for the log.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const WITH_EVIDENCE = {
   enable_nist_validation: true,
   modulation_type: 'none',
 };
-/** What every latch writes to the log, in any order. */
+/** The log lines of every latch, in any order. */
 const LOGGED = ['"key generation has stopped"', '"plain keys released since'];
 
 describe('a server whose key worker is defective from the start', () => {

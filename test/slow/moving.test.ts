@@ -1,6 +1,6 @@
 /**
- * Backup and restore, and the move between SQLite and PostgreSQL, with real servers and the real command
- * line: what was made before goes on to validate, and counting goes on where it was.
+ * Backup and restore, and the move between SQLite and PostgreSQL, with real servers and the real command line:
+ * earlier keys still validate, and counting continues.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
@@ -83,7 +83,7 @@ async function assertValid(server: Server, apiKey: string, made: readonly Made[]
   }
 }
 
-/** What is left of the month's quota after one more key, by the header that tells it. */
+/** Generates one more key and returns the rest of the monthly quota from its header. */
 async function remaining(server: Server, apiKey: string): Promise<number> {
   const { headers } = await server.generate({ security_level: 128 }, apiKey);
   const [, left] = /"quota";r=(\d+)/.exec(headers.get('ratelimit') ?? '') ?? [];
@@ -140,7 +140,7 @@ describe('backup and restore of SQLite', () => {
     const database = new DatabaseSync(path);
     assert.equal(database.prepare('PRAGMA integrity_check').get()?.integrity_check, 'ok');
     database.close();
-    // The database that was moved away is whole: its log went with it.
+    // The database that was moved away is complete, including its log.
     const rescued = await phmJson<{ rows: { ledger: number } }>(
       ['ledger', 'backup', join(dataDir, 'rescued.db')],
       join(dataDir, 'before'),
@@ -285,7 +285,7 @@ describe('pg_dump and pg_restore', {
       PGPORT: String(postgres.port),
       PGUSER: 'phm',
     };
-    // The server goes on.
+    // The server continues to run.
     await run(join(bin, 'pg_dump'), ['-Fc', '--no-owner', `--file=${dump}`, 'original'], {
       env: login,
     });

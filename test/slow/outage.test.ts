@@ -1,6 +1,6 @@
 /**
- * What fails in a ledger, and how it recovers: the whole table of docs/ledger.md, on the real server. Each
- * row tells the longest that a client waited.
+ * Every failure of a ledger and its recovery: the whole table of docs/ledger.md, on a real server. Each row
+ * reports the longest wait of a client.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -18,13 +18,13 @@ import { until } from '../support/replicas.ts';
 import { makeDataDir, removeDataDir, runPhm, Server } from '../support/server.ts';
 import { WayToServer } from '../support/way.ts';
 
-/** No answer may take longer, whatever fails: see the table. A busy machine adds to it. */
+/** Longest time for any response, whatever fails: see the table. Includes time for a busy machine. */
 const LONGEST_MS = 75_000;
 
-/** A place for each connection of a flood. */
+/** A free place for each connection of a flood. */
 const FOR_A_FLOOD = { PHM_MAX_CONNECTIONS: String(FLOOD + 1_000), PHM_RATE_LIMITS: 'off' };
 
-/** A process that is told to end does so within notice and drain. */
+/** Longest time from SIGTERM to exit, including the drain. */
 const LONGEST_END_MS = 35_000;
 
 async function measure(test: TestContext, outage: Outage, load: Load): Promise<void> {
@@ -33,7 +33,7 @@ async function measure(test: TestContext, outage: Outage, load: Load): Promise<v
   assert.ok(longestMs < LONGEST_MS);
 }
 
-/** However many are sent, each is refused in time, and told when to come back. */
+/** However many requests arrive, each is refused in time, with a time to retry. */
 async function measureFlood(test: TestContext, server: Server, account: Account): Promise<void> {
   const { tookMs, counts, withoutRetryAfter } = await flood(server, account);
   test.diagnostic(
@@ -188,7 +188,7 @@ describe('PostgreSQL', { skip: noPostgres }, () => {
   };
   const others: pg.Client[] = [];
 
-  /** What fails, how it begins and how it ends. */
+  /** A failure: what fails, how it begins and how it ends. */
   const rows: [string, () => Promise<unknown> | unknown, () => Promise<unknown> | unknown][] = [
     [
       'held by the lock of another program',
@@ -252,7 +252,7 @@ describe('PostgreSQL', { skip: noPostgres }, () => {
     [
       'out of connections',
       async () => {
-        // The server may take a place that was freed: until it has none.
+        // The server may reuse a freed place, so this continues until none is left.
         for (let theirs = 1; theirs > 0; ) {
           for (let free = true; free; ) {
             await postgres.connect('outage').then(
@@ -296,7 +296,7 @@ describe('PostgreSQL', { skip: noPostgres }, () => {
     chownSync(disk, 65_534, 65_534);
     execFileSync('chmod', ['o+x', dataDir]);
     await run(`CREATE TABLESPACE small LOCATION '${disk}'`);
-    // Also the months of the ledger and their indexes, which are tables of their own.
+    // Includes the monthly tables of the ledger and their indexes, which are separate tables.
     await run(`DO $$ DECLARE one regclass; BEGIN
       FOR one IN SELECT oid FROM pg_class WHERE relkind = 'r' AND relname ~ '^(ledger_|rollup_|usage|writers)'
       LOOP EXECUTE format('ALTER TABLE %s SET TABLESPACE small', one); END LOOP;

@@ -1,4 +1,4 @@
-/** What needs a lock of the whole ledger waits for it shortly and comes again, and commits go on. */
+/** Work that needs a lock on the whole ledger waits briefly and retries, and commits continue. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => postgres?.remove());
 
-/** A store on a ledger that a long transaction reads, which `end` ends. */
+/** A store on a ledger that a long transaction reads until `end`. */
 async function openHeld(database: string) {
   const url = await postgres.createLedger(database);
   const store = await openPostgresStore({ url, quotas: QUOTAS });
@@ -26,7 +26,7 @@ async function openHeld(database: string) {
   return { url, store, accountId, end: () => reader.end() };
 }
 
-/** Waits until something waits for a lock. */
+/** Waits until a session waits for a lock. */
 async function whenWaiting(database: string): Promise<void> {
   const waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
   while ((await postgres.query(database, waits)).length === 0);

@@ -14,7 +14,7 @@ import { makeDataDir, phmJson, removeDataDir, runPhm, Server } from '../support/
 
 const bin = findInstalled(['postgres', 'pg_dump', 'pg_restore', 'createdb', 'createuser']);
 
-/** The administrator of the clusters of tests is named phm: the role of the service has another name here. */
+/** The administrator of test clusters is named phm, so the role of the service has another name here. */
 const ROLE = 'phm_service';
 
 describe('a restore of PostgreSQL', {
@@ -35,7 +35,7 @@ describe('a restore of PostgreSQL', {
     return started;
   };
 
-  /** Runs a command of the page in a shell without a terminal, which answers questions with the password. */
+  /** Runs a command of the page in a shell without a terminal, which answers prompts with the password. */
   const run = (command: string, { port }: Postgres, more: Record<string, string> = {}) => {
     const adapted = command
       .replace(/ phm( |$)/, ` ${ROLE}$1`)
@@ -51,7 +51,7 @@ describe('a restore of PostgreSQL', {
       ...more,
     };
     const input = `${PASSWORD}\n${PASSWORD}\n`;
-    // No terminal: the password is read from standard input then.
+    // Without a terminal, the password is read from standard input.
     const result = spawnSync('setsid', ['sh', '-c', adapted], { env, input, encoding: 'utf8' });
     assert.equal(result.status, 0, `${adapted}\n${result.stderr}`);
     return result.stdout;
@@ -82,7 +82,7 @@ describe('a restore of PostgreSQL', {
     const first = await Server.start(folder, before);
     const { body } = await first.generate({ security_level: 256 }, api_key);
     assert.equal(await first.stop(), 0);
-    // The role of a report, which the new cluster does not have.
+    // A reporting role, which the new cluster lacks.
     await old.query('phm_before', 'CREATE ROLE report; GRANT SELECT ON ledger TO report');
     run(command('pg_dump'), old, { PGDATABASE: 'phm_before', PGUSER: ROLE });
 
@@ -98,7 +98,7 @@ describe('a restore of PostgreSQL', {
     assert.deepEqual(others, []);
 
     const restored = { ...env, PHM_DATABASE_URL: url(fresh, 'phm_restored') };
-    // A month that an earlier dump does not have: the server makes it.
+    // A month that an earlier dump lacks: the server creates it.
     const month = await lastMonth(fresh);
     await fresh.query('phm_restored', `DROP TABLE ledger_${month}`);
     const verified = await runPhm(['ledger', 'verify'], folder, restored);
@@ -112,7 +112,7 @@ describe('a restore of PostgreSQL', {
   });
 });
 
-/** The last month that has a table, without rows because it has not come. */
+/** Returns the last month that has a table. It has no rows, because it lies in the future. */
 async function lastMonth(cluster: Postgres): Promise<string> {
   const [row] = await cluster.query(
     'phm_restored',

@@ -1,4 +1,4 @@
-/** The commands that messages name work as they are printed, however the program was started. */
+/** Commands in messages work as printed, however the program was started. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';

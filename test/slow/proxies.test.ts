@@ -1,4 +1,4 @@
-/** The examples of nginx, HAProxy and Caddy themselves, in front of a server that admits demo keys in direct requests. */
+/** The examples for nginx, HAProxy and Caddy, in front of a server that admits demo keys in direct requests. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -21,7 +21,7 @@ for (const example of PROXIES) {
     let proxy: RunningProxy;
     let port: number;
 
-    /** A GET through the proxy, by a client that claims to be on the server's machine. */
+    /** A GET through the proxy from a client that claims to be on the server's machine. */
     const ask = async (apiKey: string) => {
       const headers = {
         'X-API-Key': apiKey,

@@ -1,8 +1,9 @@
 /**
- * What clients get from the proxies of deploy/ while no server takes their requests, and while one dies under them. The
- * real proxies with the shipped files, TLS, and the real client. 20 s where all three proxies are installed. Expected
- * for each: one `overloaded` for a request that reached no server; one `ledger_unavailable`, sent to the server once, for a
- * generate that did; a call that outlives the outage; 40 answers of 40 over HTTP/2.
+ * What clients get from the proxies of deploy/ while no server accepts their requests, and while a server dies
+ * during them. Real proxies with the shipped files, TLS, and the real client. 20 s if all three proxies are
+ * installed. Expected for each: one `overloaded` for a request that reached no server; one
+ * `ledger_unavailable`, sent to the server once, for a generate that reached one; a call that outlives the
+ * outage; 40 of 40 responses over HTTP/2.
  */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -32,7 +33,7 @@ import { makeAccount, sqliteIn } from '../support/unknown-keys.ts';
 
 const POSTS = 40;
 
-/** Takes a request and closes the connection, as a server that is killed does. */
+/** Accepts a request and closes the connection, as a killed server does. */
 class DyingServer {
   readonly #server: TcpServer;
   requests = 0;
@@ -43,7 +44,7 @@ class DyingServer {
       socket.on('error', () => {});
       socket.on('data', (chunk) => {
         const sent = chunk.toString('latin1');
-        // It passes health checks.
+        // Passes health checks.
         if (sent.startsWith('GET /readyz')) {
           socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
           return;
@@ -109,7 +110,10 @@ for (const example of PROXIES) {
       rmSync(folder, { recursive: true, force: true });
     });
 
-    /** A POST on a connection of its own: the whole answer is held to the contract. Returns its detail. */
+    /**
+     * Sends a POST on a connection of its own and checks the whole response against the contract. Returns its
+     * detail.
+     */
     const assertProblem = async (code: keyof typeof ERRORS, requestId: string): Promise<string> => {
       const headers = { 'Content-Type': 'application/json', 'X-Request-Id': requestId };
       const options = { method: 'POST', headers, agent: false };
@@ -142,7 +146,7 @@ for (const example of PROXIES) {
       assert.deepEqual([head.status, await head.text()], [503, '']);
     });
 
-    // The example of nginx speaks HTTP/1.1.
+    // The example for nginx speaks HTTP/1.1.
     it('to the end, also over HTTP/2 with a body', { skip: name === 'nginx' }, async () => {
       const session = connectHttp2(address());
       const answers = await Promise.all(Array.from({ length: POSTS }, () => post(session)));
@@ -170,7 +174,7 @@ for (const example of PROXIES) {
         const failed = await client(5)
           .generate({ security_level: 256 })
           .catch((error) => error);
-        // HAProxy has the connection of a client break instead, unless this was its first request.
+        // HAProxy instead breaks the client's connection, unless this was its first request.
         const wasBroken = name === 'haproxy' && failed instanceof PhmConnectionError;
         if (!wasBroken) assert.equal(failed.code, 'ledger_unavailable');
         assert.deepEqual([failed.outcomeUnknown, dying.requests], [true, 1]);
@@ -185,7 +189,7 @@ for (const example of PROXIES) {
   });
 }
 
-/** The code of the answer to a POST, or what went wrong. */
+/** Returns the code of the response to a POST, or the failure. */
 async function post(session: ClientHttp2Session): Promise<string> {
   const stream = session.request({ ':method': 'POST', ':path': '/api/v2/generate' });
   stream.end('{"security_level":256}');

@@ -1,4 +1,4 @@
-/** The Python client in sdk/python, as it is installed, against a real server: its own tests by pytest. */
+/** The installed Python client of sdk/python against a real server: its own tests, run by pytest. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -35,7 +35,7 @@ describe('the Python client', { skip }, () => {
   before(async () => {
     const pip = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--no-build-isolation'];
     await promisify(execFile)(python, [...pip, '--target', installed, PROJECT]);
-    // The demo keys stay beside the key that is issued.
+    // The demo keys stay valid beside the issued key.
     server = await Server.start(dataDir, { PHM_DEMO_KEYS: 'on' });
   });
   after(async () => {

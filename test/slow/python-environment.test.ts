@@ -1,4 +1,4 @@
-/** The environments that tests of Python programs share: whole, or a reason why there is none. */
+/** The Python environments that tests share are complete, or give a reason why they are missing. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

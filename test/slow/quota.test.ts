@@ -1,6 +1,6 @@
 /**
- * A quota stays exact across kill -9 and restart, and no answered key is lost. It repeats what `test/http/crash.test.ts`
- * shows with other clients, with one account and kills at given points of its quota.
+ * A quota stays exact across kill -9 and restart, and no answered key is lost. It repeats
+ * `test/http/crash.test.ts` with other clients, one account, and kills at given points of its quota.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -23,7 +23,7 @@ test('lets no more than 1,000 through across kill -9 and restart, and loses no a
         else assert.fail(`unexpected ${status} ${body.code}`);
       } catch (error) {
         if (error instanceof assert.AssertionError) throw error;
-        // The server was killed under this request: try again when it is back.
+        // The server was killed during this request: retry when it is back.
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     }

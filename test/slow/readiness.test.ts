@@ -1,10 +1,12 @@
 /**
- * Readiness through faults of PostgreSQL that let its connections stand: locks, a missing privilege, a database that
- * hangs, a full disk. Of two servers one has traffic and one has none. About 70 s. The load is random and has no seed.
- * Expected for each of the five faults: two changes of readiness of each server. While the row of an account is locked
- * the busy one has two or none, because keys of the other account count, and the idle one has none. A locked table and
- * stopped backends were noticed after 4.5 s with traffic, the locked row after 8.5 s: 4.5 s after the other account's
- * last key. One more fault is seen by real commits alone. The books are exact at the end.
+ * Readiness through faults of PostgreSQL that keep its connections open: locks, a missing privilege, a hung
+ * database, a full disk. Of two servers, one has traffic and one has none. About 70 s. The load is random and
+ * has no seed.
+ *
+ * Expected for each of the five faults: two changes of readiness of each server. While the row of an account is
+ * locked, the busy server has two or none, because keys of the other account count, and the idle one has none.
+ * A locked table and stopped backends were noticed after 4.5 s with traffic, the locked row after 8.5 s: 4.5 s
+ * after the other account's last key. Only real commits see one further fault. The counts are exact at the end.
  */
 import assert from 'node:assert/strict';
 import { chmodSync, rmSync } from 'node:fs';
@@ -26,7 +28,7 @@ import {
 } from '../support/readiness.ts';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
 
-/** The value of a metric without labels. */
+/** Returns the value of a metric without labels. */
 async function metric({ metricsAddress }: Server, name: string): Promise<string | undefined> {
   const text = await (await fetch(`${metricsAddress}`)).text();
   return new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1];
@@ -54,7 +56,7 @@ describe('readiness with PostgreSQL', { skip: noPostgres }, () => {
     if (TMPDIR === undefined) delete process.env.TMPDIR;
     else process.env.TMPDIR = TMPDIR;
     const url = await postgres.createLedger(database);
-    // A role like that of a deployment: what is taken from it is missing, unlike with a superuser.
+    // A role like that of a deployment: unlike a superuser, it can lack a privilege.
     await postgres.query(
       database,
       `CREATE ROLE served LOGIN PASSWORD '${PASSWORD}'; GRANT CREATE ON SCHEMA public TO served;
@@ -131,7 +133,7 @@ describe('readiness with PostgreSQL', { skip: noPostgres }, () => {
   it('a full disk', { skip: noMount }, async (test) => {
     const ballast = join(disk, 'ballast');
     const begin = async () => {
-      // A whole segment for the log, which has no room to grow: without it the database ends itself.
+      // Without a whole segment for its log, which has no room to grow, the database would shut down.
       await run('SELECT pg_switch_wal()');
       fillDisk(ballast);
     };

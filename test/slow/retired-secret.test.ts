@@ -56,7 +56,7 @@ describe('a master secret that leaked', () => {
     return { key: body.key, hash_proof: body.hash_proof };
   }
 
-  /** The proof that the thief forges with the file. */
+  /** The proof that the thief forges with the stolen file. */
   let forged: { key: string; hash_proof: string };
   let old: { key: string; hash_proof: string };
   let recent: typeof old;

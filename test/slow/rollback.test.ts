@@ -1,10 +1,11 @@
 /**
- * The way back after a migration: this release on a schema that an invented later one has made, and forward again.
+ * The way back after a migration: this release on a schema from an invented later release, and forward again.
  *
- * The later release is a copy of this one with one migration more, which its own `phm migrate` applies. Once that migration
- * names this release as able to work with its schema, once not.
+ * The later release is a copy of this one with one more migration, which its own `phm migrate` applies. The
+ * test runs twice: the migration names this release as able to work with its schema, or does not.
  *
- * Duration: about a minute on two idle cores. Nothing is random. Expected on each store: 3 keys, each valid on both releases.
+ * About a minute on two idle cores. Nothing is random. Expected on each store: 3 keys, each valid on both
+ * releases.
  */
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -23,7 +24,10 @@ import {
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** What a later release may bring beside programs of this one: a column, a table, and on PostgreSQL a function. */
+/**
+ * Schema changes of the later release beside programs of this one: a column, a table, and on PostgreSQL a
+ * function.
+ */
 const ADDITIONS = {
   sqlite: `ALTER TABLE ledger ADD COLUMN tomorrow TEXT;
     ALTER TABLE accounts ADD COLUMN tomorrow INTEGER NOT NULL DEFAULT 7;
@@ -43,7 +47,7 @@ for (const name of readdirSync(ROOT)) {
   if (name !== 'src' && !name.startsWith('.')) symlinkSync(join(ROOT, name), join(later, name));
 }
 
-/** Gives the later release its migration `version`. */
+/** Adds the migration `version` to the later release. */
 function addMigration(version: number, oldestProgram: number, kind: Kind, sql: string): void {
   const file = join(later, 'src/ledger/migrations', kind, `${version}-later.sql`);
   writeFileSync(file, `-- oldest-program: ${oldestProgram}\n${sql}\n`);
@@ -73,7 +77,7 @@ async function releaseKey(
   return { key: body.key, proof: body.hash_proof };
 }
 
-/** Each key is known, by its row alone and with its proof. */
+/** Checks that each key is known, by its row alone and by its proof. */
 async function assertKnown(
   server: Server,
   apiKey: string,
@@ -86,7 +90,7 @@ async function assertKnown(
   }
 }
 
-/** A ledger as this release makes it, with an account and a key. */
+/** Creates a ledger of this release, with an account and a key. */
 async function fill({ dataDir, env }: Store): Promise<{ apiKey: string; keys: ReleasedKey[] }> {
   const server = await Server.start(dataDir, { ...env, PHM_MIGRATE: 'auto' });
   const create = ['account', 'create', '--name', 'r', '--plan', 'enterprise'];
@@ -98,7 +102,7 @@ async function fill({ dataDir, env }: Store): Promise<{ apiKey: string; keys: Re
   return { apiKey, keys };
 }
 
-/** This release serves on the newer schema, and makes a plain key and one with evidence. */
+/** Checks that this release serves on the newer schema and generates a plain key and one with evidence. */
 async function serveBack(
   { dataDir, env }: Store,
   migrate: 'auto' | 'off',
@@ -123,7 +127,7 @@ async function serveBack(
   }
 }
 
-/** The commands of this release work, and export alone is refused. */
+/** Checks that the commands of this release work, and that only export is refused. */
 async function runCommands({ kind, dataDir, env }: Store): Promise<void> {
   const program = readdirSync(join(ROOT, 'src/ledger/migrations', kind))
     .sort()

@@ -1,6 +1,6 @@
 /**
  * A rolling restart behind the proxy of deploy/compose, as an operator does it: each replica in turn gets
- * SIGTERM and is started again, while clients go on. The proxy is a real HAProxy with the very file.
+ * SIGTERM and starts again while clients continue. The proxy is a real HAProxy with the shipped file.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -25,7 +25,7 @@ const ROUNDS = 3;
 
 interface Outcome {
   readonly path: string;
-  /** HTTP status, or the code of the error when there was no whole answer. */
+  /** HTTP status, or the code of the error if there was no whole response. */
   readonly status: number | string;
 }
 
@@ -89,7 +89,7 @@ describe('a rolling restart', {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** One POST through the proxy. */
+  /** Sends one POST through the proxy. */
   const post = (agent: Agent, path: string, body: unknown): Promise<Outcome> =>
     new Promise((done) => {
       const text = JSON.stringify(body);
@@ -121,7 +121,7 @@ describe('a rolling restart', {
     const count = (state: string) =>
       proxyLog.match(new RegExp(`^Server replicas/[ab] is ${state}`, 'gm'))?.length ?? 0;
     const client = async (number: number) => {
-      // Half of the clients keep their connection, half open one for each request.
+      // Half of the clients keep their connection; half open one for each request.
       const agent = new Agent({ keepAlive: number % 2 === 0, maxSockets: 1, ca });
       agents.push(agent);
       for (let i = number; rolling; i += 1) {
@@ -156,7 +156,7 @@ describe('a rolling restart', {
     const generated = outcomes.filter(({ path }) => path === '/api/v2/generate').length;
     const [ledger] = await postgres.query('rolling', 'SELECT count(*)::integer FROM ledger');
     assert.deepEqual(ledger, { count: generated });
-    // Both replicas were taken out and came back: else nothing was tried.
+    // Both replicas were taken out and came back; otherwise the test showed nothing.
     assert.ok(count('DOWN') >= rolled, `${count('DOWN')} of ${rolled}`);
     process.stdout.write(`# ${outcomes.length} requests, ${generated} keys, none failed\n`);
   });

@@ -1,4 +1,4 @@
-/** A rotation of the master secret through both its steps, on two servers under load. */
+/** A rotation of the master secret through both steps, on two servers under load. */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Load } from '../support/load.ts';
@@ -18,7 +18,7 @@ describe('rotation of the master secret', { skip: noPostgres }, () => {
     for (const step of [
       { PHM_MASTER_KEY: masterKey(2), PHM_MASTER_KEY_VERSION: '1' },
       { PHM_MASTER_KEY: masterKey(2), PHM_MASTER_KEY_VERSION: '2' },
-      // Back and forth again: what was activated stays known to all.
+      // Back and forth again: an activated version stays known to all servers.
       { PHM_MASTER_KEY: masterKey(2), PHM_MASTER_KEY_VERSION: '1' },
       { PHM_MASTER_KEY: masterKey(2) },
     ]) {

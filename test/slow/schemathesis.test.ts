@@ -1,6 +1,6 @@
 /**
- * Schemathesis holds a live server to its document: every check, in every phase, with valid requests and with
- * requests that break the schemas. What it may report, and why, is in `test/generated/schemathesis.toml`.
+ * Schemathesis checks a live server against its document: every check, in every phase, with valid requests and
+ * with requests that violate the schemas. `test/generated/schemathesis.toml` says what it may report, and why.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -14,10 +14,10 @@ import { DEMO_PROFESSIONAL_KEY, makeDataDir, removeDataDir, Server } from '../su
 const GENERATED = resolve(import.meta.dirname, '../generated');
 const { python, skip } = await pythonEnvironment('generated', join(GENERATED, 'requirements.txt'));
 
-/** The same requests in every run; PHM_SCHEMATHESIS_SEED tries others. */
+/** The same requests in every run; PHM_SCHEMATHESIS_SEED selects others. */
 const SEED = process.env.PHM_SCHEMATHESIS_SEED ?? '1';
 
-/** For each operation and phase, beside the cases that every run has. */
+/** Number for each operation and phase, beside the cases of every run. */
 const EXAMPLES = 100;
 
 const PHASES = ['Examples', 'Coverage', 'Fuzzing', 'Stateful'];
@@ -36,7 +36,7 @@ describe('Schemathesis', { skip }, () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Resolves with what it prints, whatever it finds. */
+  /** Resolves with its output, whatever it finds. */
   function run(args: readonly string[]): Promise<string> {
     const config = ['--config-file', join(GENERATED, 'schemathesis.toml')];
     const hooks = join(GENERATED, 'schemathesis_hooks.py');

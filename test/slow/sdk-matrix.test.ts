@@ -1,7 +1,7 @@
 /**
  * The client's package on Node 20, 22 and 26, compiled with each `moduleResolution` by TypeScript 5 and 7, as
- * ES module and from CommonJS; the examples on Node 20, which test/slow/sdk-package.test.ts has on Node 26; and its README
- * with the compiler that the registry has today.
+ * ES module and from CommonJS. Its examples on Node 20; test/slow/sdk-package.test.ts runs them on Node 26. Its
+ * README with the registry's current compiler.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -31,7 +31,7 @@ main();
 
 const STRICT =
   '--strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --verbatimModuleSyntax false';
-/** Node's types alone, and the declarations of the package themselves checked. */
+/** Only Node's types; the declarations of the package are checked too. */
 const NODE_ALONE = '--target es2022 --lib es2022 --types node --skipLibCheck false';
 
 const COMPILERS = [

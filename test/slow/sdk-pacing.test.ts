@@ -1,4 +1,4 @@
-/** 100 calls at once on a Research key (10 a second, bucket of 20), against the real service. */
+/** 100 concurrent calls with a Research key (10 per second, bucket of 20) against the real service. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';
@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { PhmClient } from '../../sdk/src/index.ts';
 import { DEMO_KEY, makeDataDir, removeDataDir, Server } from '../support/server.ts';
 
-/** A process of its own, which prints how many of 100 calls succeeded, and ends by itself. */
+/** A process that prints how many of 100 calls succeeded, and exits by itself. */
 const PROGRAM = `
 import { PhmClient } from ${JSON.stringify(new URL('../../sdk/src/index.ts', import.meta.url).href)};
 const [baseUrl, apiKey] = process.argv.slice(1);

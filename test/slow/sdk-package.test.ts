@@ -1,4 +1,7 @@
-/** The package in sdk/, as a newcomer gets it who follows its README in an empty folder. 6 s. test/sdk/ tests its source. */
+/**
+ * The package in sdk/, as a newcomer installs it by its README in an empty folder. 6 s. test/sdk/ tests its
+ * source.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -7,7 +10,7 @@ import { after, before, describe, it } from 'node:test';
 import { COMMANDS, EXAMPLES, FIRST_OUTPUT, Newcomer } from '../sdk/newcomer.ts';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
 
-/** What a project's own code may say, and what it may not. */
+/** Code that a project may write, and code that it may not. */
 const CONSUMER = `
 import { type ErrorCode, type GeneratedKey, type ValidatedKey, PhmApiError, PhmClient } from 'phm-client';
 import { type KeyUsage, keyBytes, toCryptoKey, type WebCryptoKey } from 'phm-client';
@@ -91,7 +94,7 @@ describe('the package in sdk/', () => {
     assert.match(await newcomer.shell(runExample, env), FIRST_OUTPUT);
     newcomer.write('typed.mts', EXAMPLES[0] ?? '');
     const [installCompiler, ...others] = runTyped;
-    // The registry is asked in test/slow/sdk-matrix.test.ts; here are the same packages of this project.
+    // test/slow/sdk-matrix.test.ts uses the registry; this test uses the same packages of this project.
     assert.equal(installCompiler, 'npm install --save-dev typescript @types/node');
     const key = runExample.filter((line) => line.startsWith('export'));
     assert.match(await newcomer.shell([...key, ...others], env), FIRST_OUTPUT);
@@ -107,7 +110,7 @@ describe('the package in sdk/', () => {
     await newcomer.shell([`npx tsc ${modules} ${strict} ${lib} consumer.mts ${files.join(' ')}`]);
   });
 
-  // On Node 20 in test/slow/sdk-matrix.test.ts.
+  // test/slow/sdk-matrix.test.ts covers Node 20.
   it('runs the documented examples', async () => {
     await newcomer.runExamples(process.execPath, server.address);
   });

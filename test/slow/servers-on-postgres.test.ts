@@ -1,6 +1,7 @@
 /**
- * The real server and the real command line on PostgreSQL: one ledger, one quota, several servers. 10 s. The ledger's
- * contract on PostgreSQL is in `test/ledger/postgres.test.ts`, a flood of unknown API keys in `test/slow/flood.test.ts`.
+ * Real servers and the real command line on PostgreSQL: one ledger, one quota, several servers. 10 s. The
+ * ledger's contract on PostgreSQL is in `test/ledger/postgres.test.ts`, a flood of unknown API keys in
+ * `test/slow/flood.test.ts`.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -18,11 +19,11 @@ import {
 import { makeAccount } from '../support/unknown-keys.ts';
 
 const MASTER_KEY = '5a'.repeat(32);
-/** Of the professional plan. */
+/** Quota of the professional plan. */
 const QUOTA = 100_000;
 
 describe('server on PostgreSQL', { skip: noPostgres }, () => {
-  // What a server must not need to share with another: each has a folder of its own.
+  // Each server has its own folder, because servers need not share one.
   const folders = [makeDataDir(), makeDataDir()] as const;
   const servers: Server[] = [];
   let postgres: Postgres;
@@ -30,7 +31,7 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
   let accountId: string;
   let apiKey: string;
 
-  /** The servers that run, one a folder. */
+  /** The running servers, one per folder. */
   let both: readonly [Server, Server];
 
   const start = async (dataDir: string, more: Environment = {}) => {
@@ -67,7 +68,7 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
     assert.deepEqual(done.from, done.to);
     assert.equal(done.store, 'postgres');
     const create = ['account', 'create', '--name', 'pg', '--plan', 'professional'];
-    // The address names the store: no master secret has to be here, and no password is shown.
+    // The address names the store, so no master secret is needed here, and no password is shown.
     const created = await runPhm([...create, '--json'], folders[0], env);
     assert.match(created.stderr, /^Ledger: PostgreSQL, database service on 127\.0\.0\.1:\d+\n$/);
     accountId = JSON.parse(created.stdout).account_id;

@@ -1,7 +1,7 @@
 /**
- * Faults of entropy sources that last, each in three sources of a real server: no key after they are noticed, until a
- * restart. It repeats what `test/entropy/noise-pump.test.ts` shows of one source in this process, and what
- * `test/http/sources.test.ts` shows of a stuck device on the server.
+ * Lasting faults of entropy sources, each in three sources of a real server: once they are noticed, no key
+ * until a restart. It repeats `test/entropy/noise-pump.test.ts`, which tests one source in this process, and
+ * `test/http/sources.test.ts`, which tests a stuck device on the server.
  */
 import { describe, it } from 'node:test';
 import { assertLatches, BIASED, REPEATING, STUCK } from '../support/faulty-sources.ts';

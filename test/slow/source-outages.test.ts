@@ -1,8 +1,8 @@
 /**
- * No induced fault of an entropy source yields a key: faults × sources on the real server. 20 s, most of it real waits.
- * The sources are a FIFO and two services on this machine, all in the hands of this test. Faults that cannot be reached
- * from outside are in `test/keys/source-faults.test.ts`. Faults that last are in `test/slow/source-faults.test.ts`, and
- * one of them in `test/http/sources.test.ts`.
+ * No induced fault of an entropy source yields a key: faults × sources on a real server. 20 s, most of it real
+ * waits. The sources are a FIFO and two services on this machine, all under control of this test. Faults that
+ * cannot be induced from outside are in `test/keys/source-faults.test.ts`. Lasting faults are in
+ * `test/slow/source-faults.test.ts`, and one of them in `test/http/sources.test.ts`.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -19,7 +19,7 @@ import { SHOTS, Site } from '../support/faulty-sources.ts';
 import type { NoiseFifo } from '../support/noise-fifo.ts';
 import { assertRefused, type SourceWatch } from '../support/source-watch.ts';
 
-// Suites take over the concurrency of the one around them.
+// Suites inherit the concurrency of the suite around them.
 const IN_ORDER = { concurrency: 1 };
 
 interface DeviceOutage {
@@ -107,7 +107,7 @@ const IBM_OUTAGES: readonly IbmOutage[] = [
         detail: /\(429\)/,
       },
       { fault: 'cut', detail: /could not be reached/ },
-      // The first one is taken for an expired token.
+      // The source takes the first 401 for an expired token.
       { fault: { status: 401, body: NOTE }, detail: /credentials \(401\)/ },
       { fault: { status: 503, body: NOTE }, detail: /\(503\)/ },
     ],
@@ -127,7 +127,7 @@ const IBM_OUTAGES: readonly IbmOutage[] = [
   },
 ];
 
-/** The jobs of successive draws, by what the service delivered. */
+/** The jobs of successive draws, by the results of the service. */
 function jobsOfDraws(delivered: readonly (readonly number[])[]): string[] {
   return delivered.flatMap((shots, i) => {
     const bytes = extractVonNeumann(toQubitMajor(Uint8Array.from(shots))).length;
@@ -135,7 +135,7 @@ function jobsOfDraws(delivered: readonly (readonly number[])[]): string[] {
   });
 }
 
-/** The first key that there is. */
+/** Returns the first key that succeeds. */
 async function nextKey(
   watch: SourceWatch,
   withEvidence = false,
@@ -205,7 +205,7 @@ describe('a server whose sources break', { timeout: 160_000 }, () => {
             watch.forgetLog();
             if (fault === 'gone') fake.service.leave();
             else fake.service.broken.entropy = fault;
-            // With a full pool the source would ask for nothing.
+            // With a full pool, the source would request nothing.
             await watch.untilRefused();
             await watch.untilLogged('failing', detail);
             const refused = await watch.untilRefused();
@@ -245,7 +245,7 @@ describe('a server whose sources break', { timeout: 160_000 }, () => {
             for (const { fault, detail } of faults) {
               service.broken[route] = fault;
               const met = service.reached(route, service.count(route) + 1);
-              // With a full pool the source would want no job.
+              // With a full pool, the source would need no job.
               await watch.untilRefused();
               await met;
               watch.forgetLog();
@@ -280,7 +280,7 @@ describe('a server whose sources break', { timeout: 160_000 }, () => {
       const { service } = site.ibm;
       site.ibm.states = ['Queued'];
       const queued = service.reached('state', service.count('state') + 2);
-      // With a full pool the source would want no job.
+      // With a full pool, the source would need no job.
       await site.watch('ibm-quantum').untilRefused();
       await queued;
       const jobId = `job-${site.ibm.delivered.length}`;

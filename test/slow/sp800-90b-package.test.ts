@@ -1,4 +1,7 @@
-/** The package sp800-90b as another project installs it: the README's example runs, and agrees with the service. 10 s. */
+/**
+ * The package sp800-90b as another project installs it: the README's example runs and agrees with the service.
+ * 10 s.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,7 +1,8 @@
 /**
- * A primary with one synchronous standby, two servers under load, and whatever ends a commit's wait for the standby:
- * each key that was answered 200 is on the standby that takes over, twice in a row. About 70 s; needs pg_basebackup.
- * The seed of the load is 1. Expected: some 450 keys released, some 250 waits cut short, no key lost.
+ * A primary with one synchronous standby, two servers under load, and everything that interrupts a commit's
+ * wait for the standby. Each key that was answered with 200 is on the standby that takes over, twice in a row.
+ * About 70 s; needs pg_basebackup. The seed of the load is 1. Expected: some 450 keys released, some 250 waits
+ * interrupted, no key lost.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -19,7 +20,7 @@ const CLIENTS = 8;
 const PHASE_MS = 5_000;
 const CUT_EVERY_MS = 50;
 
-/** Keys released before a phase ends, and what was done in it. */
+/** Keys released before the end of a phase, and the actions in it. */
 interface Phase {
   readonly name: string;
   readonly firstKey: number;
@@ -61,7 +62,7 @@ describe('a primary with a synchronous standby', {
     folders.forEach(removeDataDir);
   });
 
-  /** What the server did; zero while it does not answer, as in its recovery. */
+  /** Returns the number of rows of a statement; zero while the primary does not respond, as in recovery. */
   const attempt = (sql: string): Promise<number> =>
     primary.query(DATABASE, sql).then(
       ({ length }) => length,
@@ -71,7 +72,7 @@ describe('a primary with a synchronous standby', {
   const waiters = "pg_stat_activity WHERE wait_event = 'SyncRep' AND application_name = 'phm'";
   const cut = (how: string) => () => attempt(`SELECT ${how}(pid) FROM ${waiters}`);
 
-  /** Kills a process of the primary that waits, after which all others end and the primary recovers. */
+  /** Kills a waiting process of the primary. All others then exit, and the primary recovers. */
   async function crash(): Promise<number> {
     const [waiter] = await primary.query(DATABASE, `SELECT pid FROM ${waiters}`).catch(() => []);
     if (!waiter) return 0;
@@ -80,7 +81,7 @@ describe('a primary with a synchronous standby', {
     return 1;
   }
 
-  /** Does `work` over and over for a while, and notes what came of it. */
+  /** Repeats `work` for a while and notes the results. */
   async function phase(name: string, work: () => Promise<number>): Promise<void> {
     const firstKey = load.released.length;
     let cuts = 0;
@@ -95,7 +96,7 @@ describe('a primary with a synchronous standby', {
     await until('keys are released', () => load.released.length > before + 100);
   }
 
-  /** Makes the standby receive nothing, without a word to the primary, until the returned function is called. */
+  /** Stops the standby from receiving, unnoticed by the primary, until the returned function is called. */
   async function freeze(): Promise<() => void> {
     const [receiver] = await standby.query('postgres', 'SELECT pid FROM pg_stat_wal_receiver');
     process.kill(Number(receiver?.pid), 'SIGSTOP');
@@ -107,20 +108,20 @@ describe('a primary with a synchronous standby', {
     await standby.query('postgres', 'SELECT pg_reload_conf()');
   }
 
-  /** Cuts the standby off from a primary that goes on. */
+  /** Cuts the standby off from a primary that continues. */
   async function cutOff(): Promise<void> {
     await configure("primary_conninfo = ''");
     const followers = 'SELECT FROM pg_stat_replication';
     await until('it is', async () => (await primary.query('postgres', followers)).length === 0);
   }
 
-  /** Makes the standby a primary, and leads new connections to it. */
+  /** Promotes the standby and leads new connections to it. */
   async function promote(): Promise<void> {
     await standby.query('postgres', 'SELECT pg_promote()');
     way.serverPort = standby.port;
   }
 
-  /** Goes on with the standby as the primary of a new one, without which nothing is confirmed. */
+  /** Continues with the standby as the primary of a new one, without which nothing is confirmed. */
   async function replacePrimary(): Promise<void> {
     await primary.stop('KILL');
     way.cutAll();
@@ -133,7 +134,7 @@ describe('a primary with a synchronous standby', {
     return load.released.slice(first, end).filter(({ keyId }) => !recorded.has(keyId)).length;
   }
 
-  /** Writes what happened, and returns how many keys are lost. */
+  /** Writes what happened and returns the number of lost keys. */
   async function report(): Promise<number> {
     const rows = await standby.query(DATABASE, "SELECT encode(key_id, 'hex') AS id FROM ledger");
     const recorded = new Set(rows.map(({ id }) => id));

@@ -1,6 +1,7 @@
 /**
- * Other implementations of TLS as clients of a server that prefers hybrid key exchange, and of one that requires it.
- * What each offers depends on its version: it is read off its ClientHello, and the answer is held to that.
+ * Other TLS implementations as clients of a server that prefers hybrid key exchange, and of one that requires
+ * it. What each client offers depends on its version: the test reads its ClientHello and expects the matching
+ * answer.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync } from 'node:child_process';
@@ -38,7 +39,7 @@ interface Result {
   readonly output: string;
 }
 
-/** The program of a machine's path, never one of this project; its first line about itself. */
+/** Returns the first line that a program prints about itself. It is the machine's, never one of this project. */
 function versionOf(program: string, argument: string): string | undefined {
   const { status, stdout } = spawnSync(program, [argument], { encoding: 'utf8' });
   return status === 0 ? stdout.split('\n')[0] : undefined;
@@ -65,11 +66,11 @@ print(ssl.OPENSSL_VERSION, connection.sock.version(), connection.sock.cipher())
 
 interface Client {
   readonly name: string;
-  /** Undefined: it is not installed here. */
+  /** Undefined if it is not installed. */
   readonly version: string | undefined;
-  /** Whether it must offer a hybrid group; undefined: that depends on its version. */
+  /** True if it must offer a hybrid group; undefined if that depends on its version. */
   readonly offersHybrid?: boolean;
-  /** Asks for `/livez`; 0 if it was answered. */
+  /** Requests `/livez`. Returns 0 if it got a response. */
   readonly ask: (port: number) => Promise<Result>;
 }
 
@@ -152,7 +153,7 @@ const CLIENTS: readonly Client[] = [
 const nameOf = (table: Record<string, number>, value: number | null | undefined) =>
   Object.keys(table).find((name) => table[name] === value) ?? String(value);
 
-/** What one connection came to, for people. */
+/** Describes the result of one connection for people. */
 function describeHandshake({ clientHellos, serverHellos, alerts }: Handshake): string {
   const last = serverHellos.at(-1);
   if (!last) return `alert ${alerts.join(', ')}`;
@@ -161,7 +162,7 @@ function describeHandshake({ clientHellos, serverHellos, alerts }: Handshake): s
   return `shares ${shares}: ${nameOf(GROUPS, last.group)}, ${nameOf(SUITES, last.suite)}${how}`;
 }
 
-/** Holds the server's answer to what the client offered. */
+/** Checks the server's answer against the client's offer. */
 function check(handshake: Handshake, requireHybrid: boolean, offersHybrid?: boolean): void {
   const { clientHellos, serverHellos, alerts } = handshake;
   const isOffered = clientHellos[0]?.groups.some((group) => HYBRIDS.includes(group)) ?? false;
@@ -226,14 +227,14 @@ for (const requireHybrid of [false, true]) {
       );
     });
 
-    // The installed one may lack hybrid groups.
+    // The installed version may lack hybrid groups.
     const skip = !openssl && 'openssl is not installed here';
     if (requireHybrid) return;
 
     it('allows no early data', { skip }, async () => {
       const args = ['s_client', '-connect', `127.0.0.1:${tap.port}`, '-CAfile', cert];
       const client = spawn('openssl', args, { stdio: ['pipe', 'pipe', 'ignore'] });
-      // Tickets come before the answer, which ends the connection.
+      // Tickets come before the response, which ends the connection.
       client.stdin.write('GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
       let output = '';
       for await (const chunk of client.stdout) output += chunk;

@@ -1,4 +1,4 @@
-/** Traces reach a collector and continue the caller's trace. A collector that fails delays no request. 5 s. */
+/** Traces reach a collector and continue the caller's trace. A failing collector delays no request. 5 s. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
@@ -26,7 +26,7 @@ async function until(condition: () => boolean): Promise<void> {
 const logLines = (server: Server) =>
   server.log
     .split('\n')
-    // What comes after the last line end may be a part of a line.
+    // Text after the last line end may be an incomplete line.
     .slice(0, -1)
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line));
@@ -227,7 +227,7 @@ describe('samplers and ends, in this process', () => {
     ...more,
   });
 
-  /** The SDK reads the process's environment for itself. */
+  /** The SDK reads the environment of the process itself. */
   async function open(variables: Record<string, string>): Promise<Tracing> {
     Object.assign(process.env, variables);
     try {

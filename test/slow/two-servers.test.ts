@@ -1,6 +1,7 @@
 /**
- * Two servers behind a proxy: their database goes away, and a rotation of the master secret is done wrongly. 10 s. It repeats, with
- * whole servers, what test/service/ledger-readiness.test.ts and test/service/retired-secret.test.ts show of their parts.
+ * Two servers behind a proxy: their database fails, and a rotation of the master secret is done wrongly. 10 s.
+ * It repeats with whole servers what test/service/ledger-readiness.test.ts and
+ * test/service/retired-secret.test.ts show for their parts.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -35,7 +36,7 @@ describe('two servers behind a proxy', { skip: noPostgres }, () => {
     const order = { security_level: 256, include: ['hash_proof'] };
     const old = (await lacking.generate(order, apiKey)).body;
     await replicas.servers[0].stop('SIGINT');
-    // Without the first step, and without PHM_MASTER_KEY_VERSION: version 3 is current at once.
+    // Without the first step and without PHM_MASTER_KEY_VERSION, version 3 is current at once.
     const whole = { PHM_MASTER_KEY: masterKey(3), PHM_MASTER_KEY_VERSION: '' };
     const ahead = await replicas.launch(0, whole);
     const { key, hash_proof } = (await ahead.generate(order, apiKey)).body;
@@ -49,7 +50,7 @@ describe('two servers behind a proxy', { skip: noPostgres }, () => {
       return status === 503 && body.checks.master_secret === 'incomplete';
     });
     await until('it is said in the log', () => /"lackedVersions":\[3\]/.test(lacking.log));
-    // What it can tell is still told, and what it makes is good everywhere.
+    // It still confirms the keys that it can judge, and its own keys are valid on all servers.
     const made = (await lacking.generate(order, apiKey)).body;
     for (const one of [old, made]) {
       for (const server of [lacking, ahead]) {

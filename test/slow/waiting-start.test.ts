@@ -1,8 +1,9 @@
 /**
- * Servers that are started while their database is away: they listen, are not ready, and serve once it is there.
+ * Servers that start while their database is unavailable: they listen, are not ready, and serve once it is
+ * available.
  *
- * Duration: about a minute on two idle cores. Nothing is random. Expected: each of the six servers on PostgreSQL that are
- * given their database, and the one on SQLite, release a key after it; none exits before its time.
+ * About a minute on two idle cores. Nothing is random. Expected: each of the six servers on PostgreSQL that get
+ * their database, and the one on SQLite, release a key after it; none exits early.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -32,7 +33,7 @@ import {
 const WAITS = 'startup is waiting for the database';
 const GOES_ON = 'the database answers: startup continues';
 
-/** A server whose start may not be complete. */
+/** A server whose start may be incomplete. */
 class StartingServer {
   readonly #child: ChildProcess;
   readonly #port: number;
@@ -62,7 +63,7 @@ class StartingServer {
     return new StartingServer(child, port, metricsPort);
   }
 
-  /** True once it has said that it listens and is ready. */
+  /** True once it has logged that it listens and is ready. */
   get hasStarted(): boolean {
     return this.#out.includes('\n');
   }
@@ -71,7 +72,7 @@ class StartingServer {
     return this.#child.exitCode;
   }
 
-  /** Kills it, or tells it to end; resolves with its code, the log complete. */
+  /** Kills or stops it. Resolves with its exit code after the log is complete. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
     if (this.#child.exitCode === null) this.#child.kill(signal);
     return this.code();
@@ -107,7 +108,7 @@ class StartingServer {
   }
 }
 
-/** It is alive and unready, refuses requests by the contract, and says why. */
+/** Checks that it is alive and unready, refuses requests by the contract, and says why. */
 async function assertWaits(server: StartingServer, reason: RegExp, apiKey: string): Promise<void> {
   await server.logged(WAITS);
   await server.logged('Server listening');
@@ -129,7 +130,7 @@ async function assertWaits(server: StartingServer, reason: RegExp, apiKey: strin
   assert.ok(!server.log.includes(PASSWORD));
 }
 
-/** It goes on with its start by itself, and releases a key on the same listener. */
+/** Checks that it continues its start by itself and releases a key on the same listener. */
 async function assertServes(server: StartingServer, apiKey: string): Promise<void> {
   await server.logged(GOES_ON);
   await until('the start is complete', () => server.hasStarted);
@@ -175,7 +176,7 @@ describe('a server that is started before PostgreSQL', { skip: noPostgres }, () 
     postgres = await Postgres.start();
   });
   beforeEach(async (t) => {
-    // A test that failed may have left it down.
+    // A failed test may have left it down.
     if (isDown) await restart();
     const name = `waiting_${t.name.replace(/\W/g, '').slice(0, 40).toLowerCase()}`;
     env = {
@@ -281,7 +282,10 @@ describe('a server that is started before PostgreSQL', { skip: noPostgres }, () 
     }
   });
 
-  /** Restarts PostgreSQL as a standby that takes no connections; the result makes it a primary again. */
+  /**
+   * Restarts PostgreSQL as a standby that accepts no connections. The returned function makes it a primary
+   * again.
+   */
   async function asClosedStandby(): Promise<() => Promise<void>> {
     await postgres.query('postgres', 'ALTER SYSTEM SET hot_standby = off');
     const [row] = await postgres.query('postgres', 'SHOW data_directory');
@@ -293,7 +297,7 @@ describe('a server that is started before PostgreSQL', { skip: noPostgres }, () 
     };
     await postgres.stop('INT');
     place('standby.signal');
-    // Resolves when the server takes connections, which is after its promotion.
+    // Resolves when the server accepts connections, which is after its promotion.
     const up = postgres.restart();
     await until('it takes no connections', () =>
       postgres.connect('postgres').then(
@@ -311,7 +315,7 @@ describe('a server that is started before PostgreSQL', { skip: noPostgres }, () 
   }
 });
 
-/** A way to PostgreSQL that can be closed. */
+/** A route to PostgreSQL that can be closed. */
 class Gate {
   readonly port: number;
   readonly #target: number;
@@ -342,7 +346,7 @@ class Gate {
     await once(this.#server, 'listening');
   }
 
-  /** Cuts what is open, and refuses what comes. */
+  /** Closes open connections and refuses new ones. */
   close(): void {
     this.#server?.close();
     for (const socket of this.#sockets) socket.destroy();

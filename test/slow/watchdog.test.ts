@@ -1,7 +1,7 @@
 /**
- * The beats that systemd waits for, by the real server and the real `systemd-notify`, to a socket of Python's. 20 s.
- * Expected: READY=1 once; beats while the server lives, also while its database is locked; none while the process is stopped,
- * its main thread hangs or its key worker hangs; STOPPING=1 once.
+ * The watchdog beats for systemd, sent by a real server and the real `systemd-notify` to a socket in Python. 20
+ * s. Expected: READY=1 once; beats while the server lives, also while its database is locked; no beats while
+ * the process is stopped, its main thread hangs or its key worker hangs; STOPPING=1 once.
  */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
@@ -47,7 +47,7 @@ describe('beats for systemd', {
     while (beats() === count) await sleep(20);
   };
   const assertSilent = async () => {
-    // One may be under way.
+    // One may be in progress.
     await sleep(SILENCE_MS / 3);
     const count = beats();
     await sleep(SILENCE_MS);
