@@ -22,7 +22,7 @@ const KEEP = 'Keep the key';
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 const isShown = (page: Page, { key_id: id }: Generated) => page.getByText(id).isVisible();
 
-/** Opens a page with an API key and without the tests, so that keys arrive quickly. */
+/** Enters an API key and switches the tests off, so that keys arrive quickly. */
 async function prepare(page: Page): Promise<void> {
   await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
   await page.getByRole('checkbox', { name: 'Run the 15 tests' }).uncheck();

@@ -99,7 +99,7 @@ describe('a database with damaged bytes', () => {
     return findings.length > 0 ? 'verify' : 'nothing';
   }
 
-  /** Checks the answers of a server: a row that is found is one that was written. */
+  /** Commits a key and looks up every row, as a server does. Returns `statement` if the damage stops that. */
   async function answers(path: string): Promise<'statement' | null> {
     const store = openSqliteStore({ path, quotas: QUOTAS });
     try {

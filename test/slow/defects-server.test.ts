@@ -94,7 +94,7 @@ function logged(server: Server, message: string): Record<string, unknown>[] {
     .filter(({ msg }) => msg === message);
 }
 
-/** Requests a plain key and one with evidence. */
+/** Checks that a plain key and one with evidence are released. */
 async function assertMakesKeys({ generate }: Broken): Promise<void> {
   for (const withEvidence of [false, true])
     assert.equal((await generate(withEvidence)).status, 200);

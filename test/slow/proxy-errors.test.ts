@@ -33,7 +33,7 @@ import { makeAccount, sqliteIn } from '../support/unknown-keys.ts';
 
 const POSTS = 40;
 
-/** Accepts a request and closes the connection, as a killed server does. */
+/** A server that accepts a request and closes the connection, as if it were killed. */
 class DyingServer {
   readonly #server: TcpServer;
   requests = 0;

@@ -70,7 +70,7 @@ interface Client {
   readonly version: string | undefined;
   /** True if it must offer a hybrid group; undefined if that depends on its version. */
   readonly offersHybrid?: boolean;
-  /** Requests `/livez`. Returns 0 if it got a response. */
+  /** Requests `/livez`. The exit code is 0 if it got a response. */
   readonly ask: (port: number) => Promise<Result>;
 }
 
