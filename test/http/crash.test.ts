@@ -8,7 +8,7 @@ import { makeDataDir, removeDataDir } from '../support/server.ts';
 
 const KILLS = 1;
 
-test('crashes under load lose no released key and count none twice', async (t) => {
+test('a server killed under load loses no released key and counts none twice', async (t) => {
   const dataDir = makeDataDir();
   t.after(() => removeDataDir(dataDir));
   const crashes = new Crashes(sqliteSite(dataDir), crashSeed(t));

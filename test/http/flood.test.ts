@@ -18,11 +18,11 @@ describe('a flood of unknown API keys', () => {
     removeDataDir(dataDir);
   });
 
-  it('is refused, while valid keys are answered, seen before or not', async () => {
+  it('is rejected, while valid API keys get answers, recently used or new', async () => {
     await outlastFlood(server, await makeAccount(sqliteIn(dataDir)), REQUESTS);
   });
 
-  it('fills no disk with log lines', async () => {
+  it('does not fill the disk with log lines', async () => {
     const lines = server.log.split('\n').filter((line) => line.includes('"status":4'));
     assert.ok(lines.length < REQUESTS / 2, `${lines.length} lines`);
     await server.stop();

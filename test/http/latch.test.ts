@@ -39,7 +39,7 @@ describe('a server whose suite worker proves defective', () => {
     removeDataDir(dataDir);
   });
 
-  it('makes no plain key and no key with evidence any more', async () => {
+  it('generates no more plain keys and no more validated keys', async () => {
     for (const order of [{ security_level: 128 }, WITH_EVIDENCE]) {
       const { status, body, headers } = await server.generate(order);
       assert.deepEqual([status, body.code], [503, 'entropy_unavailable']);
@@ -47,13 +47,13 @@ describe('a server whose suite worker proves defective', () => {
     }
   });
 
-  it('goes on validating, and lives', async () => {
+  it('still validates keys and stays live', async () => {
     const { status, body } = await server.validate({ key });
     assert.deepEqual([status, body.valid], [200, true]);
     assert.equal((await server.request('/livez')).status, 200);
   });
 
-  it('names cause and test in /readyz, the metrics and once in the log', async () => {
+  it('names the cause and the test in /readyz, the metrics and once in the log', async () => {
     const { status, body } = await server.request('/readyz');
     assert.deepEqual([status, body.checks.generator, body.latch.cause], [503, 'latched', 'gate']);
     const { test } = body.latch;
@@ -68,7 +68,7 @@ describe('a server whose suite worker proves defective', () => {
     assert.match(detail, /two streams/);
   });
 
-  it('logs each failure of the gate, with the weakest test and its stream', () => {
+  it('logs each failure of the gate with the weakest test and its stream', () => {
     const lines = server.log
       .split('\n')
       .filter((line) => line.includes('"statistical gate: failed"'));
@@ -80,7 +80,7 @@ describe('a server whose suite worker proves defective', () => {
     }
   });
 
-  it('names the plain keys that were released since the start judged their generator good', () => {
+  it('logs the plain keys released since startup as suspect', () => {
     const line = server.log.split('\n').find((one) => one.includes('"plain keys released'));
     const { part, parts, keyIds } = JSON.parse(line ?? '{}');
     assert.deepEqual([part, parts, keyIds], [1, 1, [keyId]]);

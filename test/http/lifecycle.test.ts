@@ -66,7 +66,7 @@ describe('a server', () => {
   before(start);
   after(() => server?.stop('SIGKILL'));
 
-  it('prints a banner with the address, a demo key and a curl line that works', async () => {
+  it('prints a banner with its address, a demo key and a working curl command', async () => {
     const { log } = server;
     assert.ok(log.includes(server.address));
     const line = /curl -s (\S+) \\\n\s+-H '([^']+)' \\\n\s+-H '([^']+)' \\\n\s+-d '([^']+)'/.exec(
@@ -82,14 +82,14 @@ describe('a server', () => {
     assert.ok(made.nist_validation);
   });
 
-  it('has its port to itself: a second one ends with a message that names the fix', async () => {
+  it('does not share its port: a second server exits with a message that names the fix', async () => {
     const { port } = new URL(server.address);
     const second = await runPhm(['serve'], freshFolder(), { PHM_PORT: port });
     assert.equal(second.code, 1);
     assert.match(second.stderr, /choose another PHM_PORT/);
   });
 
-  it('ends in 503 and no key without its database, and serves again when it is back', async () => {
+  it('answers 503 without its database, and serves again when it is back', async () => {
     assert.equal((await generate()).status, 200);
     renameSync(join(dataDir, 'phm.db'), join(dataDir, 'away.db'));
     const { status, body, headers } = await generate();
@@ -113,7 +113,7 @@ describe('a server', () => {
     assert.equal((await server.request('/readyz')).status, 200);
   });
 
-  it('limits API keys to their burst, and tells them when to come back', async () => {
+  it('limits an API key to its burst and sends Retry-After', async () => {
     const { burst, ratePerSecond } = PLANS.research;
     const startMs = performance.now();
     const answers = await Promise.all(Array.from({ length: 200 }, () => server.metrics()));
@@ -135,17 +135,17 @@ describe('a server', () => {
     assert.equal((await server.metrics('', DEMO_PROFESSIONAL_KEY)).status, 200);
   });
 
-  describe('a master secret that the server made', () => {
+  describe('a generated master secret', () => {
     const path = join(dataDir, 'master.key');
     const order = { security_level: 256, include: ['hash_proof'] };
     const validate = (asked: object) => server.validate(asked, DEMO_PROFESSIONAL_KEY);
     let old: Answer['body'];
 
-    it('can be read by its owner alone', () => {
+    it('is readable by its owner only', () => {
       assert.equal(statSync(path).mode & 0o777, 0o600);
     });
 
-    it('is not used when it is another one, and not made anew when it is missing', async () => {
+    it('stops the startup if it is replaced or missing, and is not generated again', async () => {
       const secret = readFileSync(path, 'utf8');
       writeFileSync(path, `1:${'5a'.repeat(32)}\n`);
       const another = await runPhm(['serve'], dataDir);
@@ -160,14 +160,14 @@ describe('a server', () => {
       writeFileSync(path, secret, { mode: 0o600 });
     });
 
-    it('is rotated while the server goes on with what it has', async () => {
+    it('can be rotated while the server continues to use the old version', async () => {
       old = (await generate(order)).body;
       await phmJson(['secret', 'rotate'], dataDir);
       assert.equal((await validate({ key: old.key })).body.valid, true);
       assert.equal(await server.stop('SIGINT'), 0);
     });
 
-    it('keeps old proofs and commitments good and makes new ones under the new version', async () => {
+    it('keeps old proofs and commitments valid and uses the new version for new keys', async () => {
       await start();
       const { body: fresh } = await generate(order);
       for (const { key, hash_proof } of [old, fresh]) {
@@ -180,7 +180,7 @@ describe('a server', () => {
     });
   });
 
-  it('fails /readyz first on SIGTERM, answers what is under way, and exits 0', async () => {
+  it('fails /readyz first on SIGTERM, completes requests in progress, and exits with code 0', async () => {
     assert.equal((await server.request('/readyz')).status, 200);
     const agent = new Agent({ keepAlive: true });
     assert.equal((await askBy(agent, server)).connection, 'keep-alive');
@@ -201,7 +201,7 @@ describe('a server', () => {
   });
 });
 
-describe('a server without demo keys, whose master secret is in its environment', () => {
+describe('a server without demo keys and with PHM_MASTER_KEY', () => {
   const dataDir = freshFolder();
   const deathFile = join(dataDir, 'die');
   let server: Server;
@@ -216,13 +216,13 @@ describe('a server without demo keys, whose master secret is in its environment'
   });
   after(() => server?.stop('SIGKILL'));
 
-  it('prints the commands that make an account and a key', async () => {
+  it('prints the commands that create an account and an API key', async () => {
     assert.match(server.log, /account create --name .* --plan research\n.*key issue --account/);
     assert.ok(!server.log.includes('phmsk_demo'));
     assert.equal((await server.metrics('', DEMO_KEY)).status, 401);
   });
 
-  it('does not run without the secret its database belongs to', async () => {
+  it('does not start with a secret other than that of its database', async () => {
     assert.ok(!existsSync(join(dataDir, 'master.key')));
     const { code, stderr } = await runPhm(['serve'], dataDir, { PHM_MASTER_KEY: 'cd'.repeat(32) });
     assert.equal(code, 1);
@@ -230,7 +230,7 @@ describe('a server without demo keys, whose master secret is in its environment'
   });
 
   describe('a worker that dies', () => {
-    it('ends the process at once, so that it is started again', async () => {
+    it('ends the process at once, so that it is restarted', async () => {
       writeFileSync(deathFile, '');
       await untilLogged(server, /^phm: ended by an unexpected WorkerExit \(code 1\)$/m);
       assert.equal(await server.stop('SIGCONT'), 1);
@@ -238,8 +238,8 @@ describe('a server without demo keys, whose master secret is in its environment'
   });
 });
 
-describe('a credential that cannot be read', () => {
-  it('ends the start, though another source has begun', async () => {
+describe('an unreadable credential', () => {
+  it('stops the startup, even if another source has already started', async () => {
     const dataDir = freshFolder();
     const { code, stderr } = await runPhm(['serve'], dataDir, {
       PHM_PORT: '0',
@@ -255,8 +255,8 @@ describe('a credential that cannot be read', () => {
   });
 });
 
-describe('a log that cannot be written', () => {
-  it('costs its lines and nothing else', { skip: !existsSync('/dev/full') }, async () => {
+describe('an unwritable log', () => {
+  it('loses its lines and affects nothing else', { skip: !existsSync('/dev/full') }, async () => {
     const dataDir = freshFolder();
     const full = openSync('/dev/full', 'w');
     const server = await Server.start(dataDir, {}, full);

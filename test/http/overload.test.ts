@@ -55,7 +55,7 @@ describe('a server whose suite is slow', () => {
   // The tests below count the keys of the other demo account.
   const generate = () => server.generate(PLAIN, DEMO_PROFESSIONAL_KEY);
 
-  it('holds up plain keys until the verdict comes, but no other request', async () => {
+  it('delays plain keys until the verdict, but no other request', async () => {
     const { body } = await generate();
     writeFileSync(slowFile, '');
     // A sample is drawn before this key, the last key that may be released without its verdict.
@@ -77,7 +77,7 @@ describe('a server whose suite is slow', () => {
 });
 
 describe('an overloaded server', () => {
-  it('answers 503 beyond the suite queue while plain requests pass by', async () => {
+  it('answers 503 when the suite queue is full, and still serves plain requests', async () => {
     const tested = Array.from({ length: CROWD }, () => server.generate(WITH_EVIDENCE));
     let finished = 0;
     for (const one of tested) void one.then(() => finished++);
@@ -111,7 +111,7 @@ describe('an overloaded server', () => {
     assert.ok(refused.length > 0, `${refused.length} of the busy account's were refused`);
   });
 
-  it('answers what is under way when the listener closes', async () => {
+  it('completes requests in progress when the listener closes', async () => {
     const before = await suiteJobs(server);
     const underWay = [1, 2, 3].map(() =>
       server.generate({ security_level: 256, enable_nist_validation: true }),

@@ -19,8 +19,8 @@ const COUNTS = {
 const parse = async (...given: Parameters<typeof writeRandomness>) =>
   JSON.parse(String(await writeRandomness(...given)));
 
-describe('randomness as JSON', () => {
-  it('has null where there is nothing to say', async () => {
+describe('the randomness answer', () => {
+  it('contains null where there is no value', async () => {
     const nothing = { keys: 0, firstMs: null, lastMs: null, rows: [] };
     assert.deepEqual(await parse(nothing, REST), {
       success: true,
@@ -47,7 +47,7 @@ describe('randomness as JSON', () => {
     ]);
   });
 
-  it('has the verdict on each judged row, the times of the keys, and the warnings', async () => {
+  it('contains the verdict on each judged row, the times of the keys, and the warnings', async () => {
     const judged = {
       ...COUNTS,
       judged: true,

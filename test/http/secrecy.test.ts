@@ -23,7 +23,7 @@ function formsOf(hex: string): { name: string; bytes: Buffer }[] {
   ];
 }
 
-describe('secrecy', () => {
+describe('the server', () => {
   it('keeps key bytes out of logs, database files, error bodies, metrics and traces', async () => {
     const collector = await Collector.start();
     after(() => collector.close());
@@ -94,7 +94,7 @@ describe('secrecy', () => {
     for (const text of [metrics, ...collector.bodies]) assert.ok(!text.includes(DEMO_KEY));
   });
 
-  it('keeps its files to their owner', () => {
+  it('keeps its files readable by their owner only', () => {
     for (const file of readdirSync(dataDir)) {
       assert.equal(statSync(join(dataDir, file)).mode & 0o077, 0, file);
     }

@@ -48,7 +48,7 @@ describe('a server with a noise source as its default', { timeout: 60_000 }, () 
   });
   after(() => site?.close());
 
-  it('is not ready while the source has not passed its start-up tests', async () => {
+  it('is not ready until the source passes its startup tests', async () => {
     const { server } = site;
     const { status, body } = await server.request('/readyz');
     assert.equal(status, 503);
@@ -60,7 +60,7 @@ describe('a server with a noise source as its default', { timeout: 60_000 }, () 
     assert.equal((await server.generate({ security_level: 128 })).status, 200);
   });
 
-  it('credits a 384-bit key with more than 256 bits, and a 256-bit key with no more', async () => {
+  it('credits device keys up to their security level, and os keys below 256 bits', async () => {
     const { server } = site;
     for (const [level, credited] of [
       [128, 128],
@@ -77,7 +77,7 @@ describe('a server with a noise source as its default', { timeout: 60_000 }, () 
     assert.ok(body.entropy_bits < 256);
   });
 
-  it('makes no key of it once it is stuck, whatever comes after', async () => {
+  it('generates no key from a stuck source, whatever it delivers afterwards', async () => {
     const { server, fifo } = site;
     const watch = new SourceWatch(server, 'device');
     // A new device, because the rest in the old one is good.
@@ -94,7 +94,7 @@ describe('a server with a noise source as its default', { timeout: 60_000 }, () 
   });
 });
 
-describe('a server with timing noise, which mixes another source into its keys', {
+describe('a server with timing noise and an additional mixed source', {
   timeout: 60_000,
 }, () => {
   let site: Site;
@@ -108,7 +108,7 @@ describe('a server with timing noise, which mixes another source into its keys',
   });
   after(() => site?.close());
 
-  it('mixes it into every key while it delivers, and goes on without it', async () => {
+  it('mixes the source into every key while it delivers, and continues without it', async () => {
     const { server, fifo } = site;
     const order = { security_level: 384, entropy_source: 'os' };
     await site.untilDelivering();
@@ -125,7 +125,7 @@ describe('a server with timing noise, which mixes another source into its keys',
     assert.equal(refused.status, 400, 'a source of the mix cannot be named unless it is enabled');
   });
 
-  it('gets ready by itself, credits the noise, and logs on whose word', async () => {
+  it('becomes ready, credits the noise, and logs that the operator claimed it', async () => {
     const { server } = site;
     while ((await server.request('/readyz')).status !== 200) {
       await new Promise((resolve) => setTimeout(resolve, 20));

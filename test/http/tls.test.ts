@@ -93,7 +93,7 @@ function sendText(port: number, text: string): void {
 const named = ({ seen }: Attempt) =>
   seen.serverHellos.map(({ isRetry, group }) => (isRetry ? { retry: group } : group));
 
-describe('the server with a certificate', () => {
+describe('a server with a certificate', () => {
   const dataDir = makeDataDir();
   let server: Server;
   before(async () => {
@@ -105,7 +105,7 @@ describe('the server with a certificate', () => {
     removeDataDir(dataDir);
   });
 
-  it('serves the API over TLS 1.3, and requires what it is told to', async () => {
+  it('serves the API over TLS 1.3 and requires hybrid key exchange if configured', async () => {
     const { protocol, port } = new URL(server.address);
     assert.equal(protocol, 'https:');
     const headers = { 'X-API-Key': DEMO_KEY };
@@ -121,14 +121,14 @@ describe('the server with a certificate', () => {
     assert.deepEqual(seen.alerts, [ALERTS.handshakeFailure]);
   });
 
-  it('says at its start what it offers and requires', () => {
+  it('prints at startup what it offers and requires', () => {
     assert.match(server.log, /Service +https:\S+ {2}for clients with post-quantum TLS/);
     const suites = 'TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256';
     const groups = 'X25519MLKEM768:SecP384r1MLKEM1024:SecP256r1MLKEM768';
     assert.ok(server.log.includes(`"cipherSuites":"${suites}","groups":"${groups}"`), server.log);
   });
 
-  it('says which file it cannot use', async () => {
+  it('names the file that it cannot use', async () => {
     const siblings = [makeDataDir(), makeDataDir()];
     const run = (sibling = '', PHM_TLS_CERT_FILE = '') =>
       runPhm(['serve'], sibling, { PHM_TLS_CERT_FILE, PHM_TLS_KEY_FILE: keyFile });
@@ -162,7 +162,7 @@ describe('a listener that prefers hybrid key exchange', () => {
     assert.deepEqual(seen.serverHellos, []);
   });
 
-  it('takes AES-256-GCM before ChaCha20-Poly1305, and no other cipher suite', async () => {
+  it('selects AES-256-GCM before ChaCha20-Poly1305, and no other cipher suite', async () => {
     const suite = async (ciphers: string) =>
       (await shakeHands(tap, { ciphers })).seen.serverHellos.map((hello) => hello.suite);
     const [aes, chacha] = ['TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'];
@@ -175,14 +175,14 @@ describe('a listener that prefers hybrid key exchange', () => {
     assert.deepEqual([seen.serverHellos, seen.alerts], [[], [ALERTS.handshakeFailure]]);
   });
 
-  it('takes the hybrid group of which the client sends a share', async () => {
+  it('selects the hybrid group for which the client sends a share', async () => {
     for (const name of ['X25519MLKEM768', 'SecP384r1MLKEM1024', 'SecP256r1MLKEM768'] as const) {
       const attempt = await shakeHands(tap, { ecdhCurve: `${name}:X25519` });
       assert.deepEqual(named(attempt), [GROUPS[name]]);
     }
   });
 
-  it('asks a client that supports a hybrid group for its share, though it sent a classical one', async () => {
+  it('requests a hybrid share from a client that supports the group but sent a classical share', async () => {
     for (const [ecdhCurve, hybrid] of [
       ['X25519:X25519MLKEM768', GROUPS.X25519MLKEM768],
       ['P-384:SecP384r1MLKEM1024', GROUPS.SecP384r1MLKEM1024],
@@ -195,7 +195,7 @@ describe('a listener that prefers hybrid key exchange', () => {
     }
   });
 
-  it('serves clients that have classical groups alone', async () => {
+  it('serves clients that support classical groups only', async () => {
     for (const [ecdhCurve, group] of [
       ['X25519', GROUPS.X25519],
       ['P-256', GROUPS.P256],
@@ -207,7 +207,7 @@ describe('a listener that prefers hybrid key exchange', () => {
     assert.deepEqual(seen.alerts, [ALERTS.handshakeFailure]);
   });
 
-  it('exchanges keys anew when a session is resumed, though the client would do without', async () => {
+  it('exchanges keys on resumption even if the client allows resumption without that', async () => {
     const session = await getSession(tap, 'X25519MLKEM768');
     const secureOptions = constants.SSL_OP_ALLOW_NO_DHE_KEX;
     const { seen } = await shakeHands(tap, { session, secureOptions, ecdhCurve: 'X25519MLKEM768' });
@@ -218,8 +218,8 @@ describe('a listener that prefers hybrid key exchange', () => {
   });
 });
 
-describe('handshakes that fail', () => {
-  it('are counted and logged by their reason; those that end early are counted only', async () => {
+describe('a failed handshake', () => {
+  it('is counted and logged by its reason, but only counted if the client leaves early', async () => {
     const { app, port, tap, lines, metrics } = await listen(false);
     const fail = async (attempt: () => unknown) => {
       await Promise.all([once(app.server, 'tlsClientError'), attempt()]);
@@ -248,7 +248,7 @@ describe('handshakes that fail', () => {
     });
   });
 
-  it('get few lines in a flood of one reason, which hides no other, and one that counts the rest', async () => {
+  it('is logged in few lines per reason, without hiding other reasons, and one line counts the rest', async () => {
     const { app, port, tap, lines } = await listen(false);
     const sent = 200;
     let failed = 0;
@@ -291,7 +291,7 @@ describe('a listener that requires hybrid key exchange', () => {
     await listener.app.close();
   });
 
-  it('refuses clients without a hybrid group, by handshake_failure', async () => {
+  it('rejects clients without a hybrid group with handshake_failure', async () => {
     for (const ecdhCurve of ['X25519', 'P-256', 'P-384', 'X25519:P-256:P-384:P-521']) {
       const { client, seen } = await shakeHands(tap, { ecdhCurve });
       assert.equal(client, undefined);
@@ -304,7 +304,7 @@ describe('a listener that requires hybrid key exchange', () => {
     );
   });
 
-  it('serves those with one, also after a classical share', async () => {
+  it('serves clients with a hybrid group, also after a classical share', async () => {
     const hybrid = GROUPS.X25519MLKEM768;
     assert.deepEqual(named(await shakeHands(tap, { ecdhCurve: 'X25519MLKEM768' })), [hybrid]);
     const late = await shakeHands(tap, { ecdhCurve: 'X25519:X25519MLKEM768' });
@@ -325,7 +325,7 @@ describe('a certificate and its key', () => {
   const load = (certificate: string, key: string) =>
     loadTls({ certFile: certificate, keyFile: key, requireHybrid: false });
 
-  it('are refused unless they belong together, also where their types differ', () => {
+  it('are rejected unless they match, also if their types differ', () => {
     const keys = {
       ec: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
       rsa: generateKeyPairSync('rsa', { modulusLength: 2048 }),
@@ -343,7 +343,7 @@ describe('a certificate and its key', () => {
     }
   });
 
-  it('are taken with certificates behind the first one, and with parameters before the key', () => {
+  it('are accepted with further certificates in the chain and parameters before the key', () => {
     const [chain, other, key] = ['chain.pem', 'other.pem', 'other-key.pem'].map((name) =>
       join(folder, name),
     );
@@ -359,8 +359,8 @@ describe('a certificate and its key', () => {
   });
 });
 
-describe('a Node without the groups', () => {
-  it('starts no server, and says which groups are missing', () => {
+describe('a Node without the hybrid groups', () => {
+  it('does not start the server, and the message names the missing groups', () => {
     assert.doesNotThrow(() => requireGroups(['X25519MLKEM768', 'P-256']));
     assert.throws(
       () => requireGroups(['X25519MLKEM9', 'P-256']),

@@ -62,8 +62,8 @@ after(async () => {
 
 const BROWSER = { headers: { accept: 'text/html' } };
 
-describe('beneath a base path', () => {
-  it('dashboard, documentation and API work through a proxy', async () => {
+describe('a base path', () => {
+  it('serves the dashboard, documentation and API through a proxy', async () => {
     const page = await fetch(`${origin}/security/phm/`, BROWSER);
     assert.equal(await page.text(), INDEX_HTML);
     const script = new URL('./assets/index-1a2b3c4d.js', page.url);
@@ -75,7 +75,7 @@ describe('beneath a base path', () => {
     }
   });
 
-  it('every file that the documentation names is there', async () => {
+  it('serves every file that the documentation page references', async () => {
     for (const start of ['/security/phm/docs', '/security/phm/docs/']) {
       const page = await fetch(`${origin}${start}`, BROWSER);
       assert.equal(page.status, 200);
@@ -90,7 +90,7 @@ describe('beneath a base path', () => {
     }
   });
 
-  it('the OpenAPI document leads generated clients to the right addresses', async () => {
+  it('resolves the addresses of the OpenAPI document for generated clients', async () => {
     const url = `${origin}/security/phm/api/v2/openapi.json`;
     const document = (await (await fetch(url)).json()) as {
       servers: { url: string }[];
@@ -106,7 +106,7 @@ describe('beneath a base path', () => {
     assert.equal(health.status, 200);
   });
 
-  it('the index names addresses that work', async () => {
+  it('is included in every address of the index', async () => {
     const { links } = (await (await fetch(`${origin}/security/phm/`)).json()) as {
       links: Record<string, string>;
     };
@@ -116,7 +116,7 @@ describe('beneath a base path', () => {
     }
   });
 
-  it('the path without its slash leads there by a relative address', async () => {
+  it('redirects its path without the trailing slash by a relative address', async () => {
     for (const path of ['/security/phm', '/security/phm?x=//evil.example']) {
       const answer = await fetch(`${origin}${path}`, { redirect: 'manual' });
       assert.equal(answer.status, 308);
@@ -128,7 +128,7 @@ describe('beneath a base path', () => {
     assert.equal(followed.status, 200);
   });
 
-  it('the root has the probes and nothing else', async () => {
+  it('leaves only the probes at the root', async () => {
     const get = async (url: string) => (await app.inject({ url, ...BROWSER })).statusCode;
     for (const probe of ['/livez', '/readyz', '/health']) assert.equal(await get(probe), 200);
     for (const url of [
@@ -140,7 +140,7 @@ describe('beneath a base path', () => {
     }
   });
 
-  it('methods are told there too', async () => {
+  it('answers 405 with Allow for a wrong method', async () => {
     const { statusCode, headers } = await app.inject('/security/phm/api/v2/generate');
     assert.equal(statusCode, 405);
     assert.equal(headers.allow, 'POST');

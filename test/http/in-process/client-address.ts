@@ -33,14 +33,14 @@ function client(trusted: string, remoteAddress: string | undefined, forwarded?: 
 const OURS = 'loopback,10.0.0.0/8,2001:db8:1::/48';
 
 describe("the client's address", () => {
-  it('is the peer’s where no proxy is trusted, whatever the header says', () => {
+  it('is the peer if the peer is no trusted proxy, whatever X-Forwarded-For says', () => {
     assert.equal(client('', '203.0.113.5', '198.51.100.1'), '203.0.113.5');
     assert.equal(client(OURS, '203.0.113.5', '198.51.100.1'), '203.0.113.5');
     assert.equal(client(OURS, '203.0.113.5', '10.0.0.1'), '203.0.113.5');
     assert.equal(client('', '127.0.0.1', '198.51.100.1'), '127.0.0.1');
   });
 
-  it('is what the last trusted proxy wrote, and nothing that stood there before', () => {
+  it('is the last X-Forwarded-For address that is not a trusted proxy', () => {
     assert.equal(client(OURS, '127.0.0.1', '198.51.100.1'), '198.51.100.1');
     assert.equal(client(OURS, '::1', '192.0.2.66, 198.51.100.1'), '198.51.100.1');
     assert.equal(client(OURS, '10.1.1.1', '192.0.2.66,198.51.100.1, 10.2.2.2'), '198.51.100.1');
@@ -49,14 +49,14 @@ describe("the client's address", () => {
     assert.equal(client(OURS, '10.1.1.1', '10.3.3.3, 10.2.2.2'), '10.3.3.3');
   });
 
-  it('knows IPv4 peers of a listener for both families, ports and zones', () => {
+  it('accepts IPv4-mapped IPv6 peers, ports and zones', () => {
     assert.equal(client('', '::ffff:203.0.113.5'), '203.0.113.5');
     assert.equal(client(OURS, '::ffff:10.1.1.1', '198.51.100.1:4711'), '198.51.100.1');
     assert.equal(client(OURS, '10.1.1.1', '[2001:db8:2::7]:4711'), '2001:db8:2::7');
     assert.equal(client('linklocal', 'fe80::1%eth0', '198.51.100.1'), '198.51.100.1');
   });
 
-  it('takes nothing that is not an address', () => {
+  it('ignores header entries that are not addresses', () => {
     for (const forged of [
       ...['', ',', 'unknown', '198.51.100.1\n{"level":60}', '1.2.3', '0x7f.1', '198.51.100.256'],
       ...['"quoted"', 'a'.repeat(16_000), `${'1'.repeat(50)}::`, '198.51.100.1 '.repeat(1_000)],
@@ -66,7 +66,7 @@ describe("the client's address", () => {
     }
   });
 
-  it('follows a bounded number of proxies', () => {
+  it('reads a bounded number of proxies', () => {
     const many = Array.from({ length: 1_600 }, (_, i) => `10.0.${i >> 8}.${i & 255}`).join(',');
     assert.equal(client(OURS, '10.1.1.1', `198.51.100.1,${many}`), '10.0.6.48');
   });
@@ -76,8 +76,8 @@ describe("the client's address", () => {
   });
 });
 
-describe('the log', () => {
-  it('names the client on every line of a request, and decides nothing by it', async () => {
+describe('the request log', () => {
+  it('names the client on every line, without admitting demo keys by that address', async () => {
     const lines: string[] = [];
     const app = await buildTestApp({
       service: standInService('research', {
@@ -107,7 +107,7 @@ describe('the log', () => {
     );
   });
 
-  it('names the peer where the request could not be read', async () => {
+  it('names the peer if the request is unreadable', async () => {
     const lines: string[] = [];
     const app = await buildTestApp({
       service: standInService('research'),

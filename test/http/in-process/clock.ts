@@ -14,7 +14,7 @@ const SUMS = {
   activeApiKeys: 1,
 };
 
-it('does not limit a caller because the wall clock was set back an hour', async () => {
+it('the rate limiter ignores a wall clock that is set back an hour', async () => {
   let nowMs = Date.now();
   const app = await buildTestApp({
     service: standInService('research', { activity: async () => SUMS }),

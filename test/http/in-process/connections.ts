@@ -141,7 +141,7 @@ for (const [name, secure] of [
   ['HTTP', false],
   ['TLS', true],
 ] as const) {
-  describe(`the bound on connections, over ${name}`, () => {
+  describe(`the connection limit, over ${name}`, () => {
     const listeners: Listener[] = [];
     const start = async (
       ...options: Parameters<typeof Listener.start> extends [boolean, ...infer R] ? R : never
@@ -159,7 +159,7 @@ for (const [name, secure] of [
       ),
     );
 
-    it('is answered 503 and closed beyond, and admits again when a place is free', async () => {
+    it('answers 503 and closes the excess connection, and admits again when a place is free', async () => {
       const listener = await start();
       const [first, ...others] = await listener.occupy(MAX);
       const refused = await listener.connect();
@@ -187,7 +187,7 @@ for (const [name, secure] of [
       });
     });
 
-    it('is not for probes, which take no place once all are taken', async () => {
+    it('admits probes when all places are taken, without giving them a place', async () => {
       const listener = await start();
       await listener.occupy(MAX);
       for (const path of ['/livez', '/readyz', '/health']) {
@@ -200,7 +200,7 @@ for (const [name, secure] of [
       assert.equal(listener.connections.counts.answered, 0);
     });
 
-    it('has a refused client keep its answer, whatever it still sends', async () => {
+    it('delivers the 503 answer whatever the refused client still sends', async () => {
       const listener = await start();
       await listener.occupy(MAX);
       const client = await listener.connect();
@@ -217,7 +217,7 @@ for (const [name, secure] of [
       await expectant.closed;
     });
 
-    it('closes those that ask for nothing first, and never a client with a place', async () => {
+    it('closes connections without a request first, and never one with a place', async () => {
       const listener = await start();
       const [client] = await listener.occupy(1);
       const silent: Client[] = [];
@@ -230,7 +230,7 @@ for (const [name, secure] of [
       assert.equal(listener.connections.counts.idle, MAX);
     });
 
-    it('gives the place of the connection that was idle longest to one with a request', async () => {
+    it('gives the place of the longest idle connection to a new one with a request', async () => {
       const listener = await start({ idleMs: 0 });
       const [first, second, third] = await listener.occupy(MAX);
       assert.equal(await first?.use(), 400);
@@ -240,7 +240,7 @@ for (const [name, secure] of [
       assert.equal(listener.connections.counts.displaced, 1);
     });
 
-    it('takes a place at once from a client whose last request had no valid API key', async () => {
+    it('reclaims the place of a client at once if its last request had no valid API key', async () => {
       const listener = await start();
       const keyed = await listener.occupy(1);
       const unkeyed = [await listener.connect(), await listener.connect()];
@@ -260,7 +260,7 @@ for (const [name, secure] of [
       assert.deepEqual({ answered, displaced }, { answered: 1, displaced: 2 });
     });
 
-    it('gives up a client that does not read its answer', async () => {
+    it('closes the connection of a client that does not read its answer', async () => {
       const listener = await start({}, { stalledMs: 100 });
       const client = await listener.connect();
       client.socket.pause();
@@ -271,8 +271,8 @@ for (const [name, secure] of [
   });
 }
 
-describe('requests that are sent ahead', () => {
-  it('are served one after the other, and too many of them end their connection', async () => {
+describe('a connection with pipelined requests', () => {
+  it('is served one request at a time, and closes if too many are pipelined', async () => {
     const listener = await Listener.start(false);
     const client = await listener.connect();
     const request = 'GET /nowhere HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -286,7 +286,7 @@ describe('requests that are sent ahead', () => {
 });
 
 describe('a body in many pieces', () => {
-  it('is read if they are 256 at most, and ends its connection otherwise', async () => {
+  it('is read in up to 256 chunks, and closes its connection beyond that', async () => {
     const listener = await Listener.start(false, {}, { requestMs: 0, stalledMs: 0 });
     const head = `POST /api/v2/generate HTTP/1.1\r\nHost: x\r\nX-API-Key: ${API_KEY}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
     const client = await listener.connect();
@@ -299,8 +299,8 @@ describe('a body in many pieces', () => {
   });
 });
 
-describe('the limit of open files', () => {
-  it('leaves room for what is no connection', () => {
+describe('the limit on open files', () => {
+  it('leaves room for files other than connections', () => {
     assert.equal(connectionsWithin(null, 2_000, 512), 2_000);
     assert.equal(connectionsWithin(20_000, 2_000, 512), 2_000);
     assert.equal(connectionsWithin(1_024, 2_000, 512), 384);

@@ -43,8 +43,8 @@ function corsHeadersOf(headers: Record<string, unknown>): string[] {
   return Object.keys(headers).filter((name) => name.startsWith('access-control-'));
 }
 
-describe('without origins', () => {
-  it('no answer carries a CORS header, and OPTIONS is a method like any other', async () => {
+describe('a server without allowed origins', () => {
+  it('sends no CORS header and treats OPTIONS like any other method', async () => {
     for (const url of ['/api/v2/generate', '/api/v2/metrics', '/livez']) {
       const { statusCode, headers } = await closed.inject({
         method: 'OPTIONS',
@@ -62,7 +62,7 @@ describe('without origins', () => {
 });
 
 describe('a preflight', () => {
-  it('tells an allowed page what it may send, without an API key', async () => {
+  it('tells an allowed page which methods and headers it may use, without an API key', async () => {
     const before = asked;
     for (const [url, methods] of [
       ['/api/v2/generate', 'POST'],
@@ -91,7 +91,7 @@ describe('a preflight', () => {
     assert.equal(asked, before, 'no API key is looked up');
   });
 
-  it('tells others nothing', async () => {
+  it('answers other origins with 405 and no CORS header', async () => {
     for (const origin of [
       STRANGER,
       'null',
@@ -110,7 +110,7 @@ describe('a preflight', () => {
     }
   });
 
-  it('is for addresses that exist, and is not every OPTIONS request', async () => {
+  it('is answered only for known addresses and only with the preflight headers', async () => {
     const unknown = { method: 'OPTIONS', url: '/nope', headers: preflight(PAGE) } as const;
     assert.equal((await app.inject(unknown)).statusCode, 404);
     const plain = { method: 'OPTIONS', url: '/livez', headers: { origin: PAGE } } as const;
@@ -118,7 +118,7 @@ describe('a preflight', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a cross-origin answer', () => {
   const exposed = async (url: string, headers: Record<string, string> = {}) => {
     const answer = await app.inject({ url, headers: { origin: PAGE, ...headers } });
     assert.equal(answer.headers['access-control-allow-origin'], PAGE, url);
@@ -131,7 +131,7 @@ describe('an answer', () => {
     return answer;
   };
 
-  it('can be read by an allowed page, errors of every kind too', async () => {
+  it('is readable by an allowed page, including errors of every kind', async () => {
     assert.equal((await exposed('/livez')).statusCode, 200);
     assert.equal((await exposed('/')).statusCode, 200);
     assert.equal((await exposed('/api/v2/metrics')).statusCode, 401);
@@ -145,7 +145,7 @@ describe('an answer', () => {
     assert.ok(codes.includes(429), 'the rate limit was met');
   });
 
-  it('says nothing to a stranger, and that it depends on the origin to caches', async () => {
+  it('has no CORS header for other origins, and varies by Origin', async () => {
     for (const headers of [{ origin: STRANGER }, {}]) {
       const answer = await app.inject({ url: '/livez', headers });
       assert.equal(answer.statusCode, 200);
@@ -154,7 +154,7 @@ describe('an answer', () => {
     }
   });
 
-  it('to an unknown expectation, which the framework never sees, can be read too', async () => {
+  it('is readable for an unknown expectation, which the framework never sees', async () => {
     await app.listen({ host: '127.0.0.1', port: 0 });
     const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
     socket.write(

@@ -53,7 +53,7 @@ function* objects(node: unknown, pointer = '#'): Generator<[string, Record<strin
 const contentsOf = (part: OpenApiDocument) => Object.values<OpenApiDocument>(part?.content ?? {});
 
 describe('the OpenAPI document', () => {
-  it('names every body, and every object within a body', () => {
+  it('names every body and every object within a body', () => {
     for (const { operationId, requestBody, responses } of operationsOf(document)) {
       for (const { schema } of [requestBody, ...Object.values(responses)].flatMap(contentsOf)) {
         assert.match(schema.$ref ?? '', /^#\/components\/schemas\/\w+$/, operationId);
@@ -69,7 +69,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has what its references lead to, and references to all that is named', () => {
+  it('resolves all its references and uses all its components', () => {
     const used = new Set<string>();
     for (const [pointer, { $ref }] of objects(document)) {
       if (typeof $ref !== 'string') continue;
@@ -84,7 +84,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has no enumeration of numbers, never both example and examples, and closes no answer', () => {
+  it('has no numeric enum, no example beside examples, and no closed schema', () => {
     for (const [pointer, node] of objects(document)) {
       if (Array.isArray(node.enum)) {
         assert.ok(
@@ -97,7 +97,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('leaves optional fields out of what a request must have, whatever their default', () => {
+  it('leaves optional fields out of `required`, even those with a default', () => {
     const { required, properties } = document.components.schemas.GenerateRequest;
     assert.deepEqual(required, ['security_level']);
     assert.match(properties.modulation_type.description, /; default: phase$/);
@@ -107,7 +107,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('says how wide numbers are', () => {
+  it('gives the width of every number', () => {
     for (const [pointer, { type, format, maximum, oneOf }] of objects(
       document.components.schemas,
     )) {
@@ -117,7 +117,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('gives the levels as constants, and the server still says which there are', async () => {
+  it('lists the levels as constants, as the server lists them in its error', async () => {
     const { SecurityLevel } = document.components.schemas;
     assert.deepEqual(
       SecurityLevel.oneOf.map((one: { const: number }) => one.const),
@@ -133,7 +133,7 @@ describe('the OpenAPI document', () => {
     assert.match(JSON.stringify(answer.json().errors), /128, 256, 384/);
   });
 
-  it('says which headers an answer has', () => {
+  it('lists the headers of each answer', () => {
     const names = (operation: OpenApiDocument, status: number) =>
       Object.keys(operation.responses[status].headers).sort();
     const [generate] = operationsOf(document);
@@ -157,14 +157,14 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('leads from a generated key to its validation', () => {
+  it('links a generated key to its validation', () => {
     const operations = operationsOf(document);
     const { links } = operations.find((one) => one.operationId === 'generate').responses[200];
     assert.ok(operations.some(({ operationId }) => operationId === links.validate.operationId));
     assert.match(links.validate.description, /`key` and `hash_proof` of this response/);
   });
 
-  it('has the base path in its server, and addresses relative to it', () => {
+  it('has the base path in its server, and paths relative to it', () => {
     assert.deepEqual(document.servers, [{ url: '/phm' }]);
     for (const path of Object.keys(document.paths)) assert.ok(!path.startsWith('/phm'), path);
   });

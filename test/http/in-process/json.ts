@@ -92,14 +92,14 @@ const isJson = (text: string) => {
 };
 
 describe('findJsonFault', () => {
-  it('finds none in JSON', () => {
+  it('finds no fault in valid JSON', () => {
     for (const text of GOOD) {
       assert.ok(isJson(text));
       assert.equal(findJsonFault(text), undefined, text.slice(0, 80));
     }
   });
 
-  it('tells what is wrong and where', () => {
+  it('returns the fault and its position', () => {
     for (const [text, line, column, what] of BAD) {
       const fault = findJsonFault(text);
       assert.deepEqual([fault?.line, fault?.column], [line, column], text);
@@ -107,7 +107,7 @@ describe('findJsonFault', () => {
     }
   });
 
-  it('judges as JSON.parse does, but for repeated names and halves of characters', () => {
+  it('agrees with JSON.parse except on repeated names and lone surrogates', () => {
     const piece = fc.constantFrom(
       ...['{', '}', '[', ']', ',', ':', '"', '"a"', '"a":', '"b":', '1', '-', '0', '.', 'e', '+'],
       ...[
@@ -145,7 +145,7 @@ describe('findJsonFault', () => {
     );
   });
 
-  it('finds a repeated name at any depth, and only there', () => {
+  it('finds repeated names at any depth, and only within one object', () => {
     const names = fc.uniqueArray(fc.string({ unit: 'grapheme', maxLength: 5 }), { minLength: 1 });
     fc.assert(
       fc.property(names, fc.nat(), fc.nat(20), (unique, pick, depth) => {
@@ -171,14 +171,14 @@ describe('parseJson', () => {
     assert.fail('the body was taken');
   };
 
-  it('gives the value that JSON.parse gives', () => {
+  it('returns the value that JSON.parse returns', () => {
     // Some are nested more deeply than assert can compare.
     for (const text of GOOD.filter(({ length }) => length < 1_000)) {
       assert.deepEqual(parseJson(Buffer.from(text)), JSON.parse(text));
     }
   });
 
-  it('ignores a byte order mark, and takes a body without text for none', () => {
+  it('ignores a byte order mark and returns undefined for an empty body', () => {
     assert.deepEqual(parseJson(Buffer.from('\ufeff{"a":1}')), { a: 1 });
     for (const text of ['', ' \r\n\t', '\ufeff']) {
       assert.equal(parseJson(Buffer.from(text)), undefined);
@@ -186,7 +186,7 @@ describe('parseJson', () => {
     assert.match(detailOf('\ufeff\ufeff{}'), /line 1, column 1/);
   });
 
-  it('refuses what is not UTF-8', () => {
+  it('rejects invalid UTF-8', () => {
     for (const bytes of [
       [0x22, 0xff, 0x22],
       [0x22, 0xc3, 0x22],
@@ -198,7 +198,7 @@ describe('parseJson', () => {
     }
   });
 
-  it('names a repeated name, cut and visible, and quotes nothing else', () => {
+  it('names a repeated name, shortened and printable, and quotes nothing else', () => {
     assert.equal(
       detailOf('{"key":\n "5ec2e7", "key": "x"}'),
       'The body has the name "key" twice in one object; the second is at line 2, column 12.',
@@ -213,7 +213,7 @@ describe('parseJson', () => {
   });
 });
 
-describe('a body over HTTP', () => {
+describe('a request body', () => {
   let app: FastifyInstance;
   before(async () => {
     const verdict = { valid: true, keyFormat: 'valid', entropyCheck: 'passed' } as const;
@@ -237,7 +237,7 @@ describe('a body over HTTP', () => {
     return [answer.statusCode, code, detail];
   };
 
-  it('is UTF-8, whatever way its Content-Type says so', async () => {
+  it('is read as UTF-8, however its Content-Type spells that', async () => {
     for (const parameters of [
       '',
       ';',
@@ -267,7 +267,7 @@ describe('a body over HTTP', () => {
     ]);
   });
 
-  it('is asked for where it is missing, with an example that is valid', async () => {
+  it('is required, and the error contains a valid example', async () => {
     for (const url of ['generate', 'validate']) {
       const [status, code, detail] = await post('', 'application/json', url);
       assert.deepEqual([status, code], [400, 'malformed_json']);
@@ -285,7 +285,7 @@ describe('a body over HTTP', () => {
     assert.equal((await post(example ?? ''))[0], 200);
   });
 
-  it('is refused with the place of its fault', async () => {
+  it('is rejected with the position of its fault', async () => {
     assert.deepEqual(await post('{"key": "5ec2e7",\n  key: 1}'), [
       400,
       'malformed_json',

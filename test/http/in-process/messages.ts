@@ -64,8 +64,8 @@ const generate = (body: unknown) => detailOf({ body });
 const validate = (body: unknown) => detailOf({ url: 'validate', body });
 const metrics = (query: string) => detailOf({ method: 'GET', url: `metrics${query}` });
 
-describe('detail of invalid_request', () => {
-  it('names the first wrong field, what was expected and what came', async () => {
+describe('the detail of invalid_request', () => {
+  it('names the first wrong field, the expected value and the received value', async () => {
     const cases: [unknown, string][] = [
       [{}, '"security_level" is required.'],
       [{ securityLevel: 256 }, '"security_level" is required; got "securityLevel" instead.'],
@@ -115,7 +115,7 @@ describe('detail of invalid_request', () => {
     for (const [body, detail] of cases) assert.equal(await generate(body), detail);
   });
 
-  it('shows nothing of a key, a proof or a string that could be one', async () => {
+  it('never quotes a key, a proof or a string that could be one', async () => {
     const cases: [unknown, string][] = [
       [{ key: 5272 }, '"key" must be a string; got a number.'],
       [{ key: [SECRET] }, '"key" must be a string; got an array.'],
@@ -134,7 +134,7 @@ describe('detail of invalid_request', () => {
     assert.match(await metrics(`?hours=${SECRET}`), /; got a string of 32 characters\.$/);
   });
 
-  it('names the parameter of a query', async () => {
+  it('names the query parameter', async () => {
     const expected =
       'Query parameter "hours" must be a whole number from 1 to 8760, in decimal digits, given once; got';
     assert.equal(await metrics('?hours=1d'), `${expected} the string "1d".`);
@@ -159,7 +159,7 @@ describe('detail of invalid_request', () => {
   });
 });
 
-describe('detail of other errors', () => {
+describe('the detail of other errors', () => {
   it('says what is wrong and what to do', async () => {
     const cases: [Request, string][] = [
       [{ method: 'DELETE' }, 'This path does not support DELETE. Use POST.'],
@@ -196,7 +196,7 @@ describe('detail of other errors', () => {
     assert.match(bare.json().detail, /^The path is not correctly percent-encoded\. /);
   });
 
-  it('says how long to wait, and which request failed', async () => {
+  it('says how long to wait and which request failed', async () => {
     const order = { body: { security_level: 128 }, headers: { 'x-request-id': 'r-17' } };
     const cases: [Error, RegExp][] = [
       [new AppError('overloaded'), /^The service is busy\. Try again in 1 second\.$/],
@@ -217,7 +217,7 @@ describe('detail of other errors', () => {
     }
   });
 
-  it('says why a demo key is refused', async () => {
+  it('says why a demo key is rejected', async () => {
     const ask = (headers: Record<string, string>) =>
       detailOf({ method: 'GET', url: 'metrics', headers }, demoApp);
     assert.match(

@@ -13,7 +13,7 @@ import { preferenceHeaders, requestedHandling } from '../../../src/http/wire/pre
 import { CODE_POINTS } from '../../support/code-points.ts';
 
 describe('requestedHandling', () => {
-  it('reads the preference in every form of RFC 7240 §2', () => {
+  it('reads the handling preference in every form of RFC 7240 §2', () => {
     for (const header of [
       'handling=strict',
       'Handling=STRICT',
@@ -33,7 +33,7 @@ describe('requestedHandling', () => {
     assert.equal(requestedHandling('handling=lenient, handling=strict'), 'lenient');
   });
 
-  it('takes nothing else for it', () => {
+  it('ignores everything else', () => {
     for (const header of [
       undefined,
       '',
@@ -84,7 +84,7 @@ describe('nearestName', () => {
     'include',
   ];
 
-  it('recognizes other spellings, typing errors and parts', () => {
+  it('recognises other spellings, typing errors and partial names', () => {
     const cases: [string, string][] = [
       ['securityLevel', 'security_level'],
       ['Security-Level', 'security_level'],
@@ -101,7 +101,7 @@ describe('nearestName', () => {
     assert.equal(nearestName('hashProof', ['key', 'hash_proof']), 'hash_proof');
   });
 
-  it('makes no guess at names that mean something else', () => {
+  it('makes no guess for names with another meaning', () => {
     for (const name of ['metadata', 'qasm', 'qasm_circuit', 'id', 'x', '', '__proto__', 'ключ']) {
       assert.equal(nearestName(name, fields), undefined, name);
     }
@@ -109,8 +109,8 @@ describe('nearestName', () => {
   });
 });
 
-describe('names in answers', () => {
-  it('are short, visible and quoted', () => {
+describe('a name in an answer', () => {
+  it('is short, printable and quoted', () => {
     assert.equal(quoteName('metadata'), '"metadata"');
     assert.equal(quoteName('a"b\\'), '"a\\"b\\\\"');
     assert.equal(quoteName('a\u001b[31m\u009b\u202e'), '"a\\u001b[31m\\u{9b}\\u{202e}"');
@@ -118,13 +118,13 @@ describe('names in answers', () => {
     assert.equal(quoteName(`${'f'.repeat(7)}${'😀'.repeat(9)}`), `"${'f'.repeat(7)}…"`);
   });
 
-  it('show 8 characters of what may be a key', () => {
+  it('is cut to 8 characters if it may be a key', () => {
     assert.equal(quoteName('f'.repeat(32)), `"${'f'.repeat(8)}…"`);
     assert.equal(bodyPointer('f'.repeat(32)), `#/${'f'.repeat(8)}%E2%80%A6`);
     assert.equal(queryPointer('f'.repeat(25)), `?${'f'.repeat(8)}%E2%80%A6`);
   });
 
-  it('come back from their pointers', () => {
+  it('can be decoded from its pointer', () => {
     assert.equal(bodyPointer('a/b~c d'), '#/a~1b~0c%20d');
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 }), (name) => {

@@ -68,8 +68,8 @@ async function expectProblem(
 const stalledBody = (header: string) =>
   `POST /api/v2/generate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${header}Content-Length: 9\r\n\r\n{`;
 
-describe('raw HTTP', () => {
-  it('answers malformed requests with 400', async () => {
+describe('a raw HTTP request', () => {
+  it('gets 400 if it is malformed', async () => {
     for (const request of [
       'NONSENSE\r\n\r\n',
       'GET /livez HTTP/9.9\r\n\r\n',
@@ -82,7 +82,7 @@ describe('raw HTTP', () => {
     }
   });
 
-  it('answers a request without a well-formed Host with 400', async () => {
+  it('gets 400 without a well-formed Host header', async () => {
     await expectProblem('GET /livez HTTP/1.1\r\n\r\n', 400, 'malformed_request');
     const hosts = [
       '',
@@ -109,7 +109,7 @@ describe('raw HTTP', () => {
     assert.equal((await send('GET /livez HTTP/1.0\r\n\r\n')).status, 200);
   });
 
-  it('says what is wrong with a version or a method', async () => {
+  it('gets 400 with the reason for an unknown version or method', async () => {
     for (const line of ['GET /livez HTTP/2.0', 'GET /livez HTTP/0.9', 'GET /livez']) {
       await expectProblem(`${line}\r\nHost: a\r\n\r\n`, 400, 'malformed_request');
     }
@@ -119,7 +119,7 @@ describe('raw HTTP', () => {
     }
   });
 
-  it('takes a path or a whole address for a target, and * with OPTIONS alone', async () => {
+  it('may target a path or an absolute URL, and * with OPTIONS only', async () => {
     const ask = (start: string) => `${start} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
     for (const target of [
       'http://x/livez',
@@ -148,7 +148,7 @@ describe('raw HTTP', () => {
     assert.match(headers, /^allow: GET, HEAD, OPTIONS, POST$/im);
   });
 
-  it('answers transfer codings other than chunked with 501, and wrong ones with 400', async () => {
+  it('gets 501 for a transfer coding other than chunked, and 400 for an invalid one', async () => {
     const ask = (coding: string) =>
       `POST /api/v2/generate HTTP/1.1\r\nHost: x\r\nX-API-Key: ${newApiKey('live')}\r\nContent-Type: application/json\r\nTransfer-Encoding: ${coding}\r\n\r\n0\r\n\r\n`;
     for (const coding of ['gzip', 'identity', 'gzip, chunked', 'chunked;q=1', 'xchunked']) {
@@ -166,7 +166,7 @@ describe('raw HTTP', () => {
     await expectProblem(ask('chunked').replace('1.1', '1.0'), 400, 'malformed_request');
   });
 
-  it('asks for a body that a client holds back after it has seen the API key', async () => {
+  it('gets 100 Continue only after its API key is checked', async () => {
     const ask = (more: string, body = '') =>
       `POST /api/v2/generate HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\nExpect: 100-Continue\r\n${more}\r\n\r\n${body}`;
     const key = `X-API-Key: ${newApiKey('live')}`;
@@ -187,7 +187,7 @@ describe('raw HTTP', () => {
     assert.equal((await send(both, { whole: true })).status, 417);
   });
 
-  it('takes a request for the host of its target, whatever its Host header says', async () => {
+  it('is for the host of its target, whatever its Host header says', async () => {
     const service = standInService('enterprise', { series: async () => [] });
     const principal = await service.authenticate(Buffer.alloc(32), '');
     assert.ok(principal);
@@ -206,12 +206,12 @@ describe('raw HTTP', () => {
     assert.equal(await ask('http://127.0.0.1', 'evil.example'), 200);
   });
 
-  it('answers too large headers with 431', async () => {
+  it('gets 431 if its headers are too large', async () => {
     const large = `GET /livez HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(20_000)}\r\n\r\n`;
     await expectProblem(large, 431, 'headers_too_large');
   });
 
-  it('answers headers and bodies that stall with 408', async () => {
+  it('gets 408 if its headers or body stall', async () => {
     const stalledHeaders = 'GET /livez HTTP/1.1\r\nHost: x\r\n';
     const keyed = stalledBody(`X-API-Key: ${newApiKey('live')}\r\n`);
     for (const request of [stalledHeaders, keyed]) {
@@ -219,18 +219,18 @@ describe('raw HTTP', () => {
     }
   });
 
-  it('answers a body whose chunks are malformed with 400', async () => {
+  it('gets 400 if its chunks are malformed', async () => {
     const request = `POST /api/v2/generate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nX-API-Key: ${newApiKey('live')}\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`;
     await expectProblem(request, 400, 'malformed_request');
   });
 
-  it('answers a stalled request once: what was refused early is only closed later', async () => {
+  it('gets one answer if it is refused early and then stalls', async () => {
     const { status, text } = await send(stalledBody(''), { keepOpen: true, port: impatient });
     assert.equal(status, 401);
     assert.equal(JSON.parse(text).code, 'missing_api_key');
   });
 
-  it('answers a request once whose body is malformed after its refusal', async () => {
+  it('gets one answer if its body is malformed after the refusal', async () => {
     for (const [start, coding, status] of [
       ['POST /api/v2/generate', 'chunked', 401],
       ['POST /nope', 'chunked', 404],
@@ -249,12 +249,12 @@ describe('raw HTTP', () => {
     }
   });
 
-  it('answers a request with two Host headers with 400', async () => {
+  it('gets 400 if it has two Host headers', async () => {
     const twice = 'GET /livez HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n';
     await expectProblem(twice, 400, 'malformed_request');
   });
 
-  it('tells an unknown address or method before it reads a body', async () => {
+  it('gets 404 or 405 before its body is read', async () => {
     const tail =
       'HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1\r\n\r\n{';
     await expectProblem(`POST /nope ${tail}`, 404, 'not_found');
@@ -269,13 +269,13 @@ describe('raw HTTP', () => {
     assert.match(headers, /allow: POST/i);
   });
 
-  it('refuses a compressed body by name', async () => {
+  it('gets 415 if its body is compressed', async () => {
     const body = 'Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\n{}';
     const request = `POST /api/v2/generate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${body}`;
     await expectProblem(request, 415, 'unsupported_media_type');
   });
 
-  it('lets the answer to a pipelined request out before it refuses the next', async () => {
+  it('is refused only after the answer to the pipelined request before it', async () => {
     const good = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
     for (const [next, status] of [
       ['garbage\r\n\r\n', 400],
@@ -287,12 +287,12 @@ describe('raw HTTP', () => {
     }
   });
 
-  it('answers an unknown expectation with 417', async () => {
+  it('gets 417 for an unknown expectation', async () => {
     const request = 'GET /livez HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\n\r\n';
     await expectProblem(request, 417, 'expectation_failed');
   });
 
-  it('answers a path that leads out of the documentation with 404', async () => {
+  it('gets 404 for a path that leads out of the documentation', async () => {
     for (const path of [
       '/docs/static/../../package.json',
       '/docs/static/%2e%2e/%2e%2e/package.json',
@@ -301,7 +301,7 @@ describe('raw HTTP', () => {
     }
   });
 
-  it('answers CONNECT with 405', async () => {
+  it('gets 405 for CONNECT', async () => {
     const headers = await expectProblem(
       'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n',
       405,

@@ -46,7 +46,7 @@ async function ask(readiness: Readiness, draining = false) {
 }
 
 describe('/readyz', () => {
-  it('says ok of everything', async () => {
+  it('reports ok for every check', async () => {
     const { code, status, checks } = await ask(WELL);
     assert.deepEqual([code, status, checks], [200, 'ok', CHECKS]);
   });
@@ -71,14 +71,14 @@ describe('/readyz', () => {
     ['a retired master secret', { secret: 'retired' }, { master_secret: 'retired' }],
   ];
   for (const [what, changes, words] of failing) {
-    it(`names ${what}`, async () => {
+    it(`names ${what} as the cause of 503`, async () => {
       const { code, status, success, checks } = await ask({ ...WELL, ready: false, ...changes });
       assert.deepEqual([code, status, success], [503, 'unavailable', false]);
       assert.deepEqual(checks, { ...CHECKS, ...words });
     });
   }
 
-  it('says which cause and which test latched the process, and no more', async () => {
+  it('names only the cause and the test of a latch', async () => {
     assert.equal((await ask(WELL)).latch, undefined);
     const { latch } = await ask({
       ...WELL,
@@ -90,12 +90,12 @@ describe('/readyz', () => {
     assert.deepEqual(latch, { cause: 'gate', test: 'rank' });
   });
 
-  it('says that the server is ending, whatever else is true', async () => {
+  it('reports draining during shutdown, whatever else is true', async () => {
     const { code, status, checks } = await ask(WELL, true);
     assert.deepEqual([code, status, checks.accepting], [503, 'draining', 'no']);
   });
 
-  it('answers while the start waits for the database, and requests get 503 ledger_unavailable', async () => {
+  it('answers while startup waits for the database; requests get 503 ledger_unavailable', async () => {
     const app = await buildTestApp({ service: new StartingService(), demoKeys: 'admit' });
     const [live, ready, key] = await Promise.all([
       app.inject('/livez'),

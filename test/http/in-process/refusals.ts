@@ -39,12 +39,12 @@ async function makeApp(more: Partial<KeyService> = {}) {
   return { app, ask, lines, counter };
 }
 
-describe('requests without a valid API key', () => {
+describe('a request without a valid API key', () => {
   // The clock stands still, so no bucket refills.
   before(() => mock.method(process.hrtime, 'bigint', () => 10n ** 12n));
   after(() => mock.restoreAll());
 
-  it('are limited by address, which never holds for one with a valid key', async () => {
+  it('is limited by address, which does not limit valid keys from there', async () => {
     const { app, ask, counter } = await makeApp();
     const refused = [undefined, 'mistyped', newApiKey('live')];
     for (let i = 0; i < BURST; i++) {
@@ -63,7 +63,7 @@ describe('requests without a valid API key', () => {
     await app.close();
   });
 
-  it('are counted for a whole network of IPv6', async () => {
+  it('is counted against the whole /64 network of an IPv6 address', async () => {
     const { app, ask } = await makeApp();
     for (let i = 0; i < BURST; i++) await ask(undefined, `2001:db8::${i}`);
     assert.equal((await ask(undefined, '2001:db8::abcd:1')).statusCode, 429);
@@ -71,7 +71,7 @@ describe('requests without a valid API key', () => {
     await app.close();
   });
 
-  it('get few log lines, and one that counts the others by status and code', async () => {
+  it('gets few log lines, and one line that counts the rest by status and code', async () => {
     const failed = new AppError('ledger_unavailable', { reason: 'staged' });
     const broken = newApiKey('live');
     const { app, ask, lines, counter } = await makeApp({
@@ -104,7 +104,7 @@ describe('requests without a valid API key', () => {
     assert.equal(written + counted, 3 * BURST * 5);
   });
 
-  it('hide no line of a request with a valid key but of those that come too fast', async () => {
+  it('does not suppress the log lines of requests with a valid key', async () => {
     const { app, ask, lines } = await makeApp();
     const keyed = () => lines.filter(({ status }) => status === 200).length;
     for (let i = 0; i < 2 * BURST; i++) await ask(undefined);
@@ -113,7 +113,7 @@ describe('requests without a valid API key', () => {
     await app.close();
   });
 
-  it('get few log lines when they are no HTTP at all', async () => {
+  it('gets few log lines even if it is not HTTP', async () => {
     const { app, lines } = await makeApp();
     await app.listen({ host: '127.0.0.1', port: 0 });
     const { port } = app.server.address() as AddressInfo;
@@ -128,8 +128,8 @@ describe('requests without a valid API key', () => {
   });
 });
 
-describe('what an address is counted by', () => {
-  it('is IPv4 as it is, and the first 64 bits of IPv6 however they are written', () => {
+describe('the address block of the limiter', () => {
+  it('is an IPv4 address, or the first 64 bits of IPv6 in any notation', () => {
     assert.equal(addressBlock('192.0.2.7'), '192.0.2.7');
     assert.equal(addressBlock(undefined), 'unknown');
     for (const [address, block] of [
@@ -146,7 +146,7 @@ describe('what an address is counted by', () => {
     }
   });
 
-  it('takes a bounded memory', () => {
+  it('uses bounded memory', () => {
     const limiter = new RateLimiter(100);
     const once = { ratePerSecond: 1, burst: 1 };
     fc.assert(

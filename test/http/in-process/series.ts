@@ -48,7 +48,7 @@ describe('the series of an account', () => {
     return { status: answer.statusCode, body: answer.json() };
   }
 
-  it('has steps at multiples of UTC, from the one that holds the beginning to the one that holds now', async () => {
+  it('has steps at multiples of UTC that cover the whole period', async () => {
     const expected = [
       ['', 5, '2026-11-20T12:30', '2026-11-21T12:30', 289],
       ['?hours=1', 1, '2026-11-21T11:34', '2026-11-21T12:34', 61],
@@ -76,7 +76,7 @@ describe('the series of an account', () => {
     }
   });
 
-  it('chooses the smallest step with at most 300 of them, and no step with more than 1,500', async () => {
+  it('chooses the smallest step with at most 300 points, and allows at most 1,500', async () => {
     const steps = [1, 5, 15, 60, 360, 1_440];
     for (const hours of [1, 4, 5, 24, 25, 74, 75, 299, 300, 1_794, 1_795, 7_176, 7_177, 8_760]) {
       // The same at any time of day.
@@ -103,7 +103,7 @@ describe('the series of an account', () => {
     }
   });
 
-  it('divides by the length of a step, and the last by what has passed of it', async () => {
+  it('divides by the length of each step, and for the last by the elapsed time', async () => {
     sums = { ...QUIET, keys: 300, latencyUs: 300_000, metered: 310, latencies: [300] };
     const rates = async (atMs: number, query: string) => {
       nowMs = Date.UTC(2026, 10, 21, 12) + atMs;
@@ -117,7 +117,7 @@ describe('the series of an account', () => {
     assert.deepEqual(await rates(5 * MINUTE_MS - 1, '?hours=1&step=1'), [5, 300_000 / 59_999]);
   });
 
-  it('says null where there is nothing to divide by, or not every latency is known', async () => {
+  it('contains null where there is no divisor or a latency is unknown', async () => {
     const first = async () => (await ask('?hours=1')).body.series.points[0];
     sums = QUIET;
     const quiet = await first();
@@ -141,7 +141,7 @@ describe('the series of an account', () => {
     );
   });
 
-  it('is refused with the fix when a parameter is none', async () => {
+  it('rejects an invalid parameter with a message that names the fix', async () => {
     nowMs = Date.UTC(2026, 10, 21, 12);
     const digits = ['', '0', '-1', '1.5', '1e3', '+1', '%201', '0x10', '01', '9'.repeat(20), '٣'];
     const wrong: [string, string][] = [
@@ -164,7 +164,7 @@ describe('the series of an account', () => {
     }
   });
 
-  it('counts against the rate limit of the API key as metrics does', async () => {
+  it('counts against the rate limit of the API key, as metrics does', async () => {
     const series = async ({ steps }: SeriesQuery) => Array.from({ length: steps }, () => QUIET);
     const randomness = async () => ({ keys: 0, firstMs: null, lastMs: null, rows: [] });
     const limited = await buildTestApp({

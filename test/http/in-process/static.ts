@@ -36,8 +36,8 @@ function get(url: string, headers: Record<string, string> = {}, method: 'GET' | 
 
 const BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
-describe('the first address', () => {
-  it('is the dashboard for browsers', async () => {
+describe('the root address', () => {
+  it('serves the dashboard to browsers', async () => {
     const { statusCode, headers, body } = await get('/', BROWSER);
     assert.equal(statusCode, 200);
     assert.match(String(headers['content-type']), /^text\/html/);
@@ -46,7 +46,7 @@ describe('the first address', () => {
     assert.equal(body, INDEX_HTML);
   });
 
-  it('is an index of addresses for programs', async () => {
+  it('serves an index of addresses to programs', async () => {
     for (const accept of ['*/*', 'application/json', '']) {
       const { statusCode, headers, body } = await get('/', accept ? { accept } : {});
       assert.equal(statusCode, 200);
@@ -68,7 +68,7 @@ describe('the first address', () => {
     }
   });
 
-  it('is there without a demo key while the ledger cannot tell whether that is valid', async () => {
+  it('serves no demo key while the ledger cannot validate it', async () => {
     const authenticate = () => Promise.reject(new AppError('ledger_unavailable'));
     const service = standInService('enterprise', { authenticate });
     const lame = await buildTestApp({ service, demoKeys: 'admit', demoApiKey: () => DEMO_KEY });
@@ -77,7 +77,7 @@ describe('the first address', () => {
     await lame.close();
   });
 
-  it('says how to build a dashboard that is not there', async () => {
+  it('says how to build a missing dashboard', async () => {
     const bare = await buildTestApp({ service: standInService('enterprise') });
     const page = await bare.inject({ url: '/', headers: BROWSER });
     assert.equal(page.statusCode, 404);
@@ -89,8 +89,8 @@ describe('the first address', () => {
   });
 });
 
-describe('static files', () => {
-  it('are strict about what the page may load, and where it may be framed', async () => {
+describe('a static file', () => {
+  it('restricts what the page may load and where it may be framed', async () => {
     for (const url of ['/', '/index.html', ASSET]) {
       const { headers } = await get(url, BROWSER);
       assert.equal(
@@ -107,7 +107,7 @@ describe('static files', () => {
     }
   });
 
-  it('come in the form the client takes, and say that they vary', async () => {
+  it('is served in the encoding that the client accepts, with Vary', async () => {
     const forms: [string, string | undefined, (body: Buffer) => Buffer][] = [
       ['br, gzip', 'br', brotliDecompressSync],
       ['gzip, deflate', 'gzip', gunzipSync],
@@ -123,7 +123,7 @@ describe('static files', () => {
     }
   });
 
-  it('are kept for ever when their name has a hash, and asked for again when not', async () => {
+  it('is cached for ever if its name has a hash, and is revalidated otherwise', async () => {
     const asset = await get(ASSET);
     assert.equal(asset.headers['cache-control'], 'public, max-age=31536000, immutable');
     for (const url of ['/index.html', '/icon.svg']) {
@@ -140,7 +140,7 @@ describe('static files', () => {
     assert.notEqual(plain.headers.etag, brotli.headers.etag);
   });
 
-  it('answer HEAD with the headers of GET, and other methods with 405', async () => {
+  it('answers HEAD with the headers of GET, and other methods with 405', async () => {
     for (const url of ['/', '/index.html', ASSET]) {
       const head = await get(url, BROWSER, 'HEAD');
       assert.equal(head.statusCode, 200);
@@ -157,7 +157,7 @@ describe('static files', () => {
     }
   });
 
-  it('are all there is: no dot files, no compressed names, no way out, no folders', async () => {
+  it('is served only by its exact path: no dot files, compressed names, traversal or folders', async () => {
     const { port } = app.server.address() as AddressInfo;
     for (const path of [
       ...['/.env', '/index.html.br', `${ASSET}.gz`, '/assets', '/assets/', '/assets/nope.js'],

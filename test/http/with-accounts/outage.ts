@@ -11,7 +11,9 @@ import { sqliteIn } from '../../support/unknown-keys.ts';
 const PRLIMIT = '/usr/bin/prlimit';
 const noPrlimit = existsSync(PRLIMIT) ? false : `the limit is set with ${PRLIMIT}`;
 
-test('refuses while its files may not grow, and goes on', { skip: noPrlimit }, async (t) => {
+test('a server refuses keys while its files cannot grow, and then recovers', {
+  skip: noPrlimit,
+}, async (t) => {
   const accounts = (await addAccounts(sqliteIn(dataDir), ['enterprise'])) as [Account];
   const limit = (bytes: string) =>
     execFileSync(PRLIMIT, ['--pid', String(server.pid), `--fsize=${bytes}:`]);

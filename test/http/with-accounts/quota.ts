@@ -9,8 +9,8 @@ import { QUOTA, readBooks } from '../../support/quota.ts';
 import { dataDir, server } from '../../support/shared-server.ts';
 import { sqliteIn } from '../../support/unknown-keys.ts';
 
-describe('quota', () => {
-  it('gives exactly 1,000 of 1,050 concurrent requests a key', async () => {
+describe('the monthly quota', () => {
+  it('admits exactly 1,000 of 1,050 concurrent requests for keys', async () => {
     const [account] = (await addAccounts(sqliteIn(dataDir), ['research'])) as [Account];
     const { accountId, apiKey } = account;
     const answers = await Promise.all(

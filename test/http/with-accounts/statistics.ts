@@ -123,7 +123,7 @@ function assertSameRows(actual: readonly Row[], expected: readonly Row[]): void 
   }
 }
 
-describe('statistics of an account', () => {
+describe('the statistics of an account', () => {
   /** The account, another one, and one without keys. */
   let accounts: [Account, Account, Account];
   let assertAnswer: AssertAnswer;
@@ -149,7 +149,7 @@ describe('statistics of an account', () => {
     assertAnswer = answersOf((await server.request('/api/v2/openapi.json')).body);
   });
 
-  it('says of the p-values what the reports of the same keys say', async () => {
+  it('contain the same p-values as the reports of the keys', async () => {
     const { status, headers, body } = await get('/randomness?include=p_values');
     assert.equal(status, 200);
     assert.equal(headers.get('content-type'), 'application/json; charset=utf-8');
@@ -166,7 +166,7 @@ describe('statistics of an account', () => {
     assert.ok(Date.parse(randomness.first) < Date.parse(randomness.last));
   });
 
-  it('looks at as many of the last keys as are asked for', async () => {
+  it('cover the requested number of latest keys', async () => {
     for (const keys of [1, 54, 55, 69]) {
       const { body } = await get(`/randomness?keys=${keys}&include=p_values`);
       assertAnswer('randomness', 200, body);
@@ -178,7 +178,7 @@ describe('statistics of an account', () => {
     assert.ok(body.randomness.rows.every((row: Row) => row.verdict === null && !row.p_values));
   });
 
-  it('has the steps add up to what metrics says of the same period', async () => {
+  it('have steps that add up to the metrics of the same period', async () => {
     // A few sound streams in a million fail the gate; then another one is judged.
     const streams = answers.reduce(
       (all, { body }) => all + body.nist_report.gate.streams_judged,
@@ -199,7 +199,7 @@ describe('statistics of an account', () => {
     }
   });
 
-  it('has the latencies that the answers told', async (t) => {
+  it('contain the latencies reported in the answers', async (t) => {
     const { series } = (await get('/series?hours=1&step=1440')).body;
     const all = [...answers, ...plain].map(({ body }) => body.latency_ms as number);
     const sorted = all.toSorted((a, b) => a - b);
@@ -215,7 +215,7 @@ describe('statistics of an account', () => {
     }
   });
 
-  it('is not metered', async () => {
+  it('are not metered', async () => {
     const used = async () => (await get('')).body.metrics.usage.total_usage;
     const before = await used();
     const { headers } = await get('/series');
@@ -224,11 +224,11 @@ describe('statistics of an account', () => {
     assert.match(headers.get('ratelimit') ?? '', /"quota";r=99899;/);
   });
 
-  it('has metrics count what was answered before they were asked for', async () => {
+  it('follow metrics that include every request answered before', async () => {
     await assertCountsOwnRequests([server], accounts[1].apiKey);
   });
 
-  it('has nothing to say of an account without keys, and says so', async () => {
+  it('contain no values for an account without keys', async () => {
     const idle = accounts[2];
     const { body } = await get('/randomness?include=p_values', idle);
     assertAnswer('randomness', 200, body);
@@ -241,7 +241,7 @@ describe('statistics of an account', () => {
     );
   });
 
-  it('is refused with the fix when a parameter is none, and without an API key', async () => {
+  it('reject invalid parameters with the fix, and requests without an API key', async () => {
     for (const [pointer, query] of [
       ...['', '0', '1001', '01', '1.5', '-1', '٣', '1&keys=1'].map((text) => [
         '?keys',

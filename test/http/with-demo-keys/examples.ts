@@ -41,7 +41,7 @@ describe('documented examples', () => {
     }
   }
 
-  it('are there for every operation in every language, and are what the document shows', () => {
+  it('cover every operation in every language, and are what the document shows', () => {
     const ids = operationsOf(document).map(({ operationId }) => operationId);
     for (const language of LANGUAGES) {
       assert.deepEqual(operationsWithExamples(language), [...ids].sort(), language.name);
@@ -55,7 +55,7 @@ describe('documented examples', () => {
   });
 });
 
-describe('first commands', () => {
+describe('the first curl command', () => {
   const SHELL = { command: ['sh', '-e'] } as const;
   /** Returns the first curl command of a text with its continuation lines, without indentation. */
   function firstCurl(text: string): string {
@@ -66,7 +66,7 @@ describe('first commands', () => {
   const lacking = LANGUAGES[0]?.lacking() ?? false;
 
   for (const file of ['README.md', 'docs/api.md']) {
-    it(`the curl line of ${file} makes a validated key`, { skip: lacking }, async () => {
+    it(`in ${file} generates a validated key`, { skip: lacking }, async () => {
       const text = readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
       assert.ok(firstCurl(text).includes(EXAMPLE_ADDRESS));
       const body = JSON.parse(await runExample(SHELL, firstCurl(text), server.address));
@@ -75,19 +75,19 @@ describe('first commands', () => {
     });
   }
 
-  it('the curl line of the banner makes a validated key', { skip: lacking }, async () => {
+  it('in the banner generates a validated key', { skip: lacking }, async () => {
     const body = JSON.parse(await runExample(SHELL, firstCurl(server.log), server.address));
     assert.equal(body.nist_validation.certification_status, 'PASS');
   });
 
-  it('the curl line of the documentation is that of the README', () => {
+  it('is the same in the documentation and in the README', () => {
     const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
     assert.equal(firstCurl(document.info.description), firstCurl(readme));
   });
 });
 
-describe('examples in the document', () => {
-  it('fit their schemas', () => {
+describe('the examples in the document', () => {
+  it('match their schemas', () => {
     const bodies = new NamedBodies(document);
     let checked = 0;
     for (const { operationId, requestBody, responses } of operationsOf(document)) {

@@ -33,7 +33,7 @@ describe('nist_report', () => {
     }
   });
 
-  it('comes last, after the evidence in short', () => {
+  it('is the last field, after the summary of the evidence', () => {
     for (const { body } of answers) {
       assert.deepEqual(Object.keys(body).slice(-4), [
         'nist_validation',
@@ -44,7 +44,7 @@ describe('nist_report', () => {
     }
   });
 
-  it('names n, the constants, the levels and all 15 tests', () => {
+  it('contains n, the constants, the levels and all 15 tests', () => {
     for (const report of answers.map(reportOf)) {
       assert.equal(report.bits, 2 ** 20);
       assert.equal(report.constants, 'exact');
@@ -56,7 +56,7 @@ describe('nist_report', () => {
     }
   });
 
-  it('has the suite’s 188 p-values on the carrier, each with a name of its own', () => {
+  it('contains the suite’s 188 p-values on the carrier, each with a unique name', () => {
     const excursions = ['random_excursions', 'random_excursions_variant'];
     for (const report of answers.map(reportOf)) {
       const names: string[] = [];
@@ -75,7 +75,7 @@ describe('nist_report', () => {
     }
   });
 
-  it('has four tests on the modulated stream, and none without modulation', () => {
+  it('contains four tests on the modulated stream, and none without modulation', () => {
     const unmodulated = reportOf(answers.at(-1) as Answer);
     assert.deepEqual(unmodulated.modulation_tests, []);
     for (const report of answers.slice(0, -1).map(reportOf)) {
@@ -126,7 +126,7 @@ describe('nist_report', () => {
     }
   });
 
-  it('names the parameters of each test and the constants behind its p-value', () => {
+  it('contains the parameters of each test and the constants behind its p-value', () => {
     const { tests } = reportOf(answers[0] as Answer);
     const of = (name: string) => tests.find((test) => test.name === name)?.parameters ?? {};
     assert.deepEqual(of('block_frequency'), { M: 128, N: 8192 });
@@ -137,12 +137,12 @@ describe('nist_report', () => {
     assert.equal((of('longest_run').pi as number[])[0], 0.08663231107995278);
   });
 
-  it('is of one sample only: no two answers share a report', () => {
+  it('covers one sample only: no two answers share a report', () => {
     const all = answers.map((answer) => JSON.stringify(reportOf(answer).tests));
     assert.equal(new Set(all).size, answers.length);
   });
 
-  it('holds neither the key nor as much as a part of the sample', () => {
+  it('contains neither the key nor any part of the sample', () => {
     for (const answer of answers) {
       const text = JSON.stringify(reportOf(answer));
       assert.ok(!text.includes(answer.body.key));
@@ -156,7 +156,7 @@ describe('nist_report', () => {
     }
   });
 
-  it('is no part of an answer that did not ask for it', async () => {
+  it('is omitted unless the request includes it', async () => {
     for (const include of [undefined, [], ['hash_proof']]) {
       const { status, body } = await server.generate({ ...FULL, include });
       assert.deepEqual([status, body.nist_report], [200, undefined]);
@@ -165,7 +165,7 @@ describe('nist_report', () => {
     assert.equal(reportOf(twice).bits, 2 ** 20);
   });
 
-  it('is refused without validation, with the fix', async () => {
+  it('is rejected without validation, with the fix in the message', async () => {
     for (const enable_nist_validation of [undefined, false]) {
       for (const entropy_source of ['os', 'quantum-simulator']) {
         const include = ['hash_proof', 'nist_report'];
@@ -182,7 +182,7 @@ describe('nist_report', () => {
     }
   });
 
-  it('has its name said to whoever mistypes it', async () => {
+  it('is suggested to a caller who misspells its name', async () => {
     const { body } = await server.generate({ ...FULL, include: ['nist-report'] });
     assert.deepEqual(body.errors, [
       {
@@ -192,7 +192,7 @@ describe('nist_report', () => {
     ]);
   });
 
-  it('is not stored: the ledger has the summary of the same verdict', () => {
+  it('is not stored: the ledger holds the summary of the same verdict', () => {
     const database = new DatabaseSync(join(dataDir, 'phm.db'), { readOnly: true });
     const rows = database
       .prepare('SELECT key_id, gate_p, tests_passed, total_tests FROM ledger')
@@ -211,7 +211,7 @@ describe('nist_report', () => {
     }
   });
 
-  it('is as the OpenAPI document describes it, whose examples are valid', async () => {
+  it('matches its schema in the OpenAPI document, whose examples are valid', async () => {
     const document = (await server.request('/api/v2/openapi.json')).body;
     const assertAnswer = answersOf(document);
     for (const { body } of answers) assertAnswer('generate', 200, body);

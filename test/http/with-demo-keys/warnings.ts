@@ -43,7 +43,7 @@ const CALLS: (Call & { pointer: string; guess?: string })[] = [
 ];
 
 describe('an unknown field', () => {
-  it('is named by a warning on every route, and the call succeeds', async () => {
+  it('causes a warning on every route, and the request succeeds', async () => {
     for (const { pointer, guess, ...call } of CALLS) {
       const { status, body, headers } = await send(call);
       assert.equal(status, 200, call.path);
@@ -57,7 +57,7 @@ describe('an unknown field', () => {
     }
   });
 
-  it('is an error with handling=strict, and nothing is done', async () => {
+  it('is an error with handling=strict, and the request has no effect', async () => {
     const before = (await server.metrics()).body.metrics.usage.total_usage;
     for (const { pointer, guess, ...call } of CALLS) {
       const { status, body, headers } = await strict(call);
@@ -71,7 +71,7 @@ describe('an unknown field', () => {
     assert.equal((await server.metrics()).body.metrics.usage.total_usage, before);
   });
 
-  it('is not there: no answer has a member "warnings"', async () => {
+  it('is the only cause of "warnings" in an answer', async () => {
     for (const call of [
       { path: GENERATE, body: { security_level: 128 } },
       { path: VALIDATE, body: { key: KEY } },
@@ -86,7 +86,7 @@ describe('an unknown field', () => {
     }
   });
 
-  it('stands beside the other errors of a strict request', async () => {
+  it('is listed with the other errors of a strict request', async () => {
     const { body } = await strict({ path: GENERATE, body: { securityLevel: 256 } });
     const pointers = body.errors.map((one: { pointer: string }) => one.pointer);
     assert.deepEqual(pointers, ['#/security_level', '#/securityLevel']);
@@ -97,13 +97,13 @@ describe('an unknown field', () => {
     );
   });
 
-  it('may be a field of the body that came in the query', async () => {
+  it('may be a field of the body that was sent in the query', async () => {
     const call = { path: `${GENERATE}?security_level=256`, body: { security_level: 128 } };
     const { body } = await send(call);
     assert.match(body.warnings[0].detail, /it is a field of the body\.$/);
   });
 
-  it('may have any name: "__proto__" and "constructor" are names as others', async () => {
+  it('may have any name, including "__proto__" and "constructor"', async () => {
     const body = JSON.parse(
       '{"security_level":128,"__proto__":{"a":1},"constructor":{"prototype":{}}}',
     );
@@ -113,7 +113,7 @@ describe('an unknown field', () => {
     assert.deepEqual(pointers, ['#/__proto__', '#/constructor', '?__proto__', '?toString']);
   });
 
-  it('comes by the thousand: eight are named and the others counted', async () => {
+  it('is named up to eight times per answer; the rest are counted', async () => {
     const names = Array.from({ length: 1_500 }, (_, i) => [`f${i}`, 1]);
     const body = { security_level: 128, ...Object.fromEntries(names) };
     const { warnings } = (await send({ path: GENERATE, body })).body;
@@ -125,7 +125,7 @@ describe('an unknown field', () => {
     assert.equal(errors[15].message, 'has 1485 more errors');
   });
 
-  it('is cut where it could be a secret, and never reaches the log', async () => {
+  it('is cut if it could be a secret, and is never logged', async () => {
     const start = server.log.length;
     const name = `5ec2e7${'0123456789abcdef'.repeat(4)}`;
     const call = { path: `${GENERATE}?${name}=1`, body: { security_level: 128, [name]: 1 } };
@@ -143,7 +143,7 @@ describe('an unknown field', () => {
 });
 
 describe('Preference-Applied', () => {
-  it('is on every answer of an endpoint with fields, errors too, if the request asks for a handling', async () => {
+  it('is on every answer of an endpoint with fields, errors included, if the request has Prefer', async () => {
     const ask = (path: string, headers: Record<string, string>, method = 'GET') =>
       server.request(path, {
         method,
@@ -165,7 +165,7 @@ describe('Preference-Applied', () => {
     assert.equal(lenient.headers.get('preference-applied'), 'handling=lenient');
   });
 
-  it('is not claimed where unknown parameters are ignored all the same', async () => {
+  it('is omitted where unknown parameters are ignored regardless', async () => {
     for (const path of ['/livez?x=1', '/health?x=1', '/api/v2/openapi.json?x=1', '/?x=1']) {
       const { status, headers } = await server.request(path, {
         headers: { Prefer: 'handling=strict' },

@@ -64,7 +64,7 @@ describe('generate', () => {
     }
   });
 
-  it('runs the 15 tests when asked and answers with the evidence in both published forms', async () => {
+  it('runs the 15 tests on request and returns the evidence in both published forms', async () => {
     const { status, body } = await server.generate({
       security_level: 256,
       enable_nist_validation: true,
@@ -109,7 +109,7 @@ describe('generate', () => {
     assert.ok(body.entropy_bits <= 256);
   });
 
-  it('takes all four modulation types, names unknown fields in a warning, and takes a request for the proof that is always there', async () => {
+  it('accepts all four modulation types, warns of unknown fields, and accepts the redundant hash_proof request', async () => {
     for (const modulation_type of ['phase', 'frequency', 'amplitude', 'none']) {
       const { status, body } = await server.generate({
         security_level: 256,
@@ -159,7 +159,7 @@ describe('generate', () => {
     );
   });
 
-  it('refuses what is not JSON, without repeating it', async () => {
+  it('rejects a body that is not JSON, without quoting it', async () => {
     for (const text of [
       '{"security_level": 256',
       'sesame-secret',
@@ -174,7 +174,7 @@ describe('generate', () => {
 });
 
 describe('validate', () => {
-  it('vouches for a key it generated, by ledger and by proof', async () => {
+  it('confirms a key it generated, by ledger and by proof', async () => {
     for (const level of [128, 256, 384]) {
       const made = await server.generate({ security_level: level, include: ['hash_proof'] });
       const { key, hash_proof } = made.body;
@@ -197,13 +197,13 @@ describe('validate', () => {
     }
   });
 
-  it('vouches for a key with evidence too', async () => {
+  it('confirms a key with evidence too', async () => {
     const made = await server.generate({ security_level: 256, enable_nist_validation: true });
     const { body } = await server.validate({ key: made.body.key });
     assert.equal(body.valid, true);
   });
 
-  it('does not vouch for a foreign key, a wrong proof or a proof of another key', async () => {
+  it('does not confirm a foreign key, a wrong proof or a proof of another key', async () => {
     const foreign = await server.validate({ key: 'c0ffee5eed5eedbadc0dea11ce0b0bca' });
     assert.equal(foreign.status, 200);
     assert.equal(foreign.body.valid, false);
@@ -221,7 +221,7 @@ describe('validate', () => {
     }
   });
 
-  it('answers a malformed key with a verdict and a missing one with 400', async () => {
+  it('answers a malformed key with a verdict and a missing key with 400', async () => {
     const good = (await server.generate({ security_level: 128 })).body.key;
     for (const key of [
       '',
@@ -245,7 +245,7 @@ describe('validate', () => {
     assertProblem(await server.validate({ key: good, hash_proof: 7 }), 400, 'invalid_request');
   });
 
-  it('fails the entropy check of a plainly weak key', async () => {
+  it('fails the entropy check of an obviously weak key', async () => {
     const { body } = await server.validate({ key: '0'.repeat(64) });
     assert.equal(body.validation_details.key_format, 'valid');
     assert.equal(body.validation_details.entropy_check, 'failed');
@@ -253,7 +253,7 @@ describe('validate', () => {
 });
 
 describe('metrics', () => {
-  it('counts the keys and requests of the caller’s account alone', async () => {
+  it('counts only the keys and requests of the caller’s account', async () => {
     const before = (await server.metrics('', DEMO_PROFESSIONAL_KEY)).body.metrics;
     await server.generate({ security_level: 128 }, DEMO_PROFESSIONAL_KEY);
     await server.generate(
@@ -273,7 +273,7 @@ describe('metrics', () => {
     assert.equal(performance.error_rate, 0);
   });
 
-  it('takes hours as strict decimal, once, from 1 to 8760', async () => {
+  it('accepts hours only as one decimal integer from 1 to 8760', async () => {
     for (const query of ['', '?hours=1', '?hours=24.0', '?hours=8760.000', '?other=1']) {
       assert.equal((await server.metrics(query)).status, 200, query);
     }
@@ -303,7 +303,7 @@ describe('metrics', () => {
 });
 
 describe('authentication', () => {
-  it('tells a missing key from an invalid one, and unknown from nothing', async () => {
+  it('distinguishes a missing API key from an invalid one', async () => {
     const none = await server.request('/api/v2/metrics');
     assertProblem(none, 401, 'missing_api_key');
     assert.equal(none.headers.get('www-authenticate'), 'ApiKey realm="phm", header="X-API-Key"');
@@ -313,18 +313,18 @@ describe('authentication', () => {
     }
   });
 
-  it('comes before the body is looked at', async () => {
+  it('precedes any check of the body', async () => {
     assertProblem(await server.generate('not json', 'wrong'), 401, 'invalid_api_key');
   });
 
-  it('refuses demo keys in requests that passed a proxy', async () => {
+  it('rejects demo keys in requests that passed a proxy', async () => {
     for (const header of ['Forwarded', 'X-Forwarded-For', 'X-Forwarded-Proto']) {
       const headers = { 'X-API-Key': DEMO_KEY, [header]: 'for=192.0.2.1' };
       assertProblem(await server.request('/api/v2/metrics', { headers }), 401, 'invalid_api_key');
     }
   });
 
-  it('refuses demo keys in requests for another host (DNS rebinding)', async () => {
+  it('rejects demo keys in requests for another host (DNS rebinding)', async () => {
     const { port } = new URL(server.address);
     const ask = async (host: string) => {
       const headers = { 'X-API-Key': DEMO_KEY, Host: host };
@@ -363,7 +363,7 @@ describe('HTTP', () => {
     assertProblem(await server.request('/%zz'), 400, 'malformed_request');
   });
 
-  it('returns a good request id and replaces a bad one', async () => {
+  it('returns a valid request ID and replaces an invalid one', async () => {
     const ask = (id: string) => server.request('/livez', { headers: { 'X-Request-Id': id } });
     assert.equal((await ask('trace-1.A_b')).headers.get('x-request-id'), 'trace-1.A_b');
     for (const bad of ['x'.repeat(129), 'a b', '"quoted"', '<script>']) {
@@ -372,7 +372,7 @@ describe('HTTP', () => {
     }
   });
 
-  it('needs no key for health, OpenAPI and docs', async () => {
+  it('requires no API key for health, OpenAPI and docs', async () => {
     for (const path of ['/livez', '/readyz', '/health']) {
       const { status, body, headers } = await server.request(path);
       assert.equal(status, 200, path);
@@ -388,7 +388,7 @@ describe('HTTP', () => {
     assert.match(page.headers.get('content-security-policy') ?? '', /default-src 'none'/);
   });
 
-  it('announces quota in the headers of every keyed answer', async () => {
+  it('states the quota in the headers of every answer to a valid API key', async () => {
     const first = (await server.generate({ security_level: 128 })).headers;
     assert.match(first.get('ratelimit-policy') ?? '', /"quota";q=1000;w=\d+/);
     const remaining = (headers: Headers) =>
@@ -398,8 +398,8 @@ describe('HTTP', () => {
   });
 });
 
-describe('OpenAPI document', () => {
-  it('describes what the server answers, whatever the source, and its errors', async () => {
+describe('the OpenAPI document', () => {
+  it('describes the answers of the server, for every source, and its errors', async () => {
     const assertAnswer = answersOf((await server.request('/api/v2/openapi.json')).body);
     const check = (operationId: string, { status, body }: Answer) =>
       assertAnswer(operationId, status, body);
