@@ -54,8 +54,8 @@ function readBooks(path: string): { rows: number; used: number } {
   return books as { rows: number; used: number };
 }
 
-describe('copy of a database', () => {
-  it('is one state of a database in use: one file, for its owner, without a log', async () => {
+describe('a database backup', () => {
+  it('holds one state of a busy database in a single private file without a log', async () => {
     const folder = newFolder();
     const [path, copy] = [join(folder, 'phm.db'), join(folder, 'copy.db')];
     const store = open(path);
@@ -86,7 +86,7 @@ describe('copy of a database', () => {
     assert.deepEqual(readdirSync(folder).sort(), ['copy.db', 'phm.db']);
   });
 
-  it('brings the ledger back to where it was', async () => {
+  it('restores the ledger exactly', async () => {
     const folder = newFolder();
     const [path, copy] = [join(folder, 'phm.db'), join(folder, 'copy.db')];
     const store = open(path);
@@ -100,7 +100,7 @@ describe('copy of a database', () => {
     await store.close();
   });
 
-  it('is restored on a machine that has no data directory yet', async () => {
+  it('restores on a machine that has no data directory yet', async () => {
     const folder = newFolder();
     const copy = join(folder, 'copy.db');
     const secret = { PHM_MASTER_KEY: '5a'.repeat(32) };
@@ -123,7 +123,7 @@ describe('copy of a database', () => {
     assert.ok(statSync(join(folder, 'other', 'phm.db')).size > 0);
   });
 
-  it('of a release with fewer tables is one of this release’s, which brings it up to date', async () => {
+  it('keeps the older schema of its database until a store opens it', async () => {
     const folder = newFolder();
     const [path, copy] = [join(folder, 'phm.db'), join(folder, 'copy.db')];
     const before = new DatabaseSync(path);
@@ -137,7 +137,7 @@ describe('copy of a database', () => {
     await store.close();
   });
 
-  it('takes no other file’s place, and none beside which another database’s log lies', async () => {
+  it('replaces no file and refuses a path with a log of another database', async () => {
     const folder = newFolder();
     const path = join(folder, 'phm.db');
     const store = open(path);
@@ -164,7 +164,7 @@ describe('copy of a database', () => {
     );
   });
 
-  it('would be damaged by the log of another database, were that not refused', async () => {
+  it('needs that refusal: SQLite would apply the log of another database', async () => {
     const folder = newFolder();
     const [path, copy] = [join(folder, 'phm.db'), join(folder, 'copy.db')];
     const store = open(path);
@@ -179,7 +179,7 @@ describe('copy of a database', () => {
     await store.close();
   });
 
-  it('is refused for what is no ledger of this program, and for a damaged one', async () => {
+  it('refuses a file that is not a ledger and a damaged ledger', async () => {
     const folder = newFolder();
     const copy = join(folder, 'copy.db');
     const cases: [string, (path: string) => void | Promise<void>, RegExp][] = [
@@ -227,7 +227,7 @@ describe('copy of a database', () => {
     );
   });
 
-  it('leaves nothing when it is interrupted', async () => {
+  it('leaves no file when it is interrupted', async () => {
     const folder = newFolder();
     const path = join(folder, 'phm.db');
     const store = open(path);
@@ -241,7 +241,7 @@ describe('copy of a database', () => {
     assert.deepEqual(readdirSync(folder), ['phm.db']);
   });
 
-  it('leaves nothing when the disk is full', {
+  it('leaves no file when the disk is full', {
     skip: process.platform === 'win32' && 'no ulimit',
   }, async () => {
     const folder = newFolder();

@@ -62,7 +62,7 @@ export function clockContract(
       dryRun: false,
     });
 
-    it('removes at most 31 days in a turn, from the oldest row on, and says that more is left', async () => {
+    it('prunes at most 31 days per run, oldest rows first, and reports that more remain', async () => {
       const ages = [200, 175, 140, 120, 60, 31, 29, 0];
       const found = await fill(...ages.map((days) => rowAt(NOW - days * DAY_MS)));
       const whole = await store.prune({ ...order(30), dryRun: true });
@@ -87,7 +87,7 @@ export function clockContract(
       );
     });
 
-    it('takes no row for the oldest whose two times are far apart, and says what it leaves', async () => {
+    it('ignores a row with widely differing times as the oldest, and reports what it leaves', async () => {
       const rowBetween = (idDays: number, createdDays: number) =>
         rowAt(NOW - idDays * DAY_MS, NOW - createdDays * DAY_MS);
       const found = await fill(rowBetween(900, 500), rowBetween(100, 100), rowBetween(0, 0));
@@ -107,7 +107,7 @@ export function clockContract(
       assert.deepEqual(await apart(), [false, false, true]);
     });
 
-    it('removes the sums by minute of at most 31 days in a turn', async () => {
+    it('prunes minute sums of at most 31 days per run', async () => {
       const ages = [500, 480, 450, 380, 10];
       await store.commit(
         ages.map((days) => keyRequest(ACCOUNT, rowAt(NOW), NOW - days * DAY_MS)),
@@ -118,7 +118,7 @@ export function clockContract(
       assert.deepEqual(removed, [2, 1, 1, 0]);
     });
 
-    it('keeps a row, and its p-values, while its id or its time of creation is young', async () => {
+    it('keeps a row and its p-values while its key ID or creation time is recent', async () => {
       const old = NOW - 90 * DAY_MS;
       const evidence = evidenceAt(ACCOUNT, old, 1).key?.row.evidence ?? null;
       const young = makeRow({ keyId: makeKeyId(old), createdMs: NOW, evidence });
@@ -129,7 +129,7 @@ export function clockContract(
       assert.equal((await store.keyEvidence(ACCOUNT, 9)).length, 1);
     });
 
-    it('removes nothing by a clock that is 400 days ahead, also when rows have its time', async () => {
+    it('prunes nothing while the clock is 400 days ahead, even if rows have that time', async () => {
       const ahead = clockAt(NOW + 400 * DAY_MS);
       const found = await fill(rowAt(NOW - 20 * DAY_MS), rowAt(NOW));
       await store.maintain(clockAt(NOW));
@@ -146,7 +146,7 @@ export function clockContract(
       assert.deepEqual(await found(), [true, true]);
     });
 
-    it('removes nothing by a clock that is behind', async () => {
+    it('prunes nothing while the clock is behind', async () => {
       const found = await fill(rowAt(NOW - 90 * DAY_MS), rowAt(NOW));
       const behind = clockAt(NOW - 61_000);
       const { skewMs, doubt } = await store.readClock(behind);
@@ -162,7 +162,7 @@ export function clockContract(
       assert.equal((await store.prune(order(30))).rows, 1);
     });
 
-    it('counts a month from zero when its clock turns it', async () => {
+    it('counts from zero when its own clock reaches a new month', async () => {
       const next = Date.UTC(2026, 11, 1);
       const month = utcMonth(next);
       const used = async (atMs: number) => {

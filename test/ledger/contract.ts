@@ -150,7 +150,7 @@ export function ledgerContract(
 
     const hashOf = (accountId: string) => Buffer.alloc(32, accountId);
 
-    it('tells whether an API key was ever issued, demo keys left out', async () => {
+    it('reports whether an API key other than a demo key was ever issued', async () => {
       const demo = { accountId: 'demo', name: 'demo', plan: 'tiny', demo: true, createdMs: NOW };
       const record = {
         apiKeyId: 'k',
@@ -170,7 +170,7 @@ export function ledgerContract(
       assert.equal(await store.hasOwnApiKeys(), true);
     });
 
-    it('keeps a committed row and finds it by id and by commitment', async () => {
+    it('keeps a committed row and finds it by key ID and by commitment', async () => {
       const id = await account('enterprise');
       const row = makeRow();
       const [outcome] = await store.commit([keyRequest(id, row)], []);
@@ -191,7 +191,7 @@ export function ledgerContract(
       );
     });
 
-    it('tells whose the keys of ids are, in the order of the question', async () => {
+    it('returns the account of each key ID in the order of the query', async () => {
       const [one, other] = [await account('enterprise'), await account('enterprise')];
       const pValues = new Uint8Array(8);
       const evidence = { definition: 2, gateP: 0.5, testsPassed: 15, totalTests: 15, pValues };
@@ -225,7 +225,7 @@ export function ledgerContract(
       assert.deepEqual(await store.findKeys([]), []);
     });
 
-    it('finds a commitment among rows with its fingerprint, each with its own version and time', async () => {
+    it('finds a commitment among rows with its fingerprint and returns its version and time', async () => {
       const id = await account('enterprise');
       const commitment = makeCommitment(randomBytes(32), 2);
       const { fingerprint } = commitment;
@@ -253,7 +253,7 @@ export function ledgerContract(
       assert.deepEqual(await store.findCommitments([{ ...commitment, version: 1 }]), [null]);
     });
 
-    it('looks at no more rows with one fingerprint than no ledger of sound keys has', async () => {
+    it('compares a bounded number of rows with the same fingerprint', async () => {
       const id = await account('enterprise');
       const { fingerprint } = makeCommitment();
       const rows = Array.from({ length: 40 }, () => guessedRow(fingerprint));
@@ -265,7 +265,7 @@ export function ledgerContract(
       assert.equal(found.filter((madeMs) => madeMs !== null).length, MAX_CANDIDATES);
     });
 
-    it('does not tell the database what a row of a key that is validated must hold', async () => {
+    it('does not reveal to the database which row would make a key valid', async () => {
       const id = await account('enterprise');
       const requester = { accountId: id, apiKeyId: `key_${id}`, atMs: NOW };
       const key = randomBytes(32);
@@ -298,7 +298,7 @@ export function ledgerContract(
       assert.equal(await validate(), true);
     });
 
-    it('takes the time of a row from its key id, whatever else the row says', async () => {
+    it('takes the time of a row from its key ID, not from other columns', async () => {
       const id = await account('enterprise');
       const row = makeRow({ keyId: makeKeyId(NOW - 5), createdMs: NOW - 99 });
       await store.commit([keyRequest(id, row)], []);
@@ -333,7 +333,7 @@ export function ledgerContract(
       });
     });
 
-    it('counts each month from zero and each account alone', async () => {
+    it('counts from zero each month, separately for each account', async () => {
       const [one, other] = [await account('tiny'), await account('tiny')];
       await store.commit([validation(one), validation(one), validation(one)], []);
       const nextMs = Date.UTC(2026, 11, 1);
@@ -343,7 +343,7 @@ export function ledgerContract(
       await setClock(NOW);
     });
 
-    it('decides by the plan of the moment', async () => {
+    it('applies the current plan of the account', async () => {
       const id = await account('tiny');
       const four = Array.from({ length: 4 }, () => validation(id));
       assert.equal(kinds(await store.commit(four, [])).at(-1), 'quota_exceeded');
@@ -352,7 +352,7 @@ export function ledgerContract(
       assert.equal(await store.setPlan('acct_unknown', 'research'), false);
     });
 
-    it('refuses a repeated commitment, also within a batch, and counts it nowhere', async () => {
+    it('refuses a repeated commitment, even within a batch, and counts it nowhere', async () => {
       const id = await account('enterprise');
       const row = makeRow();
       const again = makeRow({ commitment: row.commitment });
@@ -364,7 +364,7 @@ export function ledgerContract(
       assert.equal(principal?.usage.used, 1);
     });
 
-    it('has no row of a key that a latch dropped, and counts the validation beside it', async () => {
+    it('records no key after a latch, but counts the validation in the same batch', async () => {
       const id = await account('enterprise');
       const requester = { accountId: id, apiKeyId: `key_${id}`, atMs: NOW };
       const tasks: KeyTask[] = [
@@ -385,7 +385,7 @@ export function ledgerContract(
       assert.deepEqual([keys, metered], [1, 3]);
     });
 
-    it('writes nothing of a batch in which one write fails', async () => {
+    it('writes nothing of a batch if one write fails', async () => {
       const id = await account('enterprise');
       const good = makeRow();
       const bad = makeRow({ securityLevel: 100 });
@@ -397,7 +397,7 @@ export function ledgerContract(
       assert.deepEqual(kinds(await store.commit([keyRequest(id, good)], [])), ['committed']);
     });
 
-    it('sums keys, latency, streams, failures and metered requests from a whole minute', async () => {
+    it('sums keys, latency, streams, failures and metered requests from a full minute', async () => {
       const id = await account('enterprise');
       const minute = 60_000;
       const hour = 60 * minute;
@@ -429,7 +429,7 @@ export function ledgerContract(
       assert.equal((await store.activity('acct_unknown', since)).keys, 0);
     });
 
-    it('authenticates active API keys only', async () => {
+    it('authenticates only active API keys', async () => {
       const id = await account('research');
       const [principal] = await store.authenticate([hashOf(id)], NOW);
       assert.deepEqual(principal, {
@@ -455,7 +455,7 @@ export function ledgerContract(
       assert.equal((await store.activity(id, 0)).activeApiKeys, 0);
     });
 
-    it('refuses a second account or API key under one id, and keys of no account', async () => {
+    it('refuses a second account or API key with the same ID, and an API key without an account', async () => {
       const id = await account('research');
       const again = { accountId: id, name: 'again', plan: 'tiny', demo: true, createdMs: NOW };
       assert.equal(await store.addAccount(again), false);
@@ -478,7 +478,7 @@ export function ledgerContract(
       assert.deepEqual(Buffer.from(kept?.checkValue ?? []), first);
     });
 
-    it('knows which versions of the master secret were activated', async () => {
+    it('records which versions of the master secret were activated', async () => {
       for (const version of [8, 9]) await store.registerSecret(version, randomBytes(32), NOW);
       await store.activateSecret(9, NOW);
       await store.activateSecret(9, NOW + 1);
@@ -491,7 +491,7 @@ export function ledgerContract(
       );
     });
 
-    it('retires a version of the master secret, and only ever tightens that', async () => {
+    it('retires a version of the master secret and never relaxes the retirement', async () => {
       await store.registerSecret(11, randomBytes(32), NOW);
       const retirement = async () => (await store.secretChecks()).get(11)?.retirement;
       const retire = (retiredMs: number, compromisedMs: number | null) =>
@@ -516,7 +516,7 @@ export function ledgerContract(
       assert.ok(others.every(([, check]) => check.retirement === null));
     });
 
-    it('reinstates a version, after which it can be retired anew', async () => {
+    it('reinstates a version, which can be retired again', async () => {
       await store.registerSecret(12, randomBytes(32), NOW);
       await store.retireSecret(12, { retiredMs: NOW, compromisedMs: NOW - 9 });
       assert.equal(await store.reinstateSecret(12), true);
@@ -528,17 +528,17 @@ export function ledgerContract(
       });
     });
 
-    it('retires and reinstates no version that is not registered', async () => {
+    it('refuses to retire or reinstate an unregistered version', async () => {
       assert.equal(await store.retireSecret(77, { retiredMs: NOW, compromisedMs: null }), false);
       assert.equal(await store.reinstateSecret(77), false);
       assert.equal((await store.secretChecks()).has(77), false);
     });
 
-    it('commits an empty batch, which changes nothing', async () => {
+    it('commits an empty batch without any change', async () => {
       assert.deepEqual(await store.commit([], []), []);
     });
 
-    it('is probed without a trace, before and after a key', async () => {
+    it('leaves no trace of a probe, before and after a key', async () => {
       const id = await account('tiny');
       const accounts = await store.listAccounts();
       for (const room of [false, true]) {

@@ -95,8 +95,8 @@ async function refusal(path: string): Promise<string> {
   assert.fail('the database was taken');
 }
 
-describe('a database at the start of a server', () => {
-  it('is taken when it is sound, also with the log of a killed server', async () => {
+describe('a database at startup', () => {
+  it('is accepted if it is sound, with or without the log of a killed server', async () => {
     const { report, pending } = await checkAtStart(await filled());
     assert.deepEqual([report?.result, pending], [{ kind: 'sound' }, null]);
     assert.equal(report?.check, 'quick_check');
@@ -104,7 +104,7 @@ describe('a database at the start of a server', () => {
     assert.equal((await checkAtStart(killed)).report?.result.kind, 'sound');
   });
 
-  it('is refused when pages are damaged, with what was found and the way back', async () => {
+  it('is refused if pages are damaged, with the finding and the recovery steps', async () => {
     const path = await filled();
     overwrite(path, 4 * PAGE, Buffer.alloc(3 * PAGE, 0x5a));
     const message = await refusal(path);
@@ -112,13 +112,13 @@ describe('a database at the start of a server', () => {
     assert.match(message, WAY_BACK);
   });
 
-  it('is refused when it was cut off', async () => {
+  it('is refused if it is truncated', async () => {
     const path = await filled();
     truncateSync(path, 5 * PAGE);
     assert.match(await refusal(path), /is damaged: /);
   });
 
-  it('is refused when it is no database, without words about rights', async () => {
+  it('is refused if it is not a database, without advice about permissions', async () => {
     const path = join(newDirectory(), 'phm.db');
     writeFileSync(path, 'text '.repeat(1_000));
     const message = await refusal(path);
@@ -134,7 +134,7 @@ describe('a database at the start of a server', () => {
     );
   });
 
-  it('is refused when its log is damaged and SQLite would forget durable rows', async () => {
+  it('is refused if its log is damaged and SQLite would drop durable rows', async () => {
     const path = await filledWithLog();
     const log = `${path}-wal`;
     // In the page of the first frame, after the headers of log and frame.
@@ -144,7 +144,7 @@ describe('a database at the start of a server', () => {
     assert.deepEqual(readFileSync(log), before, 'the log stays as it is');
   });
 
-  it('is taken when another process writes a frame of its log in this moment', async (test) => {
+  it('is accepted while another process writes a frame of its log', async (test) => {
     const path = await filledWithLog();
     const { readSync } = fs;
     let halfWritten = 0;
@@ -164,14 +164,14 @@ describe('a database at the start of a server', () => {
     assert.deepEqual([halfWritten, report?.result.kind], [1, 'sound']);
   });
 
-  it('is taken when only the last transaction of its log is unfinished', async () => {
+  it('is accepted if only the last transaction of its log is incomplete', async () => {
     const path = await filledWithLog();
     const { size } = statSync(`${path}-wal`);
     overwrite(`${path}-wal`, size - 10, randomBytes(10));
     assert.equal((await checkAtStart(path)).report?.result.kind, 'sound');
   });
 
-  it('is refused when it is empty or gone where a server has been, and made anew elsewhere', async () => {
+  it('is refused if it is empty or missing after a server ran there, and is created otherwise', async () => {
     const emptied = join(newDirectory(), 'phm.db');
     writeFileSync(emptied, '');
     await checkAtStart(emptied);
@@ -189,7 +189,7 @@ describe('a database at the start of a server', () => {
     assert.equal(existsSync(emptied), false);
   });
 
-  it('is refused when another program made it, or when it has no schema where a server has been', async () => {
+  it('is refused if another program created it, or without a schema after a server ran there', async () => {
     const path = join(newDirectory(), 'phm.db');
     const database = new DatabaseSync(path);
     database.exec('CREATE TABLE t (a); DROP TABLE t; VACUUM');
@@ -209,7 +209,7 @@ describe('a database at the start of a server', () => {
     assert.throws(() => openSqliteStore({ path: directory, quotas: QUOTAS }), /it is a directory/);
   });
 
-  it('is checked further while the server runs when the check takes longer than a start waits', async () => {
+  it('is checked in the background if the check outlasts its time limit at startup', async () => {
     const path = await filled();
     const running = startCheck(path, 'quick_check');
     const reports: string[] = [];
@@ -232,7 +232,7 @@ describe('a database at the start of a server', () => {
     assert.deepEqual(reports, ['quick_check sound', 'integrity_check damaged']);
   });
 
-  it('ends the start with code 1 and the way back, and leaves the files as they are', async () => {
+  it('stops startup with exit code 1 and the recovery steps, and leaves its files unchanged', async () => {
     const path = await filled();
     overwrite(path, 4 * PAGE, Buffer.alloc(3 * PAGE, 0x5a));
     const before = readFileSync(path);
@@ -242,7 +242,7 @@ describe('a database at the start of a server', () => {
     assert.deepEqual(readFileSync(path), before);
   });
 
-  it('names the file that cannot be written', {
+  it('is named if it is not writable', {
     skip: writesAnyFile() && 'this user may write everything',
   }, async () => {
     const path = await filled();
@@ -264,8 +264,8 @@ describe('a database at the start of a server', () => {
   });
 });
 
-describe('damage that a statement finds', () => {
-  it('ends the use of the store for good', async () => {
+describe('damage found by a statement', () => {
+  it('disables the store for good', async () => {
     const path = await filled();
     const store = openSqliteStore({ path, quotas: QUOTAS });
     const { size } = statSync(path);
@@ -283,8 +283,8 @@ describe('damage that a statement finds', () => {
   });
 });
 
-describe('the file of the master secret', { skip: process.platform === 'win32' }, () => {
-  it('is warned of when others can read, change or replace it', () => {
+describe('the master secret file', { skip: process.platform === 'win32' }, () => {
+  it('causes a warning if other users can read, change or replace it', () => {
     const directory = newDirectory();
     const path = join(directory, 'master.key');
     writeFileSync(path, '');

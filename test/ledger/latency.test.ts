@@ -28,14 +28,14 @@ const exact = (values: readonly number[], of: number) =>
   values.toSorted((a, b) => a - b)[Math.ceil(of * values.length) - 1] ?? Number.NaN;
 
 describe('latency buckets', () => {
-  it('begin at 16 µs, are four to an octave and end beyond a minute', () => {
+  it('begin at 16 µs, have four steps per octave and end above one minute', () => {
     assert.deepEqual([0, 1, 16, 19, 20, 32, 64].map(latencyBucket), [0, 0, 0, 0, 1, 4, 8]);
     assert.equal(latencyBucket(2 ** 26 - 1), LATENCY_BUCKETS - 1);
     assert.equal(latencyBucket(Number.MAX_SAFE_INTEGER), LATENCY_BUCKETS - 1);
     assert.ok(latencyBucket(60_000_000) < LATENCY_BUCKETS);
   });
 
-  it('rise with the latency, one at a time', () => {
+  it('rise with the latency in steps of one', () => {
     fc.assert(
       fc.property(latency, (us) => {
         const step = latencyBucket(us + 1) - latencyBucket(us);
@@ -47,7 +47,7 @@ describe('latency buckets', () => {
     }
   });
 
-  it('give percentiles within the bound, also when counts are added up', () => {
+  it('give percentiles within the error bound, also after counts are added', () => {
     assert.ok(LATENCY_ERROR < 0.091);
     fc.assert(
       fc.property(latencies, latencies, share, (some, others, of) => {
@@ -72,7 +72,7 @@ describe('latency buckets', () => {
     assert.throws(() => latencyPercentileUs([0, 0], 0.5), RangeError);
   });
 
-  it('are the same after they were written and read', () => {
+  it('are unchanged after writing and reading', () => {
     fc.assert(
       fc.property(latencies, (values) => {
         const counts = countAll(values);

@@ -7,7 +7,7 @@ import { NotSentError } from '../../src/ledger/postgres/connection.ts';
 
 const failure = (message: string, fields: object = {}) => Object.assign(new Error(message), fields);
 
-describe('a failure of the database at the start', () => {
+describe('a database failure at startup', () => {
   const passing: [string, unknown][] = [
     ['refused', failure('connect ECONNREFUSED', { code: 'ECONNREFUSED' })],
     ['no name yet', failure('getaddrinfo ENOTFOUND db', { code: 'ENOTFOUND' })],
@@ -33,15 +33,15 @@ describe('a failure of the database at the start', () => {
     ['defect', new TypeError('x is not a function')],
     ['no error', 'text'],
   ];
-  it('passes when the server, the way to it or a lock is the reason', () => {
+  it('may pass if the server, the network or a lock causes it', () => {
     for (const [name, error] of passing) assert.equal(mayPass(error), true, name);
   });
 
-  it('does not pass when the set-up is the reason', () => {
+  it('does not pass if the setup causes it', () => {
     for (const [name, error] of lasting) assert.equal(mayPass(error), false, name);
   });
 
-  it('is judged by its cause when the ledger reports it', () => {
+  it('is classified by its cause if the ledger reports it', () => {
     const wrap = (cause: unknown) => new AppError('ledger_unavailable', { cause });
     for (const [name, error] of passing) assert.equal(mayPass(wrap(error)), true, name);
     for (const [name, error] of lasting) assert.equal(mayPass(wrap(error)), false, name);

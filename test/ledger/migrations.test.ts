@@ -17,7 +17,7 @@ const migration = (version: number, oldest?: number): Migration => ({
 });
 
 describe('migrations', () => {
-  it('hold the quota decision of PostgreSQL where quota-decision.ts says', () => {
+  it('contain the PostgreSQL quota decision in the file that quota-decision.ts names', () => {
     const folder = new URL('../../src/ledger/migrations/postgres/', import.meta.url);
     const deciding = readdirSync(folder).filter((file) =>
       readFileSync(new URL(file, folder), 'utf8').includes('CREATE FUNCTION write_batch'),
@@ -28,7 +28,7 @@ describe('migrations', () => {
   });
 
   for (const store of ['postgres', 'sqlite'] as const) {
-    it(`name the oldest programs that can work with their schema: ${store}`, () => {
+    it(`name the oldest program that works with their schema: ${store}`, () => {
       const migrations = readMigrations(store).filter(({ version }) => version >= FIRST);
       assert.equal(migrations[0]?.version, FIRST);
       for (const { version, sql } of migrations) {
@@ -39,13 +39,13 @@ describe('migrations', () => {
     });
   }
 
-  it('need the newest of the programs that any of them names, and their own if they name none', () => {
+  it('need the newest program that any of them names, or their own version if unnamed', () => {
     const chain = [migration(5), migration(6, 6), migration(7, 7), migration(8, 6), migration(9)];
     const needed = chain.map(({ version }) => oldestProgram(chain, version));
     assert.deepEqual(needed, [null, 6, 7, 7, 9]);
   });
 
-  it('of a newer release are accepted by the programs they name, and refused by older ones', () => {
+  it('of a newer release accept the programs they name and refuse older ones', () => {
     const judge = (version: number, oldest: number | null) =>
       isNewerSchema('the database', { version, oldestProgram: oldest }, 6);
     assert.deepEqual(

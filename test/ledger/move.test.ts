@@ -67,7 +67,7 @@ function isEmpty(path: string): boolean {
   return counts.every((row) => row?.n === 0);
 }
 
-describe('move of a ledger', () => {
+describe('a ledger move', () => {
   const source = newPath();
   let store: LedgerStore;
   let filled: Filled;
@@ -85,7 +85,7 @@ describe('move of a ledger', () => {
   /** Returns the number of the first line, from 1, that begins with `start`. */
   const lineOf = (start: string) => lines.findIndex((line) => line.startsWith(start)) + 1;
 
-  it('brings everything to another store, and the same file comes out of that', async () => {
+  it('copies everything to another store, which exports the same file', async () => {
     const path = newPath();
     const target = open(path);
     await importText(path, text);
@@ -94,7 +94,7 @@ describe('move of a ledger', () => {
     await target.close();
   });
 
-  it('exports one state while others go on writing, and holds no writer up', async () => {
+  it('exports one state during writes and blocks no writer', async () => {
     const path = newPath();
     const busy = open(path);
     await fillStore(busy, 2_500);
@@ -108,7 +108,7 @@ describe('move of a ledger', () => {
     await busy.close();
   });
 
-  it('refuses a file that was cut off or changed, and keeps nothing of it', async () => {
+  it('refuses a truncated or changed file and keeps nothing of it', async () => {
     const path = newPath();
     await open(path).close();
     const bytes = Buffer.from(text);
@@ -135,7 +135,7 @@ describe('move of a ledger', () => {
     await importText(path, text);
   });
 
-  it('names the line and what is wrong in it, and keeps nothing of the file', async () => {
+  it('names the invalid line and its problem, and keeps nothing of the file', async () => {
     const path = newPath();
     await open(path).close();
     const first = {
@@ -226,7 +226,7 @@ describe('move of a ledger', () => {
     assert.ok(isEmpty(path));
   });
 
-  it('refuses counts of the header that the rows do not have', async () => {
+  it('refuses counts in the header that do not match the rows', async () => {
     const path = newPath();
     await open(path).close();
     const header = JSON.parse(lines[0] ?? '');
@@ -236,7 +236,7 @@ describe('move of a ledger', () => {
     assert.ok(isEmpty(path));
   });
 
-  it('compares the sums of the store with those of the file before it commits', async () => {
+  it('compares the sums of the store with the file before it commits', async () => {
     const path = newPath();
     const target = open(path);
     const database = new DatabaseSync(path);
@@ -251,7 +251,7 @@ describe('move of a ledger', () => {
     await target.close();
   });
 
-  it('reads a file that is older than a column which may be null', async () => {
+  it('reads a file that lacks a nullable column', async () => {
     const at = lineOf('{"table":"api_keys"');
     const older = lines.map((line, i) => {
       if (i === at - 1) return line.replace(',"revoked_ms"', '');
@@ -268,7 +268,7 @@ describe('move of a ledger', () => {
     await target.close();
   });
 
-  it('reads a file of the release before, which has no latencies and no p-values', async () => {
+  it('reads a file of the previous release, without latencies and p-values', async () => {
     const withoutPValues = lines.slice(0, lineOf('{"table":"validated_keys"') - 1);
     const minutes = lineOf('{"table":"rollup_minute"');
     const rows = lineOf('{"table":"ledger"');
@@ -292,7 +292,7 @@ describe('move of a ledger', () => {
     await target.close();
   });
 
-  it('fills an empty store only, and says what is in the other', async () => {
+  it('fills only an empty store and reports what another store holds', async () => {
     await assert.rejects(importText(source, text), {
       name: 'SetupError',
       message: /needs an empty ledger.*accounts \(2 rows\)/,

@@ -69,7 +69,7 @@ describe('PostgreSQL partitions', when, () => {
   });
   after(() => store.close());
 
-  it('are there for this month and the next two after a migration, and kept ahead', async () => {
+  it('exist for this and the next two months after a migration, and stay ahead', async () => {
     assert.equal((await partitionsOf(database)).length, 3);
     await postgres.setClock(database, Date.UTC(2031, 10, 30));
     await store.maintain(systemClock);
@@ -80,7 +80,7 @@ describe('PostgreSQL partitions', when, () => {
     assert.equal((await partitionsOf(database)).length, 6);
   });
 
-  it('take the first and the last millisecond of a month, which a commit makes when it is missing', async () => {
+  it('hold the first and last millisecond of a month, created by a commit if missing', async () => {
     const [first, last] = [Date.UTC(2001, 1, 1), Date.UTC(2001, 2, 1) - 1];
     const rows = [rowAt(first), rowAt(last), rowAt(last + 1), rowAt(0)];
     const outcomes = await store.commit(
@@ -97,7 +97,7 @@ describe('PostgreSQL partitions', when, () => {
     assert.deepEqual(counts, [{ february: 2, march: 1, first: 1 }]);
   });
 
-  it('are made once when several stores need the same month at once', async () => {
+  it('are created once if several stores need the same month at the same time', async () => {
     const stores = await Promise.all([1, 2, 3].map(() => open(postgres.url(database))));
     const months = Array.from({ length: 12 }, (_, month) => Date.UTC(2040, month, 5));
     const outcomes = await Promise.all(
@@ -109,7 +109,7 @@ describe('PostgreSQL partitions', when, () => {
     assert.equal(made.length, 12);
   });
 
-  it('are made while a transaction that has written to the ledger is open, and hold up none', async () => {
+  it('are created beside an open transaction on the ledger and block no commit', async () => {
     const busy = await postgres.connect(database);
     await busy.query('BEGIN; DELETE FROM ledger WHERE false');
     await postgres.query(database, `SELECT ensure_ledger_partition(${Date.UTC(2050, 0)})`);
@@ -124,7 +124,7 @@ describe('PostgreSQL partitions', when, () => {
     await busy.end();
   });
 
-  it('refuse a key of another month whose commitment is there', async () => {
+  it('refuse a key if another month holds its commitment', async () => {
     const first = rowAt(Date.UTC(2001, 1, 3));
     const { commitment } = first;
     await store.commit([keyRequest(id, first)], []);
@@ -133,7 +133,7 @@ describe('PostgreSQL partitions', when, () => {
     assert.equal(outcome?.kind, 'repeated_key');
   });
 
-  it('are looked up by key id in one, by commitment through the index of each', async () => {
+  it('are searched by key ID in one partition, by commitment through each index', async () => {
     const keyId = Buffer.from(makeKeyId(NOW)).toString('hex');
     const byId = await explain(database, RECORDED_KEYS.replace('$1', `'{"\\\\x${keyId}"}'`));
     const executed = byId.split('\n').filter((line) => /ledger_\d{6}/.test(line));
@@ -143,7 +143,7 @@ describe('PostgreSQL partitions', when, () => {
     assert.equal(scans.length, (await partitionsOf(database)).length, byCommitment);
   });
 
-  it('are not read for the oldest row where nothing is out of date', async () => {
+  it('are not scanned for the oldest row if no row is out of date', async () => {
     await postgres.query(
       database,
       `INSERT INTO ledger (key_id, fingerprint, commitment, secret_version, account_id, api_key_id,
@@ -164,7 +164,7 @@ describe('PostgreSQL partitions', when, () => {
     assert.doesNotMatch(month, /Rows Removed by Filter: \d{3}/, plan);
   });
 
-  it('keep a store whose row among the writers was removed', async () => {
+  it('let a store continue after its row in `writers` was removed', async () => {
     assert.equal((await store.commit([keyRequest(id)], [])).length, 1);
     await postgres.query(database, "UPDATE writers SET used_at = now() - interval '40 days'");
     await store.maintain(CLOCK);
@@ -214,7 +214,7 @@ describe('PostgreSQL pruning', when, () => {
   });
   after(() => store.close());
 
-  it('counts first, then drops whole months, one a turn, and deletes the rest up to the time', async () => {
+  it('counts rows, drops one whole month per run, and deletes the rest by time', async () => {
     const keyIds = await fill();
     const order = { keepMs: NOW - beforeMs, clock: CLOCK, dryRun: false };
     const whole = ['ledger_202606', 'ledger_202607'];
@@ -252,7 +252,7 @@ describe('PostgreSQL pruning', when, () => {
     assert.equal((await store.activity('acct_e', NOW - 500 * DAY_MS)).keys, 8, 'hour sums stay');
   });
 
-  it('is done by several servers at once, each row by one', async () => {
+  it('runs on several servers at once and removes each row once', async () => {
     const stores = await Promise.all([1, 2].map(() => open(postgres.url(database))));
     const rows = Array.from({ length: 9_000 }, () => rowAt(beforeMs - 1));
     for (let i = 0; i < rows.length; i += 1_000) {
@@ -271,7 +271,7 @@ describe('PostgreSQL pruning', when, () => {
     await Promise.all(stores.map((one) => one.close()));
   });
 
-  it('drops a month once when two servers come at the same moment', async () => {
+  it('drops a month once if two servers prune at the same time', async () => {
     const month = Date.UTC(2025, 4);
     await postgres.query(database, `SELECT ensure_ledger_partition(${month})`);
     const [reader, ...servers] = await Promise.all([0, 1, 2].map(() => postgres.connect(database)));
@@ -289,7 +289,7 @@ describe('PostgreSQL pruning', when, () => {
     await Promise.all([reader, ...servers].map((session) => session?.end()));
   });
 
-  it('is done by the upkeep of a server', async () => {
+  it('runs as part of a server’s upkeep', async () => {
     const row = rowAt(beforeMs - DAY_MS);
     await store.commit([keyRequest('acct_e', row)], []);
     await postgres.setClock(database, null);
@@ -324,7 +324,7 @@ const NEXT: Migration[] = [
 ];
 
 describe('PostgreSQL migrations', when, () => {
-  it('are made once by programs that come at the same moment', async () => {
+  it('run once if several programs start at the same time', async () => {
     const url = await postgres.createDatabase('together');
     await assert.rejects(open(url), { name: 'SetupError', message: /no ledger yet.*phm migrate/ });
     const changes = await Promise.all([1, 2, 3].map(() => migratePostgres(url)));
@@ -337,7 +337,7 @@ describe('PostgreSQL migrations', when, () => {
     await (await open(url)).close();
   });
 
-  it('that are missing refuse a program, and so do those of a newer release that need a newer one', async () => {
+  it('refuse a program that lacks them or is too old for them', async () => {
     const url = await postgres.createLedger('newer');
     const needy = [
       ...readMigrations('postgres'),
@@ -359,7 +359,7 @@ describe('PostgreSQL migrations', when, () => {
     await (await open(url, needy)).close();
   });
 
-  it('run beside servers of the release before, which go on with those of the next', async () => {
+  it('run beside servers of the previous release, which continue with the new schema', async () => {
     const url = await postgres.createLedger('rolling');
     const old = await open(url);
     const id = await addAccount(old);
@@ -471,8 +471,8 @@ async function commitAsBefore(database: string, turn: number, atMs: number): Pro
   );
 }
 
-describe('PostgreSQL with a server of the second schema', when, () => {
-  it('counts its keys in all sums but those of latencies, and has no p-values of them', async () => {
+describe('PostgreSQL with a server of the second schema version', when, () => {
+  it('counts its keys in all sums except latencies, and stores no p-values', async () => {
     const database = 'second';
     const url = await postgres.createDatabase(database);
     const migrations = readMigrations('postgres');
@@ -509,7 +509,7 @@ describe('PostgreSQL with a server of the second schema', when, () => {
     await store.close();
   });
 
-  it('reads the last keys with evidence of an account through the primary key, without sorting', async () => {
+  it('reads an account’s last keys with evidence through the primary key, without sorting', async () => {
     await postgres.query(
       'second',
       `INSERT INTO validated_keys SELECT 'acct_' || a, decode(lpad(to_hex(n), 32, '0'), 'hex'), ''
@@ -527,7 +527,7 @@ describe('PostgreSQL with a server of the second schema', when, () => {
 });
 
 describe('PostgreSQL sums', when, () => {
-  it('of a year are read through the primary keys', async () => {
+  it('of a year are read through primary keys', async () => {
     await postgres.createLedger('sums');
     const columns =
       'account_id, period, keys, latency_us, streams, streams_passed, metered, failures';

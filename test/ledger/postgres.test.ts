@@ -107,7 +107,7 @@ async function terminateAll(database: string): Promise<number> {
 }
 
 describe('PostgreSQL store shared by several servers', when, () => {
-  it('gives exactly the quota when two stores race for its last places', async () => {
+  it('grants exactly the quota when two stores compete for the last places', async () => {
     const url = await postgres.createLedger('race');
     const stores = await Promise.all([open(url), open(url)]);
     const id = await addAccount(stores[0], 'research');
@@ -127,7 +127,7 @@ describe('PostgreSQL store shared by several servers', when, () => {
     assert.deepEqual(await postgres.query('race', 'SELECT 1 FROM writers'), []);
   });
 
-  it('does not deadlock on accounts that batches name in different orders', async () => {
+  it('avoids deadlock when batches name accounts in different orders', async () => {
     const url = await postgres.createLedger('orders');
     const stores = await Promise.all([open(url), open(url)]);
     const ids = await Promise.all(
@@ -148,7 +148,7 @@ describe('PostgreSQL store shared by several servers', when, () => {
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  it('releases one of two equal keys that two stores commit at the same moment', async () => {
+  it('releases one of two equal keys that two stores commit at the same time', async () => {
     const url = await postgres.createLedger('twins');
     const stores = await Promise.all([open(url), open(url)]);
     const ids = await Promise.all(
@@ -170,7 +170,7 @@ describe('PostgreSQL store shared by several servers', when, () => {
 });
 
 describe('PostgreSQL store that loses its server', when, () => {
-  it('has a row for each answer and a counter equal to the rows when connections are cut under load', async () => {
+  it('has a row for each answer and an equal counter after connections fail under load', async () => {
     const url = await postgres.createLedger('cut');
     const store = await open(url);
     const id = await addAccount(store, 'enterprise');
@@ -206,7 +206,7 @@ describe('PostgreSQL store that loses its server', when, () => {
     await store.close();
   });
 
-  it('answers ledger_unavailable while the server is down and goes on when it is back', async () => {
+  it('answers ledger_unavailable while the server is down, then recovers', async () => {
     const url = await postgres.createLedger('restarted');
     const store = await open(url);
     const id = await addAccount(store, 'enterprise');
@@ -223,7 +223,7 @@ describe('PostgreSQL store that loses its server', when, () => {
     await store.close();
   });
 
-  it('answers ledger_unavailable on a server that can only be read', async () => {
+  it('answers ledger_unavailable on a read-only server', async () => {
     const url = await postgres.createLedger('read_only');
     const writable = await open(url);
     const id = await addAccount(writable, 'enterprise');
@@ -245,7 +245,7 @@ describe('PostgreSQL store that loses its server', when, () => {
     await Promise.all([store.close(), writable.close()]);
   });
 
-  it('answers ledger_unavailable while others hold all connections', async () => {
+  it('answers ledger_unavailable while other clients hold all connections', async () => {
     const url = await postgres.createLedger('crowded');
     const store = await open(url);
     const id = await addAccount(store, 'enterprise');
@@ -267,7 +267,7 @@ describe('PostgreSQL store that loses its server', when, () => {
     await store.close();
   });
 
-  it('answers ledger_unavailable while its password is not the right one, and names neither', async () => {
+  it('answers ledger_unavailable while its password is wrong, and never quotes a password', async () => {
     const url = await postgres.createLedger('password');
     const store = await open(url);
     const id = await addAccount(store, 'enterprise');
@@ -289,7 +289,7 @@ describe('PostgreSQL store that loses its server', when, () => {
     await store.close();
   });
 
-  it('counts nothing of a batch that is cancelled, or finds no room on the disk', async () => {
+  it('counts nothing of a batch that is cancelled or meets a full disk', async () => {
     const url = await postgres.createLedger('refused');
     const store = await open(url);
     const id = await addAccount(store, 'enterprise');
@@ -323,7 +323,7 @@ describe('PostgreSQL store that loses its server', when, () => {
   });
 });
 
-describe('PostgreSQL store whose answer to a batch is lost', when, () => {
+describe('PostgreSQL store that loses the answer to a batch', when, () => {
   let store: LedgerStore;
   let way: WayToServer;
   let id: string;
@@ -339,7 +339,7 @@ describe('PostgreSQL store whose answer to a batch is lost', when, () => {
     way.close();
   });
 
-  it('answers as the batch was decided when it had been committed', async () => {
+  it('returns the outcomes of the batch if it was committed', async () => {
     const rows = [makeRow(), makeRow()];
     way.cut = 'answer';
     const outcomes = await store.commit([keyRequest(id, rows[0]), keyRequest(id, rows[1])], []);
@@ -357,7 +357,7 @@ describe('PostgreSQL store whose answer to a batch is lost', when, () => {
     );
   });
 
-  it('answers ledger_unavailable when it had not arrived, and counts nothing', async () => {
+  it('answers ledger_unavailable and counts nothing if the batch never arrived', async () => {
     const row = makeRow();
     way.cut = 'request';
     await assert.rejects(store.commit([keyRequest(id, row)], []), isUnavailable);
@@ -366,7 +366,7 @@ describe('PostgreSQL store whose answer to a batch is lost', when, () => {
     assert.deepEqual(await readBooks('doubt'), { rows: 2, used: 2, keys: 2 });
   });
 
-  it('takes one place for a validation whose answer was lost, and tells its refusal again', async () => {
+  it('counts a validation with a lost answer once, and repeats a lost refusal', async () => {
     const validation = { ...keyRequest(id), key: null };
     way.cut = 'answer';
     const outcomes = await store.commit([validation, validation], []);
@@ -378,7 +378,7 @@ describe('PostgreSQL store whose answer to a batch is lost', when, () => {
     assert.equal((await readBooks('doubt')).used, 3);
   });
 
-  it('gives up a batch that is still at work, which then leaves nothing', async () => {
+  it('gives up a batch that is still running, which then commits nothing', async () => {
     const waits = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
     const row = makeRow();
     const enterprise = await addAccount(store, 'enterprise');
@@ -396,7 +396,7 @@ describe('PostgreSQL store whose answer to a batch is lost', when, () => {
     assert.deepEqual(await areRecorded(store, [row.keyId]), [false]);
   });
 
-  it('leaves nothing of a batch that arrives after it was given up', async () => {
+  it('commits nothing of a batch that arrives after it was given up', async () => {
     const enterprise = await addAccount(store, 'enterprise');
     const row = makeRow();
     const books = await readBooks('doubt');
@@ -409,7 +409,7 @@ describe('PostgreSQL store whose answer to a batch is lost', when, () => {
     assert.equal((await store.commit([keyRequest(enterprise)], []))[0]?.kind, 'committed');
   });
 
-  it('refuses a committed batch whose writer is gone, as a failover may leave it, and goes on', async () => {
+  it('refuses a committed batch whose writer a failover removed, then recovers', async () => {
     const enterprise = await addAccount(store, 'enterprise');
     await store.commit([], []);
     way.cut = 'answer';
@@ -422,7 +422,7 @@ describe('PostgreSQL store whose answer to a batch is lost', when, () => {
     assert.equal((await store.commit([keyRequest(enterprise)], []))[0]?.kind, 'committed');
   });
 
-  it('never commits a batch that it has given up, even if it arrives later', async () => {
+  it('rejects a batch in the database after it was given up', async () => {
     const [{ writer_id: writer, turn }] = (await postgres.query(
       'doubt',
       'UPDATE writers SET turn = turn + 1 RETURNING writer_id, turn::integer',
@@ -437,7 +437,7 @@ describe('PostgreSQL store whose answer to a batch is lost', when, () => {
   });
 });
 
-describe('PostgreSQL store whose synchronous standby is away', when, () => {
+describe('PostgreSQL store without its synchronous standby', when, () => {
   type Cut = 'pg_cancel_backend' | 'pg_terminate_backend';
   let store: LedgerStore;
   let id: string;
@@ -511,7 +511,7 @@ describe('PostgreSQL store whose synchronous standby is away', when, () => {
       assert.deepEqual(new Set(Object.values(await readBooks('away'))).size, 1);
     });
 
-    it(`says that a change may have been done, and does it again (${how})`, async () => {
+    it(`reports that a change may have been done, then repeats it (${how})`, async () => {
       const revoke = store.revokeApiKey('key_away', NOW);
       const refused = assert.rejects(revoke, (error: AppError) => {
         assert.match((error.cause as Error).message, /may have been done/);
@@ -524,7 +524,7 @@ describe('PostgreSQL store whose synchronous standby is away', when, () => {
     });
   }
 
-  it('does not report an import as done', async () => {
+  it('does not report an unconfirmed import as done', async () => {
     const chunks: Uint8Array[] = [];
     const put = async (bytes: Uint8Array) => {
       chunks.push(bytes);
@@ -542,7 +542,7 @@ describe('PostgreSQL store whose synchronous standby is away', when, () => {
     await refused;
   });
 
-  it('takes each warning for one of the commit, unless transaction ids run out', () => {
+  it('treats each warning as one about the commit, except a transaction ID warning', () => {
     assert.equal(isOfCommit({ file: 'syncrep.c' }), true);
     assert.equal(isOfCommit({}), true);
     assert.equal(isOfCommit({ file: 'varsup.c' }), false);
@@ -550,7 +550,7 @@ describe('PostgreSQL store whose synchronous standby is away', when, () => {
 });
 
 describe('PostgreSQL schema', when, () => {
-  it('takes the secrets of an older release as used, also those registered afterwards', async () => {
+  it('treats secrets of an older release as used, even if registered later', async () => {
     const url = await postgres.createDatabase('older');
     const register = (version: number) =>
       postgres.query(
@@ -575,7 +575,7 @@ describe('PostgreSQL schema', when, () => {
     await store.close();
   });
 
-  it('cannot be had without a connection: the message names the database and no password', async () => {
+  it('needs a connection: the error names the database and no password', async () => {
     for (const url of [postgres.url('missing'), `postgres://phm:${PASSWORD}@127.0.0.1:1/phm`]) {
       await assert.rejects(open(url), (error: Error) => {
         assert.equal(error.name, 'SetupError');
@@ -586,7 +586,7 @@ describe('PostgreSQL schema', when, () => {
     }
   });
 
-  it('cannot be had by a user that does not own its tables: the message says who has to', async () => {
+  it('needs the owner of its tables: the error names the owner', async () => {
     const url = new URL(await postgres.createLedger('unowned'));
     await postgres.query('unowned', `CREATE ROLE other LOGIN PASSWORD '${PASSWORD}'`);
     url.username = 'other';
@@ -597,7 +597,7 @@ describe('PostgreSQL schema', when, () => {
     });
   });
 
-  it('is opened with a warning on a server that runs without fsync', async () => {
+  it('is opened with a warning if the server runs without fsync', async () => {
     const url = await postgres.createLedger('unsynced');
     const warnings: string[] = [];
     const openAndClose = async () =>
@@ -613,7 +613,7 @@ describe('PostgreSQL schema', when, () => {
     assert.match(warnings.join(), /fsync off/);
   });
 
-  it('keeps commits synchronous, whatever the address or the database says', async () => {
+  it('keeps commits synchronous despite the URL or the database settings', async () => {
     const url = await postgres.createLedger('settings');
     await postgres.query('postgres', 'ALTER DATABASE settings SET synchronous_commit = off');
     const { PostgresConnection } = await import('../../src/ledger/postgres/connection.ts');
@@ -624,7 +624,7 @@ describe('PostgreSQL schema', when, () => {
     await connection.close();
   });
 
-  it('keeps the stronger level that waits until standbys show a commit, and lets warnings through', async () => {
+  it('keeps a stronger commit level set in the database, and lets warnings through', async () => {
     const url = await postgres.createLedger('stronger');
     await postgres.query(
       'postgres',
@@ -643,7 +643,7 @@ describe('PostgreSQL schema', when, () => {
 });
 
 describe('verification of a ledger in PostgreSQL', when, () => {
-  it('finds each change, and names it', async () => {
+  it('finds each change and names it', async () => {
     const url = await postgres.createLedger('verified');
     const store = await open(url);
     await fillStore(store, 300, (atMs) => postgres.setClock('verified', atMs));
@@ -654,7 +654,7 @@ describe('verification of a ledger in PostgreSQL', when, () => {
   });
 });
 
-describe('move to and from PostgreSQL', when, () => {
+describe('a move to and from PostgreSQL', when, () => {
   const directory = mkdtempSync(join(tmpdir(), 'phm-move-'));
   after(() => rmSync(directory, { recursive: true, force: true }));
   const never = new AbortController().signal;
@@ -672,7 +672,7 @@ describe('move to and from PostgreSQL', when, () => {
     await importLedger(store, Readable.from(chunks), plans, never);
   }
 
-  it('brings everything from SQLite to PostgreSQL and back, in the same file', async () => {
+  it('copies everything from SQLite to PostgreSQL and back into an identical file', async () => {
     const [from, back] = ['from.db', 'back.db'].map((file) => join(directory, file)) as [
       string,
       string,
@@ -697,7 +697,7 @@ describe('move to and from PostgreSQL', when, () => {
     for (const store of [source, target, returned]) await store.close();
   });
 
-  it('exports one state while a server writes', async () => {
+  it('exports one state during writes of a server', async () => {
     const url = await postgres.createLedger('busy');
     const store = await open(url);
     await fillStore(store, 50);
@@ -714,7 +714,7 @@ describe('move to and from PostgreSQL', when, () => {
     await store.close();
   });
 
-  it('keeps nothing of a file that is cut off, not even its partitions', async () => {
+  it('keeps nothing of a truncated file, not even its partitions', async () => {
     const url = await postgres.createLedger('torn');
     const store = await open(url);
     const path = join(directory, 'whole.db');
@@ -734,7 +734,7 @@ describe('move to and from PostgreSQL', when, () => {
   });
 });
 
-describe('PostgreSQL store that is probed', when, () => {
+describe('the probe of a PostgreSQL store', when, () => {
   const database = 'probed';
   const order = { accountIds: ['acct_enterprise'], room: false };
   let store: LedgerStore;
@@ -750,7 +750,7 @@ describe('PostgreSQL store that is probed', when, () => {
   });
   after(() => store.close());
 
-  it('leaves no row and no table, whatever it is asked for', async () => {
+  it('leaves no row and no table, whatever it checks', async () => {
     const tables = 'SELECT oid::text FROM pg_class ORDER BY oid';
     const counts = `SELECT (SELECT count(*) FROM ledger) + (SELECT count(*) FROM usage)
       + (SELECT count(*) FROM validated_keys) + (SELECT count(*) FROM rollup_minute)
@@ -761,7 +761,7 @@ describe('PostgreSQL store that is probed', when, () => {
     assert.deepEqual(await postgres.query(database, counts), [{ rows: '0', accounts: '2' }]);
   });
 
-  it('fails while a table is locked, and says which', async () => {
+  it('fails while a table is locked, and names the table', async () => {
     const session = await postgres.connect(database);
     for (const table of ['ledger', 'usage', 'rollup_minute', 'rollup_hour', 'validated_keys']) {
       await session.query(`BEGIN; LOCK TABLE ${table} IN SHARE MODE`);
@@ -774,7 +774,7 @@ describe('PostgreSQL store that is probed', when, () => {
     await session.end();
   });
 
-  it('tells of a lock on a row of an account whose requests failed, and does not fail', async () => {
+  it('reports a lock on a row of an account with failed requests, and succeeds', async () => {
     const session = await postgres.connect(database);
     await store.commit([keyRequest('acct_enterprise')], []);
     for (const [table, locked] of [
@@ -791,7 +791,7 @@ describe('PostgreSQL store that is probed', when, () => {
     await session.end();
   });
 
-  it('commits a batch beside the failed request of a locked account, and counts that one later', async () => {
+  it('lets a batch commit beside a locked account’s failure, which is counted later', async () => {
     const session = await postgres.connect(database);
     await session.query(`BEGIN; SELECT FROM accounts WHERE plan = 'enterprise' FOR UPDATE`);
     const failure = (accountId: string) => ({
@@ -813,7 +813,7 @@ describe('PostgreSQL store that is probed', when, () => {
     await session.end();
   });
 
-  it('fails while the role of the server may not do what a commit does', async () => {
+  it('fails while the server’s role lacks a permission that a commit needs', async () => {
     await postgres.query(
       database,
       `CREATE ROLE served LOGIN PASSWORD '${PASSWORD}';
@@ -830,7 +830,7 @@ describe('PostgreSQL store that is probed', when, () => {
     await served.close();
   });
 
-  it('makes the month that is missing, as a commit does', async () => {
+  it('creates a missing month, as a commit does', async () => {
     await postgres.query(
       database,
       `DO $$ BEGIN EXECUTE 'DROP TABLE ledger_' || to_char(now() AT TIME ZONE 'UTC', 'YYYYMM'); END $$`,

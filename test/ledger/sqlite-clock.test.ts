@@ -36,7 +36,7 @@ const believes = async (store: LedgerStore, atMs: number) =>
   (await store.readClock(clockAt(atMs))).doubt === null;
 
 describe('the clock beside SQLite', () => {
-  it('is believed up to 7 days after the newest row, and up to a minute before it', async () => {
+  it('is trusted up to 7 days after the newest row and up to a minute before it', async () => {
     const store = await ledgerWith(NOW);
     for (const [atMs, expected] of [
       [NOW + 7 * DAY_MS, true],
@@ -49,7 +49,7 @@ describe('the clock beside SQLite', () => {
     await store.close();
   });
 
-  it('stays in doubt after 8 days off, whatever rows are made, until it is accepted, for good', async () => {
+  it('stays in doubt after 8 days, despite new rows, until it is accepted permanently', async () => {
     const store = await ledgerWith(NOW - 40 * DAY_MS, NOW);
     await store.maintain(clockAt(NOW));
     const back = NOW + 8 * DAY_MS;
@@ -66,14 +66,14 @@ describe('the clock beside SQLite', () => {
     await store.close();
   });
 
-  it('is believed while a server looks at it each day, although no key is made', async () => {
+  it('is trusted without new keys if a server checks it each day', async () => {
     const store = await ledgerWith(NOW);
     for (let day = 0; day < 20; day++) await store.maintain(clockAt(NOW + day * DAY_MS));
     assert.equal(await believes(store, NOW + 20 * DAY_MS), true);
     await store.close();
   });
 
-  it('is doubted when it jumps under a running server, although rows follow it at once', async () => {
+  it('is in doubt after a jump under a running server, even if rows follow it', async () => {
     const store = await ledgerWith(NOW - 40 * DAY_MS, NOW);
     await store.maintain(clockAt(NOW));
     const ahead = NOW + 400 * DAY_MS;
@@ -82,7 +82,7 @@ describe('the clock beside SQLite', () => {
     await store.close();
   });
 
-  it('is believed again by itself once it is set right', async () => {
+  it('is trusted again once it is corrected', async () => {
     const store = await ledgerWith(NOW - 40 * DAY_MS, NOW);
     await store.maintain(clockAt(NOW));
     await assert.rejects(prune(store, NOW + 400 * DAY_MS), DOUBT);
@@ -91,7 +91,7 @@ describe('the clock beside SQLite', () => {
     await store.close();
   });
 
-  it('is believed again once it is set right, although the wrong one made a key, and when that time comes', async () => {
+  it('is trusted again after correction, despite a key in the future, even when that time comes', async () => {
     const store = await ledgerWith(NOW - 40 * DAY_MS, NOW);
     const future = NOW + 10 * DAY_MS;
     await store.maintain(clockAt(future));
@@ -105,7 +105,7 @@ describe('the clock beside SQLite', () => {
     await store.close();
   });
 
-  it('is accepted although rows of a wrong clock lie ahead, which stay, and is watched on', async () => {
+  it('can be accepted despite rows in the future, which stay, and is still checked', async () => {
     const future = NOW + 400 * DAY_MS;
     const store = await ledgerWith(NOW - 40 * DAY_MS, NOW, future);
     await assert.rejects(prune(store, NOW), DOUBT);
@@ -117,7 +117,7 @@ describe('the clock beside SQLite', () => {
     await store.close();
   });
 
-  it('is no urgent matter where it is only ahead, as after days without a key, and nothing is pruned', async () => {
+  it('needs no urgent action if it is only ahead and nothing is pruned', async () => {
     const store = await ledgerWith(NOW);
     const urgent = async (skewMs: number, days: number | null) =>
       isUrgent(await store.readClock(clockAt(NOW + skewMs)), days);
@@ -128,7 +128,7 @@ describe('the clock beside SQLite', () => {
     await store.close();
   });
 
-  it('has nothing to be held against before the first key, so a machine may start before its time is set', async () => {
+  it('is not compared before the first key, so a machine may set its time late', async () => {
     const store = await ledgerWith();
     await store.maintain(clockAt(1));
     assert.equal((await prune(store, NOW)).rows, 0);

@@ -115,7 +115,7 @@ class ImpatientConnection extends SqliteConnection {
 }
 
 describe('SQLite store', () => {
-  it('answers ledger_unavailable while the database cannot be written, keeps nothing, and recovers', async () => {
+  it('answers ledger_unavailable and keeps nothing while it cannot write, then recovers', async () => {
     const path = join(directory, 'blocked.db');
     const store = new SqliteStore(new ImpatientConnection(path), QUOTAS);
     const id = await addEnterprise(store);
@@ -137,7 +137,7 @@ describe('SQLite store', () => {
     await store.close();
   });
 
-  it('keeps quota exact when two processes share the file', async () => {
+  it('keeps the quota exact when two processes share the file', async () => {
     const [one, two] = [open('shared.db'), open('shared.db')];
     await one.addAccount({ accountId: 'a', name: 'a', plan: 'tiny', demo: false, createdMs: NOW });
     const outcomes = [
@@ -163,7 +163,7 @@ describe('SQLite store', () => {
     await second.close();
   });
 
-  it('refuses a database of a newer release and says so', async () => {
+  it('refuses a database of a newer release and names the reason', async () => {
     const path = join(directory, 'newer.db');
     await open('newer.db').close();
     const database = new DatabaseSync(path);
@@ -175,12 +175,12 @@ describe('SQLite store', () => {
     });
   });
 
-  it('refuses a file that is no database, naming it', () => {
+  it('names the file it refuses if it is not a database', () => {
     writeFileSync(join(directory, 'text.db'), 'no database at all, only text\n'.repeat(100));
     assert.throws(() => open('text.db'), { name: 'SetupError', message: /text\.db/ });
   });
 
-  it('finds commitments by the fingerprint index', () => {
+  it('finds commitments through the fingerprint index', () => {
     const database = new DatabaseSync(join(directory, 'restart.db'));
     const plan = database.prepare(`EXPLAIN QUERY PLAN ${CANDIDATES}`).all(1);
     assert.match(JSON.stringify(plan), /USING INDEX ledger_fingerprint/);
@@ -223,8 +223,8 @@ class FullConnection extends SqliteConnection {
   }
 }
 
-describe('SQLite store that is probed', () => {
-  it('commits only to show room, and fails when it cannot', async () => {
+describe('the probe of a SQLite store', () => {
+  it('commits only to check for space, and fails if there is none', async () => {
     const connection = new FullConnection(join(directory, 'full.db'));
     const store = new SqliteStore(connection, QUOTAS);
     await store.registerSecret(1, Buffer.alloc(32), 1);
@@ -243,7 +243,7 @@ describe('SQLite store that is probed', () => {
     await store.close();
   });
 
-  it('waits for the write lock for less time than a commit does', async () => {
+  it('waits less time for the write lock than a commit does', async () => {
     const path = join(directory, 'locked.db');
     const connection = new SqliteConnection(path);
     const store = new SqliteStore(connection, QUOTAS);
@@ -268,7 +268,7 @@ describe('SQLite store that is probed', () => {
     await store.close();
   });
 
-  it('fails while the file is away', async () => {
+  it('fails while the file is missing', async () => {
     const path = join(directory, 'away.db');
     const store = openSqliteStore({ path, quotas: QUOTAS });
     await store.probe({ accountIds: [], room: false });
@@ -282,9 +282,9 @@ describe('SQLite store that is probed', () => {
   });
 });
 
-describe('SQLite store with a COMMIT that fails', () => {
+describe('SQLite store with a failing COMMIT', () => {
   for (const moment of ['before', 'after'] as const) {
-    it(`answers ledger_unavailable when it fails ${moment} it took effect, and goes on`, async () => {
+    it(`answers ledger_unavailable if it fails ${moment} it took effect, then recovers`, async () => {
       const connection = new FailingConnection(join(directory, `fails-${moment}.db`));
       const store = new SqliteStore(connection, QUOTAS);
       const id = await addEnterprise(store);
@@ -310,7 +310,7 @@ describe('SQLite store with a COMMIT that fails', () => {
 describe('SQLite store over months and releases', () => {
   const DAY_MS = 86_400_000;
 
-  it('removes old rows and minute sums in pieces, and keeps newer ones and the sums by hour', async () => {
+  it('prunes old rows and minute sums in pieces; keeps newer rows and hour sums', async () => {
     const [store, other] = [open('pruned.db'), open('pruned.db')];
     const id = await addEnterprise(store);
     const beforeMs = NOW - 30 * DAY_MS;
@@ -358,7 +358,7 @@ describe('SQLite store over months and releases', () => {
     await Promise.all([store.close(), other.close()]);
   });
 
-  it('stops pruning at the end of a piece when it is told to', async () => {
+  it('stops pruning after the current piece when asked to', async () => {
     const store = open('stopped.db');
     const id = await addEnterprise(store);
     const rows = Array.from({ length: 1_000 }, () => makeRow());
@@ -375,7 +375,7 @@ describe('SQLite store over months and releases', () => {
     await store.close();
   });
 
-  it('goes on while the next release adds to the schema, and starts again after it', async () => {
+  it('works while the next release extends the schema, and restarts after it', async () => {
     const path = join(directory, 'rolling.db');
     const store = open('rolling.db');
     const id = await addEnterprise(store);
@@ -405,7 +405,7 @@ describe('SQLite store over months and releases', () => {
     assert.deepEqual([copy.schema, copy.rows.ledger], [900, 3]);
   });
 
-  it('is refused once any migration needs a newer program, and changes nothing then', async () => {
+  it('refuses a schema if any migration needs a newer program, and changes nothing', async () => {
     const path = join(directory, 'incompatible.db');
     const { to } = migrateDatabase(path);
     const next = [
@@ -427,7 +427,7 @@ describe('SQLite store over months and releases', () => {
     assert.deepEqual(migrateDatabase(path, next), { from: 901, to: 901, program: 901 });
   });
 
-  it('takes on a database of the release before, whose sums have no latencies and whose rows no p-values', async () => {
+  it('opens a database of the previous release, without latencies and p-values', async () => {
     const path = join(directory, 'before.db');
     const before = new DatabaseSync(path);
     const [first, second] = readMigrations('sqlite');
@@ -448,7 +448,7 @@ describe('SQLite store over months and releases', () => {
     await store.close();
   });
 
-  it('reads the last keys with evidence of an account through the primary key, without sorting', () => {
+  it('reads an account’s last keys with evidence through the primary key, without sorting', () => {
     const database = new DatabaseSync(join(directory, 'restart.db'));
     const plan = database
       .prepare(
@@ -478,10 +478,10 @@ describe('SQLite store over months and releases', () => {
   });
 });
 
-describe('upkeep of a ledger', () => {
+describe('the upkeep of a ledger', () => {
   const store = { kind: 'sqlite', path: join(directory, 'upkeep.db') } as const;
 
-  it('removes what is out of date in a thread that ends, and says what', async () => {
+  it('prunes in a thread that ends and reports what it removed', async () => {
     const ledger = open('upkeep.db');
     const id = await addEnterprise(ledger);
     const times = [1, Date.now()];
@@ -497,7 +497,7 @@ describe('upkeep of a ledger', () => {
     await maintenance?.stop();
   });
 
-  it('says why it failed and leaves the process alone', async () => {
+  it('reports why it failed without harm to the process', async () => {
     let maintenance: Maintenance | undefined;
     const message = await new Promise<string>((onFailure) => {
       maintenance = new Maintenance({

@@ -46,7 +46,7 @@ export function statisticsContract(
   run: (sql: string) => Promise<unknown>,
   when: { readonly skip: string | false } = { skip: false },
 ): void {
-  describe(`statistics of a ledger: ${name}`, when, () => {
+  describe(`ledger statistics: ${name}`, when, () => {
     let store: LedgerStore;
     let accounts = 0;
 
@@ -64,7 +64,7 @@ export function statisticsContract(
     const series = (accountId: string, stepMinutes: number, steps: number, startMs = START) =>
       store.series({ accountId, startMs, stepMinutes, steps });
 
-    it('has every step, each with what was counted from its first to its last millisecond', async () => {
+    it('return every step with all counts from its first to its last millisecond', async () => {
       const [id, other] = [await account(), await account()];
       const judged = { streams: 3, streamsPassed: 2 };
       await store.commit(
@@ -95,7 +95,7 @@ export function statisticsContract(
       assert.deepEqual(await series('acct_unknown', 1, 2), [QUIET, QUIET]);
     });
 
-    it('has the same in hours, parts of a day and days as in minutes', async () => {
+    it('return the same sums in hours, parts of a day and days as in minutes', async () => {
       const id = await account();
       const times = Array.from({ length: 200 }, (_, i) => START + Math.floor((i * DAY_MS) / 100));
       await store.commit(
@@ -131,7 +131,7 @@ export function statisticsContract(
       assert.deepEqual([keys, latencyUs], [200, times.reduce((sum, _, i) => sum + 16 + i ** 3, 0)]);
     });
 
-    it('has percentiles that are off by no more than is said, also of many batches', async () => {
+    it('return percentiles within the stated error, also across many batches', async () => {
       const id = await account();
       const latencies = Array.from({ length: 3_000 }, () =>
         Math.round(16 * 2 ** (Math.random() * 22)),
@@ -156,7 +156,7 @@ export function statisticsContract(
       }
     });
 
-    it('keeps what a clock that was set back has counted where it was counted', async () => {
+    it('keep what was counted while the clock was set back', async () => {
       const id = await account();
       await store.commit([keyAt(id, START + 10 * MINUTE_MS)], []);
       await store.commit([keyAt(id, START + 2 * MINUTE_MS)], []);
@@ -170,7 +170,7 @@ export function statisticsContract(
       );
     });
 
-    it('has no latencies where a release that counts none has taken part', async () => {
+    it('return no latencies for a time when a release without latencies took part', async () => {
       const id = await account();
       await store.commit([keyAt(id, START), keyAt(id, START + MINUTE_MS)], []);
       await run(
@@ -191,7 +191,7 @@ export function statisticsContract(
       assert.deepEqual(await known(), [false, false, true]);
     });
 
-    it('gives the last keys with evidence of an account alone, oldest first', async () => {
+    it('return only the account’s last keys with evidence, oldest first', async () => {
       const [id, other] = [await account(), await account()];
       const requests = Array.from({ length: 40 }, (_, i) => [
         evidenceAt(id, START + i * DAY_MS, i),
@@ -214,7 +214,7 @@ export function statisticsContract(
       assert.deepEqual(await store.keyEvidence('acct_unknown', 10), []);
     });
 
-    it('keeps with each row which definition its evidence has', async () => {
+    it('store the definition of the evidence with each row', async () => {
       const [id, earlier] = [await account(), await account()];
       const definitions = async (of: string) =>
         (await store.keyEvidence(of, 10)).map(({ definition }) => definition);
@@ -226,7 +226,7 @@ export function statisticsContract(
       assert.deepEqual(await definitions(earlier), [1]);
     });
 
-    it('keeps no p-values of keys that were refused', async () => {
+    it('store no p-values of refused keys', async () => {
       const id = await account('tiny');
       const requests = [1, 2, 3, 4].map((i) => evidenceAt(id, START + i, i));
       const outcomes = await store.commit(requests, []);

@@ -25,7 +25,7 @@ const verify = () =>
   });
 
 describe('verification of a ledger in SQLite', () => {
-  it('finds nothing in a sound one, beside a server, before and after retention', async () => {
+  it('finds no problem in a sound ledger, beside a server, before and after retention', async () => {
     const store = openSqliteStore({ path, quotas: QUOTAS });
     await fillStore(store);
     const text = await runPhm(['ledger', 'verify'], folder);
@@ -42,7 +42,7 @@ describe('verification of a ledger in SQLite', () => {
     await store.close();
   });
 
-  it('finds no loss after a prune that kept a row with an old id, and names the clock', async () => {
+  it('finds no loss after a prune that kept a row with an old key ID, and names the clock', async () => {
     const store = openSqliteStore({ path, quotas: QUOTAS });
     const createdMs = NOW - 10 * DAY_MS;
     const row = makeRow({ keyId: makeKeyId(NOW - 900 * DAY_MS), createdMs });
@@ -58,7 +58,7 @@ describe('verification of a ledger in SQLite', () => {
     assert.match(findings[0]?.remedy ?? '', /^A server whose clock was wrong/);
   });
 
-  it('works on the schema of a newer release that this program can work with', async () => {
+  it('accepts the schema of a newer release if this program can work with it', async () => {
     const before = (await verify()).findings;
     const database = new DatabaseSync(path);
     const { user_version: own } = database.prepare('PRAGMA user_version').get() as Row;
@@ -72,7 +72,7 @@ describe('verification of a ledger in SQLite', () => {
     database.close();
   });
 
-  it('finds each change, and names it', async () => {
+  it('finds each change and names it', async () => {
     for (const side of ['', '-wal', '-shm']) rmSync(path + side, { force: true });
     const store = openSqliteStore({ path, quotas: QUOTAS });
     await fillStore(store);
@@ -91,7 +91,7 @@ describe('verification of a ledger in SQLite', () => {
     assert.match(examples[0], /^phm_\d{30,}$/);
   });
 
-  it('says what it can of a damaged file', async () => {
+  it('reports what it can read of a damaged file', async () => {
     const file = openSync(path, 'r+');
     const pages = Buffer.alloc(3 * 4096, 0x5a);
     writeSync(file, pages, 0, pages.length, 4096 * Math.floor(statSync(path).size / 8192));

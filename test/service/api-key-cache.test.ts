@@ -36,8 +36,8 @@ function makeCache() {
   };
 }
 
-describe('the memory of API keys', () => {
-  it('keeps the newest usage when a look-up that began before a commit ends after it', async () => {
+describe('the API key cache', () => {
+  it('keeps the newest usage if a lookup that began before a commit ends after it', async () => {
     const { cache, find } = makeCache();
     await find(0);
     const lookUp = find(2_000);
@@ -48,7 +48,7 @@ describe('the memory of API keys', () => {
     assert.deepEqual(cache.usageOf(principal), { ...usage, month: 2 });
   });
 
-  it('asks once for concurrent requests, again after one second, and waits after two', async () => {
+  it('reads once for concurrent requests, again after one second, and waits after two', async () => {
     const { ledger, find } = makeCache();
     await Promise.all([find(0), find(0), find(999)]);
     assert.equal(ledger.lookups, 1);
@@ -58,7 +58,7 @@ describe('the memory of API keys', () => {
     assert.equal(ledger.lookups, 2);
   });
 
-  it('refuses a revoked key after two seconds at the latest, and sooner while it is in use', async () => {
+  it('refuses a revoked key after two seconds at most, sooner while it is in use', async () => {
     const { ledger, find } = makeCache();
     assert.equal(await find(0), principal);
     ledger.revoked = true;
@@ -72,7 +72,7 @@ describe('the memory of API keys', () => {
     assert.equal(await find(4_001), undefined);
   });
 
-  it('goes on with a known key for five seconds while the ledger fails, and then says so', async () => {
+  it('accepts a known key for five seconds while the ledger fails, then reports the failure', async () => {
     const { ledger, find } = makeCache();
     assert.equal(await find(0), principal);
     ledger.state = 'fails';
@@ -84,7 +84,7 @@ describe('the memory of API keys', () => {
     assert.equal(await find(8_000), principal);
   });
 
-  it('waits half a second for a ledger that hangs, once for all requests', async (test) => {
+  it('waits half a second for a hanging ledger, once for all requests', async (test) => {
     test.mock.timers.enable({ apis: ['setTimeout'] });
     const { ledger, find } = makeCache();
     assert.equal(await find(0), principal);
@@ -96,7 +96,7 @@ describe('the memory of API keys', () => {
     assert.equal(ledger.lookups, 2);
   });
 
-  it('does not remember unknown keys: an issued key is valid at once', async () => {
+  it('does not remember unknown keys, so that an issued key is valid at once', async () => {
     const { ledger, find } = makeCache();
     ledger.revoked = true;
     assert.equal(await find(0), undefined);
@@ -129,8 +129,8 @@ function makeLookups() {
   return { lookups, batches, settle, answer };
 }
 
-describe('the look-ups of API keys', () => {
-  it('go in batches, known keys first, the others by turns of the addresses', async () => {
+describe('API key lookups', () => {
+  it('run in batches: known keys first, then one unknown key per address in turn', async () => {
     const { lookups, batches, answer } = makeLookups();
     void lookups.unknown(named('first'), 'flood');
     for (let i = 0; i < 1_000; i++) void lookups.unknown(named(`flood ${i}`), 'flood');
@@ -154,7 +154,7 @@ describe('the look-ups of API keys', () => {
     assert.ok(batches[1]?.includes('new key'));
   });
 
-  it('leave places for other addresses, however many one address asks for', async () => {
+  it('leave places for other addresses, however many one address requests', async () => {
     const { lookups } = makeLookups();
     const refused = new Map<string, number>();
     const ask = (address: string) =>
@@ -171,7 +171,7 @@ describe('the look-ups of API keys', () => {
     assert.ok(lookups.load.waiting < lookups.load.capacity);
   });
 
-  it('fail together, so that no look-up waits again for a ledger that has not answered', async () => {
+  it('fail together, so that no lookup waits again for a silent ledger', async () => {
     const { lookups, batches, settle, answer } = makeLookups();
     const asked = ['a', 'b', 'c'].map((name) => lookups.unknown(named(name), HERE));
     asked.push(lookups.known(named('d')));

@@ -10,7 +10,7 @@ import { makeDataDir, removeDataDir } from '../support/server.ts';
 const dataDir = makeDataDir();
 after(() => removeDataDir(dataDir));
 
-it('a service ends its threads although the ledger hangs and failures are not counted', async (t) => {
+it('a service ends its threads even if the ledger hangs and failures are not counted', async (t) => {
   const { service } = await startKeyService(dataDir);
   const late = () => Promise.reject(new AppError('ledger_unavailable'));
   t.mock.method(KeyQueue.prototype, 'flushFailures', late);

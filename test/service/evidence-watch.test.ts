@@ -33,8 +33,8 @@ function makeWatch() {
   return { worker, watch, told, draw, answer };
 }
 
-describe('the watch over evidence', () => {
-  it('hands each verdict to the key worker, and says nothing while they come in time', async (test) => {
+describe('the evidence watch', () => {
+  it('passes each verdict to the key worker and reports nothing while verdicts are on time', async (test) => {
     test.mock.timers.enable({ apis: ['setTimeout'] });
     const { worker, watch, told, draw, answer } = makeWatch();
     for (const passed of [false, true]) {
@@ -47,7 +47,7 @@ describe('the watch over evidence', () => {
     assert.deepEqual([watch.isLate, told], [false, []]);
   });
 
-  it('tells once that a sample is out for ten seconds, and that its verdict has come', async (test) => {
+  it('reports once that a verdict is ten seconds late, and once that it arrived', async (test) => {
     test.mock.timers.enable({ apis: ['setTimeout'] });
     const { worker, watch, told, draw, answer } = makeWatch();
     draw();

@@ -95,7 +95,7 @@ function holds(value: unknown, key: Buffer): boolean {
 }
 
 describe('key worker', () => {
-  it('hands the ledger a commitment and nothing of the key', async () => {
+  it('passes a commitment to the ledger and nothing of the key', async () => {
     let seen: readonly MeteredRequest[] = [];
     const ledger = store((requests) => {
       seen = requests;
@@ -116,7 +116,7 @@ describe('key worker', () => {
     assert.match(result.keyId, /^phm_[0-9]+$/);
   });
 
-  it('answers ledger_unavailable, wipes each key of a batch and keeps the failures when the commit fails', async () => {
+  it('answers ledger_unavailable, wipes the batch’s keys and keeps its failures if the commit fails', async () => {
     const ledger = store(() => {
       throw new AppError('ledger_unavailable', { retryAfterSeconds: 5 });
     });
@@ -145,7 +145,7 @@ describe('key worker', () => {
     assert.ok(shown.every((key) => key.every((byte) => byte === 0)));
   });
 
-  it('releases, looks up and reports nothing of a ledger that a check has found damaged', async () => {
+  it('releases, looks up and reports nothing after a check found the ledger damaged', async () => {
     let commits = 0;
     const ledger = store((requests) => {
       commits += 1;
@@ -167,7 +167,7 @@ describe('key worker', () => {
     assert.equal(commits, 0);
   });
 
-  it('wipes a key that is refused for quota or repeats another', async () => {
+  it('wipes a key that exceeds the quota or repeats another key', async () => {
     for (const kind of ['quota_exceeded', 'repeated_key'] as const) {
       const { spy, shown } = spyingKeyring();
       const ledger = store((requests) => requests.map(() => ({ kind, usage })));
@@ -181,7 +181,7 @@ describe('key worker', () => {
     }
   });
 
-  it('refuses a request over quota alone, in the middle of a batch', async () => {
+  it('refuses only the request over quota in the middle of a batch', async () => {
     const ledger = store((requests) =>
       requests.map((_, i) =>
         i === 1 ? { kind: 'quota_exceeded', usage } : { kind: 'committed', usage },
@@ -203,7 +203,7 @@ describe('key worker', () => {
     ['its own', generateTask],
     ['a suite worker', recordTask],
   ] as const) {
-    it(`latches the process when the ledger finds a key of ${what} repeated`, async () => {
+    it(`latches the process if the ledger reports a repeated key of ${what}`, async () => {
       const ledger = store((requests) => requests.map(() => ({ kind: 'repeated_key' })));
       const generator = fakeGenerator(new RecordingDrbg());
       const worker = new KeyWorker(fakePlainGenerator(generator), keyring, ledger);
@@ -216,7 +216,7 @@ describe('key worker', () => {
     });
   }
 
-  it('keeps validating when its generator is latched', async () => {
+  it('still validates keys while its generator is latched', async () => {
     const ledger = store((requests) => requests.map(() => ({ kind: 'committed', usage })));
     const generator = fakeGenerator(new RecordingDrbg());
     generator.latch(STAGED);
@@ -232,7 +232,7 @@ describe('key worker', () => {
     );
   });
 
-  it('makes the next batch ready while one is being committed, and commits them in order', async () => {
+  it('prepares the next batch during a commit and commits the batches in order', async () => {
     const { ledger, commits } = pendingStore();
     const { spy, shown } = spyingKeyring();
     const worker = new KeyWorker(
@@ -260,7 +260,7 @@ describe('key worker', () => {
     assert.equal((await second).results.length, 2);
   });
 
-  it('drops plain keys and keys with evidence once another thread has latched, and commits the rest', async () => {
+  it('drops plain and validated keys after another thread latched, and commits the rest', async () => {
     const { ledger, commits } = pendingStore();
     const { spy, shown } = spyingKeyring();
     const latch = Latch.forThreads(2);
@@ -290,7 +290,7 @@ describe('key worker', () => {
     assert.ok(shown[1]?.every((byte) => byte === 0));
   });
 
-  it('does not release a key that was ready when the batch before latched the process', async () => {
+  it('withholds a prepared key if the previous batch latched the process', async () => {
     const { ledger, commits } = pendingStore();
     const { spy, shown } = spyingKeyring();
     const worker = new KeyWorker(
@@ -310,7 +310,7 @@ describe('key worker', () => {
     assert.ok(shown[1]?.every((byte) => byte === 0));
   });
 
-  it('asks the ledger once for all validations of a batch', async () => {
+  it('queries the ledger once for all validations of a batch', async () => {
     const known = Buffer.alloc(32, 0x5a);
     const { digest } = keyring.commit(known);
     const asked: number[] = [];
@@ -337,7 +337,7 @@ describe('key worker', () => {
     );
   });
 
-  describe('without a version of the master secret that makes keys elsewhere', () => {
+  describe('without a master secret version that other servers use', () => {
     const check = { checkValue: Buffer.alloc(32), activated: true, retirement: null };
     const found = new Set<bigint>();
     const ledger = {
@@ -362,7 +362,7 @@ describe('key worker', () => {
     };
     const key = randomBytes(32);
 
-    it('says of no key that it was not made here', async () => {
+    it('never denies that the service generated a key', async () => {
       for (const proof of [undefined, keyring.makeProof(randomBytes(32))]) {
         const result = await validate(key, proof);
         assert.ok(result?.kind === 'failed');
@@ -371,7 +371,7 @@ describe('key worker', () => {
       }
     });
 
-    it('goes on with what it can tell', async () => {
+    it('still gives the verdicts that it can decide', async () => {
       const malformed = await validate(undefined);
       assert.ok(malformed?.kind === 'validated' && !malformed.verdict.valid);
       const proven = await validate(key, keyring.makeProof(key));
@@ -381,7 +381,7 @@ describe('key worker', () => {
       assert.ok(known?.kind === 'validated' && known.verdict.valid);
     });
 
-    it('reports it with the state of the ledger', async () => {
+    it('reports the missing version with the state of the ledger', async () => {
       assert.deepEqual(await worker.checkLedger(), {
         failure: null,
         accountLocked: false,

@@ -6,7 +6,7 @@ const RECORDED = { startMs: 0, endMs: 1, failure: null, keys: 1 };
 const VALIDATED = { ...RECORDED, keys: 0 };
 const FAILED = { ...RECORDED, failure: 'no room', keys: 0 };
 
-describe('the health of the ledger', () => {
+describe('ledger health', () => {
   let health: LedgerHealth;
   let batch: number | null;
 
@@ -26,19 +26,19 @@ describe('the health of the ledger', () => {
     return checks;
   };
 
-  it('is asked for every two seconds, and once at a time', () => {
+  it('requests a check every two seconds, one at a time', () => {
     assert.equal(pass(10_000, null), 5);
     assert.equal(pass(10_000), 1);
   });
 
-  it('fails with a check, and works again with the next that succeeds', () => {
+  it('fails with a failed check and recovers with the next successful one', () => {
     pass(2_000, 'refused');
     assert.equal(health.failure, 'refused');
     pass(2_000, null);
     assert.equal(health.failure, null);
   });
 
-  it('fails within five seconds of a check or a batch that hangs', () => {
+  it('fails within five seconds if a check or a batch hangs', () => {
     batch = 1;
     pass(4_250, null);
     assert.equal(health.failure, null);
@@ -51,12 +51,12 @@ describe('the health of the ledger', () => {
     assert.match(health.failure ?? '', /does not answer/);
   });
 
-  it('counts each batch anew, so that a full queue is no failure', () => {
+  it('times each batch separately, so that a full queue is no failure', () => {
     for (batch = 1; batch < 10; batch++) pass(2_000, null);
     assert.equal(health.failure, null);
   });
 
-  it('stays failed when a late batch fails, until a check that began later succeeds', () => {
+  it('stays failed after a late batch fails, until a check that began later succeeds', () => {
     batch = 1;
     pass(4_500);
     batch = null;
@@ -71,7 +71,7 @@ describe('the health of the ledger', () => {
     assert.equal(health.failure, null);
   });
 
-  it('works again two seconds after a late batch when none follows', () => {
+  it('recovers two seconds after a late batch if no other follows', () => {
     batch = 1;
     pass(4_500, null);
     batch = null;
@@ -81,7 +81,7 @@ describe('the health of the ledger', () => {
     assert.equal(health.failure, null);
   });
 
-  it('asks for a check that ends in time after a late one', () => {
+  it('requires a check that ends on time after a late one', () => {
     pass(4_500);
     assert.match(health.failure ?? '', /does not answer/);
     health.checked(null);
@@ -90,7 +90,7 @@ describe('the health of the ledger', () => {
     assert.equal(health.failure, null);
   });
 
-  it('stays as it is while the row of an account is locked whose requests failed', () => {
+  it('does not change while a row of an account with failed requests is locked', () => {
     health.committed(FAILED);
     assert.equal(pass(2_000), 1);
     health.checked(null, true);
@@ -104,7 +104,7 @@ describe('the health of the ledger', () => {
     assert.equal(health.failure, null);
   });
 
-  it('has a failed commit looked into within half a second', () => {
+  it('requests a check within half a second of a failed commit', () => {
     pass(2_000, null);
     health.committed(FAILED);
     assert.equal(health.failure, null);
@@ -112,7 +112,7 @@ describe('the health of the ledger', () => {
     assert.equal(health.failure, 'locked');
   });
 
-  it('has a recorded key looked into as soon, and nothing else', () => {
+  it('requests a check just as soon after a recorded key, and after nothing else', () => {
     pass(2_000, 'refused');
     health.committed(VALIDATED);
     assert.equal(pass(500, null), 0);
@@ -121,7 +121,7 @@ describe('the health of the ledger', () => {
     assert.equal(health.failure, null);
   });
 
-  it('stays failed while commits fail between checks that succeed', () => {
+  it('stays failed while commits fail between successful checks', () => {
     pass(2_000, 'refused');
     for (let i = 0; i < 2; i++) {
       pass(500);
@@ -133,7 +133,7 @@ describe('the health of the ledger', () => {
     assert.equal(health.failure, null);
   });
 
-  it('fails within five seconds when commits fail for what checks do not see, for thirty', () => {
+  it('fails within five seconds for thirty seconds if commits fail despite successful checks', () => {
     for (let i = 0; i < 3; i++) {
       assert.equal(health.failure, null);
       health.committed(FAILED);
@@ -152,7 +152,7 @@ describe('the health of the ledger', () => {
     assert.equal(health.failure, null);
   });
 
-  it('bears single commits that fail between recorded keys', () => {
+  it('tolerates single failed commits between recorded keys', () => {
     for (let i = 0; i < 20; i++) {
       health.committed(FAILED);
       pass(500, null);

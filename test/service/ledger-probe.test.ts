@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import type { LedgerStore, ProbeOrder } from '../../src/ledger/index.ts';
 import { LedgerProbe } from '../../src/service/threads/ledger-probe.ts';
 
-describe('the probe of the ledger', () => {
+describe('the ledger probe', () => {
   let orders: ProbeOrder[];
   let outcome: () => void;
   let isLocked: boolean;
@@ -38,7 +38,7 @@ describe('the probe of the ledger', () => {
     }
   };
 
-  it('asks for room at first and every thirty seconds without traffic', async () => {
+  it('checks for space at first and every thirty seconds without traffic', async () => {
     await runs(31);
     assert.deepEqual(
       orders.flatMap(({ room }, i) => (room ? [i] : [])),
@@ -46,7 +46,7 @@ describe('the probe of the ledger', () => {
     );
   });
 
-  it('writes nothing when a key was recorded since the last question', async () => {
+  it('writes nothing if a key was recorded since the last check', async () => {
     await runs(1);
     commit([], 0);
     await runs(1);
@@ -58,7 +58,7 @@ describe('the probe of the ledger', () => {
     assert.equal(orders.length, 2);
   });
 
-  it('shows what failed batches may have lacked until it has succeeded once', async () => {
+  it('checks what failed batches may have lacked until it succeeds once', async () => {
     await runs(1);
     probe.noteFailed(['b', 'a', 'b']);
     commit(['c'], 1);
@@ -72,7 +72,7 @@ describe('the probe of the ledger', () => {
     assert.deepEqual(orders.slice(1), [thorough, thorough, { accountIds: [], room: false }]);
   });
 
-  it('stays thorough when a commit fails while it runs', async () => {
+  it('repeats the full check if a commit fails while it runs', async () => {
     probe.noteFailed(['a']);
     outcome = () => {
       outcome = () => {};
@@ -85,7 +85,7 @@ describe('the probe of the ledger', () => {
     );
   });
 
-  it('writes nothing beside a commit under way, for five seconds after a key', async () => {
+  it('writes nothing during a commit, for five seconds after a key', async () => {
     commit([], 1);
     probe.noteBegun();
     await runs(2);
@@ -94,7 +94,7 @@ describe('the probe of the ledger', () => {
     assert.equal(orders.length, 1);
   });
 
-  it('looks at the rows of an account until it is free, commits or has sent nothing for ten seconds', async () => {
+  it('checks an account’s rows until they are free, it commits, or it is idle for ten seconds', async () => {
     const suspects = () => orders.splice(0).map(({ accountIds }) => accountIds);
     isLocked = true;
     probe.noteFailed(['a', 'b']);

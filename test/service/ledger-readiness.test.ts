@@ -8,7 +8,7 @@ const FROM_MS = 10_000;
 const END_MS = 70_000;
 const LOCK_TIMEOUT_MS = 4_000;
 
-describe('readiness that follows commits', () => {
+describe('readiness based on commits', () => {
   let simulation: LedgerSimulation;
 
   beforeEach(() => {
@@ -54,7 +54,7 @@ describe('readiness that follows commits', () => {
     }
   });
 
-  it('does not change while a single client has commits of two seconds, with pauses', async () => {
+  it('does not change while a single client has commits of two seconds with pauses', async () => {
     for (const pauseMs of [1_000, 3_000, 6_000, 7_000, 9_000]) {
       let free = true;
       let restMs = 0;
@@ -74,20 +74,20 @@ describe('readiness that follows commits', () => {
     }
   });
 
-  it('changes once while each commit takes longer', async () => {
+  it('changes once if each commit takes longer than four seconds', async () => {
     for (const ms of [4_600, 5_000, 5_900]) {
       const seen = await changes({ next: () => lasting(ms), probeMs: 50 });
       assert.equal(seen.length, 1, `${ms} ms: ${JSON.stringify(seen)}`);
     }
   });
 
-  it('follows a commit that hangs, once and in time', async () => {
+  it('changes once and on time if a commit hangs', async () => {
     const fate: Batch['fate'] = (tookMs, nowMs) =>
       tookMs < 50 || (nowMs >= FROM_MS && nowMs < END_MS) ? undefined : 'recorded';
     assertOnce(await changes({ next: () => ({ accounts: ['a'], fate }) }), 'hung');
   });
 
-  it('follows a run of commits that fail, once and in time', async () => {
+  it('changes once and on time if a series of commits fails', async () => {
     for (const ms of [50, 1_000, 2_000, LOCK_TIMEOUT_MS]) {
       const probe = (_: ProbeOrder, nowMs: number) => {
         if (nowMs >= FROM_MS && nowMs < END_MS) throw new Error('staged');
@@ -113,7 +113,7 @@ describe('readiness that follows commits', () => {
     },
   });
 
-  it('changes once each way while a locked account goes on sending with others', async () => {
+  it('changes once each way while a locked account and others keep sending', async () => {
     for (let seed = 1; seed <= 20; seed++) {
       let random = seed;
       const next = () => {
@@ -127,11 +127,11 @@ describe('readiness that follows commits', () => {
     }
   });
 
-  it('changes once each way while a locked account sends alone', async () => {
+  it('changes once each way while only a locked account sends', async () => {
     assertOnce(await changes({ next: () => of(['a']), ...locked }), 'alone');
   });
 
-  it('does not change for one request of a locked account, with and without others', async () => {
+  it('does not change for one request of a locked account, with or without others', async () => {
     for (const others of [true, false]) {
       let sent = false;
       const next = (nowMs: number) => {

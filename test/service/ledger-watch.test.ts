@@ -12,7 +12,7 @@ import type { RetiredVersion } from '../../src/service/messages.ts';
 /** Milliseconds between two checks while the ledger works. */
 const INTERVAL_MS = 2_000;
 
-describe('the watch over the ledger', () => {
+describe('the ledger watch', () => {
   let asked: unknown[];
   let changes: LedgerStatus[];
   let batch: number | null;
@@ -54,7 +54,7 @@ describe('the watch over the ledger', () => {
       ownApiKeys: false,
     });
 
-  it('tells once that API keys were issued, which is no change of the ledger', () => {
+  it('reports once that API keys were issued, but no change of the ledger', () => {
     let told = 0;
     const other = new LedgerWatch(
       worker as Worker,
@@ -73,7 +73,7 @@ describe('the watch over the ledger', () => {
     other.stop();
   });
 
-  it('asks without traffic, and never twice at a time', () => {
+  it('checks without traffic, one check at a time', () => {
     pass(2);
     assert.deepEqual(asked, ['check']);
     answer(null);
@@ -82,7 +82,7 @@ describe('the watch over the ledger', () => {
     assert.deepEqual(changes, []);
   });
 
-  it('tells once that the ledger fails, and once that it works again', () => {
+  it('reports once that the ledger fails, and once that it recovers', () => {
     for (const failure of ['refused', 'refused again', null, null]) {
       pass(1);
       answer(failure, failure === null ? [] : null);
@@ -93,7 +93,7 @@ describe('the watch over the ledger', () => {
     );
   });
 
-  it('takes silence for a failure until an answer comes in time', () => {
+  it('treats silence as a failure until an answer arrives on time', () => {
     pass(2);
     assert.equal(watch.status().failure, null);
     pass(1);
@@ -106,7 +106,7 @@ describe('the watch over the ledger', () => {
     assert.equal(changes.length, 2);
   });
 
-  it('keeps in mind which versions are lacking while the ledger cannot be asked', () => {
+  it('remembers missing versions while the ledger does not answer', () => {
     pass(1);
     answer(null, [2]);
     pass(1);
@@ -118,7 +118,7 @@ describe('the watch over the ledger', () => {
     );
   });
 
-  it('tells of a retirement, of its changes and of its end, and keeps it in mind meanwhile', () => {
+  it('reports a retirement, its changes and its end, and remembers it in between', () => {
     const retired = { version: 1, compromisedMs: null, current: true };
     const tightened = { ...retired, compromisedMs: 7 };
     for (const seen of [[], [retired], [retired], null, [tightened], []]) {
@@ -133,7 +133,7 @@ describe('the watch over the ledger', () => {
     );
   });
 
-  it('tells of a retirement that was undone between two questions, when a batch has read that', () => {
+  it('reports a retirement undone between two checks if a batch read the change', () => {
     const retired = [{ version: 1, compromisedMs: null, current: false }];
     answer(null, [], retired);
     worker.emit('message', { retiredVersions: [] });
@@ -144,12 +144,12 @@ describe('the watch over the ledger', () => {
     );
   });
 
-  it('lets keys be made while versions are retired that only verify', () => {
+  it('allows key generation while only verifying versions are retired', () => {
     answer(null, [], [{ version: 1, compromisedMs: null, current: false }]);
     requireCurrentSecret(watch.status());
   });
 
-  it('takes a batch that hangs for a failure, and asks at once when it has failed', () => {
+  it('treats a hanging batch as a failure, and checks at once after it failed', () => {
     batch = 1;
     pass(3);
     assert.match(watch.status().failure ?? '', /does not answer/);
@@ -169,7 +169,7 @@ describe('the watch over the ledger', () => {
     assert.equal(watch.status().failure, 'locked');
   });
 
-  it('leaves a batch alone that had nothing to commit', () => {
+  it('ignores a batch that had nothing to commit', () => {
     worker.emit('message', { id: 1, results: [], failuresRecorded: true, commit: null });
     pass(1);
     assert.deepEqual(asked, ['check']);

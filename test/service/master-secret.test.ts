@@ -32,8 +32,8 @@ const secretOf = (bytes: number[], currentVersion = bytes.length) => ({
 });
 const open = (file: string) => openSqliteStore({ path: join(directory, file), quotas: {} });
 
-describe('the master secret and its database', () => {
-  it('belong together: another secret under a known version is refused', async () => {
+describe('the master secret beside its database', () => {
+  it('is refused if it differs under a known version', async () => {
     const store = open('one.db');
     await checkMasterSecret(store, secretOf([1]), 0);
     await checkMasterSecret(store, secretOf([1]), 0);
@@ -44,7 +44,7 @@ describe('the master secret and its database', () => {
     await store.close();
   });
 
-  it('take a new version on, and refuse to lose one that has made keys', async () => {
+  it('may gain a new version, but not lose a version that generated keys', async () => {
     const store = open('two.db');
     await checkMasterSecret(store, secretOf([1]), 0);
     await checkMasterSecret(store, secretOf([1, 2], 1), 0);
@@ -63,7 +63,7 @@ describe('the master secret and its database', () => {
     await store.close();
   });
 
-  it('count what an older program registered as used', async () => {
+  it('counts a version registered by an older program as used', async () => {
     const store = open('old.db');
     const old = new DatabaseSync(join(directory, 'old.db'));
     old.exec(
@@ -74,7 +74,7 @@ describe('the master secret and its database', () => {
     await store.close();
   });
 
-  it('register nothing of a foreign secret', async () => {
+  it('registers no version if one is foreign', async () => {
     const store = open('three.db');
     await checkMasterSecret(store, secretOf([1]), 0);
     await assert.rejects(checkMasterSecret(store, secretOf([9, 9]), 0));
@@ -83,8 +83,8 @@ describe('the master secret and its database', () => {
   });
 });
 
-describe('the master secret’s file', () => {
-  it('is made once, for its owner alone, and leaves nothing beside it', () => {
+describe('the master secret file', () => {
+  it('is created once, for its owner alone, and leaves no other file', () => {
     const folder = mkdtempSync(join(directory, 'f-'));
     const path = join(folder, 'master.key');
     const first = loadMasterSecret({ kind: 'managed', path });
@@ -95,14 +95,14 @@ describe('the master secret’s file', () => {
     assert.deepEqual(readdirSync(folder), ['master.key']);
   });
 
-  it('is made beside what an earlier crash has left', () => {
+  it('is created beside a leftover file of an earlier crash', () => {
     const folder = mkdtempSync(join(directory, 'f-'));
     const path = join(folder, 'master.key');
     writeFileSync(`${path}.${process.pid}.new`, 'left over');
     assert.equal(loadMasterSecret({ kind: 'managed', path }).currentVersion, 1);
   });
 
-  it('keeps its versions when one is added', () => {
+  it('keeps its versions when a new one is added', () => {
     const folder = mkdtempSync(join(directory, 'f-'));
     const path = join(folder, 'master.key');
     createMasterSecret(path);
@@ -113,7 +113,7 @@ describe('the master secret’s file', () => {
     assert.deepEqual(readdirSync(folder), ['master.key']);
   });
 
-  it('stays where a symbolic link names it when a version is added', () => {
+  it('stays at the target of a symbolic link when a version is added', () => {
     const folder = mkdtempSync(join(directory, 'f-'));
     const [path, link] = [join(folder, 'master.key'), join(folder, 'link')];
     createMasterSecret(path);
@@ -123,7 +123,7 @@ describe('the master secret’s file', () => {
     assert.equal(loadMasterSecret({ kind: 'file', path }).currentVersion, 2);
   });
 
-  it('is named, and not quoted, when it is damaged or missing', () => {
+  it('is named but not quoted in an error if it is damaged or missing', () => {
     const path = join(directory, 'damaged.key');
     writeFileSync(path, '1:abcdef0123');
     assert.throws(
@@ -138,7 +138,7 @@ describe('the master secret’s file', () => {
     assert.throws(() => loadMasterSecret({ kind: 'file', path: missing }), /missing\.key/);
   });
 
-  it('has the current version that the configuration names, and no other', () => {
+  it('uses only the current version that the configuration names', () => {
     const path = join(directory, 'three.key');
     writeFileSync(
       path,
@@ -154,7 +154,7 @@ describe('the master secret’s file', () => {
     });
   });
 
-  it('is wiped in a worker once the subkeys are derived', () => {
+  it('is wiped in a worker after the subkeys are derived', () => {
     const handed = secretOf([7, 8]);
     takeSecret(handed).destroy();
     for (const { secret } of handed.versions) assert.ok(secret.every((byte) => byte === 0));

@@ -52,8 +52,8 @@ function stageNotes() {
   return { stages, onStage };
 }
 
-describe('the key queue', () => {
-  it('tells of waits, batches and commits, and each request of its stages', async () => {
+describe('the key queue’s reports', () => {
+  it('cover waits, batches and commits, and the stages of each request', async () => {
     const notes = new Notes();
     const worker = new FakeWorker();
     const queue = new KeyQueue(worker.asWorker, () => {}, notes);
@@ -75,7 +75,7 @@ describe('the key queue', () => {
     assert.deepEqual(stages, ['keys.wait', 'keys.batch', 'ledger.commit']);
   });
 
-  it('tells of what it refuses', async () => {
+  it('cover refusals', async () => {
     const notes = new Notes();
     const queue = new KeyQueue(new FakeWorker().asWorker, () => {}, notes);
     for (let i = 0; i < 8_192; i++) void queue.submit(TASK);
@@ -84,8 +84,8 @@ describe('the key queue', () => {
   });
 });
 
-describe('the suite pool', () => {
-  it('tells of waits and jobs, of refusals, and each request of its stages', async () => {
+describe('the suite pool’s reports', () => {
+  it('cover waits, jobs and refusals, and the stages of each request', async () => {
     const notes = new Notes();
     const failed: FailedVerdict[] = [];
     const worker = new FakeWorker();
@@ -115,8 +115,8 @@ describe('the suite pool', () => {
   });
 });
 
-describe('statistics', () => {
-  it('tell of what they refuse', async () => {
+describe('the statistics’ reports', () => {
+  it('cover refusals', async () => {
     const notes = new Notes();
     const statistics = new Statistics(new FakeWorker().asWorker, notes);
     const questions = {
@@ -136,8 +136,8 @@ describe('statistics', () => {
   });
 });
 
-describe('the look-up of API keys', () => {
-  it('tells of what it refuses', async () => {
+describe('the API key lookups’ reports', () => {
+  it('cover refusals', async () => {
     const notes = new Notes();
     const lookups = new ApiKeyLookups(() => new Promise(() => {}), notes);
     const ask = () => lookups.unknown(Buffer.alloc(32), '192.0.2.1');

@@ -70,7 +70,7 @@ function makeQueue() {
 }
 
 describe('key queue', () => {
-  it('gathers what waits while two batches are under way into the next one', async () => {
+  it('collects waiting tasks into one batch while two batches are in progress', async () => {
     const { worker, queue } = makeQueue();
     const answers = [queue.submit(task), queue.submit(task)];
     await turn();
@@ -92,7 +92,7 @@ describe('key queue', () => {
     assert.equal((await Promise.all(answers)).length, 6);
   });
 
-  it('is bounded: beyond it the answer is overloaded', async () => {
+  it('answers overloaded when it is full', async () => {
     const { worker, queue } = makeQueue();
     let refused = 0;
     for (let i = 0; i < 20_000; i++) {
@@ -110,7 +110,7 @@ describe('key queue', () => {
     );
   });
 
-  it('sends failures that were not recorded again', async () => {
+  it('sends unrecorded failures again', async () => {
     const { worker, queue } = makeQueue();
     queue.recordFailure(failure);
     void queue.submit(task);
@@ -126,7 +126,7 @@ describe('key queue', () => {
     assert.equal(worker.batches[2]?.failures.length, 0);
   });
 
-  it('flushes failures that wait and those under way, and sends nothing without any', async () => {
+  it('flushes waiting and pending failures, and sends nothing without any', async () => {
     const { worker, queue } = makeQueue();
     await queue.flushFailures();
     assert.equal(worker.batches.length, 0);
@@ -147,7 +147,7 @@ describe('key queue', () => {
 });
 
 describe('key queue while the ledger hangs', () => {
-  it('refuses what has waited ten seconds, and later what came later', async (test) => {
+  it('refuses tasks after they have waited ten seconds, in order of arrival', async (test) => {
     const pass = stopClock(test);
     const { queue } = makeQueue();
     const codes: string[] = [];
@@ -170,7 +170,7 @@ describe('key queue while the ledger hangs', () => {
     assert.deepEqual(codes, ['first ledger_unavailable 5', 'second ledger_unavailable 5']);
   });
 
-  it('does not send what nobody waits for any more', async () => {
+  it('does not send a task whose client has gone', async () => {
     const { worker, queue } = makeQueue();
     const outcomes = Promise.allSettled(
       [true, false, true].map((abandoned) => queue.submit(task, () => abandoned)),
@@ -183,7 +183,7 @@ describe('key queue while the ledger hangs', () => {
     );
   });
 
-  it('keeps a bounded number of failures, however long it lasts', async () => {
+  it('keeps a bounded number of failures, however long the ledger hangs', async () => {
     const { worker, queue } = makeQueue();
     for (let round = 0; round < 20; round++) {
       for (let i = 0; i < 10_000; i++) queue.recordFailure(failure);
@@ -200,7 +200,7 @@ describe('key queue while the ledger hangs', () => {
 });
 
 describe('key queue while plain keys wait for a verdict', () => {
-  it('answers everything else, and sends the plain keys again when the verdict comes', async () => {
+  it('answers other tasks, and sends the plain keys again after the verdict', async () => {
     const { worker, queue } = makeQueue();
     const { outcomes, submit } = outcomesOf(queue);
     submit(generate);
@@ -225,7 +225,7 @@ describe('key queue while plain keys wait for a verdict', () => {
     assert.deepEqual([outcomes.length, queue.load.waiting], [6, 0]);
   });
 
-  it('sends them again at once when there is no verdict to come any more', async () => {
+  it('sends plain keys again at once if no verdict is pending', async () => {
     const { worker, queue } = makeQueue();
     const { outcomes, submit } = outcomesOf(queue);
     submit(generate);
@@ -238,7 +238,7 @@ describe('key queue while plain keys wait for a verdict', () => {
     assert.deepEqual(outcomes, ['probed']);
   });
 
-  it('refuses them after ten seconds: the suite is late, not the database', async (test) => {
+  it('refuses plain keys after ten seconds with the suite as the reason, not the ledger', async (test) => {
     const pass = stopClock(test);
     const { worker, queue } = makeQueue();
     const { outcomes, submit } = outcomesOf(queue);
@@ -256,7 +256,7 @@ describe('key queue while plain keys wait for a verdict', () => {
     assert.equal(worker.batches.length, 0);
   });
 
-  it('drops them when their clients have gone', async () => {
+  it('drops plain keys after their clients have gone', async () => {
     const { worker, queue } = makeQueue();
     const { outcomes, submit } = outcomesOf(queue);
     let gone = false;
@@ -269,7 +269,7 @@ describe('key queue while plain keys wait for a verdict', () => {
     assert.deepEqual([worker.batches.length, outcomes.length], [0, 1]);
   });
 
-  it('leaves half of its places to everything else', async () => {
+  it('reserves half of its places for other tasks', async () => {
     const { worker, queue } = makeQueue();
     const { outcomes, submit } = outcomesOf(queue);
     for (let i = 0; i < 8_192; i++) submit(generate);

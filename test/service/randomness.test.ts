@@ -25,8 +25,8 @@ function keyOf(atMs: number, p: number, modulated: number | null): KeyEvidence {
   return { atMs, definition: 2, pValues };
 }
 
-describe('randomness', () => {
-  it('has 188 rows of the carrier and four of the modulated stream', () => {
+describe('the judgement of an account’s keys', () => {
+  it('has 188 rows for the carrier and four for the modulated stream', () => {
     const { rows } = judge([keyOf(0, 0.25, 0.75)]);
     const carrier = rows.filter(({ stream }) => stream === 'carrier');
     const modulated = rows.filter(({ stream }) => stream === 'modulated');
@@ -41,7 +41,7 @@ describe('randomness', () => {
     );
   });
 
-  it('leaves out keys whose evidence has another definition, and does not read their bytes', () => {
+  it('skips keys whose evidence has another definition without reading their bytes', () => {
     const earlier = { atMs: 1_000, definition: 1, pValues: Buffer.alloc(752) };
     const judged = judge([earlier, keyOf(2_000, 0.5, 0.5), { ...earlier, atMs: 3_000 }]);
     assert.deepEqual([judged.keys, judged.firstMs, judged.lastMs], [1, 2_000, 2_000]);
@@ -49,7 +49,7 @@ describe('randomness', () => {
     assert.equal(judge([earlier]).keys, 0);
   });
 
-  it('counts keys without modulation in the rows of the carrier alone', () => {
+  it('counts keys without modulation only in the rows of the carrier', () => {
     const { rows } = judge([keyOf(0, 0.5, null), keyOf(1, 0.5, 0.5)]);
     for (const { stream, sequences, pValues } of rows) {
       assert.equal(sequences, stream === 'carrier' ? 2 : 1);

@@ -79,19 +79,19 @@ const said = ({ valid, proofVerification, retiredSecret }: ValidationVerdict) =>
 const RETIRED = { retiredMs: LEAK_MS + 9, compromisedMs: null };
 const RETIRED_SINCE = { ...RETIRED, compromisedMs: LEAK_MS };
 
-describe('a master secret that leaked', () => {
+describe('a leaked version of the master secret', () => {
   const forged = randomBytes(32);
   const forgery: Asked = [forged, attacker.makeProof(forged)];
   const made = randomBytes(32);
   const row = attacker.commit(made).digest;
   const proven: Asked = [made, attacker.makeProof(made)];
 
-  it('vouches for any key until it is retired', async () => {
+  it('validates any key until it is retired', async () => {
     const [verdict] = await validate(ledgerOf(null).worker, forgery);
     assert.deepEqual(said(verdict), [true, 'passed', null]);
   });
 
-  it('vouches for no key without a row once it is retired', async () => {
+  it('validates no key without a record after it is retired', async () => {
     for (const retirement of [RETIRED, RETIRED_SINCE]) {
       const [verdict] = await validate(ledgerOf(retirement).worker, forgery);
       assert.deepEqual(said(verdict), [false, 'unconfirmed', 'no_record']);
@@ -99,7 +99,7 @@ describe('a master secret that leaked', () => {
     }
   });
 
-  it('leaves keys valid that the ledger has, with their proof and without', async () => {
+  it('still validates recorded keys, with or without their proof', async () => {
     for (const [retirement, madeMs] of [
       [RETIRED, LEAK_MS + 5],
       [RETIRED_SINCE, LEAK_MS - 1],
@@ -112,21 +112,21 @@ describe('a master secret that leaked', () => {
     }
   });
 
-  it('makes rows worthless from the very millisecond of the compromise on', async () => {
+  it('confirms no key recorded in or after the millisecond of the compromise', async () => {
     const { worker } = ledgerOf(RETIRED_SINCE, [[row, LEAK_MS]]);
     for (const verdict of await validate(worker, proven, [made])) {
       assert.deepEqual(said(verdict), [false, 'unconfirmed', 'record_too_late']);
     }
   });
 
-  it('gains nothing from the row that the same key has under another version', async () => {
+  it('gains nothing from a record of the same key under another version', async () => {
     const { worker } = ledgerOf(RETIRED, [[service.commit(made, 2).digest, LEAK_MS - 1]]);
     const [bare, withProof] = await validate(worker, [made], proven);
     assert.deepEqual(said(bare), [true, 'passed', null]);
     assert.deepEqual(said(withProof), [false, 'unconfirmed', 'no_record']);
   });
 
-  it('changes nothing for a wrong proof, a foreign key and the versions that are not retired', async () => {
+  it('does not affect wrong proofs, foreign keys or versions that are not retired', async () => {
     const { worker, asked } = ledgerOf(RETIRED_SINCE);
     const other = randomBytes(32);
     const verdicts = await validate(
@@ -150,7 +150,7 @@ describe('a master secret that leaked', () => {
     );
   });
 
-  it('is reported when a batch goes by a retirement that was undone, however shortly', async () => {
+  it('is reported if a batch sees its retirement undone, however briefly', async () => {
     const { worker, read, retire } = ledgerOf(RETIRED);
     await worker.checkLedger();
     retire(null);
@@ -163,7 +163,7 @@ describe('a master secret that leaked', () => {
     assert.deepEqual(read, [[version], [], [version]]);
   });
 
-  it('makes no row of a key that waited when it was retired, and counts the validation beside it', async () => {
+  it('gives no record to a key that waits, but counts the validation in the same batch', async () => {
     const { worker, retire, committed } = ledgerOf(null, [], attacker);
     const { results } = await worker.run({ id: 1, tasks: [generateTask], failures: [] });
     assert.deepEqual([results[0]?.kind, committed.length], ['generated', 1]);
@@ -187,7 +187,7 @@ describe('a master secret that leaked', () => {
     assert.equal(again.results[0]?.kind, 'generated');
   });
 
-  it('is reported, and whether it is the one that makes keys', async () => {
+  it('is reported with whether it is the current version', async () => {
     const { worker } = ledgerOf(RETIRED_SINCE);
     assert.deepEqual((await worker.checkLedger()).retired, [
       { version: 1, compromisedMs: LEAK_MS, current: false },

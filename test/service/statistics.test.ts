@@ -27,8 +27,8 @@ class SlowWorker extends EventEmitter {
 
 const query = { startMs: 0, stepMinutes: 1, steps: 1 };
 
-describe('questions to the statistics worker', () => {
-  it('are eight of an account and 64 of all at a time, and then refused as overload', async () => {
+describe('queries to the statistics worker', () => {
+  it('are limited to eight per account and 64 in total, then refused as overloaded', async () => {
     const worker = new SlowWorker();
     const statistics = new Statistics(worker as unknown as Worker);
     const ask = (accountId: string) => statistics.series({ ...query, accountId });
@@ -48,7 +48,7 @@ describe('questions to the statistics worker', () => {
     assert.deepEqual(await last, []);
   });
 
-  it('about sums since a time go to the worker at once, beside the others, and are bounded for all accounts alone', async () => {
+  it('for activity go to the worker at once, with one limit for all accounts', async () => {
     const worker = new SlowWorker();
     const statistics = new Statistics(worker as unknown as Worker);
     const asked: Promise<unknown>[] = [];
@@ -66,7 +66,7 @@ describe('questions to the statistics worker', () => {
     assert.equal((await Promise.all(asked)).length, 8);
   });
 
-  it('are refused once a check has found the ledger damaged', async () => {
+  it('are refused after a check found the ledger damaged', async () => {
     const worker = new SlowWorker();
     const statistics = new Statistics(worker as unknown as Worker);
     statistics.condemn('the database is damaged');
@@ -84,7 +84,7 @@ describe('questions to the statistics worker', () => {
     assert.equal(worker.asked.length, 0);
   });
 
-  it('are refused as the worker refuses them', async () => {
+  it('fail with the failure that the worker reports', async () => {
     const worker = new SlowWorker();
     const statistics = new Statistics(worker as unknown as Worker);
     const asked = statistics.series({ ...query, accountId: 'acct' });

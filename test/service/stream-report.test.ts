@@ -40,8 +40,8 @@ function sampleOf(
   return { carrier, modulated: new Modulator('phase', phases).modulate(carrier, 0) };
 }
 
-describe('the report on a stream', () => {
-  it('is of the very sample that precedes the key in its stream, also for 384 bits', () => {
+describe('the report of a stream', () => {
+  it('covers the sample that precedes the key in its stream, also for 384 bits', () => {
     for (const securityLevel of [256, 384] as const) {
       const drbg = new RecordingDrbg();
       const { report, evidence } = generate(drbg, {
@@ -68,7 +68,7 @@ describe('the report on a stream', () => {
     }
   });
 
-  it('has the carrier alone when there is no modulation', () => {
+  it('contains only the carrier if there is no modulation', () => {
     const drbg = new RecordingDrbg();
     const { report, evidence } = generate(drbg, {
       withEvidence: true,
@@ -87,7 +87,7 @@ describe('the report on a stream', () => {
     );
   });
 
-  it('is of the second stream when the first one failed the gate, and says so', () => {
+  it('covers the second stream if the first failed the gate, and says so', () => {
     const drbg = new RecordingDrbg((output, reseeds) => {
       if (reseeds === SCREEN_RESEEDS + 1 && output.length === 65_536) output.fill(0x55);
     });
@@ -99,7 +99,7 @@ describe('the report on a stream', () => {
     assert.deepEqual(report.carrier, runPackedSuite(carrier));
   });
 
-  it('is there only when the order asks for it and the stream was judged', () => {
+  it('exists only if the order requests it and the stream was judged', () => {
     for (const [withEvidence, report] of [
       [true, false],
       [false, true],
@@ -110,7 +110,7 @@ describe('the report on a stream', () => {
   });
 });
 
-describe('the report on its way through the threads', () => {
+describe('the report between the threads', () => {
   const dataDir = makeDataDir();
   let service: KeyService;
   let principal: Principal;
@@ -129,13 +129,13 @@ describe('the report on its way through the threads', () => {
     return outcome.generated;
   }
 
-  it('leaves the suite worker only when it was asked for', async () => {
+  it('leaves the suite worker only on request', async () => {
     assert.equal((await generated({ withEvidence: true })).report, null);
     const { report } = await generated({ withEvidence: true, report: true });
     assert.equal(report?.carrier.bits, 2 ** 20);
   });
 
-  it('does not go on to the writer of the ledger', async (t) => {
+  it('does not reach the ledger writer', async (t) => {
     const sent = t.mock.method(Worker.prototype, 'postMessage');
     const { report } = await generated({ withEvidence: true, report: true });
     const recorded = sent.mock.calls

@@ -60,7 +60,7 @@ describe('suite pool', () => {
     await second;
   });
 
-  it('refuses a job that waits for ten seconds, and takes its answer from a worker that hung', async (test) => {
+  it('refuses a job after ten seconds of waiting and accepts a late answer from its worker', async (test) => {
     test.mock.timers.enable({ apis: ['setTimeout'] });
     const { worker, submit, pool } = makePool();
     const underWay = submit('a');
@@ -75,7 +75,7 @@ describe('suite pool', () => {
     assert.equal(worker.jobs.length, 1);
   });
 
-  it('lets an account hold half of the places, and others the rest', async () => {
+  it('limits an account to half of the places and leaves the rest to others', async () => {
     const { submit } = makePool();
     for (let i = 0; i < 1 + HALF_OF_THE_QUEUE; i++) void submit('a');
     await assert.rejects(submit('a'), isCode('overloaded'));
@@ -83,7 +83,7 @@ describe('suite pool', () => {
     await assert.rejects(submit('c'), isCode('overloaded'));
   });
 
-  it('gives the places of clients that have gone to those who come', async () => {
+  it('frees the places of clients that have gone', async () => {
     const { worker, submit } = makePool();
     void submit('a');
     let gone = false;
@@ -98,7 +98,7 @@ describe('suite pool', () => {
     assert.equal(worker.jobs.length, 2, 'a job nobody waits for was begun');
   });
 
-  it('has a sample judged before the jobs that wait, whatever the queue holds', async () => {
+  it('judges a sample before the waiting jobs, however full the queue is', async () => {
     const { worker, submit, pool } = makePool();
     const first = submit('a');
     for (let i = 0; i < HALF_OF_THE_QUEUE; i++) void submit('a');
@@ -113,7 +113,7 @@ describe('suite pool', () => {
     assert.equal(worker.jobs.length, 3, 'then the jobs go on');
   });
 
-  it('judges a sample although the process has latched', async () => {
+  it('judges a sample even after the process latched', async () => {
     const { worker, pool, latch } = makePool();
     latch.set(STAGED);
     const judged = pool.judge(new Uint8Array(8));
@@ -121,7 +121,7 @@ describe('suite pool', () => {
     assert.equal((await judged).verdict, 'PASS');
   });
 
-  it('refuses what waits once any thread has latched, and what comes later', async () => {
+  it('refuses waiting and later jobs after any thread has latched', async () => {
     const { worker, submit, pool, latch } = makePool();
     const first = submit('a');
     const second = submit('a');
@@ -134,7 +134,7 @@ describe('suite pool', () => {
     assert.equal(worker.jobs.length, 1);
   });
 
-  it('does not begin a job whose client has gone meanwhile', async () => {
+  it('does not start a job whose client has gone', async () => {
     const { worker, submit } = makePool();
     void submit('a');
     const left = submit('a', () => worker.jobs.length > 0);

@@ -37,12 +37,12 @@ describe('keys in the service', () => {
 
   const failure = { code: 'ledger_unavailable', reason: 'staged' };
   for (const [what, answer] of [
-    ['a quota that was used up meanwhile', async () => ({ kind: 'quota_exceeded', usage: USAGE })],
-    ['a ledger that fails', async () => ({ kind: 'failed', failure })],
-    ['a queue that is full', () => Promise.reject(new AppError('overloaded'))],
-    ['an answer that nobody expects', async () => ({ kind: 'probed' })],
+    ['a quota used up meanwhile', async () => ({ kind: 'quota_exceeded', usage: USAGE })],
+    ['a failing ledger', async () => ({ kind: 'failed', failure })],
+    ['a full queue', () => Promise.reject(new AppError('overloaded'))],
+    ['an unexpected answer', async () => ({ kind: 'probed' })],
   ] as const) {
-    it(`are wiped when one with evidence meets ${what}`, async (t) => {
+    it(`are wiped if a key with evidence meets ${what}`, async (t) => {
       const key = Buffer.alloc(32, 7);
       const reply = {
         counts: { streams: 1, streamsPassed: 1 },
@@ -58,7 +58,7 @@ describe('keys in the service', () => {
   }
 
   for (const withEvidence of [false, true]) {
-    it(`are wiped when the process latched between commit and answer (with evidence: ${withEvidence})`, async (t) => {
+    it(`are wiped if the process latches between commit and answer (with evidence: ${withEvidence})`, async (t) => {
       const since = { accountId: principal.accountId, sinceMs: 0 };
       const before = await service.activity(since);
       const keys: Uint8Array[] = [];
@@ -94,7 +94,7 @@ describe('keys in the service', () => {
     });
   }
 
-  it('are wiped when they were to be validated and never left', async (t) => {
+  it('are wiped if their validation is refused before it leaves the main thread', async (t) => {
     const keys: Uint8Array[] = [];
     t.mock.method(KeyQueue.prototype, 'submit', async (task: KeyTask) => {
       if (task.kind === 'validate' && task.key) keys.push(task.key);
@@ -108,7 +108,7 @@ describe('keys in the service', () => {
     assert.ok(keys.every(isWiped));
   });
 
-  it('stay nowhere on the main thread when they go to be validated', async (t) => {
+  it('leave no copy on the main thread when sent for validation', async (t) => {
     const sent = t.mock.method(Worker.prototype, 'postMessage');
     await service.validate(principal, KEY_TEXT, undefined);
     const keys = sent.mock.calls
@@ -121,8 +121,8 @@ describe('keys in the service', () => {
   });
 });
 
-describe('a key that is answered', () => {
-  it('is wiped when it is text', async () => {
+describe('an answered key', () => {
+  it('is wiped after it is encoded as text', async () => {
     const key = Buffer.alloc(32, 7);
     const outcome = {
       kind: 'generated',
