@@ -24,7 +24,7 @@ function write(name: string, content: Uint8Array): string {
 const phm = (...args: string[]) => runCommand(['assess-entropy', ...args]);
 
 describe('phm assess-entropy', () => {
-  it('writes every figure as JSON, and no word, for enough samples', async () => {
+  it('writes every figure as JSON, and nothing to stderr, for enough samples', async () => {
     const file = write('bits.bin', aesBits());
     const { code, stdout, stderr } = await phm(file, '--bits-per-symbol', '1', '--json');
     assert.deepEqual([code, stderr], [0, '']);
@@ -92,7 +92,7 @@ describe('phm assess-entropy', () => {
     assert.match(formatRestartText(failed), /^Validation +FAILED/m);
   });
 
-  it('names the offset of a sample that is too wide, and what to do, but not the sample', async () => {
+  it('names the offset of a sample that is too wide and the fix, but not the sample', async () => {
     const file = write('wide.bin', Uint8Array.of(1, 2, 3, 207, 0));
     const { code, stdout, stderr } = await phm(file, '--bits-per-symbol', '2');
     assert.deepEqual([code, stdout], [1, '']);
@@ -100,7 +100,7 @@ describe('phm assess-entropy', () => {
     assert.doesNotMatch(stderr, /207/);
   });
 
-  it('fails with words for inputs that it cannot use', async () => {
+  it('rejects unusable inputs with a message', async () => {
     const short = write('short.bin', aesBytes().subarray(0, 100));
     const empty = write('empty.bin', new Uint8Array(0));
     const matrix = write('bytes-matrix.bin', aesBytes());
@@ -121,7 +121,7 @@ describe('phm assess-entropy', () => {
     }
   });
 
-  it('refuses more samples than fit in memory', async () => {
+  it('rejects more samples than fit in memory', async () => {
     const file = write('long.bin', new Uint8Array(2 ** 24 + 1));
     const { code, stderr } = await phm(file);
     assert.equal(code, 1);

@@ -96,7 +96,7 @@ const escaped = (text: string): string => text.replaceAll("'", '&#39;');
 
 const countOf = (page: string, part: string): number => page.split(part).length - 1;
 
-describe('phm assess --html, the page', () => {
+describe('the page of phm assess --html', () => {
   it('reports one sequence: verdict, tests with reasons, p-values, pictures', async () => {
     const page = await pageOf(write('one.bin', stream(1000)));
     assert.match(page, /<title>SP 800-22 report on [^<]*one\.bin<\/title>/);
@@ -113,7 +113,7 @@ describe('phm assess --html, the page', () => {
     assert.doesNotMatch(page, /class="histogram"|ended early/i);
   });
 
-  it('says which tests a sequence failed', async () => {
+  it('names the tests that a sequence failed', async () => {
     const page = await pageOf(write('zero.bin', new Uint8Array(200)), '--test', 'frequency');
     assert.match(page, /✗<\/span>0 of 1 tests passed, 1 FAILED<\/h2>/);
     assert.match(page, /<p>FAILED: frequency\.<\/p>/);
@@ -124,7 +124,7 @@ describe('phm assess --html, the page', () => {
     );
   });
 
-  it('shows every row of a judged source, the one outside of the verdict marked', async () => {
+  it('shows every row of a judged source and marks the failed row', async () => {
     const bytes = stream(7500).map((byte, i) => (i % 2 === 0 ? byte | 0x11 : byte));
     const page = await pageOf(write('sixty.bin', bytes), ...MANY);
     assert.match(page, /✗<\/span>Second level FAILED: \d of 7 rows failed<\/h2>/);
@@ -137,7 +137,7 @@ describe('phm assess --html, the page', () => {
     assert.doesNotMatch(page, /<h2>p-values<\/h2>/);
   });
 
-  it('plots the p-values of fewer sequences, and judges nothing', async () => {
+  it('plots the p-values of too few sequences without a verdict', async () => {
     const page = await pageOf(
       write('nine.bin', stream(1125)),
       ...MANY,
@@ -152,7 +152,7 @@ describe('phm assess --html, the page', () => {
     assert.match(page, /<h2>Sequence 1 in pictures<\/h2>/);
   });
 
-  it('is the same page for the same input, on any number of threads', async () => {
+  it('is the same for the same input, on any number of threads', async () => {
     const file = write('same.bin', stream(7500));
     const [one, three] = [
       await pageOf(file, ...MANY, '--threads', '1'),
@@ -162,7 +162,7 @@ describe('phm assess --html, the page', () => {
     assert.ok(one.length < 100_000);
   });
 
-  it('leaves standard output as it is without', async () => {
+  it('does not change standard output', async () => {
     const file = write('stdout.bin', stream(1000));
     for (const kind of [[], ['--json'], ['--csv']]) {
       const without = await assess(file, ...MANY, ...kind);
@@ -173,7 +173,7 @@ describe('phm assess --html, the page', () => {
     }
   });
 
-  it('takes a hostile file name for a name', async () => {
+  it('escapes a hostile file name', async () => {
     const name = `<script>alert(1)<\u2215script>"'><img src=x onerror=alert(1)>&lt;\u001b[31m.bin`;
     const page = await pageOf(write(name, stream(200)));
     const shown = '&lt;script&gt;alert(1)&lt;∕script&gt;&quot;&#39;&gt;&lt;img src=x';
@@ -183,14 +183,14 @@ describe('phm assess --html, the page', () => {
   });
 });
 
-describe('phm assess --html, interrupted', () => {
+describe('phm assess --html after an interrupt', () => {
   async function interrupt(command: OpenAssess): Promise<void> {
     const ended = command.ended();
     command.child.kill('SIGINT');
     assert.equal(await ended, 1, command.stderr);
   }
 
-  it('writes the page of what was finished, and says that it ended early', async () => {
+  it('writes a page of the finished sequences that says it ended early', async () => {
     const path = join(dataDir, 'early.html');
     // Standard input has slightly more than three sequences and stays open.
     const command = new OpenAssess(['-', ...MANY, '--test', 'runs', '--csv', '--html', path]);
@@ -207,7 +207,7 @@ describe('phm assess --html, interrupted', () => {
     );
   });
 
-  it('leaves an older page alone when nothing was finished', async () => {
+  it('keeps an older page if no sequence was finished', async () => {
     const path = write('older.html', 'older');
     const command = new OpenAssess(['-', '--bits', String(2 ** 26), '--html', path]);
     // The input exceeds the pipe's buffer but not a sequence, so the write ends only once the command reads.
@@ -217,8 +217,8 @@ describe('phm assess --html, interrupted', () => {
   });
 });
 
-describe('phm assess --html, its file', () => {
-  it('replaces an older page, for its owner alone, and leaves nothing else behind', async () => {
+describe('the file of phm assess --html', () => {
+  it('replaces an older page, is readable by its owner only, and leaves nothing else', async () => {
     const folder = join(dataDir, 'folder');
     mkdirSync(folder);
     const path = join(folder, 'page.html');
@@ -235,7 +235,7 @@ describe('phm assess --html, its file', () => {
     assert.deepEqual(readdirSync(folder).sort(), ['link.html', 'page.html']);
   });
 
-  it('is refused before anything is read when it cannot be written', async () => {
+  it('is rejected before any input is read if it is not writable', async () => {
     const file = write('plain.bin', stream(200));
     const [hard, soft] = [join(dataDir, 'hard.bin'), join(dataDir, 'soft.bin')];
     linkSync(file, hard);
@@ -260,7 +260,7 @@ describe('phm assess --html, its file', () => {
     assert.deepEqual(readFileSync(file), stream(200));
   });
 
-  it('is refused when it is what standard input or standard output is redirected to', () => {
+  it('is rejected if standard input or standard output is redirected to it', () => {
     const path = write('redirected.bin', stream(200));
     const args = [MAIN, 'assess', '-', '--html', path];
     const input = spawnSync(process.execPath, args, {
@@ -275,7 +275,7 @@ describe('phm assess --html, its file', () => {
     assert.deepEqual(readFileSync(path), stream(200));
   });
 
-  it('fails with words, behind the report, when its directory goes away during the run', async () => {
+  it('causes an error after the report if its directory disappears during the run', async () => {
     const folder = join(dataDir, 'going');
     mkdirSync(folder);
     const command = new OpenAssess(['-', ...MANY, '--csv', '--html', join(folder, 'x.html')]);

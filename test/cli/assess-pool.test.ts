@@ -26,7 +26,7 @@ const job = () => ({
   only: ['frequency' as const],
 });
 
-test('tests on as many workers as there are threads, and moves the bytes instead of copying them', async () => {
+test('the assess pool runs one worker per thread and transfers the bytes without a copy', async () => {
   const pool = new AssessPool(2);
   const jobs = [job(), job(), job()];
   const reports = await Promise.all(jobs.map((one) => pool.run(one)));
@@ -42,7 +42,7 @@ test('tests on as many workers as there are threads, and moves the bytes instead
   await pool.close();
 });
 
-test('rejects when a worker throws, and when it ends', async () => {
+test('the assess pool rejects a job when its worker throws or exits', async () => {
   const throwing = workerUrl(
     'throws',
     `parentPort.on('message', () => { throw new Error('no') });`,
@@ -58,7 +58,7 @@ test('rejects when a worker throws, and when it ends', async () => {
   }
 });
 
-test('starts no worker once closed, and wipes what still waits', async () => {
+test('a closed assess pool starts no worker and wipes waiting sequences', async () => {
   const pool = new AssessPool(1);
   const [first, second] = [job(), job()];
   second.sequence.bytes.fill(0xff);
@@ -70,7 +70,7 @@ test('starts no worker once closed, and wipes what still waits', async () => {
   await assert.rejects(pool.run(job()), { message: 'closed' });
 });
 
-test('a failed worker ends the command with 1; what was finished is reported', async () => {
+test('a failed worker ends the command with exit code 1 after a report of the finished sequences', async () => {
   const file = join(folder, 'zeros.bin');
   writeFileSync(file, new Uint8Array(1000));
   const report = { bits: 1000, constants: 'exact', tests: [], testsPassed: 0, totalTests: 0 };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ProgressBar, progressLine } from '../../src/cli/assess/progress.ts';
 
-test('shows the share done, the rate in sequences and bits, and the time left', () => {
+test('the progress line shows the share done, the rate in sequences and bits, and the time left', () => {
   assert.equal(
     progressLine({ finished: 25, expected: 100 }, 1_000_000, 10_000),
     '[######..................] 25 of 100  2.5/s  2.5 Mbit/s  0:30 left',
@@ -14,14 +14,14 @@ test('shows the share done, the rate in sequences and bits, and the time left', 
   assert.match(progressLine({ finished: 7, expected: 7 }, 100, 1), /^\[#{24}\] .* 0:00 left$/);
 });
 
-test('shows no bar and no time left when the number of sequences is not known', () => {
+test('the progress line shows no bar and no time left for an unknown number of sequences', () => {
   assert.equal(
     progressLine({ finished: 30, expected: undefined }, 500_000, 2000),
     '30 sequences  15.0/s  7.5 Mbit/s',
   );
 });
 
-test('draws at most ten times a second, over the line before, and clears what it drew', () => {
+test('the progress line is redrawn at most ten times a second and cleared at the end', () => {
   let nowMs = 0;
   const written: string[] = [];
   const bar = new ProgressBar(

@@ -56,7 +56,7 @@ function expectedPValues(bytes: Uint8Array, bits: number, count: number): unknow
 const pValues = (report: AssessReport) => report.tests.map(({ p_values }) => p_values);
 
 describe('phm assess --bits', () => {
-  it('cuts a file into sequences bit by bit, and leaves a shorter rest', async () => {
+  it('cuts a file into sequences bit by bit and ignores the remainder', async () => {
     const bytes = stream(1000);
     const file = write('cut.bin', bytes);
     const report = await assessJson(file, '--bits', '1237', '--sequences', 'all');
@@ -65,7 +65,7 @@ describe('phm assess --bits', () => {
     assert.deepEqual(report.sequences.map(pValues), expectedPValues(bytes, 1237, 6));
   });
 
-  it('has each sequence as a single report has it', async () => {
+  it('writes the same report for each sequence as a single run', async () => {
     const file = write('single.bin', stream(500));
     const { sequences } = await assessJson(file, '--bits', '2000', '--sequences', 'all');
     const single = await commandJson(['assess', write('first.bin', stream(250))]);
@@ -73,7 +73,7 @@ describe('phm assess --bits', () => {
     assert.deepEqual(sequences[0], single);
   });
 
-  it('writes the single report when there is one sequence', async () => {
+  it('writes the single report for one sequence', async () => {
     const file = write('one.bin', stream(250));
     const whole = await commandJson(['assess', file]);
     assert.deepEqual(await commandJson(['assess', file, '--bits', '2000']), whole);
@@ -83,7 +83,7 @@ describe('phm assess --bits', () => {
     assert.deepEqual(await commandJson(args), whole);
   });
 
-  it('takes as many sequences as --sequences says, on any number of threads in the same order', async () => {
+  it('assesses as many sequences as --sequences says, in order, on any number of threads', async () => {
     const file = write('threads.bin', stream(20_000));
     const args = [file, '--bits', '3001', '--sequences', '20'];
     const [one, three] = await Promise.all(
@@ -119,7 +119,7 @@ describe('phm assess --bits', () => {
     }
   });
 
-  it('counts the sequences that each test applied to and passed', async () => {
+  it('counts the sequences to which each test applied and that passed it', async () => {
     const bytes = Buffer.concat([stream(1000), Buffer.alloc(500)]);
     const { summary } = await assessJson(
       write('counts.bin', bytes),
@@ -137,7 +137,7 @@ describe('phm assess --bits', () => {
     });
   });
 
-  it('keeps quiet on stderr when that is no terminal', async () => {
+  it('writes no progress to stderr if that is not a terminal', async () => {
     const args = [
       'assess',
       write('quiet.bin', stream(30_000)),
@@ -151,10 +151,10 @@ describe('phm assess --bits', () => {
   });
 });
 
-describe('phm assess, second level', () => {
+describe('the second level of phm assess', () => {
   const TESTS = ['--test', 'frequency', '--test', 'cumulative_sums'];
 
-  it('judges the rows of 60 sequences, with counts and classes that follow from the reports', async () => {
+  it('judges the rows of 60 sequences, with counts and classes taken from the reports', async () => {
     const file = write('sixty.bin', stream(7500));
     const { sequences, summary } = await assessJson(
       file,
@@ -190,7 +190,7 @@ describe('phm assess, second level', () => {
     }
   });
 
-  it('fails a source with too many ones, and names the rows', async () => {
+  it('fails a source with too many ones and names the rows', async () => {
     const bytes = stream(7500).map((byte, i) => (i % 2 === 0 ? byte | 0x11 : byte));
     const file = write('ones.bin', bytes);
     const { code, stdout } = await assess(
@@ -218,7 +218,7 @@ describe('phm assess, second level', () => {
     assert.doesNotMatch(stdout, /not judged/);
   });
 
-  it('says that fewer than 55 sequences are not judged', async () => {
+  it('does not judge fewer than 55 sequences', async () => {
     const file = write('few.bin', stream(54 * 125));
     const { stdout } = await assess(file, '--bits', '1000', '--sequences', 'all', ...TESTS);
     assert.match(
@@ -249,7 +249,7 @@ describe('phm assess --csv and --test', () => {
     assert.equal(stdout, `${expected.join('\n')}\n`);
   });
 
-  it('runs the tests named only, in the order of the suite', async () => {
+  it('runs only the named tests, in the order of the suite', async () => {
     const file = write('named.bin', stream(1000));
     const names = (report: AssessReport): TestName[] => report.tests.map(({ name }) => name);
     const args = ['assess', file, '--test', 'runs', '--test', 'frequency', '--test', 'runs'];
@@ -273,7 +273,7 @@ describe('phm assess --csv and --test', () => {
   });
 });
 
-describe('phm assess, interrupted', () => {
+describe('an interrupted phm assess', () => {
   /** Interrupts the command after slightly more than three sequences; standard input stays open. */
   async function interrupted(kind: string[], written: string): Promise<OpenAssess> {
     const command = new OpenAssess(['-', '--bits', '1000', '--sequences', 'all', ...kind]);
@@ -285,7 +285,7 @@ describe('phm assess, interrupted', () => {
     return command;
   }
 
-  it('reports what was finished and leaves with 1, saying so', async () => {
+  it('reports the finished sequences and exits with code 1', async () => {
     // Two separators show that three sequences have been written.
     const { stdout, stderr } = await interrupted(
       ['--json', '--test', 'frequency', '--sequences', '9'],
@@ -303,12 +303,12 @@ describe('phm assess, interrupted', () => {
     );
   });
 
-  it('has written the lines of what was finished, as CSV', async () => {
+  it('has written the CSV lines of the finished sequences', async () => {
     const { stdout } = await interrupted(['--csv', '--test', 'runs'], '\n3,runs,1,,');
     assert.equal(stdout.trim().split('\n').length, 4);
   });
 
-  it('says so when nothing was finished', async () => {
+  it('says that no sequence was finished', async () => {
     const command = new OpenAssess(['-', '--bits', String(2 ** 26)]);
     // The input exceeds the pipe's buffer but not a sequence, so the write ends only once the command reads.
     await new Promise((resolve) => command.child.stdin?.write(Buffer.alloc(2 ** 22), resolve));
@@ -319,7 +319,7 @@ describe('phm assess, interrupted', () => {
     assert.equal(command.stderr, 'phm: interrupted before a sequence was finished\n');
   });
 
-  it('ends with words when the reader of its output has gone', async () => {
+  it('exits with a message when the reader of its output has closed the pipe', async () => {
     const command = new OpenAssess(['/dev/zero', '--bits', '1000', '--sequences', 'all', '--csv']);
     await command.untilWritten('\n1,frequency');
     command.child.stdout?.destroy();
@@ -327,7 +327,7 @@ describe('phm assess, interrupted', () => {
     assert.equal(command.stderr, 'phm: the output cannot be written\n');
   });
 
-  it('does not leave with 0 when its only report could not be written', async () => {
+  it('does not exit with code 0 if its only report could not be written', async () => {
     const command = new OpenAssess([write('lost.bin', stream(200))]);
     command.child.stdout?.destroy();
     assert.equal(await command.ended(), 1);
@@ -335,7 +335,7 @@ describe('phm assess, interrupted', () => {
   });
 });
 
-describe('phm assess, called wrongly or on what it cannot use', () => {
+describe('phm assess with wrong usage or unusable input', () => {
   const cases: [name: string, args: string[], code: number, words: RegExp][] = [
     [
       '--json with --csv',
@@ -388,7 +388,7 @@ describe('phm assess, called wrongly or on what it cannot use', () => {
     ],
   ];
 
-  it('leaves with 1 or 2 and words on stderr, and writes no report', async () => {
+  it('exits with code 1 or 2 and a message on stderr, without a report', async () => {
     write('good.bin', stream(1000));
     write('empty.bin', '');
     write('bad.hex', '00\nffxx\n');
@@ -400,7 +400,7 @@ describe('phm assess, called wrongly or on what it cannot use', () => {
     }
   });
 
-  it('reports the sequences before a fault in the text, whatever the timing, and leaves with 1', async () => {
+  it('reports the sequences before a fault in the text, whatever the timing, and exits with code 1', async () => {
     const file = write('late.txt', `${'0110'.repeat(750)}\n${'01'.repeat(100)}2`);
     for (const threads of ['1', '2']) {
       const args = [
@@ -425,7 +425,7 @@ describe('phm assess, called wrongly or on what it cannot use', () => {
     }
   });
 
-  it('reports the sequences of a pipe that holds fewer than --sequences, and leaves with 1', async () => {
+  it('reports the sequences of a pipe with fewer than --sequences, and exits with code 1', async () => {
     const args = [...ASSESS, '-', '--bits', '1000', '--sequences', '3', '--csv'];
     const { code, stdout, stderr } = await runCommandOn(stream(250), args);
     assert.equal(code, 1);

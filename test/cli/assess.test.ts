@@ -49,7 +49,7 @@ async function failure(promise: Promise<unknown>): Promise<CommandError> {
   return error;
 }
 
-test('assesses a whole binary file as one sequence, all 15 tests', async () => {
+test('phm assess tests a whole binary file as one sequence, with all 15 tests', async () => {
   const bytes = stream(131_072);
   const report = await run(write('whole.bin', bytes));
   const suite = runPackedSuite(bytes);
@@ -61,7 +61,7 @@ test('assesses a whole binary file as one sequence, all 15 tests', async () => {
   );
 });
 
-test('has exactly the documented JSON fields, with passed = null where a test does not apply', async () => {
+test('phm assess --json has exactly the documented fields, with passed = null where a test does not apply', async () => {
   const report = await run(write('short.bin', stream(200)));
   assert.deepEqual(Object.keys(report), [
     'bits',
@@ -100,7 +100,7 @@ test('has exactly the documented JSON fields, with passed = null where a test do
   assert.equal(report.total_tests, report.tests.filter(({ applicable }) => applicable).length);
 });
 
-test('assesses the first --bits bits only, of any length', async () => {
+test('phm assess --bits tests only the first bits, in any number', async () => {
   const file = write('some.bin', stream(1000));
   const report = await run(file, { bits: 1237, sequences: 1 });
   assert.equal(report.bits, 1237);
@@ -109,14 +109,14 @@ test('assesses the first --bits bits only, of any length', async () => {
   assert.equal(report.tests[0].statistics.S_n, 2 * ones - 1237);
 });
 
-test('reads the same sequence from ASCII digits, whitespace ignored', async () => {
+test('phm assess reads the same sequence from ASCII digits and ignores whitespace', async () => {
   const bytes = stream(1000);
   const lines = unpackBits(bytes).join('').replace(/.{25}/g, '$&\r\n');
   const ascii = await run(write('digits.txt', `\n ${lines}\t`), { format: 'ascii' });
   assert.deepEqual(ascii, await run(write('digits.bin', bytes)));
 });
 
-test('uses the constants of the NIST program on request', async () => {
+test('phm assess uses the constants of the NIST program on request', async () => {
   const file = write('constants.bin', stream(131_072));
   const report = await run(file, { constants: 'nist' });
   assert.equal(report.constants, 'nist');
@@ -125,17 +125,17 @@ test('uses the constants of the NIST program on request', async () => {
   assert.equal(changed.length, 3);
 });
 
-test('does not look at ASCII characters behind the last bit asked for', async () => {
+test('phm assess --bits ignores ASCII characters after the last requested bit', async () => {
   const file = write('tail.txt', `${'01'.repeat(100)}this is not read`);
   assert.equal((await run(file, { format: 'ascii', bits: 200, sequences: 1 })).bits, 200);
   assert.equal((await failure(run(file, { format: 'ascii' }))).exitCode, 1);
 });
 
-test('reads no more than the sequences asked for from a file without an end', async () => {
+test('phm assess --sequences reads no more than it needs from an endless file', async () => {
   assert.equal((await run('/dev/zero', { bits: 1000, sequences: 1 })).bits, 1000);
 });
 
-test('refuses a file above 2^26 bits and names --bits', async () => {
+test('phm assess rejects a file above 2^26 bits and names --bits', async () => {
   const { message, exitCode } = await failure(run('/dev/zero'));
   assert.equal(
     message,
@@ -144,7 +144,7 @@ test('refuses a file above 2^26 bits and names --bits', async () => {
   assert.equal(exitCode, 1);
 });
 
-test('names line and column of an ASCII character that is no bit', async () => {
+test('phm assess names the line and column of an ASCII character that is not a bit', async () => {
   const file = write('fault.txt', '0101\n0121\n');
   const { message, exitCode } = await failure(run(file, { format: 'ascii' }));
   assert.ok(
@@ -153,13 +153,13 @@ test('names line and column of an ASCII character that is no bit', async () => {
   assert.equal(exitCode, 1);
 });
 
-test('shows an unprintable byte in ASCII input as hexadecimal', async () => {
+test('phm assess shows an unprintable byte of ASCII input in hexadecimal', async () => {
   const file = write('binary.txt', Uint8Array.of(0x30, 0x07));
   const { message } = await failure(run(file, { format: 'ascii' }));
   assert.match(message, /line 1, column 2: found byte 0x07, .*--format binary/);
 });
 
-test('refuses --bits above what the file holds', async () => {
+test('phm assess rejects --bits above the length of the file', async () => {
   const file = write('ten.bin', new Uint8Array(10));
   const { message, exitCode } = await failure(run(file, { bits: 1000 }));
   assert.equal(
@@ -169,7 +169,7 @@ test('refuses --bits above what the file holds', async () => {
   assert.equal(exitCode, 1);
 });
 
-test('refuses --bits out of range as a usage error', async () => {
+test('phm assess rejects --bits out of range as a usage error', async () => {
   for (const bits of [0, -1, 1.5, NaN, 2 ** 26 + 1]) {
     const { message, exitCode } = await failure(run('unused', { bits }));
     assert.equal(message, `--bits needs a whole number from 1 to 67108864, got ${bits}`);
@@ -177,7 +177,7 @@ test('refuses --bits out of range as a usage error', async () => {
   }
 });
 
-test('refuses an empty file, a missing one and a directory, each with its reason', async () => {
+test('phm assess rejects an empty file, a missing file and a directory, each with its reason', async () => {
   const empty = write('empty.bin', '');
   assert.equal((await failure(run(empty))).message, `${empty} is empty`);
   const blank = write('blank.txt', ' \n');
@@ -187,13 +187,13 @@ test('refuses an empty file, a missing one and a directory, each with its reason
   assert.equal((await failure(run(folder))).message, `${folder} is a directory, not a file`);
 });
 
-test('refuses a sequence too short for any test', async () => {
+test('phm assess rejects a sequence that is too short for any test', async () => {
   const file = write('tiny.bin', new Uint8Array(12));
   const { message } = await failure(run(file));
   assert.equal(message, `${file} gives 96 bits, too few for any test; at least 100 are needed`);
 });
 
-test('formats an aligned table with smallest p-values, reasons and totals', async () => {
+test('phm assess prints an aligned table with smallest p-values, reasons and totals', async () => {
   const text = await output('text', write('table.bin', stream(131_072)));
   const lines = text.split('\n');
   assert.equal(lines[0], 'SP 800-22 Rev. 1a: 1,048,576 bits, exact constants');
@@ -207,7 +207,7 @@ test('formats an aligned table with smallest p-values, reasons and totals', asyn
   assert.ok(text.endsWith('\n'));
 });
 
-test('shows in the table what failed, what did not apply, and Runs without its prerequisite', async () => {
+test('phm assess marks failed tests, inapplicable tests and runs without its prerequisite', async () => {
   const text = await output('text', write('ones.bin', new Uint8Array(1000).fill(0xff)));
   assert.match(text, /^frequency {2,}0\.000000 {2,}FAILED$/m);
   assert.match(text, /^runs {2,}0 \(share of ones is off\) {2,}FAILED$/m);

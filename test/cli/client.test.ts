@@ -86,7 +86,7 @@ async function metered(): Promise<number> {
 }
 
 describe('phm generate', () => {
-  it('writes the key and a line end, and nothing else', async () => {
+  it('writes the key and a line feed, and nothing else', async () => {
     for (const [level, digits] of [
       ['128', 32],
       ['256', 64],
@@ -98,7 +98,7 @@ describe('phm generate', () => {
     }
   });
 
-  it('writes every form, and validate takes each', async () => {
+  it('writes every format, and validate accepts each', async () => {
     const forms: [string[], RegExp | number][] = [
       [['hex'], /^[0-9a-f]{96}\n$/],
       [['base64'], /^[0-9A-Za-z+/]{64}\n$/],
@@ -116,7 +116,7 @@ describe('phm generate', () => {
     }
   });
 
-  it('writes the same key whatever the form and length', () => {
+  it('writes the same key in every format and length', () => {
     for (const key of ['0f', 'a7', 'fe'].flatMap((byte) =>
       [16, 32, 48].map((n) => byte.repeat(n)),
     )) {
@@ -136,7 +136,7 @@ describe('phm generate', () => {
     }
   });
 
-  it('passes its options on, and writes the whole answer with --json', async () => {
+  it('sends its options, and writes the whole answer with --json', async () => {
     const options = ['--validate', '--source', 'quantum-simulator', '--modulation', 'none'];
     const include = ['--include', 'hash_proof', 'nist_report'];
     const { code, stdout } = await phm(['generate', '--json', ...options, ...include]);
@@ -148,7 +148,7 @@ describe('phm generate', () => {
     assert.equal((await validate(stdout, '--proof', `${hash_proof}1`)).code, 1);
   });
 
-  it('writes a file that its owner alone reads, and says where and what the tests found', async () => {
+  it('writes a file that only its owner can read, and prints its path and the verdict', async () => {
     const path = inFolder('new.bin');
     const options = ['--validate', '--format', 'raw', '--output', path];
     const { code, stdout, stderr } = await phm(['generate', ...options]);
@@ -162,7 +162,7 @@ describe('phm generate', () => {
     assert.equal((await phm(['validate', '--file', path])).code, 0);
   });
 
-  it('makes no key when its file cannot be made', async () => {
+  it('generates no key if its file cannot be created', async () => {
     writeFileSync(inFolder('there.key'), 'old');
     symlinkSync('nowhere', inFolder('dangling'));
     mkdirSync(inFolder('closed'), { mode: 0o500 });
@@ -188,7 +188,7 @@ describe('phm generate', () => {
     assert.equal(readFileSync(inFolder('there.key'), 'utf8'), 'old');
   });
 
-  it('replaces a file with --force alone, when there is a key', async () => {
+  it('replaces a file only with --force and only after it has a key', async () => {
     const path = inFolder('old.key');
     writeFileSync(path, 'old', { mode: 0o644 });
     const replace = ['generate', '--output', path, '--force'];
@@ -199,14 +199,14 @@ describe('phm generate', () => {
     assert.equal(statSync(path).mode & 0o777, 0o600);
   });
 
-  it('leaves no file when there is no key', async () => {
+  it('leaves no file if there is no key', async () => {
     const path = inFolder('none.key');
     assert.equal((await phm(['generate', '--output', path, '--source', 'jitter'])).code, 1);
     const left = readdirSync(folder).filter((name) => /none|\.new$/.test(name));
     assert.deepEqual(left, []);
   });
 
-  it('says when options do not go together', async () => {
+  it('rejects options that exclude or require each other', async () => {
     for (const [args, words] of [
       [['--env-name', 'X'], /--env-name needs --format env/],
       [['--format', 'env', '--env-name', '1X'], /letters, digits/],
@@ -236,7 +236,7 @@ describe('phm generate', () => {
 describe('phm validate', () => {
   const never = 'aa55'.repeat(8);
 
-  it('leaves with 1 for a key that was not made here, and says why', async () => {
+  it('exits with code 1 and a reason for a key that was not generated here', async () => {
     const { code, stdout, stderr } = await validate('0123456789abcdef0123456789abcdef');
     assert.deepEqual([code, stderr], [1, '']);
     const checks =
@@ -250,7 +250,7 @@ describe('phm validate', () => {
     assert.match(malformed.stdout, /^not valid\n {2}key format +invalid\n/);
   });
 
-  it('leaves with 2 when it could not ask, without having sent anything', async () => {
+  it('exits with code 2 if it cannot send the request', async () => {
     const before = await metered();
     const cases: [string[], RegExp, Environment?][] = [
       [[never], /every user of this machine can read a key/],
@@ -278,7 +278,7 @@ describe('phm validate', () => {
 });
 
 describe('phm metrics', () => {
-  it('writes a table, or the whole answer', async () => {
+  it('writes a table, or the whole answer with --json', async () => {
     const { code, stdout, stderr } = await phm(['metrics', '--hours', '2']);
     assert.deepEqual([code, stderr], [0, '']);
     assert.match(
@@ -289,7 +289,7 @@ describe('phm metrics', () => {
     assert.equal(JSON.parse(json.stdout).metrics.usage.api_key_count, 1);
   });
 
-  it('takes no more hours than the service, and no fewer', async () => {
+  it('accepts the same range of hours as the service', async () => {
     for (const hours of ['0', '8761', '1.5']) {
       const { code, stderr } = await phm(['metrics', '--hours', hours]);
       assert.equal(code, 2);
@@ -298,7 +298,7 @@ describe('phm metrics', () => {
     assert.equal((await phm(['metrics', '--hours', '8760'])).code, 0);
   });
 
-  it('asks for strict handling, and shows a field that an older service does not know', async () => {
+  it('requests strict handling, and names a field that an older service does not know', async () => {
     const older = await ScriptedServer.start((response) => {
       response.writeHead(400, { 'content-type': 'application/problem+json' });
       const fields = ['?hours', '?step'].map((pointer) => ({
@@ -321,7 +321,7 @@ describe('phm metrics', () => {
     }
   });
 
-  it('draws counts as bars, and says times in large units', () => {
+  it('draws counts as bars and shows times in large units', () => {
     assert.equal(sparkline([0, 1, 4, 8], 60), ' ▁▄█');
     assert.equal(sparkline([0, 0, 1, 3, 8, 0], 3), ' ▄█');
     assert.equal(sparkline([0, 0], 60), '  ');
@@ -333,8 +333,8 @@ describe('phm metrics', () => {
 /** Removes the wait before the next attempt, which is a random share of the longest wait. */
 const retryAtOnce = (mock: MockTracker) => mock.method(Math, 'random', () => 0);
 
-describe('the client commands', () => {
-  it('use the demo key on this machine alone, and say so', async () => {
+describe('a client command', () => {
+  it('uses the demo key only on this machine, and says so', async () => {
     const { code, stderr } = await phm(['metrics'], { PHM_API_KEY: '' });
     assert.equal(code, 0);
     assert.equal(
@@ -347,7 +347,7 @@ describe('the client commands', () => {
     assert.match(refused.stderr, /^phm: there is no API key: set PHM_API_KEY_FILE to a file/);
   });
 
-  it('read the API key from a file', async () => {
+  it('reads the API key from a file', async () => {
     const env = { PHM_API_KEY: '', PHM_API_KEY_FILE: file(`${DEMO_KEY}\n`) };
     assert.deepEqual((await phm(['metrics'], env)).stderr, '');
     const missing = await phm(['metrics'], { ...env, PHM_API_KEY_FILE: inFolder('none') });
@@ -363,7 +363,7 @@ describe('the client commands', () => {
     assert.ok(!wrong.stderr.includes(DEMO_KEY));
   });
 
-  it('say where an API key came from that the service refuses', async () => {
+  it('names the origin of an API key that the service rejects', async () => {
     const { code, stderr } = await phm(['metrics'], { PHM_API_KEY: `${DEMO_KEY}x` });
     assert.equal(code, 1);
     assert.match(stderr, /^phm: The API key is not valid \(invalid_api_key\)\n/);
@@ -371,13 +371,13 @@ describe('the client commands', () => {
     assert.ok(!stderr.includes(DEMO_KEY));
   });
 
-  it('have variables that are not taken for misspelt ones', async () => {
+  it('uses variables that other commands do not report as misspelt', async () => {
     const env = { PHM_DATA_DIR: inFolder('data'), PHM_PORT: '0' };
     const { code, stderr } = await phm(['account', 'list'], env);
     assert.deepEqual([code, stderr], [0, `Ledger: ${inFolder('data/phm.db')}\n`]);
   });
 
-  it('say what to do when the service cannot be reached', async ({ mock }) => {
+  it('says what to do if the service is unreachable', async ({ mock }) => {
     retryAtOnce(mock);
     const away = await ScriptedServer.start(staysSilent);
     await away.stop();
@@ -390,7 +390,7 @@ describe('the client commands', () => {
     );
   });
 
-  it("refuse an answer that is not the service's, without a verdict and a stack", async () => {
+  it("rejects an answer that is not the service's, without a verdict or a stack trace", async () => {
     const other = await ScriptedServer.start(answers({}));
     const env = { PHM_URL: other.address };
     const never = 'aa55'.repeat(8);
@@ -420,7 +420,7 @@ describe('the client commands', () => {
     }
   });
 
-  it('name PHM_URL where only PHM_PORT leads to the server', async ({ mock }) => {
+  it('names PHM_URL if only PHM_PORT points to the server', async ({ mock }) => {
     retryAtOnce(mock);
     // Another program may listen on the default address.
     const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
@@ -437,7 +437,7 @@ describe('the client commands', () => {
     assert.doesNotMatch(given.stderr, /PHM_PORT/);
   });
 
-  it('say that a key may have been made when the answer is lost', async () => {
+  it('says that a key may have been generated if the answer is lost', async () => {
     const proxy = await ScriptedServer.start(breaks, page(502), page(302, { location: '/' }));
     try {
       for (const words of [/the connection to \S+ failed/, /status 502/]) {

@@ -61,7 +61,7 @@ const COMMANDS = [
 ];
 
 describe('phm', () => {
-  it('sets each variable in --help apart from its meaning', async () => {
+  it('separates each variable in --help from its description', async () => {
     const { stdout } = await runPhm(['--help'], dataDir);
     for (const name of Object.keys(ENVIRONMENT))
       assert.match(stdout, new RegExp(`^  ${name} {2}`, 'm'));
@@ -77,7 +77,7 @@ describe('phm', () => {
     }
   });
 
-  it('keeps compiled code in build/, or where NODE_COMPILE_CACHE says', () => {
+  it('keeps compiled code in build/ or in NODE_COMPILE_CACHE', () => {
     const own = join(dataDir, 'compiled');
     for (const [folder, given] of [
       [resolve(import.meta.dirname, '../../build/compile-cache'), {}],
@@ -94,7 +94,7 @@ describe('phm', () => {
     }
   });
 
-  it('says which package an installation lacks, and lets nobody else put compiled code into it', () => {
+  it('names the missing package of an installation, and keeps its compile cache private', () => {
     const root = join(dataDir, 'incomplete');
     cpSync(dirname(MAIN), join(root, 'src'), { recursive: true });
     writeFileSync(join(root, 'package.json'), '{ "type": "module" }');
@@ -112,7 +112,7 @@ describe('phm', () => {
     }
   });
 
-  it('leaves with 2 and words on stderr when it is called wrongly', async () => {
+  it('exits with code 2 and a message on stderr for wrong usage', async () => {
     const wrong: [string[], RegExp][] = [
       [[], /Usage: phm/],
       [['frobnicate'], /unknown command/],
@@ -149,7 +149,7 @@ describe('phm', () => {
     assert.match(stderr, /PHM_PORT[\s\S]*PHM_WORKERS/);
   });
 
-  it('makes accounts and API keys and lists them', async () => {
+  it('creates and lists accounts and API keys', async () => {
     const account = await phmJson(
       ['account', 'create', '--init', '--name', 'Ada', '--plan', 'research'],
       dataDir,
@@ -173,7 +173,7 @@ describe('phm', () => {
     assert.ok(!readFileSync(join(dataDir, 'phm.db')).includes(Buffer.from(String(issued.api_key))));
   });
 
-  it('writes the bare result on stdout and words on stderr without --json', async () => {
+  it('writes the bare result to stdout and messages to stderr without --json', async () => {
     const made = await phm(['account', 'create', '--name', 'B', '--plan', 'professional'], dataDir);
     assert.match(made.stdout, /^acct_[0-9a-f]{32}\n$/);
     assert.match(made.stderr, / key issue --account acct_[0-9a-f]{32}\n$/);
@@ -186,7 +186,7 @@ describe('phm', () => {
     assert.match(revoked.stderr, /refuse it within 2 seconds/);
   });
 
-  it('leaves with 1 when its data cannot be written', { skip: !existsSync('/dev/full') }, () => {
+  it('exits with code 1 if its data cannot be written', { skip: !existsSync('/dev/full') }, () => {
     const full = openSync('/dev/full', 'w');
     const { status, stderr } = spawnSync(process.execPath, [MAIN, 'account', 'list', '--json'], {
       env: { PHM_DATA_DIR: dataDir },
@@ -198,7 +198,7 @@ describe('phm', () => {
     assert.match(stderr, /^phm: the output cannot be written\n$/m);
   });
 
-  it('ends quietly with 141 when the reader of its output has gone', () => {
+  it('exits quietly with code 141 when the reader of its output has closed the pipe', () => {
     const line = `("$0" "$1" account list --json; echo "code $?" >&2) | true`;
     const { stderr } = spawnSync('sh', ['-c', line, process.execPath, MAIN], {
       env: { PHM_DATA_DIR: dataDir },
@@ -208,7 +208,7 @@ describe('phm', () => {
     assert.doesNotMatch(stderr, /cannot be written/);
   });
 
-  it('leaves with 1 for an unknown account or key', async () => {
+  it('exits with code 1 for an unknown account or API key', async () => {
     for (const args of [
       ['key', 'issue', '--account', 'acct_none'],
       ['account', 'set-plan', 'acct_none', 'research'],
@@ -221,8 +221,8 @@ describe('phm', () => {
   });
 });
 
-describe('phm migrate and phm ledger', () => {
-  it('make the schema once, and prune by what is asked or configured', async () => {
+describe('phm migrate and phm ledger prune', () => {
+  it('create the schema once, and prune by the option or the variable', async () => {
     const folder = makeDataDir();
     try {
       await phmJson(['secret', 'new'], folder);
@@ -256,8 +256,8 @@ describe('phm migrate and phm ledger', () => {
   });
 });
 
-describe('phm in a directory that was removed', () => {
-  it('says so in one sentence', () => {
+describe('phm in a removed directory', () => {
+  it('exits with a message of one sentence', () => {
     const gone = join(dataDir, 'gone');
     const script = `mkdir "${gone}" && cd "${gone}" && rmdir "${gone}" && exec "$@"`;
     const env = { PATH: process.env.PATH, PHM_PORT: '0' };
@@ -269,7 +269,7 @@ describe('phm in a directory that was removed', () => {
 });
 
 describe('phm secret', () => {
-  it('makes, rotates and lists without showing a secret', async () => {
+  it('creates, rotates and lists versions without showing a secret', async () => {
     const folder = makeDataDir();
     try {
       assert.equal((await phmJson(['secret', 'new'], folder)).version, 1);
@@ -307,7 +307,7 @@ describe('phm secret', () => {
     }
   });
 
-  it('prints a secret for PHM_MASTER_KEY, and says what to do when that is to be rotated', async () => {
+  it('prints a secret for PHM_MASTER_KEY, and says how to rotate it', async () => {
     const { stdout } = await phm(['secret', 'new', '--print'], dataDir);
     assert.match(stdout, /^[0-9a-f]{64}\n$/);
     const env = { PHM_MASTER_KEY: stdout.trim() };

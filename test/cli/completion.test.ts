@@ -23,7 +23,9 @@ const missing = (shell: string): string | false =>
   spawnSync(shell, ['-c', 'true']).error ? `there is no ${shell} on this machine` : false;
 
 describe('phm completion', () => {
-  it('bash completes commands, options and their values', { skip: missing('bash') }, async () => {
+  it('completes commands, options and their values in bash', {
+    skip: missing('bash'),
+  }, async () => {
     writeFileSync(join(folder, 'phm.bash'), await script('bash'));
     const complete = (...words: string[]): string[] => {
       const command = `. ./phm.bash
@@ -54,7 +56,7 @@ describe('phm completion', () => {
     assert.ok(complete('assess', 'key', '--').includes('--bits'));
   });
 
-  it('bash registers it, with files where nothing else fits', {
+  it('registers with bash, with files as the default', {
     skip: missing('bash'),
   }, async () => {
     writeFileSync(join(folder, 'phm.bash'), await script('bash'));
@@ -66,7 +68,7 @@ describe('phm completion', () => {
   });
 
   for (const shell of ['zsh', 'fish']) {
-    it(`${shell} reads its script`, { skip: missing(shell) }, async () => {
+    it(`prints a script that ${shell} can parse`, { skip: missing(shell) }, async () => {
       const path = join(folder, `phm.${shell}`);
       writeFileSync(path, await script(shell));
       const { status, stderr } = spawnSync(shell, ['-n', path]);
@@ -74,7 +76,9 @@ describe('phm completion', () => {
     });
   }
 
-  it('fish completes commands, options and their values', { skip: missing('fish') }, async () => {
+  it('completes commands, options and their values in fish', {
+    skip: missing('fish'),
+  }, async () => {
     writeFileSync(join(folder, 'phm.fish'), await script('fish'));
     const complete = (line: string): string[] => {
       const command = `source phm.fish; complete -C '${line}'`;
@@ -91,7 +95,7 @@ describe('phm completion', () => {
     assert.deepEqual(complete('phm generate --format ra'), ['raw']);
   });
 
-  it('asks for a shell that it knows', async () => {
+  it('rejects an unknown shell and names the known ones', async () => {
     const { code, stderr } = await runCommand(['completion', 'tcsh']);
     assert.equal(code, 2);
     assert.match(stderr, /bash, zsh, fish/);

@@ -16,7 +16,7 @@ function newPath(): string {
 }
 
 describe('the file of a new key', () => {
-  it('is empty and alone until the key is there', () => {
+  it('is empty and private until the key arrives', () => {
     const path = newPath();
     const file = KeyFile.claim(path, false);
     assert.deepEqual([readdirSync(join(path, '..')), readFileSync(path, 'utf8')], [['k'], '']);
@@ -24,14 +24,14 @@ describe('the file of a new key', () => {
     assert.deepEqual([readdirSync(join(path, '..')), readFileSync(path, 'utf8')], [['k'], 'key']);
   });
 
-  it('goes again without a key', () => {
+  it('is removed if there is no key', () => {
     const path = newPath();
     KeyFile.claim(path, false).discard();
     assert.deepEqual(readdirSync(join(path, '..')), []);
   });
 
   for (const action of ['save', 'discard'] as const) {
-    it(`leaves another file that has taken its name: ${action}`, () => {
+    it(`does not touch another file that has taken its name: ${action}`, () => {
       const path = newPath();
       const file = KeyFile.claim(path, false);
       writeFileSync(`${path}.other`, 'other');
@@ -45,7 +45,7 @@ describe('the file of a new key', () => {
     });
   }
 
-  it('replaces an old file only as a whole, and only when told', () => {
+  it('replaces an old file only as a whole, and only if requested', () => {
     const path = newPath();
     writeFileSync(path, 'old');
     assert.throws(() => KeyFile.claim(path, false), /--force/);

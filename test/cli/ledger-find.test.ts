@@ -38,8 +38,8 @@ before(async () => {
 });
 after(() => removeDataDir(dataDir));
 
-describe('key ids', () => {
-  it('are read as they are written, and nothing else is', () => {
+describe('a key ID', () => {
+  it('is parsed as it is written, and any other text is rejected', () => {
     const [smallest, largest] = [Buffer.alloc(16), Buffer.alloc(16, 0xff)];
     smallest[15] = 1;
     for (const keyId of [smallest, largest, makeKeyId()]) {
@@ -53,7 +53,7 @@ describe('key ids', () => {
 });
 
 describe('phm ledger find', () => {
-  it('names the owner of each key of a list, also beyond one question', async () => {
+  it('names the owner of each key of a list, also if that takes several queries', async () => {
     const file = join(dataDir, 'ids');
     writeFileSync(file, JSON.stringify(KEY_IDS));
     const { code, stdout } = await phm('ledger', 'find', '--file', file, '--json');
@@ -76,7 +76,7 @@ describe('phm ledger find', () => {
     });
   });
 
-  it('lists keys by account, each once, and ids without a row', async () => {
+  it('lists keys by account, each once, and IDs without a row', async () => {
     const lost = formatKeyId(makeKeyId());
     const asked = [KEY_IDS[0], lost, KEY_IDS[1], KEY_IDS[2], KEY_IDS[0]] as string[];
     const { code, stdout, stderr } = await phm('ledger', 'find', ...asked);
@@ -108,7 +108,7 @@ describe('phm ledger find', () => {
     );
   });
 
-  it('refuses what holds no ids, one that is none, and more than it can hold', async () => {
+  it('rejects an empty list, an invalid ID and too many IDs', async () => {
     const [empty, large] = [join(dataDir, 'empty'), join(dataDir, 'large')];
     writeFileSync(empty, '[]\n');
     writeFileSync(large, Array.from({ length: 100_001 }, (_, i) => `phm_${i + 1}`).join('\n'));

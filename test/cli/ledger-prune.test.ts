@@ -50,7 +50,7 @@ describe('phm ledger prune after eight days without a server', () => {
     }
   });
 
-  it('counts all with --dry-run, then removes the oldest 31 days in a turn and says what is left', async () => {
+  it('counts all rows with --dry-run, but removes at most 31 days per run and reports the rest', async () => {
     const dry = await prune('--dry-run', '--accept-clock');
     const until = new Date(NOW - 59 * DAY_MS).toISOString();
     assert.equal(
@@ -69,7 +69,7 @@ describe('phm ledger prune after eight days without a server', () => {
     assert.equal(words(second.stderr), 'Removed 1 rows older than 30 days and 0 sums by minute.\n');
   });
 
-  it('accepts the clock and removes nothing where no retention is set', async () => {
+  it('accepts the clock and removes nothing if no retention is set', async () => {
     mock.timers.setTime(BACK + 9 * DAY_MS);
     const accept = (...args: string[]) =>
       runCommand(['ledger', 'prune', '--accept-clock', ...args], { PHM_DATA_DIR: dataDir });
@@ -87,7 +87,7 @@ describe('phm ledger prune after eight days without a server', () => {
     assert.equal((await prune('--dry-run')).code, 0);
   });
 
-  it('takes --accept-clock for SQLite alone', async () => {
+  it('accepts --accept-clock for SQLite only', async () => {
     const env = { PHM_DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d' };
     const args = ['ledger', 'prune', '--older-than', '30', '--accept-clock'];
     const { code, stderr } = await runCommand(args, env);

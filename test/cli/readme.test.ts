@@ -67,7 +67,7 @@ describe('the README', () => {
     return stdout;
   }
 
-  it('leads from an account to a key that the running server validates', () => {
+  it('leads from an account to a key that the running server confirms', () => {
     const [create = '', issue = '', use = '', ...others] = readSteps();
     const created = run(create);
     const [account = ''] = /^acct_\w+$/m.exec(created) ?? [];

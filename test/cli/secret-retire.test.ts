@@ -29,7 +29,7 @@ describe('phm secret retire', () => {
 
   const retirement = async () => (await store.secretChecks()).get(1)?.retirement ?? null;
 
-  it('refuses what is no version and no time, and writes nothing', async () => {
+  it('rejects an invalid version or time, and writes nothing', async () => {
     const tomorrow = new Date(Date.now() + DAY_MS).toISOString();
     const wrong: [string[], number, RegExp][] = [
       [[], 2, /missing required argument 'version'/],
@@ -52,7 +52,7 @@ describe('phm secret retire', () => {
     assert.equal(await retirement(), null);
   });
 
-  it('keeps the first time of the retirement and the earliest of the compromise', async () => {
+  it('keeps the first time of the retirement and the earliest time of the compromise', async () => {
     const retire = (...args: string[]) =>
       commandJson<{ retired_at: string; compromised_since: string | null }>(
         ['secret', 'retire', '1', ...args],

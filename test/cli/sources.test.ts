@@ -105,7 +105,7 @@ describe('phm sources', () => {
     assert.match(stdout, /^qrng .+ not set up /m);
   });
 
-  it('lists them as JSON, and does not ask remote ones', async () => {
+  it('lists them as JSON without a request to remote ones', async () => {
     const rows = await phmJson<Record<string, unknown>[]>(['sources'], {
       PHM_ENTROPY_SOURCES: 'qrng',
       PHM_ENTROPY_MIX: 'jitter',
@@ -130,7 +130,7 @@ describe('phm sources', () => {
     assert.match(String(of('jitter')?.assessment), /^not credited/);
   });
 
-  it('shows a device that is stuck or does not deliver', { skip }, async () => {
+  it('reports a device that is stuck or does not deliver', { skip }, async () => {
     for (const [path, words] of [
       ['/dev/zero', /failed: the repetition count test/],
       ['/dev/null', /failed: .+ ended after 0 of 64 bytes/],
@@ -143,7 +143,7 @@ describe('phm sources', () => {
     }
   });
 
-  it('names what is wrong with a source that it cannot open', async () => {
+  it('names the fault of a source that it cannot open', async () => {
     const commands = [['test'], ['raw', '--bytes', '10'], ['restarts']];
     const file = join(dataDir, 'credential');
     writeFileSync(file, 'a secret\nof two lines');
@@ -165,7 +165,7 @@ describe('phm sources', () => {
     );
   });
 
-  it('fails when the device does not deliver', { skip }, async () => {
+  it('exits with an error if the device does not deliver', { skip }, async () => {
     for (const args of [
       ['test', 'device'],
       ['raw', 'device', '--bytes', '10'],
@@ -177,7 +177,7 @@ describe('phm sources', () => {
 });
 
 describe('phm sources test', () => {
-  it('tells the verdicts and the estimate, in words and as JSON', { skip }, async () => {
+  it('prints the verdicts and the estimate, as text and as JSON', { skip }, async () => {
     const args = ['sources', 'test', 'device', '--samples', '3000'];
     // Estimates from so few 8-bit samples are about 5.5, sometimes 4.8.
     const env = { ...device('/dev/urandom'), PHM_DEVICE_MIN_ENTROPY: '2' };
@@ -193,7 +193,7 @@ describe('phm sources test', () => {
     assert.deepEqual([report.source, report.meets_claim], ['device', true]);
   });
 
-  it('leaves with 1 when a health test fails', { skip }, async () => {
+  it('exits with code 1 if a health test fails', { skip }, async () => {
     const args = ['sources', 'test', 'device', '--samples', '2000'];
     const { code, stdout, stderr } = await phm(args, device('/dev/zero'));
     assert.equal(code, 1);
@@ -201,7 +201,7 @@ describe('phm sources test', () => {
     assert.equal(stderr, 'phm: a health test failed\n');
   });
 
-  it('draws 1,024 samples at least, and no more than can be assessed', async () => {
+  it('draws at least 1,024 samples, and no more than it can assess', async () => {
     const few = await phm(['sources', 'test', 'os', '--samples', '1']);
     assert.match(few.stdout, /^Health tests, 1,024 samples: passed$/m);
     assert.match(few.stderr, /^warning: "os" has no raw noise\. These samples/);
@@ -215,7 +215,7 @@ describe('phm sources test', () => {
 });
 
 describe('phm sources raw', () => {
-  it('writes as many samples as asked for, and nothing else on stdout', async () => {
+  it('writes the requested number of samples and nothing else to stdout', async () => {
     for (const length of [1, 1_000, 70_001]) {
       const bytes = await output('sources', 'raw', 'jitter', '--bytes', String(length));
       assert.equal(bytes.length, length);
@@ -223,7 +223,7 @@ describe('phm sources raw', () => {
     assertEnds(await phm(['sources', 'raw', 'os', '--bytes', '0']), 2, /whole number/);
   });
 
-  it('ends when told to and when nobody reads, with one line', async () => {
+  it('ends with one line on SIGINT', async () => {
     const interrupted = new Running(['sources', 'raw', 'jitter', '--bytes', '1000000000']);
     await interrupted.untilOutput(1);
     interrupted.interrupt();
@@ -233,7 +233,7 @@ describe('phm sources raw', () => {
 });
 
 describe('phm sources restarts', () => {
-  it('ends when told to, after whole rows that differ', async () => {
+  it('ends on SIGINT after whole rows, which differ', async () => {
     const running = new Running(['sources', 'restarts', 'jitter']);
     await running.untilOutput(2_000);
     running.interrupt();
@@ -245,7 +245,7 @@ describe('phm sources restarts', () => {
 });
 
 describe('phm stream', () => {
-  it('writes exactly the bits asked for, of two samples or of a part of one', async () => {
+  it('writes exactly the requested bits, of part of a sample or of two samples', async () => {
     for (const bits of [8, 1_000]) {
       assert.equal((await output('stream', '--bits', String(bits))).length, bits / 8);
     }
@@ -254,7 +254,7 @@ describe('phm stream', () => {
     assert.equal(piped.output.length, 2 ** 17 + 1);
   });
 
-  it('takes multiples of 8 only', async () => {
+  it('accepts only multiples of 8 bits', async () => {
     for (const [bits, words] of [
       ['7', /use a multiple of 8/],
       ['0', /use a whole number of 1 or more/],
@@ -265,7 +265,7 @@ describe('phm stream', () => {
     assertEnds(await phm(['stream']), 2, /--bits/);
   });
 
-  it('differs from run to run, with and without modulation', async () => {
+  it('writes different bits in each run, with and without modulation', async () => {
     const runs = await Promise.all(
       ['phase', 'phase', 'none', 'none'].map((type) =>
         output('stream', '--bits', '256', '--modulation', type),
@@ -279,12 +279,12 @@ describe('phm stream', () => {
     assert.equal(gate(report).verdict, 'PASS');
   });
 
-  it("writes the generator's output before modulation, unless one is named", async () => {
+  it("writes the generator's output before modulation by default", async () => {
     const { stdout } = await phm(['stream', '--help']);
     assert.match(stdout, /--modulation <type> .*default: "none"/s);
   });
 
-  it('ends with 1 and one line when told to, when nobody reads, and when the disk is full', async (t) => {
+  it('exits with code 1 and one line on SIGINT, a closed pipe or a full disk', async (t) => {
     const ends: [RegExp, (running: Running) => void][] = [
       [/^phm: interrupted\n$/, (running) => running.interrupt()],
       [/^phm: the output cannot be written\n$/, (running) => running.closeOutput()],

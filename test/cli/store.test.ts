@@ -78,7 +78,7 @@ after(() => {
 });
 
 describe('a command in a directory without a server', () => {
-  it('says where it looked and what to do, and makes nothing', async () => {
+  it('prints where it looked and what to do, and creates nothing', async () => {
     for (const args of ALL) {
       const { code, stdout, stderr } = await phm(args);
       const title = args.join(' ');
@@ -91,7 +91,7 @@ describe('a command in a directory without a server', () => {
     }
   });
 
-  it('does so wherever PHM_DATA_DIR points', async () => {
+  it('does the same in every directory that PHM_DATA_DIR names', async () => {
     mkdirSync('empty');
     writeFileSync('file', '');
     for (const name of ['empty', 'file', 'none', 'none/deeper']) {
@@ -106,7 +106,7 @@ describe('a command in a directory without a server', () => {
     assert.deepEqual(readdirSync('empty'), []);
   });
 
-  it('leaves the contents of another store out without a master secret', async () => {
+  it('refuses to import or restore without a master secret', async () => {
     writeFileSync('in', '');
     for (const command of [
       ['import', 'in'],
@@ -121,7 +121,7 @@ describe('a command in a directory without a server', () => {
     }
   });
 
-  it('reads and rotates no secret', async () => {
+  it('neither lists nor rotates a missing secret', async () => {
     for (const command of ['list', 'rotate']) {
       const { code, stderr } = await phm(['secret', command]);
       assert.equal(code, 1);
@@ -134,7 +134,7 @@ describe('a command in a directory without a server', () => {
     assert.deepEqual(readdirSync(folder), []);
   });
 
-  it('offers no new secret beside a ledger', async () => {
+  it('never suggests a new secret beside a ledger', async () => {
     await phm([...CREATE, '--init']);
     for (const damage of [
       () => writeFileSync('data/master.key', 'x'),
@@ -156,7 +156,7 @@ describe('a command in a directory without a server', () => {
     }
   });
 
-  it('says whose user may look into a closed directory', { skip: asRoot() }, async () => {
+  it('says which user can read a closed directory', { skip: asRoot() }, async () => {
     mkdirSync('data', { mode: 0 });
     const { code, stderr } = await phm(['account', 'list']);
     assert.equal(code, 1);
@@ -166,7 +166,7 @@ describe('a command in a directory without a server', () => {
 });
 
 describe('a new data directory', () => {
-  it('is made by account create --init, and then takes every command', async () => {
+  it('is created by account create --init, and then accepts every command', async () => {
     const made = await phm([...CREATE, '--init']);
     assert.equal(made.code, 0);
     assert.deepEqual(readdirSync('data').sort(), ['master.key', 'phm.db']);
@@ -181,7 +181,7 @@ describe('a new data directory', () => {
     assert.deepEqual(readdirSync('data'), ['phm.db']);
   });
 
-  it('is none that has lost its database: no command makes an empty one there', async ({
+  it('is not one that lost its database: no command creates an empty one there', async ({
     mock,
   }) => {
     // Each command would wait for another process that might be creating the database.
@@ -201,7 +201,7 @@ describe('a new data directory', () => {
     }
   });
 
-  it('may begin with its master secret', async () => {
+  it('may start with its master secret only', async () => {
     assert.equal((await phm(['secret', 'new'])).code, 0);
     const early = await phm(['account', 'list']);
     assert.match(early.stderr, /no server has started yet, so there is no ledger in /);
@@ -209,7 +209,7 @@ describe('a new data directory', () => {
     assert.equal((await phm(CREATE)).code, 0);
   });
 
-  it('is not one that an older release made by accident, until a server or --init takes it', async () => {
+  it('is not one that an older release created by accident, before a server or --init accepts it', async () => {
     mkdirSync('data');
     const store = openSqliteStore({ path: 'data/phm.db', quotas: {} });
     await store.close();
@@ -221,7 +221,7 @@ describe('a new data directory', () => {
     assert.equal((await phm(['account', 'list'])).code, 0);
   });
 
-  it('is no business of PostgreSQL, whose address names no user here', async () => {
+  it('is not created with PostgreSQL, whose address is printed without the user', async () => {
     const url = 'postgres://ada:secret@db.invalid/keys';
     const { code, stderr } = await phm([...CREATE, '--init'], { PHM_DATABASE_URL: url });
     assert.deepEqual([code, readdirSync(folder)], [2, []]);
@@ -232,10 +232,10 @@ describe('a new data directory', () => {
   });
 });
 
-describe('a data directory that cannot be made', () => {
+describe('a data directory that cannot be created', () => {
   const PROC = { skip: process.platform !== 'linux' && 'there is no /proc' };
 
-  it('ends the command, where the system denies that its parent is there', PROC, async () => {
+  it('ends the command if the system denies that its parent exists', PROC, async () => {
     const env = { PHM_PORT: '0', PHM_DATA_DIR: '/proc/x' };
     const options = { env, encoding: 'utf8', timeout: 30_000 } as const;
     const { status, stderr } = spawnSync(process.execPath, [MAIN, 'serve'], options);
@@ -252,7 +252,7 @@ describe('a data directory that cannot be made', () => {
     }
   });
 
-  it('is no file, and its parents are private', async () => {
+  it('has a file in its path; created parent directories are private', async () => {
     const deep = { PHM_DATA_DIR: 'a/b/c' };
     assert.equal((await phm([...CREATE, '--init'], deep)).code, 0);
     for (const made of ['a', 'a/b', 'a/b/c']) assert.equal(statSync(made).mode & 0o777, 0o700);
@@ -269,7 +269,7 @@ describe('a data directory that cannot be made', () => {
 });
 
 describe('a command that only reads', () => {
-  it('leaves a data directory as it is, log and index included', async () => {
+  it('does not change a data directory, including log and index', async () => {
     await phm([...CREATE, '--init']);
     const before = listing('data');
     for (const args of READING) {
@@ -282,7 +282,7 @@ describe('a command that only reads', () => {
   });
 });
 
-describe('the schema of an older release', () => {
+describe('a schema of an older release', () => {
   const REFUSAL =
     /has schema version 2, and this program needs \d+\. .*, or run: bin\/phm migrate\n/;
   let before: string[];
@@ -294,7 +294,7 @@ describe('the schema of an older release', () => {
     before = listing('data');
   });
 
-  it('is refused by all commands but migrate, and left as it is', async () => {
+  it('is rejected by all commands except migrate, and not changed', async () => {
     writeFileSync('export.ndjson', '');
     const commands = [
       ...READING,
@@ -312,7 +312,7 @@ describe('the schema of an older release', () => {
     }
   });
 
-  it('is named by secret list, which lists the secret all the same', async () => {
+  it('is named by secret list, which still lists the secret', async () => {
     const { code, stdout, stderr } = await phm(['secret', 'list']);
     assert.deepEqual([code, listing('data')], [0, before]);
     assert.match(stderr, REFUSAL);
@@ -336,7 +336,7 @@ describe('a command beside a server', () => {
     assert.match(stdout, /acct_demo_research/);
   });
 
-  it('says that the server works with another ledger, whether it fails or not', async () => {
+  it('reports that the server uses another ledger, whether it succeeds or fails', async () => {
     await phm([...CREATE, '--init']);
     const words = `The server on ${server.address} uses another ledger`;
     const done = await phm([...CREATE], { PHM_PORT: port() });
@@ -348,7 +348,7 @@ describe('a command beside a server', () => {
     assert.ok(!failed.stderr.includes(server.dataDir));
   });
 
-  it('names the data directory of the server where it is a usual one', async () => {
+  it('names the data directory of the server if that is a usual one', async () => {
     // ./data is a usual one; here it is a link to the directory of the server.
     symlinkSync(server.dataDir, 'data');
     const env = { PHM_PORT: port(), PHM_DATA_DIR: 'none' };
@@ -356,7 +356,7 @@ describe('a command beside a server', () => {
     assert.match(stderr, /uses another data directory: PHM_DATA_DIR=\/.*\/data\n$/);
   });
 
-  it('tells no path over the network: the id of the directory is random', async () => {
+  it('receives no path over the network: the ID of the directory is random', async () => {
     const { headers } = await server.request('/livez');
     assert.match(headers.get('x-data-directory-id') ?? '', /^[0-9a-f]{32}$/);
     assert.equal((await server.request('/health')).headers.get('x-data-directory-id'), null);
@@ -378,7 +378,7 @@ describe('the API key of key issue', () => {
       encoding: 'utf8',
     });
 
-  it('comes alone on standard output, and in the line for the shell where both outputs are one', () => {
+  it('is alone on standard output, and part of the shell line if both outputs are one', () => {
     const issue = `phm key issue --account ${account}`;
     const [key = '', ...words] = shell(`${issue} 2>&1 | grep -v ^Ledger`).stdout.split('\n');
     assert.match(key, /^phmsk_live_\w+$/);
@@ -390,7 +390,7 @@ describe('the API key of key issue', () => {
     assert.doesNotMatch(shell(`${issue} --json 2>&1 >/dev/null`).stdout, /phmsk_|export/);
   });
 
-  it('comes with the address of the server where the client commands would not find it', async () => {
+  it('is printed with the address of the server if the client commands would not find it', async () => {
     const cases: [Environment, string | null][] = [
       [{ PHM_PORT: '0' }, null],
       [{ PHM_PORT: '1' }, 'http://127.0.0.1:1'],
@@ -413,7 +413,7 @@ describe('the API key of key issue', () => {
     }
   });
 
-  it('is to be revoked when its output cannot be written', () => {
+  it('must be revoked if its output cannot be written', () => {
     const { stderr } = shell(`(phm key issue --account ${account}; echo "code $?" >&2) | true`);
     assert.match(stderr, /^phm: the output cannot be written$/m);
     assert.match(
@@ -423,7 +423,7 @@ describe('the API key of key issue', () => {
     assert.match(stderr, /code 1\n$/);
   });
 
-  it('is taken by key revoke from standard input only', async () => {
+  it('is accepted by key revoke from standard input only', async () => {
     const env = { PHM_DATA_DIR: join(root, 'data') };
     const key = (await phm(['key', 'issue', '--account', account], env)).stdout.trim();
     const refused = await phm(['key', 'revoke', key], env);
