@@ -40,7 +40,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe('a background source', { concurrency: true, timeout: 30_000 }, () => {
-  it('fills its pool in a thread of its own, and leaves nothing in it at the end', async (t) => {
+  it('fills its pool in its own thread and leaves the pool empty when it closes', async (t) => {
     const events: SourceEvent[] = [];
     const source = new BackgroundSource('jitter', SETTINGS, (event) => events.push(event));
     t.after(() => source.close());
@@ -67,7 +67,7 @@ describe('a background source', { concurrency: true, timeout: 30_000 }, () => {
     );
   });
 
-  it('cancels what its thread has asked for when it ends', async (t) => {
+  it('cancels the request of its thread when it closes', async (t) => {
     const fake = await FakeIbm.start(t);
     fake.states = ['Queued'];
     const ibmQuantum = {
@@ -84,7 +84,7 @@ describe('a background source', { concurrency: true, timeout: 30_000 }, () => {
     assert.equal(fake.service.count('cancel'), 1);
   });
 
-  it('credits timing noise as it is told to', async () => {
+  it('credits timing noise as configured', async () => {
     for (const [jitterCredit, credit] of [
       [true, 192],
       [false, 0],
@@ -95,7 +95,7 @@ describe('a background source', { concurrency: true, timeout: 30_000 }, () => {
     }
   });
 
-  it("credits a device on the operator's word, and not the kernel's generator by another name", {
+  it("credits a device as the operator claims, except the kernel's generator under another name", {
     skip: process.platform === 'win32' && 'no device files',
   }, (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'phm-device-'));
@@ -126,7 +126,7 @@ describe('a background source', { concurrency: true, timeout: 30_000 }, () => {
     assert.equal(isSeparate(link), false, 'by its number');
   });
 
-  it('credits a remote source only when the operator says so', () => {
+  it('credits a remote source only if the operator says so', () => {
     for (const name of ['ibm-quantum', 'qrng'] as const) {
       assert.equal(sourceCreditBits(name, SETTINGS), 0);
       assert.equal(sourceCreditBits(name, { ...SETTINGS, remoteCredit: true }), 192);
@@ -135,7 +135,7 @@ describe('a background source', { concurrency: true, timeout: 30_000 }, () => {
     assert.equal(sourceCreditBits('quantum-simulator', { ...SETTINGS, remoteCredit: true }), 0);
   });
 
-  it('is latched, and nothing else ends, when its thread dies', async () => {
+  it('latches if its thread dies, while the process continues', async () => {
     const events: SourceEvent[] = [];
     // The reader refuses this claim in its thread; the configuration would refuse it earlier.
     const device = { path: '/dev/zero', minEntropyPerByte: 9 };
@@ -152,7 +152,7 @@ describe('a background source', { concurrency: true, timeout: 30_000 }, () => {
     await source.close();
   });
 
-  it('is not started with a credential that cannot be read, which is not repeated', () => {
+  it('refuses to start with an unreadable credential and does not quote it', () => {
     const directory = mkdtempSync(join(tmpdir(), 'phm-test-'));
     const file = join(directory, 'key');
     const secret = 'two lines\nof a secret';

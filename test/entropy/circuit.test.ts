@@ -58,7 +58,7 @@ const qubitOf = fc.tuple(angle, angle).map(([x, y]): Qubit => {
 });
 
 describe('the native form of the prime-phase circuit', () => {
-  it('has gates of the processors alone, three for h and one for p on each qubit', () => {
+  it('uses only native gates: three for h and one for p on each qubit', () => {
     assert.deepEqual(NATIVE_CIRCUIT.trimEnd().split('\n'), [
       'OPENQASM 3.0;',
       'include "stdgates.inc";',
@@ -86,7 +86,7 @@ describe('the native form of the prime-phase circuit', () => {
     }
   });
 
-  it('does so from any state: the two forms are one gate but for a phase', () => {
+  it('equals the original from any state, except for a phase', () => {
     fc.assert(
       fc.property(qubitOf, fc.nat({ max: 7 }), (qubit, i) => {
         const written = run(PRIME_PHASE_GATES[i] ?? [], qubit);
@@ -96,7 +96,7 @@ describe('the native form of the prime-phase circuit', () => {
     );
   });
 
-  it('is told from a wrong one: without the first rz the states differ', () => {
+  it('differs from a wrong form: without the first rz the states differ', () => {
     const [, ...rest] = NATIVE_GATES[0] ?? [];
     const plus: Qubit = [
       [Math.SQRT1_2, 0],
@@ -106,13 +106,13 @@ describe('the native form of the prime-phase circuit', () => {
   });
 });
 
-describe('the gates of the processors', () => {
-  it('sx twice is x: it turns |0⟩ into |1⟩', () => {
+describe('the native gates', () => {
+  it('turn |0⟩ into |1⟩ with sx twice, which is x', () => {
     assertClose(probabilityOfOne(applyGate(SQRT_X, applyGate(SQRT_X, ZERO))), 1);
     assertClose(probabilityOfOne(applyGate(SQRT_X, ZERO)), 0.5);
   });
 
-  it('rz does not change the probabilities in the Z basis', () => {
+  it('keep the probabilities in the Z basis with rz', () => {
     fc.assert(
       fc.property(qubitOf, angle, (qubit, theta) => {
         const turned = applyGate(zRotation(theta), qubit);

@@ -33,7 +33,7 @@ const QRNG = ['qrng', 192] as const;
 const IBM = ['ibm-quantum', 192] as const;
 
 describe('the credit of one reseed', () => {
-  it('adds sources that are separate, and takes the larger of those that share noise', () => {
+  it('adds separate sources and takes the larger of those that share noise', () => {
     const sums: [Draws, number][] = [
       [[OS], 256],
       [[WINDOWS], 0],
@@ -70,7 +70,7 @@ describe('the credit of a key', () => {
     assert.equal(key(384, [OS, DEVICE, QRNG]), 384);
   });
 
-  it('counts the operating system once, however many reseeds precede it', () => {
+  it('counts the operating system once, however many reseeds precede the key', () => {
     assert.equal(key(384, [OS]), 256);
     assert.equal(key(384, [OS, ['device', 32]]), 320);
     assert.equal(key(384, [OS, ['device', 64]]), 384);
@@ -86,7 +86,7 @@ describe('the credit of a key', () => {
     assert.equal(creditOfKey(parts), 256, 'not 192 of the one and 192 of the other');
   });
 
-  it('is nothing on Windows without a source that is credited', () => {
+  it('is zero on Windows without a credited source', () => {
     for (const level of [128, 256, 384] as const) assert.equal(key(level, [WINDOWS]), 0);
     assert.equal(key(256, [WINDOWS, DEVICE]), 192);
     assert.equal(key(384, [WINDOWS, DEVICE]), 384);

@@ -55,7 +55,7 @@ async function failureOf(reader: NoiseReader, path: string): Promise<string> {
 }
 
 describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Windows' }, () => {
-  it('delivers its bytes in order, a draw at a time', async (t) => {
+  it('delivers its bytes in order, one draw at a time', async (t) => {
     const { path, writer } = makeFifo(t);
     const bytes = noise(96);
     writeSync(writer, bytes);
@@ -81,7 +81,7 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
     closeSync(writer);
   });
 
-  it('that is too slow fails with how far it got, and starts anew', async (t) => {
+  it('fails with its progress if it is too slow, then starts anew', async (t) => {
     const { path, writer } = makeFifo(t);
     const reader = open(t, { path, timeoutMs: 30 });
     writeSync(writer, noise(10));
@@ -93,7 +93,7 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
     closeSync(writer);
   });
 
-  it('that ends is opened anew when it is back', async (t) => {
+  it('is reopened when it returns after its end', async (t) => {
     const { path, writer } = makeFifo(t);
     const reader = open(t, { path });
     writeSync(writer, noise(42));
@@ -110,7 +110,7 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
     closeSync(again);
   });
 
-  it('that may not be read fails with the fix', async (t) => {
+  it('fails with a remedy if it is unreadable', async (t) => {
     const { path, writer } = makeFifo(t);
     chmodSync(path, 0o200);
     // Root can read every file.
@@ -124,7 +124,7 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
     closeSync(writer);
   });
 
-  it('stops promptly when told to, without a byte', async (t) => {
+  it('stops promptly on request without a byte', async (t) => {
     const { path, writer } = makeFifo(t);
     const abort = new AbortController();
     const pending = open(t, { path, timeoutMs: 60_000 }).read(abort.signal);
@@ -136,7 +136,7 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
     await assert.rejects(open(t, { path }).read(AbortSignal.abort()), { name: 'AbortError' });
   });
 
-  it('is refused once closed', async (t) => {
+  it('refuses reads after close', async (t) => {
     const { path, writer } = makeFifo(t);
     const reader = open(t, { path });
     writeSync(writer, noise(64));
@@ -146,7 +146,7 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
     closeSync(writer);
   });
 
-  it('closed while it is opened or waited for fails, and is not left open', async (t) => {
+  it('fails and stays closed if it is closed during an open or a read', async (t) => {
     const { path, writer } = makeFifo(t);
     const opening = open(t, { path });
     const refused = assert.rejects(opening.read(signal), { name: 'NoiseFailure' });
@@ -169,7 +169,7 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
     }
   });
 
-  it('that is stuck falls in the repetition count test', async (t) => {
+  it('fails the repetition count test if it is stuck', async (t) => {
     const reader = open(t, { path: '/dev/zero', minEntropyPerByte: 1 });
     const { samples } = await reader.read(signal);
     assert.deepEqual(new NoiseTests(reader).check(samples), {
@@ -179,7 +179,7 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
     });
   });
 
-  it('that is biased falls in the adaptive proportion test', async (t) => {
+  it('fails the adaptive proportion test if it is biased', async (t) => {
     // The claim is 4 bits a byte, and every other byte is zero: C = 71 at 2^-30, 92 at 2^-60.
     const { path, writer } = makeFifo(t);
     const reader = open(t, { path, minEntropyPerByte: 4 });
@@ -195,10 +195,10 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
   });
 });
 
-describe('what is no device', {
+describe('a path that is not a device', {
   skip: process.platform === 'win32' && 'no FIFOs on Windows',
 }, () => {
-  it('is refused when it is a file, which would repeat', async (t) => {
+  it('is refused if it is a file, which would repeat', async (t) => {
     const path = temporaryPath(t);
     writeFileSync(path, noise(64));
     assert.match(
@@ -207,7 +207,7 @@ describe('what is no device', {
     );
   });
 
-  it('may be a file on demand, which gives its bytes once', async (t) => {
+  it('may be a file on request, which gives its bytes once', async (t) => {
     const path = temporaryPath(t);
     writeFileSync(path, noise(40));
     const reader = open(t, { path, allowRegularFile: true });
@@ -216,22 +216,22 @@ describe('what is no device', {
     assert.equal(await failureOf(reader, path), 'ended after 0 of 32 bytes.');
   });
 
-  it('is refused when it is a folder', async (t) => {
+  it('is refused if it is a directory', async (t) => {
     const path = join(temporaryPath(t), '..');
     const reader = open(t, { path, allowRegularFile: true });
     assert.match(await failureOf(reader, path), /^is neither a character device nor a FIFO\./);
   });
 });
 
-describe('the claim of a device', () => {
-  it('decides how many bytes make a draw of 256 bits', () => {
+describe('the claimed entropy of a device', () => {
+  it('determines how many bytes make a draw of 256 bits', () => {
     const bytes = [8, 7.5, 1, 1 / 8].map(
       (minEntropyPerByte) => openDevice({ path: '/dev/hwrng', minEntropyPerByte }).bytesPerDraw,
     );
     assert.deepEqual(bytes, [32, 35, 256, 2048]);
   });
 
-  it('is refused outside of its range', () => {
+  it('is refused outside its range', () => {
     for (const minEntropyPerByte of [0, -1, 1 / 9, 8.01, Number.NaN]) {
       assert.throws(() => openDevice({ path: '/dev/hwrng', minEntropyPerByte }), {
         name: 'RangeError',

@@ -55,8 +55,8 @@ function failing(name: SourceName): EntropySource {
   };
 }
 
-describe('the table of sources', () => {
-  it('names os first', () => {
+describe('the source table', () => {
+  it('lists os first', () => {
     assert.deepEqual(SOURCE_NAMES, [
       'os',
       'quantum-simulator',
@@ -67,7 +67,7 @@ describe('the table of sources', () => {
     ]);
   });
 
-  it('opens each by its name and kind', () => {
+  it('opens each source by its name and kind', () => {
     for (const name of ['os', 'quantum-simulator'] as const) {
       const source = openSource(name);
       assert.equal(source.name, name);
@@ -77,7 +77,7 @@ describe('the table of sources', () => {
     }
   });
 
-  it('knows no other name, not even those of Object.prototype', () => {
+  it('contains no other name, not even those of Object.prototype', () => {
     for (const name of ['OS', 'os ', '', 'toString', '__proto__', 'hasOwnProperty']) {
       assert.equal(isSourceName(name), false, name);
     }
@@ -85,7 +85,7 @@ describe('the table of sources', () => {
 });
 
 describe('seed material', () => {
-  it('is length-prefixed names and outputs, os first', () => {
+  it('consists of length-prefixed names and outputs, os first', () => {
     const os = scripted('os', Buffer.from('aabbcc', 'hex'), 256);
     const extra = scripted('quantum-simulator', Buffer.from('dd', 'hex'), 3, 'job-7');
     const { bytes, credit, jobId } = gatherSeed(os.source, [extra.source]);
@@ -104,7 +104,7 @@ describe('seed material', () => {
     assert.equal(jobId, 'job-7');
   });
 
-  it('is different whenever any output is different, however the bytes are cut', () => {
+  it('differs if any output differs, however the bytes are divided', () => {
     const output = fc.uint8Array({ maxLength: 12 });
     const pair = fc.tuple(output, output);
     const gather = ([a, b]: [Uint8Array, Uint8Array]) =>
@@ -117,7 +117,7 @@ describe('seed material', () => {
     );
   });
 
-  it('lies in memory of its own, and the draws are wiped', () => {
+  it('has its own memory, and the draws are wiped', () => {
     const os = scripted('os', Buffer.alloc(48, 1), 256);
     const extra = scripted('quantum-simulator', Buffer.alloc(48, 2));
     const { bytes } = gatherSeed(os.source, [extra.source]);
@@ -126,11 +126,11 @@ describe('seed material', () => {
       assert.deepEqual(draw.bytes, Buffer.alloc(48));
   });
 
-  it('has no job without a source that had one', () => {
+  it('has no job without a source that has one', () => {
     assert.equal(gatherSeed(scripted('os', Buffer.alloc(48)).source, []).jobId, null);
   });
 
-  it('fails when one source fails, and wipes what the others gave', () => {
+  it('fails if one source fails, and wipes the output of the others', () => {
     const os = scripted('os', Buffer.alloc(48, 1), 256);
     assert.throws(() => gatherSeed(os.source, [failing('quantum-simulator')]), {
       code: 'entropy_unavailable',
@@ -139,7 +139,7 @@ describe('seed material', () => {
     assert.throws(() => gatherSeed(failing('os'), []), { code: 'entropy_unavailable' });
   });
 
-  it('goes without an optional source that has nothing to give, and its credit', () => {
+  it('omits an empty optional source and its credit', () => {
     const os = scripted('os', Buffer.from('aa', 'hex'), 256);
     const more = scripted('qrng', Buffer.from('bb', 'hex'), 192);
     const [without, with_] = [failing('jitter'), more.source].map((optional) =>
@@ -151,7 +151,7 @@ describe('seed material', () => {
     assert.deepEqual(with_.bytes, gatherSeed(os.source, [more.source]).bytes);
   });
 
-  it('does not take a defect of an optional source for an empty one', () => {
+  it('does not treat a defect of an optional source as an empty source', () => {
     const broken: EntropySource = {
       ...failing('jitter'),
       draw() {
@@ -164,7 +164,7 @@ describe('seed material', () => {
     );
   });
 
-  it('is never made without the system source', () => {
+  it('always includes the system source', () => {
     const { source } = scripted('quantum-simulator', Buffer.alloc(48));
     assert.throws(() => gatherSeed(source, []), {
       name: 'TypeError',
@@ -184,13 +184,13 @@ describe('seed material', () => {
 describe('the continuous test (FIPS 140-2 §4.9.2)', () => {
   const draw = (byte: number) => Buffer.from([byte, ...Array(47).fill(0)]);
 
-  it('accepts draws that differ from the one before', () => {
+  it('accepts draws that differ from the previous one', () => {
     const test = new ContinuousTest();
     for (const byte of [1, 2, 1, 2, 3]) test.check(draw(byte));
     assert.equal(test.failure, null);
   });
 
-  it('fails for good on a repeat', () => {
+  it('fails permanently on a repeat', () => {
     const test = new ContinuousTest();
     for (const byte of [1, 2, 2]) test.check(draw(byte));
     assert.equal(test.failure, 'two successive draws were equal');
@@ -198,7 +198,7 @@ describe('the continuous test (FIPS 140-2 §4.9.2)', () => {
     assert.equal(test.failure, 'two successive draws were equal');
   });
 
-  it('fails on a constant draw, the first included', () => {
+  it('fails on a constant draw, even the first', () => {
     for (const byte of [0x00, 0x5a, 0xff]) {
       const test = new ContinuousTest();
       test.check(Buffer.alloc(48, byte));
@@ -208,7 +208,7 @@ describe('the continuous test (FIPS 140-2 §4.9.2)', () => {
 });
 
 describe('a monitored source', () => {
-  it('latches when its reader does, and keeps saying why', () => {
+  it('latches with its reader and keeps reporting the reason', () => {
     const reader = {
       name: 'os' as const,
       kind: 'system' as const,
@@ -246,7 +246,7 @@ describe('the most common value estimate (SP 800-90B §6.3.1)', () => {
     });
   }
 
-  it('says 255.1 bits for 256 of a balanced 2^20-bit sample', () => {
+  it('gives 255.1 bits for 256 bits of a balanced 2^20-bit sample', () => {
     const h = mostCommonValueMinEntropy(2 ** 19, 2 ** 20);
     assert.equal((256 * h).toFixed(1), '255.1');
   });
@@ -260,7 +260,7 @@ describe('the most common value estimate (SP 800-90B §6.3.1)', () => {
     assert.equal(mostCommonValueMinEntropy(99, 100), 0);
   });
 
-  it('stays within 0…1 and falls as the sequence leaves the balance', () => {
+  it('stays within 0…1 and falls as the sequence loses its balance', () => {
     fc.assert(
       fc.property(fc.integer({ min: 2, max: 2 ** 30 }), fc.nat(), fc.nat(), (length, a, b) => {
         const [near, far] = [a, b]
@@ -272,7 +272,7 @@ describe('the most common value estimate (SP 800-90B §6.3.1)', () => {
     );
   });
 
-  it('refuses counts that cannot belong together', () => {
+  it('rejects inconsistent counts', () => {
     for (const [ones, length] of [
       [-1, 10],
       [11, 10],
@@ -287,7 +287,7 @@ describe('the most common value estimate (SP 800-90B §6.3.1)', () => {
 });
 
 describe('countOnes', () => {
-  it('counts what the binary digits show, at any length and offset', () => {
+  it('counts the ones of the binary digits at any length and offset', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 70 }),

@@ -24,14 +24,14 @@ const sampleResult = (samples: unknown, extra: object = {}) => ({
   metadata: { version: 2 },
 });
 
-describe('the results of the sampler', () => {
+describe('sampler results', () => {
   it('are shots of eight bits, as in the documented answer', () => {
     const answer = sampleResult(['0x3', '0x0', '0xff', '0xA1'], { num_bits: 8 });
     assert.deepEqual(readShots(answer, 4), Uint8Array.of(3, 0, 255, 161));
     assert.deepEqual(readShots(sampleResult(['0x3']), 1), Uint8Array.of(3));
   });
 
-  it('are refused when one shot is not, and when there are too few or too many', () => {
+  it('are refused if a shot has another form or the number of shots is wrong', () => {
     for (const shot of ['0x100', '3', '0x', '-0x3', '0xg0', ' 0x3', '0x3\n', 3, null, '']) {
       assert.equal(readShots(sampleResult(['0x1', shot]), 2), null, String(shot));
     }
@@ -56,21 +56,21 @@ describe('the results of the sampler', () => {
     }
   });
 
-  it('become bits, all shots of qubit 0 first', () => {
+  it('become bits, with all shots of qubit 0 first', () => {
     const bits = toQubitMajor(Uint8Array.of(0b0000_0001, 0b1000_0011, 0b0000_0000));
     assert.equal(bits.join(''), ['110', '010', '000', '000', '000', '000', '000', '010'].join(''));
   });
 });
 
 describe('the ibm-quantum reader', () => {
-  it('claims half a bit of each raw bit, and 320 extracted bits a draw', async (t) => {
+  it('claims half a bit per raw bit, and 320 extracted bits per draw', async (t) => {
     const reader = (await FakeIbm.start(t)).open(t);
     assert.equal(reader.bitsPerSample, 1);
     assert.equal(reader.minEntropyPerSample, 0.5);
     assert.equal(reader.bytesPerDraw, 40);
   });
 
-  it('reads the shots of one job, a stuck qubit as one run', async (t) => {
+  it('reads the shots of one job, with a stuck qubit as one run', async (t) => {
     const fake = await FakeIbm.start(t);
     fake.shots = Array.from({ length: 256 }, (_, i) => 0b0100_0000 | (i % 2));
     const { samples, jobId } = await fake.open(t).read(never);
@@ -82,7 +82,7 @@ describe('the ibm-quantum reader', () => {
     assert.equal(fake.service.count('cancel'), 0);
   });
 
-  it('asks for the native circuit as a private job of limited cost', async (t) => {
+  it('requests the native circuit as a private job of limited cost', async (t) => {
     const fake = await FakeIbm.start(t);
     await fake.open(t, { shots: 258 }).read(never);
     const { headers, body } = lastOf(fake.service.received.create);
@@ -98,7 +98,7 @@ describe('the ibm-quantum reader', () => {
     assert.equal(headers['ibm-api-version'], '2026-04-15');
   });
 
-  it('extracts pairs of one qubit, in memory of its own', async (t) => {
+  it('extracts from pairs of one qubit, into its own memory', async (t) => {
     const fake = await FakeIbm.start(t);
     // Qubit 0 alternates 10, qubit 1 alternates 01, the others are stuck.
     fake.shots = Array.from({ length: 256 }, (_, i) => (i % 2 === 0 ? 0b1101 : 0b1110));
@@ -110,7 +110,7 @@ describe('the ibm-quantum reader', () => {
     assert.equal(extracted?.[0], 0xff);
   });
 
-  it('keeps no copy: each batch is of a job of its own, in memory of its own', async (t) => {
+  it('keeps no copy: each batch has its own job and its own memory', async (t) => {
     const fake = await FakeIbm.start(t);
     const reader = fake.open(t);
     const first = await reader.read(never);
@@ -123,7 +123,7 @@ describe('the ibm-quantum reader', () => {
     }
   });
 
-  it('hands on a block that repeats: to find it is the task of the health tests', async (t) => {
+  it('returns a repeated block, because the health tests must find it', async (t) => {
     const fake = await FakeIbm.start(t);
     fake.shots = Array.from({ length: 256 }, (_, i) => i);
     const reader = fake.open(t);
@@ -134,7 +134,7 @@ describe('the ibm-quantum reader', () => {
     assert.notDeepEqual(first, second);
   });
 
-  it('takes a status that it does not know for a job that is not finished', async (t) => {
+  it('treats an unknown status as an unfinished job', async (t) => {
     const fake = await FakeIbm.start(t);
     fake.states = ['Validating', 'Queued', 'Completed'];
     await fake.open(t).read(never);
@@ -143,7 +143,7 @@ describe('the ibm-quantum reader', () => {
 });
 
 describe('the token of the ibm-quantum reader', () => {
-  it('is fetched once while it is good', async (t) => {
+  it('is fetched once while it is valid', async (t) => {
     const fake = await FakeIbm.start(t);
     const reader = fake.open(t);
     await reader.read(never);
@@ -159,7 +159,7 @@ describe('the token of the ibm-quantum reader', () => {
     assert.equal(fake.service.count('token'), 6);
   });
 
-  it('is renewed once when the service refuses it', async (t) => {
+  it('is renewed once if the service refuses it', async (t) => {
     const fake = await FakeIbm.start(t);
     const reader = fake.open(t);
     await reader.read(never);
@@ -168,7 +168,7 @@ describe('the token of the ibm-quantum reader', () => {
     assert.equal(fake.service.count('token'), 2);
   });
 
-  it('is not asked for again and again when a fresh one is refused', async (t) => {
+  it('is not fetched again after the service refuses a fresh one', async (t) => {
     const fake = await FakeIbm.start(t);
     fake.service.plan('create', { status: 401 }, { status: 401 });
     await assertFails(
@@ -179,7 +179,7 @@ describe('the token of the ibm-quantum reader', () => {
     assert.equal(fake.service.count('token'), 2);
   });
 
-  it('is not had with a wrong API key: IAM says 400', async (t) => {
+  it('is not granted for a wrong API key: IAM answers 400', async (t) => {
     const fake = await FakeIbm.start(t);
     const wrong = 'wrong-key-0123456789';
     await assertFails(
@@ -190,7 +190,7 @@ describe('the token of the ibm-quantum reader', () => {
     assert.equal(fake.service.count('create'), 0);
   });
 
-  it('is refused when it could not stand in a header', async (t) => {
+  it('is refused if a header cannot contain it', async (t) => {
     const fake = await FakeIbm.start(t);
     const access_token = `${TOKEN_PREFIX}\r\nx: y`;
     fake.service.plan('token', { body: { access_token, expires_in: 3600 } });
@@ -317,7 +317,7 @@ const FAILURES: readonly Failure[] = [
   },
 ];
 
-describe('the ibm-quantum reader fails, saying what to do and no secret, when', () => {
+describe('the ibm-quantum reader fails, with a remedy and without a secret, if', () => {
   for (const { name, route, answers, message, cancels } of FAILURES) {
     it(name, async (t) => {
       const fake = await FakeIbm.start(t);
@@ -338,7 +338,7 @@ describe('the ibm-quantum reader fails, saying what to do and no secret, when', 
     }
   });
 
-  it('the service asks to be left alone, with the time that it asks for', async (t) => {
+  it('the service limits requests, and reports the service’s retry time', async (t) => {
     const fake = await FakeIbm.start(t);
     const body = { errors: ['note of the server'] };
     fake.service.plan('create', { status: 429, headers: { 'retry-after': '120' }, body });
@@ -352,7 +352,7 @@ describe('the ibm-quantum reader fails, saying what to do and no secret, when', 
 });
 
 describe('a job of the ibm-quantum reader', { concurrency: true }, () => {
-  it('outlives polls that fail for a reason that may pass', async (t) => {
+  it('survives polls that fail for a temporary reason', async (t) => {
     const fake = await FakeIbm.start(t);
     fake.states = ['Queued', 'Queued', 'Completed'];
     fake.service.plan('state', { status: 503 }, 'cut', {
@@ -365,7 +365,7 @@ describe('a job of the ibm-quantum reader', { concurrency: true }, () => {
     assert.equal(fake.service.count('cancel'), 0);
   });
 
-  it('is cancelled exactly once when the caller stops waiting for it', async (t) => {
+  it('is cancelled exactly once if the caller stops waiting for it', async (t) => {
     const fake = await FakeIbm.start(t);
     fake.states = ['Queued'];
     const reader = fake.open(t);
@@ -380,7 +380,7 @@ describe('a job of the ibm-quantum reader', { concurrency: true }, () => {
     assert.equal(lastOf(fake.service.received.cancel).path, '/api/v1/jobs/job-1/cancel');
   });
 
-  it('is cancelled exactly once by close, which waits for that', async (t) => {
+  it('is cancelled exactly once by close, which waits for the cancellation', async (t) => {
     const fake = await FakeIbm.start(t);
     fake.states = ['Running'];
     const reader = fake.open(t);
@@ -391,7 +391,7 @@ describe('a job of the ibm-quantum reader', { concurrency: true }, () => {
     await reading;
   });
 
-  it('is cancelled when it is not finished in time', async (t) => {
+  it('is cancelled if it takes too long', async (t) => {
     const fake = await FakeIbm.start(t);
     fake.states = ['Queued'];
     const reader = fake.open(t, {}, { jobMs: 1_000 });
@@ -404,7 +404,7 @@ describe('a job of the ibm-quantum reader', { concurrency: true }, () => {
     assert.equal(fake.service.count('cancel'), 1);
   });
 
-  it('is cancelled although the caller stopped while it was being submitted', async (t) => {
+  it('is cancelled even if the caller stopped during its submission', async (t) => {
     const fake = await FakeIbm.start(t);
     const reader = fake.open(t);
     const caller = new AbortController();
@@ -417,7 +417,7 @@ describe('a job of the ibm-quantum reader', { concurrency: true }, () => {
     assert.equal(fake.service.count('state'), 0);
   });
 
-  it('is not submitted after the caller stopped, nor by a closed reader', async (t) => {
+  it('is not submitted after the caller stopped, or by a closed reader', async (t) => {
     const fake = await FakeIbm.start(t);
     const reader = fake.open(t);
     await assertFails(reader.read(AbortSignal.abort()), /was stopped/, SECRETS);
@@ -432,7 +432,7 @@ describe('a job of the ibm-quantum reader', { concurrency: true }, () => {
     assert.equal(fake.service.count('create'), 0);
   });
 
-  it('leaves close in good time when the service does not answer the cancellation', async (t) => {
+  it('does not delay close if the service does not answer the cancellation', async (t) => {
     const fake = await FakeIbm.start(t);
     fake.states = ['Queued'];
     fake.service.plan('cancel', 'silent');
@@ -455,14 +455,14 @@ describe('openIbmQuantum', () => {
   const opening = (change: Partial<IbmQuantumSettings>) => () =>
     openIbmQuantum({ ...settings, ...change });
 
-  it('sends nothing', async (t: TestContext) => {
+  it('sends no request', async (t: TestContext) => {
     const fake = await FakeIbm.start(t);
     await fake.open(t).close();
     assert.equal(fake.service.count('token'), 0);
     await openIbmQuantum(settings).close();
   });
 
-  it('takes https: alone, except to this machine, and shows no address', () => {
+  it('accepts only https: except for this machine, and quotes no address', () => {
     for (const url of [
       'http://quantum.example/secret-path',
       'ftp://127.0.0.1/secret-path',
@@ -488,14 +488,14 @@ describe('openIbmQuantum', () => {
     }
   });
 
-  it('takes an even number of shots, that pairs are of one qubit', () => {
+  it('accepts an even number of shots, because pairs are of one qubit', () => {
     for (const shots of [0, 254, 257, 1024.5, Number.NaN, MAX_SHOTS + 2]) {
       assert.throws(opening({ shots }), RangeError);
     }
     assert.doesNotThrow(opening({ shots: MAX_SHOTS }));
   });
 
-  it('refuses what could not stand in a header, without showing it', () => {
+  it('refuses what a header cannot contain, without quoting it', () => {
     for (const change of [{ apiKey: 'se cret' }, { serviceCrn: 'secret\n' }, { backend: '' }]) {
       assert.throws(opening(change), (error: unknown) => {
         assert.ok(error instanceof TypeError);

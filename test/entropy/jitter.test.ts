@@ -47,8 +47,8 @@ async function findingOf(clock: () => bigint, batch = 1): Promise<string> {
   return reader.test?.((await reader.read(signal)).samples) ?? 'nothing';
 }
 
-describe('timing noise of this processor', () => {
-  it('comes in fresh batches of 2,048 bytes that pass the health tests', async () => {
+describe('timing noise of the processor', () => {
+  it('arrives in fresh batches of 2,048 bytes that pass the health tests', async () => {
     const reader = openJitter();
     const tests = new NoiseTests(reader);
     for (let batch = 0; batch < 4; batch++) {
@@ -62,23 +62,23 @@ describe('timing noise of this processor', () => {
     await reader.close();
   });
 
-  it('is claimed 1/8 bit a sample: 256 bits a draw', () => {
+  it('claims 1/8 bit per sample: 256 bits per draw', () => {
     const { bitsPerSample, minEntropyPerSample, bytesPerDraw } = openJitter();
     assert.deepEqual([bitsPerSample, minEntropyPerSample, bytesPerDraw], [8, 1 / 8, 2048]);
   });
 
-  it('is refused once closed', async () => {
+  it('refuses reads after close', async () => {
     const reader = openJitter();
     await reader.close();
     await assert.rejects(reader.read(signal), /^NoiseFailure: The jitter source is closed\.$/);
   });
 
-  it('stops when told to', async () => {
+  it('stops on request', async () => {
     await assert.rejects(openJitter().read(AbortSignal.abort()), { name: 'AbortError' });
   });
 });
 
-describe('samples of a clock', () => {
+describe('clock samples', () => {
   it('are the low 8 bits of the times in steps of the clock', async () => {
     // Multiples of 4 ns: 1 … 300 steps in an order without a pattern, in two streams. One of them
     // gives the times of the first batch.
@@ -89,7 +89,7 @@ describe('samples of a clock', () => {
     assert.deepEqual(samples, expected);
   });
 
-  it('are sound when the clock is', async () => {
+  it('are sound if the clock is sound', async () => {
     for (const stepNs of [1, 10, 41]) {
       const reader = openJitter({ clock: soundClock(stepNs) });
       const { samples } = await reader.read(signal);
@@ -99,11 +99,11 @@ describe('samples of a clock', () => {
 });
 
 describe('a faulty clock', () => {
-  it('that is stuck is found before the first batch', async () => {
+  it('is detected before the first batch if it is stuck', async () => {
     assert.match(await failureOf(clockOf(() => 0)), /stood still over 1024 samples/);
   });
 
-  it('that gets stuck is found in the first batch of nothing else', async () => {
+  it('is detected in the first batch of equal times if it gets stuck', async () => {
     const noise = soundClock();
     const last = STEP_READINGS + BATCH_READINGS;
     let reading = 0;
@@ -115,7 +115,7 @@ describe('a faulty clock', () => {
     assert.match(await findingOf(clock, 2), /samples repeat those 1 before/);
   });
 
-  it('that runs backwards is found at that sample', async () => {
+  it('is detected at the sample where it runs backwards', async () => {
     const message = 'The clock of the jitter source ran backwards.';
     assert.equal(await failureOf(clockOf((reading) => (reading === 500 ? -1 : 1000))), message);
     const noise = aesCtr(Buffer.alloc(32, 3), 4096);
@@ -124,7 +124,7 @@ describe('a faulty clock', () => {
     assert.equal(await failureOf(clock), message);
   });
 
-  it('that is too coarse is found in the first batch at the latest', async () => {
+  it('is detected in the first batch at the latest if it is too coarse', async () => {
     for (const stepNs of [1_000, 15_625, 100_000]) {
       const clock = soundClock(stepNs);
       const found = await findingOf(clock).catch((error: Error) => error.message);
@@ -134,7 +134,7 @@ describe('a faulty clock', () => {
     assert.match(await failureOf(soundClock(16_000_000)), /stood still/);
   });
 
-  it('that ticks evenly, or in turns, is found in the first batch', async () => {
+  it('is detected in the first batch if it ticks evenly or in a pattern', async () => {
     for (let period = 1; period <= 16; period++) {
       const clock = clockOf((reading) => 700 + 7 * ((reading * reading) % period));
       assert.match(await findingOf(clock), /too regular: samples repeat/);
@@ -143,12 +143,12 @@ describe('a faulty clock', () => {
     assert.match(await findingOf(alternating), /samples repeat those 2 before/);
   });
 
-  it('that slows down evenly is found in the first batch', async () => {
+  it('is detected in the first batch if it slows down evenly', async () => {
     const finding = await findingOf(clockOf((reading) => 700 + reading));
     assert.match(finding, /samples lie on a line with the two before/);
   });
 
-  it('that goes wrong in the middle of a batch is found by the end of the next', async () => {
+  it('is detected by the end of the next batch if it fails in the middle of one', async () => {
     const noise = aesCtr(Buffer.alloc(32, 4), 8192);
     const onset = STEP_READINGS + 1500;
     const clock = clockOf((reading) =>

@@ -51,10 +51,10 @@ function withRun(index: number, length: number): Buffer {
 }
 
 // Several tests wait for a second, for the next attempt or for an idle pool.
-describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, () => {
+describe('the noise pump', { timeout: 30_000, concurrency: true }, () => {
   after(closePumps);
 
-  it('fills the pool with SHA-256 of tested samples, and then rests', async () => {
+  it('fills the pool with SHA-256 of tested samples, then rests', async () => {
     const { source, filler, reader, events } = pump(goodSamples);
     await until(() => filler.waiting === DRAWS);
     const first = goodSamples(0).subarray(0, 64);
@@ -66,7 +66,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.equal(reader.reads, 1);
   });
 
-  it('refills when half of the pool is taken, not before', async () => {
+  it('refills after half of the pool is taken, not before', async () => {
     const { source, filler, reader } = pump(goodSamples);
     await until(() => filler.waiting === DRAWS);
     for (let i = 0; i < DRAWS / 2 - 1; i++) source.draw();
@@ -77,13 +77,13 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.equal(reader.reads, 2);
   });
 
-  it('hands on the job that a draw came from', async () => {
+  it('passes on the job of each draw', async () => {
     const { source, filler } = pump(goodSamples, { jobId: 'job-1' });
     await until(() => filler.waiting === DRAWS);
     assert.equal(source.draw().jobId, 'job-1');
   });
 
-  it('wipes every batch that it was given', async () => {
+  it('wipes every batch that it receives', async () => {
     const { filler, reader, pump: noisePump } = pump((i) => (i < 3 ? goodSamples(i, 512) : 'wait'));
     await until(() => filler.waiting > 0);
     await noisePump.close();
@@ -91,7 +91,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.ok(reader.batches.every((samples) => samples.every((byte) => byte === 0)));
   });
 
-  it('gives nothing before 1,024 samples have passed the start-up tests (§4.3)', async () => {
+  it('delivers nothing before 1,024 samples pass the startup tests (§4.3)', async () => {
     const { source, reader } = pump((i) => (i < 3 ? goodSamples(i, 256) : 'wait'));
     await until(() => reader.reads === 4);
     assert.throws(() => source.draw(), AppError);
@@ -108,7 +108,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.equal(reader.reads, 1);
   });
 
-  it('takes back what waits in the pool when the source gets stuck later', async () => {
+  it('withdraws the waiting draws if the source gets stuck later', async () => {
     const { source, filler, events, memory } = pump(stuckFrom(1));
     await until(() => filler.waiting === DRAWS);
     for (let i = 0; i < DRAWS / 2; i++) source.draw();
@@ -117,7 +117,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.ok(new Uint8Array(memory, 32).every((byte) => byte === 0));
   });
 
-  it('latches on a bias that the claim does not allow', async () => {
+  it('latches on a bias that the claimed entropy does not allow', async () => {
     // Half of all samples are one symbol: 1 bit of min-entropy instead of the claimed 4.
     const biased = (i: number) => goodSamples(i).map((byte) => (byte & 1 ? byte : 0));
     const { source, events } = pump(biased);
@@ -126,7 +126,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.throws(() => source.draw(), AppError);
   });
 
-  it('latches when a block comes a second time, however good it looks', async () => {
+  it('latches if a block repeats, however good it looks', async () => {
     const { source, events } = pump((i) => goodSamples(i % 5, 256));
     while (kinds(events).at(-1) !== 'latched') {
       try {
@@ -142,7 +142,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.throws(() => source.draw(), AppError);
   });
 
-  it('latches when two draws of one batch rest on the same samples', async () => {
+  it('latches if two draws of one batch use the same samples', async () => {
     const block = goodSamples(0, 64);
     const twice = Buffer.concat([goodSamples(1, 960), block, goodSamples(2, 960), block]);
     const { source, events } = pump(() => twice, { bytesPerDraw: 64 });
@@ -165,7 +165,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.equal(reader.reads, 3);
   });
 
-  it('begins with clean tests after a failure: a run does not go on across it', async () => {
+  it('restarts its tests after a failure, so that a run does not continue across it', async () => {
     // H = 4: a run of 9 fails. Eight before the failure and eight after it are two runs.
     const ending = goodSamples(0);
     ending.fill(3, 1024 - 8);
@@ -179,7 +179,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.deepEqual(kinds(events), ['delivering', 'failing', 'delivering']);
   });
 
-  it('drops a batch that fails at the intermittent level, and tests anew', async () => {
+  it('drops a batch that fails at the intermittent level, and restarts its tests', async () => {
     const { filler, events, source } = pump((i) => (i === 0 ? withRun(0, 9) : goodSamples(i)));
     await until(() => filler.waiting === DRAWS);
     assert.deepEqual(kinds(events), ['intermittent', 'delivering']);
@@ -195,7 +195,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.equal(reader.reads, 3);
   });
 
-  it('forgets intermittent failures that lie 100 batches back', async () => {
+  it('forgets intermittent failures after 100 batches', async () => {
     const { events, source, reader } = pump((i) => (i % 60 === 0 ? withRun(i, 9) : goodSamples(i)));
     while (reader.reads < 300) {
       try {
@@ -207,7 +207,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.ok(!kinds(events).includes('latched'));
   });
 
-  it('tries again after a failure, and recovers', async () => {
+  it('retries after a failure and recovers', async () => {
     const { filler, events, source } = pump((i) =>
       i === 0 ? new NoiseFailure('the device is gone') : goodSamples(i),
     );
@@ -218,7 +218,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.equal(source.status().healthy, true);
   });
 
-  it('runs the start-up tests again when the source is back: it may be another one', async () => {
+  it('repeats the startup tests after the source returns, because it may be another one', async () => {
     const { filler, source, reader } = pump((i) => {
       if (i === 1) return new NoiseFailure('the device is gone');
       return i < 5 ? goodSamples(i, i === 0 ? 1024 : 256) : 'wait';
@@ -231,7 +231,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.equal(source.status().healthy, false);
   });
 
-  it('keeps what was in the pool through an intermittent failure and a failed read', async () => {
+  it('keeps the pool through an intermittent failure and a failed read', async () => {
     const { filler, events, source } = pump((i) => {
       if (i === 1) return withRun(1, 9);
       return i === 0 ? goodSamples(0) : new NoiseFailure('the device is gone');
@@ -243,7 +243,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.equal(source.draw().creditBits, 192);
   });
 
-  it('says how long to wait when the source asked to be left alone', async () => {
+  it('reports the retry time that the source requested', async () => {
     const limited = new NoiseFailure('rate limited', { retryAfterMs: 90_000 });
     const { events, source } = pump(() => limited);
     await until(() => events.length > 0);
@@ -253,7 +253,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     );
   });
 
-  it('goes on giving out what is there while the source has vanished', async () => {
+  it('delivers the remaining draws after the source has vanished', async () => {
     const { filler, events, source } = pump((i) =>
       i === 0 ? goodSamples(0) : new NoiseFailure('the device is gone'),
     );
@@ -272,7 +272,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.deepEqual(events[0], { kind: 'failing', detail: 'a batch did not fill one draw' });
   });
 
-  it('latches on an error that no reader may have, and does not repeat its message', async () => {
+  it('latches on an unexpected error and does not quote its message', async () => {
     const { events, source } = pump(() => new TypeError('bytes: aabbcc'));
     await until(() => events.length > 0);
     assert.deepEqual(kinds(events), ['latched']);
@@ -292,7 +292,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.deepEqual(kinds(events), ['latched']);
   });
 
-  it('ends at once when closed while the source is slow, and empties the pool', async () => {
+  it('stops at once if closed while the source is slow, and empties the pool', async () => {
     const {
       filler,
       source,
@@ -309,7 +309,7 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
     assert.ok(new Uint8Array(memory, 32).every((byte) => byte === 0));
   });
 
-  it('ends at once when closed during a back-off', async () => {
+  it('stops at once if closed during a back-off', async () => {
     const { events, pump: noisePump } = pump(
       () => new NoiseFailure('later', { retryAfterMs: 3_600_000 }),
     );
@@ -320,10 +320,10 @@ describe('the pump of a noise source', { timeout: 30_000, concurrency: true }, (
 });
 
 // Runs alone, because it moves the clock of the process: no timer of another pump may be set.
-describe('the pump of a source from which nothing comes', { timeout: 30_000 }, () => {
+describe('the pump of a silent source', { timeout: 30_000 }, () => {
   after(closePumps);
 
-  it('is unhealthy once its pool is empty and nothing has come for 10 seconds', async (t) => {
+  it('is unhealthy after its pool is empty and no sample arrived for 10 seconds', async (t) => {
     const { source, filler, reader, events } = pump((i) => (i ? 'wait' : goodSamples(0)));
     await until(() => filler.waiting === DRAWS);
     // With a loop of immediates the pump would not notice that draws were taken.

@@ -69,7 +69,7 @@ describe('the os source', { skip }, () => {
     source.close();
   });
 
-  it('throws on a short read and says so, without a substitute', () => {
+  it('throws on a short read with the reason and uses no substitute', () => {
     const content = Buffer.concat([counting(2), Buffer.alloc(10, 3)]);
     const source = openOsSource('linux', devices('short', content));
     source.draw();
@@ -88,7 +88,7 @@ describe('the os source', { skip }, () => {
     source.close();
   });
 
-  it('recovers when reads succeed again', () => {
+  it('recovers after reads succeed again', () => {
     const late = devices('late', null);
     const source = openOsSource('linux', late);
     assert.equal(source.status().healthy, false);
@@ -101,7 +101,7 @@ describe('the os source', { skip }, () => {
     source.close();
   });
 
-  it('does not throw when opened without a device: the first draw does', () => {
+  it('opens without a device; the first draw throws', () => {
     const source = openOsSource('linux', devices('missing', null));
     assert.throws(
       () => source.draw(),
@@ -110,7 +110,7 @@ describe('the os source', { skip }, () => {
     source.close();
   });
 
-  it('throws when the readiness device is missing or empty', () => {
+  it('throws if the readiness device is missing or empty', () => {
     const good = devices('good', counting(9));
     const empty = devices('empty', Buffer.alloc(0)).path;
     for (const readyPath of [join(directory, 'nowhere'), empty]) {
@@ -120,7 +120,7 @@ describe('the os source', { skip }, () => {
     }
   });
 
-  it('refuses a regular file in the place of the device', () => {
+  it('refuses a regular file in place of the device', () => {
     const source = openOsSource('linux', { ...devices('file', counting(9)), mustBeDevice: true });
     assert.throws(
       () => source.draw(),
@@ -129,7 +129,7 @@ describe('the os source', { skip }, () => {
     source.close();
   });
 
-  it('latches for good on a device that repeats itself', () => {
+  it('latches permanently on a device that repeats itself', () => {
     const repeating = Buffer.concat([counting(2), counting(2).subarray(DRAW_BYTES), counting(9)]);
     const source = openOsSource('linux', devices('repeating', repeating));
     assert.equal(source.draw().bytes.length, DRAW_BYTES);
@@ -161,7 +161,7 @@ describe('the os source', { skip }, () => {
     source.close();
   });
 
-  it('reports no path and no system message to the public', () => {
+  it('reports no path and no system message to callers', () => {
     const source = openOsSource('linux', devices('missing', null));
     assert.throws(
       () => source.draw(),
@@ -170,7 +170,7 @@ describe('the os source', { skip }, () => {
     assert.ok(!JSON.stringify(source.status()).includes(directory));
   });
 
-  it('refuses to draw once closed, and closes once', () => {
+  it('refuses to draw after close, and closes once', () => {
     const source = openSource('os');
     source.close();
     source.close();
@@ -186,7 +186,7 @@ describe('the os source on Windows', () => {
     source.close();
   });
 
-  it('credits a draw with nothing: it is output of a generator that asks the kernel rarely', () => {
+  it('credits no entropy to a draw, because its generator rarely asks the kernel', () => {
     const source = openOsSource('win32');
     assert.equal(source.draw().creditBits, 0);
     assert.equal(source.status().creditBitsPerDraw, 0);

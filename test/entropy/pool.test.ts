@@ -49,8 +49,8 @@ const unavailable = (words: RegExp, seconds: number) => (error: unknown) =>
   words.test(error.details.detail ?? '') &&
   error.details.retryAfterSeconds === seconds;
 
-describe('a pool of draws', { timeout: 30_000 }, () => {
-  it('gives draws out in their order, with credit and job', () => {
+describe('a draw pool', { timeout: 30_000 }, () => {
+  it('returns draws in order, with credit and job', () => {
     const { pool, filler } = makePool();
     const source = new PooledSource(pool);
     assert.equal(filler.put(numbered(1), 'job-a'), true);
@@ -61,7 +61,7 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     assert.equal(source.status().draws, 2);
   });
 
-  it('is bounded: a full one refuses', () => {
+  it('has a limit and refuses draws when full', () => {
     const { pool, filler } = makePool();
     for (let n = 1; n <= DRAWS; n++) assert.equal(filler.put(numbered(n), null), true);
     assert.equal(filler.waiting, DRAWS);
@@ -70,7 +70,7 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     assert.equal(filler.put(numbered(9), null), true);
   });
 
-  it('keeps nothing of a draw that was taken', () => {
+  it('keeps nothing of a taken draw', () => {
     const { pool, filler } = makePool();
     filler.put(numbered(0xaa), 'job-b');
     assert.ok(slotBytes(pool).includes(0xaa));
@@ -79,7 +79,7 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     assert.ok(!Buffer.from(slotBytes(pool)).includes('job-b'));
   });
 
-  it('answers 503 with the seconds to wait when it is empty', () => {
+  it('answers 503 with a retry time when empty', () => {
     const { pool, filler } = makePool();
     const source = new PooledSource(pool);
     assert.throws(() => source.draw(), unavailable(/"jitter": its pool is empty/, 1));
@@ -87,7 +87,7 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     assert.throws(() => source.draw(), unavailable(/it delivers nothing at present/, 30));
   });
 
-  it('gives out what is there while the source fails to deliver', () => {
+  it('returns the remaining draws while the source fails', () => {
     const { pool, filler } = makePool();
     filler.put(numbered(1), null);
     filler.setState('failing', 30);
@@ -97,7 +97,7 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     assert.equal(source.status().healthy, false);
   });
 
-  it('gives out nothing before the start-up tests, and loses nothing meanwhile', () => {
+  it('returns nothing before the startup tests, and loses nothing until then', () => {
     const { pool, filler } = makePool();
     filler.setState('starting');
     filler.put(numbered(1), 'job-a');
@@ -108,7 +108,7 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     assert.deepEqual(source.draw().bytes, numbered(1));
   });
 
-  it('loses no draw while its source fails and delivers by turns', (t) => {
+  it('loses no draw while its source fails and recovers repeatedly', (t) => {
     const { pool, filler } = makePool();
     const source = new PooledSource(pool);
     let delivers = true;
@@ -123,7 +123,7 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     }
   });
 
-  it('never says that fewer than no draws wait', (t) => {
+  it('never reports a negative number of waiting draws', (t) => {
     const { pool, filler } = makePool();
     const source = new PooledSource(pool);
     afterLoadsOf(t, TAIL, () => {
@@ -133,7 +133,7 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     assert.equal(source.status().pool?.waiting, 0);
   });
 
-  it('gives out nothing after a latch or when closed', () => {
+  it('returns nothing after a latch or close', () => {
     for (const state of ['latched', 'closed'] as const) {
       const { pool, filler } = makePool();
       filler.put(numbered(0xaa), null);
@@ -145,7 +145,7 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     }
   });
 
-  it('gives nothing to a source that was closed', () => {
+  it('returns nothing through a closed source', () => {
     const { pool, filler } = makePool();
     filler.put(numbered(1), null);
     const source = new PooledSource(pool);
@@ -162,7 +162,7 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     assert.ok(slotBytes(pool).every((byte) => byte === 0));
   });
 
-  it('behaves like a queue, also when its counters pass 2^31 and 2^32', () => {
+  it('behaves like a queue, even when its counters pass 2^31 and 2^32', () => {
     const step = fc.constantFrom('put', 'take');
     for (const start of [0, 2 ** 31 - 3, 2 ** 32 - 3]) {
       fc.assert(
@@ -187,7 +187,7 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     }
   });
 
-  it('gives each draw to one of several threads, whole and once', async () => {
+  it('delivers each draw whole and once among several threads', async () => {
     const { pool, filler } = makePool();
     const TOTAL = 4_000;
     const workers = Array.from(
@@ -214,7 +214,7 @@ describe('a pool of draws', { timeout: 30_000 }, () => {
     assert.ok(slotBytes(pool).every((byte) => byte === 0));
   });
 
-  it('refuses sizes, draws and job ids that cannot be', () => {
+  it('rejects impossible sizes, draws and job IDs', () => {
     for (const draws of [0, 1, 3, 2.5]) assert.throws(() => allocatePool(draws), RangeError);
     const { filler } = makePool();
     assert.throws(() => filler.put(Buffer.alloc(31), null), /"draw" expected 32 bytes, got 31/);

@@ -32,7 +32,7 @@ describe('every profile of the qrng reader', () => {
       assert.deepEqual(Buffer.from(samples), Buffer.from(fake.bytes));
     });
 
-    it(`${profile}: asks again for each batch, and hands on one that repeats`, async (t) => {
+    it(`${profile}: requests each batch anew and returns a repeated one`, async (t) => {
       const fake = await FakeQrng.start(t, profile);
       const reader = fake.open(t);
       const first = await reader.read(never);
@@ -55,7 +55,7 @@ describe('every profile of the qrng reader', () => {
       assert.equal((await reader.read(never)).samples.length, BATCH[profile]);
     });
 
-    it(`${profile}: stops a request when the caller aborts or the reader is closed`, async (t) => {
+    it(`${profile}: stops a request if the caller aborts or closes the reader`, async (t) => {
       const fake = await FakeQrng.start(t, profile);
       fake.service.plan('entropy', 'silent', 'silent');
       const reader = fake.open(t);
@@ -125,7 +125,7 @@ const FAILURES: readonly Failure[] = [
   { name: 'the answer has another shape', answer: { body: { data: [] } }, message: UNKNOWN_FORM },
 ];
 
-describe('the qrng reader fails, saying what to do and no secret, when', () => {
+describe('the qrng reader fails, with a remedy and without a secret, if', () => {
   for (const profile of QRNG_PROFILES) {
     for (const { name, answer, message } of FAILURES) {
       it(`${profile}: ${name}`, async (t) => {
@@ -136,7 +136,7 @@ describe('the qrng reader fails, saying what to do and no secret, when', () => {
     }
   }
 
-  it('an answer takes too long, in all or within its body', async (t) => {
+  it('an answer or its body takes too long', async (t) => {
     for (const how of ['silent', 'slow-body'] as const) {
       const fake = await FakeQrng.start(t, 'anu');
       fake.service.plan('entropy', how);
@@ -144,12 +144,12 @@ describe('the qrng reader fails, saying what to do and no secret, when', () => {
     }
   });
 
-  it('nobody listens', async () => {
+  it('no service listens', async () => {
     const reader = openQrng({ profile: 'anu', url: 'http://127.0.0.1:2', apiKey: API_KEY });
     await assertFails(reader.read(never), /could not be reached \(ECONNREFUSED\)/, SECRETS);
   });
 
-  it('it is asked for patience, and passes on for how long', async (t) => {
+  it('the service limits requests, and reports the service’s retry time', async (t) => {
     const fake = await FakeQrng.start(t, 'anu');
     fake.service.plan('entropy', { status: 429, headers: { 'retry-after': '7' } }, { status: 429 });
     const reader = fake.open(t);
@@ -163,19 +163,19 @@ describe('the qrng reader fails, saying what to do and no secret, when', () => {
 describe('Retry-After (RFC 9110 §10.2.3)', () => {
   const now = Date.UTC(1994, 10, 6, 8, 49, 0);
 
-  it('is seconds, or a date', () => {
+  it('contains seconds or a date', () => {
     assert.equal(parseRetryAfter('120', now), 120_000);
     assert.equal(parseRetryAfter('0', now), 0);
     assert.equal(parseRetryAfter('Sun, 06 Nov 1994 08:49:37 GMT', now), 37_000);
   });
 
-  it('is bounded: an hour, and not in the past', () => {
+  it('is limited to the range from now to one hour', () => {
     assert.equal(parseRetryAfter('86400', now), 3_600_000);
     assert.equal(parseRetryAfter('Tue, 06 Nov 2040 08:49:37 GMT', now), 3_600_000);
     assert.equal(parseRetryAfter('Sat, 05 Nov 1994 08:49:37 GMT', now), 0);
   });
 
-  it('is ignored when it is neither', () => {
+  it('is ignored if it is neither', () => {
     for (const field of [
       null,
       '',
@@ -193,7 +193,7 @@ describe('Retry-After (RFC 9110 §10.2.3)', () => {
 });
 
 describe('the QRNG Open API', () => {
-  it('asks for the health test, then the capabilities, then entropy; and once only', async (t) => {
+  it('reads the health test, the capabilities and entropy in order; the first two once', async (t) => {
     const fake = await FakeQrng.start(t, 'open-api');
     fake.service.plan('health', { status: 500 });
     const reader = fake.open(t);
@@ -207,7 +207,7 @@ describe('the QRNG Open API', () => {
     assert.equal(fake.service.received.entropy?.[0]?.headers.authorization, `Bearer ${API_KEY}`);
   });
 
-  it('asks for both again after a failure: the device may be another one', async (t) => {
+  it('repeats both requests after a failure, because the device may be another one', async (t) => {
     const fake = await FakeQrng.start(t, 'open-api');
     const reader = fake.open(t);
     await reader.read(never);
@@ -230,7 +230,7 @@ describe('the QRNG Open API', () => {
     }
   });
 
-  it('takes one from a source whose results it cannot judge, or that has no test', async (t) => {
+  it('takes entropy from a source with unknown test results or no test', async (t) => {
     const fake = await FakeQrng.start(t, 'open-api');
     fake.healthTest = [{ test_type: 'nist_90b', test_result: 0.94 }];
     await fake.open(t).read(never);
@@ -239,7 +239,7 @@ describe('the QRNG Open API', () => {
     assert.equal(fake.service.count('entropy'), 2);
   });
 
-  it('keeps to the blocks that the source gives', async (t) => {
+  it('requests blocks of the sizes that the source offers', async (t) => {
     const cases = [
       [{ max_block_size: 65_536, max_block_count: 1 }, 1_024, 1],
       [{ max_block_size: 32, max_block_count: 100 }, 32, 32],
@@ -257,7 +257,7 @@ describe('the QRNG Open API', () => {
     }
   });
 
-  it('gives up a source without a block that it can use', async (t) => {
+  it('fails if the source offers no usable block', async (t) => {
     for (const capabilities of [
       { min_block_size: 100_000, max_block_size: 200_000, max_block_count: 1 },
       { min_block_size: 64, max_block_size: 32, max_block_count: 1 },
@@ -277,7 +277,7 @@ describe('the QRNG Open API', () => {
     }
   });
 
-  it('refuses blocks that are missing, of another length, or no base64', async (t) => {
+  it('refuses missing blocks, other lengths and invalid base64', async (t) => {
     const fake = await FakeQrng.start(t, 'open-api');
     fake.capabilities = { max_block_size: 512, max_block_count: 2 };
     const block = Buffer.alloc(512, 7).toString('base64');
@@ -309,7 +309,7 @@ describe('the QRNG Open API', () => {
 });
 
 describe('ANU Quantum Numbers', () => {
-  it('asks for 1024 numbers of eight bits, the API key in a header', async (t) => {
+  it('requests 1024 numbers of eight bits, with the API key in a header', async (t) => {
     const fake = await FakeQrng.start(t, 'anu');
     await fake.open(t).read(never);
     const [request] = fake.service.received.entropy ?? [];
@@ -317,7 +317,7 @@ describe('ANU Quantum Numbers', () => {
     assert.equal(request?.headers['x-api-key'], API_KEY);
   });
 
-  it('refuses too few numbers, other types and numbers that are no bytes', async (t) => {
+  it('refuses too few numbers, other types and numbers outside a byte', async (t) => {
     const fake = await FakeQrng.start(t, 'anu');
     const reader = fake.open(t);
     const data = Array(1_024).fill(1);
@@ -336,7 +336,7 @@ describe('ANU Quantum Numbers', () => {
 });
 
 describe('the QRNG of Outshift', () => {
-  it('asks for 1000 blocks of eight bits, the API key in a header', async (t) => {
+  it('requests 1000 blocks of eight bits, with the API key in a header', async (t) => {
     const fake = await FakeQrng.start(t, 'outshift');
     await fake.open(t).read(never);
     assert.deepEqual(bodyOf(fake), {
@@ -348,7 +348,7 @@ describe('the QRNG of Outshift', () => {
     assert.equal(fake.service.received.entropy?.[0]?.headers['x-id-api-key'], API_KEY);
   });
 
-  it('refuses too few numbers and numbers that are no bytes', async (t) => {
+  it('refuses too few numbers and numbers outside a byte', async (t) => {
     const fake = await FakeQrng.start(t, 'outshift');
     const reader = fake.open(t);
     const random_numbers = Array(1_000).fill({ decimal: '1' });
@@ -365,7 +365,7 @@ describe('the QRNG of Outshift', () => {
 });
 
 describe('openQrng', () => {
-  it('needs an address for open-api, and an API key where nobody is answered without', () => {
+  it('needs an address for open-api, and an API key if the service requires one', () => {
     assert.throws(() => openQrng({ profile: 'open-api', url: null, apiKey: null }), TypeError);
     for (const profile of ['anu', 'outshift'] as const) {
       assert.throws(() => openQrng({ profile, url: null, apiKey: null }), TypeError);
@@ -373,7 +373,7 @@ describe('openQrng', () => {
     }
   });
 
-  it('takes https: alone, except to this machine', () => {
+  it('accepts only https: except for this machine', () => {
     const opening = (url: string) => () => openQrng({ profile: 'open-api', url, apiKey: null });
     for (const url of ['http://qrng.example', 'http://10.0.0.1:8000', 'qrng.example', '']) {
       assert.throws(opening(url), RangeError);
@@ -383,7 +383,7 @@ describe('openQrng', () => {
     }
   });
 
-  it('refuses an API key that could not stand in a header, without showing it', () => {
+  it('refuses an API key that a header cannot contain, without quoting it', () => {
     for (const apiKey of ['', 'two words', 'line\n', 'schlüssel', 'x'.repeat(8_193)]) {
       const opening = () => openQrng({ profile: 'anu', url: null, apiKey });
       assert.throws(opening, (error: unknown) => {

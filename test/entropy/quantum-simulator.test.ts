@@ -34,7 +34,7 @@ const qubitOf = fc.tuple(angle, angle).map(([x, y]): Qubit => {
 });
 
 describe('the gates of the prime-phase circuit', () => {
-  it('h makes an even superposition of |0⟩', () => {
+  it('make an even superposition of |0⟩ with h', () => {
     const [[zeroRe, zeroIm], [oneRe, oneIm]] = applyGate(HADAMARD, ZERO);
     assertClose(zeroRe, Math.SQRT1_2);
     assertClose(oneRe, Math.SQRT1_2);
@@ -42,7 +42,7 @@ describe('the gates of the prime-phase circuit', () => {
     assert.equal(oneIm, 0);
   });
 
-  it('h is its own inverse', () => {
+  it('undo h with a second h', () => {
     fc.assert(
       fc.property(qubitOf, (qubit) => {
         const back = applyGate(HADAMARD, applyGate(HADAMARD, qubit));
@@ -51,7 +51,7 @@ describe('the gates of the prime-phase circuit', () => {
     );
   });
 
-  it('keep the norm', () => {
+  it('preserve the norm', () => {
     fc.assert(
       fc.property(qubitOf, angle, (qubit, theta) => {
         assertClose(norm(applyGate(HADAMARD, qubit)), 1);
@@ -60,7 +60,7 @@ describe('the gates of the prime-phase circuit', () => {
     );
   });
 
-  it('p does not change the probabilities in the Z basis', () => {
+  it('keep the probabilities in the Z basis with p', () => {
     fc.assert(
       fc.property(qubitOf, angle, (qubit, theta) => {
         const turned = applyGate(phaseGate(theta), qubit);
@@ -69,7 +69,7 @@ describe('the gates of the prime-phase circuit', () => {
     );
   });
 
-  it('p does turn the phase: between two h it shows, as sin²(θ/2)', () => {
+  it('turn the phase with p, visible between two h as sin²(θ/2)', () => {
     fc.assert(
       fc.property(angle, (theta) => {
         const turned = applyGate(phaseGate(theta), applyGate(HADAMARD, ZERO));
@@ -87,7 +87,7 @@ describe('the prime-phase circuit', () => {
     for (const probability of probabilities) assertClose(probability, 0.5);
   });
 
-  it('is OpenQASM 3 with one h, one p(pi/prime) per qubit and one measurement', () => {
+  it('is OpenQASM 3 with one h and p(pi/prime) per qubit and one measurement', () => {
     const primes = [2, 3, 5, 7, 11, 13, 17, 19];
     assert.deepEqual(PRIME_PHASE_CIRCUIT.trimEnd().split('\n'), [
       'OPENQASM 3.0;',
@@ -101,7 +101,7 @@ describe('the prime-phase circuit', () => {
 });
 
 describe('the sampler', () => {
-  it('gives qubit 0 the least significant bit of a shot', () => {
+  it('assigns qubit 0 to the least significant bit of a shot', () => {
     const target = Buffer.alloc(20);
     sampleShots([1, 0, 0, 0, 0, 0, 0, 1], target);
     assert.deepEqual(target, Buffer.alloc(20, 0b1000_0001));
@@ -122,7 +122,7 @@ describe('the sampler', () => {
 });
 
 describe('the quantum-simulator source', () => {
-  it('draws 48 bytes, credited zero entropy, without a job', () => {
+  it('draws 48 bytes with zero credited entropy and no job', () => {
     const source = openSource('quantum-simulator');
     const { bytes, creditBits, jobId } = source.draw();
     assert.equal(bytes.length, 48);
@@ -151,7 +151,7 @@ describe('the quantum-simulator source', () => {
     source.close();
   });
 
-  it('refuses to draw once closed', () => {
+  it('refuses to draw after close', () => {
     const source = openSource('quantum-simulator');
     source.close();
     assert.throws(() => source.draw(), { code: 'entropy_unavailable' });

@@ -10,7 +10,7 @@ const samples = (n: number) => {
 };
 
 describe('the repeated draw test', () => {
-  it('sees what came before, next to it or long ago, and nothing else', () => {
+  it('detects any earlier draw, recent or old, and no other', () => {
     const test = new RepeatedDrawTest();
     for (let n = 0; n < 100; n++) assert.equal(test.sees(samples(n)), false);
     assert.equal(test.sees(samples(99)), true);
@@ -18,7 +18,7 @@ describe('the repeated draw test', () => {
     assert.equal(test.sees(samples(100)), false);
   });
 
-  it('remembers 16,384 draws and no more', () => {
+  it('remembers exactly 16,384 draws', () => {
     const test = new RepeatedDrawTest();
     for (let n = 0; n <= REMEMBERED_DRAWS; n++) test.sees(samples(n));
     assert.equal(test.remembered.size, REMEMBERED_DRAWS);
@@ -26,7 +26,7 @@ describe('the repeated draw test', () => {
     assert.equal(test.sees(samples(0)), false, 'the oldest was forgotten');
   });
 
-  it('keeps nothing that tells a draw: the plain digest of its samples is the draw itself', () => {
+  it('stores no plain digest of samples, because that digest is the draw itself', () => {
     const [test, other] = [new RepeatedDrawTest(), new RepeatedDrawTest()];
     test.sees(samples(1));
     other.sees(samples(1));

@@ -25,7 +25,7 @@ describe("von Neumann's extractor", () => {
     );
   });
 
-  it('drops a sample without a partner and bits that fill no byte', () => {
+  it('drops a sample without a partner and bits that do not fill a byte', () => {
     assert.deepEqual([...extractVonNeumann(new Uint8Array(0))], []);
     assert.deepEqual([...extractVonNeumann(toSamples('1'))], []);
     assert.deepEqual([...extractVonNeumann(toSamples('10'.repeat(7)))], []);
@@ -43,7 +43,7 @@ describe("von Neumann's extractor", () => {
     );
   });
 
-  it('is unbiased for every bias: of each weight, all outputs have equally many inputs', () => {
+  it('is unbiased for every bias: outputs have equally many inputs of each weight', () => {
     // All 2^20 inputs of ten pairs. Inputs of k ones have probability p^k (1-p)^(20-k), so equal
     // counts for each k make the outputs equally probable for every p.
     const counts = new Map<number, Uint32Array>();
@@ -68,14 +68,14 @@ describe("von Neumann's extractor", () => {
     for (const row of counts.values()) assert.equal(new Set(row).size, 1);
   });
 
-  it('leaves its input as it is, for the caller to wipe, and answers in memory of its own', () => {
+  it('leaves its input for the caller to wipe, and returns its own memory', () => {
     const samples = toSamples('10'.repeat(8));
     const extracted = extractVonNeumann(samples);
     assert.deepEqual(samples, toSamples('10'.repeat(8)));
     assert.equal(extracted.buffer.byteLength, extracted.length);
   });
 
-  it('refuses samples of more than one bit', () => {
+  it('rejects samples of more than one bit', () => {
     assert.throws(() => extractVonNeumann(Uint8Array.of(0, 2)), RangeError);
   });
 });

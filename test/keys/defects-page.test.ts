@@ -74,7 +74,7 @@ describe('docs/evidence/defects.md', () => {
   const rate = (name: string, kind: SampleKind = 'stream') =>
     rates.find(([defect, sample]) => defect === name && sample === kind) ?? assert.fail(name);
 
-  it('has a row for each defect that one sample shows, with the measured figures', () => {
+  it('lists each defect that one sample shows, with the measured figures', () => {
     const expected = DEFECTS.filter(({ because }) => because === null).map(({ name, does }) => {
       const [, , , failed, test, median, largest] = rate(name);
       return [name, does, failed, test.split(' ')[0], median, largest];
@@ -84,7 +84,7 @@ describe('docs/evidence/defects.md', () => {
     assert.deepEqual(named.sort(), expected.map(([name]) => name).sort());
   });
 
-  it('has a row for each defect that no sample shows, with the reason', () => {
+  it('lists each defect that no sample shows, with the reason', () => {
     const unseen = DEFECTS.filter(({ because, plain }) => because !== null && !plain);
     const expected = unseen.map((defect) => {
       const [, , , failed, , , , level] = rate(defect.name);
@@ -94,7 +94,7 @@ describe('docs/evidence/defects.md', () => {
     assert.deepEqual(section('What no sample shows'), expected);
   });
 
-  it('has a row for each defect that the two kinds of sample show apart, with the reason', () => {
+  it('lists each defect that only one kind of sample shows, with the reason', () => {
     const apart = DEFECTS.filter(({ plain }) => plain);
     const expected = apart.map(({ name, does, because }) => {
       const between = rate(name, 'between keys');
@@ -105,7 +105,7 @@ describe('docs/evidence/defects.md', () => {
     assertManyKeys(rows.slice(apart.length + 1));
   });
 
-  it('has the keys released before and after', () => {
+  it('lists the keys released before and after', () => {
     const [before, after] = [rowsOf(read('defects-before.txt')), saved('runs')];
     const expected = DEFECTS.map(({ name }) => [
       name,
@@ -126,7 +126,7 @@ describe('docs/evidence/defects.md', () => {
     assert.deepEqual(grouped.sort(), single.sort());
   });
 
-  it('has a row for each defect of the modulation', () => {
+  it('lists each defect of the modulation', () => {
     const measured = saved('modulation');
     const expected = MODULATION_DEFECTS.map(({ name, does, because }) => {
       const row = measured.find(([defect]) => defect === name) ?? assert.fail(name);
@@ -139,7 +139,7 @@ describe('docs/evidence/defects.md', () => {
     assert.equal(expected.length - missed.length, 7);
   });
 
-  it('rests on results in which each row is seen as the table says, and the sound generator is not', () => {
+  it('matches results where the tests see each listed defect and pass the sound generator', () => {
     for (const { name, sight, plain } of [...DEFECTS, SOUND]) {
       assertSeen(rate(name), sight);
       if (plain) assertSeen(rate(name, 'between keys'), plain);

@@ -22,13 +22,13 @@ describe('broken generators', () => {
     for (const modulation of MODULATION_TYPES) {
       const staged = { defect, seed: SEED, modulation };
 
-      it(`get no key with evidence released under ${modulation}: ${defect.name}`, async () => {
+      it(`release no key with evidence under ${modulation}: ${defect.name}`, async () => {
         const run = { ...staged, withEvidence: true, soundKeys: 1, keys: 2 };
         const { keys, latched } = await runDefect(run);
         assert.deepEqual([keys, latched?.cause], [0, 'gate']);
       });
 
-      it(`get plain keys of one interval at most released under ${modulation}: ${defect.name}`, async () => {
+      it(`release plain keys of at most one interval under ${modulation}: ${defect.name}`, async () => {
         const run = { ...staged, withEvidence: false, keys: 4 * INTERVAL, interval: INTERVAL };
         const atStart = await runDefect({ ...run, soundKeys: null });
         assert.deepEqual([atStart.keys, atStart.latched?.cause], [0, 'gate']);
@@ -39,7 +39,7 @@ describe('broken generators', () => {
     }
   }
 
-  it('are found when 5 % of the reseeds are broken, within 300 verdicts of the gate', async () => {
+  it('are detected within 300 gate verdicts if 5 % of the reseeds are broken', async () => {
     const defect = DEFECTS.find(({ name }) => name === 'some-reseeds-parity') ?? assert.fail();
     for (const withEvidence of [true, false]) {
       const staged = { defect, seed: SEED, modulation: 'phase', withEvidence } as const;
@@ -50,7 +50,7 @@ describe('broken generators', () => {
     }
   });
 
-  it('get no key released if only the requests for keys are broken, whatever the modulation', async () => {
+  it('release no key if only key requests are broken, under any modulation', async () => {
     const defect = DEFECTS.find(({ name }) => name === 'key-zeros') ?? assert.fail();
     for (const modulation of MODULATION_TYPES) {
       for (const withEvidence of [false, true]) {
@@ -61,7 +61,7 @@ describe('broken generators', () => {
     }
   });
 
-  it('are told from sound ones, whose keys are released', async () => {
+  it('differ from sound ones, which release their keys', async () => {
     for (const withEvidence of [false, true]) {
       const keys = withEvidence ? 8 : 8 * INTERVAL;
       const staged = { defect: SOUND, seed: SEED, modulation: 'phase', withEvidence } as const;
@@ -71,7 +71,7 @@ describe('broken generators', () => {
     }
   });
 
-  it('that no sample shows pass the suite, and the table says so', () => {
+  it('pass the suite if no sample shows the defect, as the table says', () => {
     for (const name of ['mt19937', 'known-seed', 'randu']) {
       const defect = DEFECTS.find((one) => one.name === name) ?? assert.fail(name);
       assert.equal(judgeSample(defect, SEED).passed, true, name);
@@ -80,9 +80,9 @@ describe('broken generators', () => {
   });
 });
 
-describe('requests that are broken by their place after a reseed', () => {
+describe('requests broken by their position after a reseed', () => {
   for (const defect of DEFECTS.filter(({ request }) => request)) {
-    it(`are shown by the sample between keys alone: ${defect.name}`, async () => {
+    it(`are shown only by the sample between keys: ${defect.name}`, async () => {
       assert.equal(judgeSample(defect, SEED).passed, true);
       assert.equal(judgeSample(defect, SEED, 'between keys').passed, false);
       const staged = { defect, seed: SEED, modulation: 'phase', soundKeys: 1 } as const;
@@ -95,7 +95,7 @@ describe('requests that are broken by their place after a reseed', () => {
 });
 
 describe('broken modulations over a sound carrier', () => {
-  it('fail the gate by the quick tests, or do not, as the table says', () => {
+  it('fail or pass the quick tests of the gate as the table says', () => {
     for (const defect of MODULATION_DEFECTS) {
       if (defect.sight === 'rate') continue;
       const { quick } = judgeModulation(defect, SEED);

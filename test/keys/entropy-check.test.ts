@@ -135,13 +135,13 @@ describe('the entropy check', () => {
     assert.deepEqual(failing, ['disagreements-64']);
   });
 
-  it('does not see repeats at other distances than its own', () => {
+  it('does not detect repeats at other distances than its own', () => {
     const cipher = createCipheriv('aes-256-ctr', Buffer.alloc(32, 1), Buffer.alloc(16));
     const half = cipher.update(Buffer.alloc(16));
     assert.equal(entropyCheck(Buffer.concat([half, half])).passed, true);
   });
 
-  it('names its six statistics', () => {
+  it('lists the names of its six statistics', () => {
     assert.deepEqual(
       statisticsOf(32).map(({ name }) => name),
       [
@@ -155,7 +155,7 @@ describe('the entropy check', () => {
     );
   });
 
-  it('refuses keys of another length', () => {
+  it('rejects keys of another length', () => {
     assert.throws(() => entropyCheck(Buffer.alloc(24)), {
       name: 'TypeError',
       message: '"key" expected Uint8Array of length 16, 32 or 48, got length=24',
@@ -164,12 +164,12 @@ describe('the entropy check', () => {
   });
 });
 
-describe('the look for blocks that return', () => {
+describe('the search for repeated blocks', () => {
   const sound = createCipheriv('aes-256-ctr', Buffer.alloc(32, 2), Buffer.alloc(16)).update(
     Buffer.alloc(48),
   );
 
-  it('finds 16 bytes at any two places a block can begin, and none in sound carriers', () => {
+  it('finds 16 bytes at any two block positions, and no repeats in sound carriers', () => {
     for (const length of [16, 32, 48]) {
       assert.equal(repeatsBlock(sound.subarray(0, length)), false);
       for (let from = 0; from + 16 <= length; from += 8) {

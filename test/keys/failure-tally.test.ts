@@ -30,21 +30,21 @@ function judge(generator: Generator, passed: boolean, times = 1): void {
   for (let i = 0; i < times; i++) generator.judged(verdict(passed), STREAMS);
 }
 
-describe('the tally of failures', () => {
-  it('is full at the third failure within some 1,000 verdicts', () => {
+describe('the failure tally', () => {
+  it('is full at the third failure within about 1,000 verdicts', () => {
     assert.deepEqual(failWith(new FailureTally(), [0, 0]), [false, false, true]);
     assert.deepEqual(failWith(new FailureTally(), [999, 0]), [false, false, true]);
     assert.deepEqual(failWith(new FailureTally(), [500, 499]), [false, false, true]);
     assert.deepEqual(failWith(new FailureTally(), [500, 500]), [false, false, false]);
   });
 
-  it('saves up no passes', () => {
+  it('earns no credit from earlier passes', () => {
     const tally = new FailureTally();
     for (let i = 0; i < 5_000; i++) tally.count(true);
     assert.deepEqual(failWith(tally, [10, 10]), [false, false, true]);
   });
 
-  it('loses no verdict of four threads that count at once', async () => {
+  it('loses no verdict of four threads that count at the same time', async () => {
     const word = new Int32Array(new SharedArrayBuffer(4));
     word[0] = 100_000;
     const code = `
@@ -60,8 +60,8 @@ describe('the tally of failures', () => {
   });
 });
 
-describe('a generator that fails now and then', () => {
-  it('latches the process, together with those of other threads', () => {
+describe('the failures of an unreliable generator', () => {
+  it('latch the process, together with failures of other threads', () => {
     const latch = Latch.forThreads(3);
     const failed: FailedVerdict[] = [];
     const onFailedVerdict = (one: FailedVerdict) => failed.push(one);
@@ -83,7 +83,7 @@ describe('a generator that fails now and then', () => {
     assert.deepEqual(failed, [told, told, told]);
   });
 
-  it('is not forgotten because others pass', () => {
+  it('still count after other generators pass', () => {
     const latch = Latch.forThreads(2);
     const [broken, sound] = [new Generator(parts({ latch })), new Generator(parts({ latch }))];
     for (const expected of [null, null, 'gate']) {
@@ -94,7 +94,7 @@ describe('a generator that fails now and then', () => {
     }
   });
 
-  it('is remembered from its start-up streams on', () => {
+  it('count from its startup streams on', () => {
     let broken = true;
     const drbg = new RecordingDrbg((output) => {
       if (!broken || output.length !== 65_536) return;
@@ -110,7 +110,7 @@ describe('a generator that fails now and then', () => {
     assert.deepEqual(causes, [null, 'gate']);
   });
 
-  it('is not forgotten because no second stream can be drawn', () => {
+  it('still count if no second stream can be drawn', () => {
     const os = fakeSource('os', 256);
     let draws = 0;
     const draw = () => {
@@ -136,7 +136,7 @@ describe('a generator that fails now and then', () => {
   });
 });
 
-describe('a suite that computes wrong', () => {
+describe('a suite that computes wrong results', () => {
   it('latches before it judges the eighth sample', () => {
     const generator = new Generator(parts({}));
     let tests = 0;

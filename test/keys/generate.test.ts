@@ -52,7 +52,7 @@ function make(
 }
 
 describe('sampleStream', () => {
-  it('gives with `none` the bits that the suite judges, and else what a modulation makes of them', () => {
+  it('returns with `none` the bits that the suite judges, otherwise their modulation', () => {
     const drbg = new RecordingDrbg();
     const generator = fakeGenerator(drbg);
     for (const modulation of ['none', 'phase'] as const) {
@@ -75,7 +75,7 @@ describe('generate', () => {
     assert.deepEqual(drbg.requests, [...SCREEN_REQUESTS, 64, 32]);
   });
 
-  it('cuts a 384-bit key in two halves, each after its own reseed', () => {
+  it('cuts a 384-bit key from two halves, each after its own reseed', () => {
     const drbg = new RecordingDrbg();
     const { reseeds, generated } = make(drbg, { securityLevel: 384 });
     assert.equal(reseeds, 2);
@@ -83,13 +83,13 @@ describe('generate', () => {
     assert.equal(generated.key.length, 48);
   });
 
-  it('draws the key after the sample, by a request of its own', () => {
+  it('draws the key after the sample in a separate request', () => {
     const drbg = new RecordingDrbg();
     make(drbg, { securityLevel: 128, withEvidence: true });
     assert.deepEqual(drbg.requests, [...SCREEN_REQUESTS, 64, ...sampleRequests(16), 16]);
   });
 
-  it('modulates by the definition: word t of the stream with phases of its own request', () => {
+  it('modulates by the definition: word t of the stream with phases from its own request', () => {
     for (const withEvidence of [false, true]) {
       for (const securityLevel of [128, 256, 384] as const) {
         const drbg = new RecordingDrbg();
@@ -122,7 +122,7 @@ describe('generate', () => {
     for (const seed of drbg.seeds) assert.ok(seed.every((byte) => byte === 0));
   });
 
-  it('sets every reseed apart by its additional input', () => {
+  it('separates every reseed by its additional input', () => {
     const drbg = new RecordingDrbg();
     make(drbg, { securityLevel: 384, withEvidence: true });
     for (const input of drbg.additionalInputs) assert.equal(input.length, 96);
@@ -134,13 +134,13 @@ describe('generate', () => {
     assert.equal(new Set(all).size, drbg.reseeds + other.reseeds);
   });
 
-  it('gives a proof and a commitment of the key', () => {
+  it('returns a proof and a commitment of the key', () => {
     const { generated } = make(new RecordingDrbg(), {});
     assert.ok(keyring.verifyProof(generated.key, generated.hashProof));
     assert.deepEqual(generated.commitment, keyring.commit(generated.key));
   });
 
-  it('claims h · min(level, credit), the system source at most 256 bits in all', () => {
+  it('credits h · min(level, credit), with at most 256 bits from the system source', () => {
     const cases: [128 | 256 | 384, [number, number], number][] = [
       [128, [256, 0], 128],
       [256, [256, 0], 256],
@@ -159,7 +159,7 @@ describe('generate', () => {
     }
   });
 
-  it('states the strength of the key: its length, or the strength of the generator if that is less', () => {
+  it('states the key’s length as its strength, or the generator’s strength if lower', () => {
     const cases: [128 | 256 | 384, number, number][] = [
       [128, 256, 128],
       [256, 256, 256],
@@ -175,7 +175,7 @@ describe('generate', () => {
     }
   });
 
-  it('claims no entropy on Windows, where no draw asks the kernel, and the strength all the same', () => {
+  it('credits no entropy on Windows, where no draw reads the kernel, but states the strength', () => {
     const generator = new Generator(parts({ os: openOsSource('win32') }));
     generator.takeScreen();
     for (const [securityLevel, strength] of [
@@ -189,7 +189,7 @@ describe('generate', () => {
     generator.close();
   });
 
-  it('credits a source of the mix to every key, and nothing while it has none to give', () => {
+  it('credits a source of the mix to every key, and nothing while the source is empty', () => {
     const mixed = fakeSource('qrng', 192);
     const refuse = () => {
       throw entropyUnavailable('staged');
@@ -209,7 +209,7 @@ describe('generate', () => {
     }
   });
 
-  it('draws once for a source that is named and in the mix as well', () => {
+  it('draws once from a source that is both named and in the mix', () => {
     const jitter = fakeSource('jitter', 192);
     const extras = new Map([[jitter.name, jitter]]);
     const generator = new Generator(parts({ extras, mix: [jitter] }));
@@ -217,7 +217,7 @@ describe('generate', () => {
     assert.equal(jitter.draws, 1);
   });
 
-  it('names both jobs when the halves of a key had different ones', () => {
+  it('names both jobs if the halves of a key used different ones', () => {
     const hardware = fakeSource('ibm-quantum', 0);
     const numbered = {
       ...hardware,
@@ -233,13 +233,13 @@ describe('generate', () => {
     assert.equal(make384(fakeSource('ibm-quantum', 0, 'job-7')), 'job-7');
   });
 
-  it('names the job of the source that took part, and none otherwise', () => {
+  it('names the job of the source that took part, otherwise none', () => {
     assert.equal(make(new RecordingDrbg(), {}).generated.entropyJobId, null);
     const { generated } = make(new RecordingDrbg(), { source: 'ibm-quantum' });
     assert.equal(generated.entropyJobId, 'job-1');
   });
 
-  it('counts a tested stream and tells what the suite found', () => {
+  it('counts a tested stream and reports the suite’s results', () => {
     const { generated, counts } = make(new RecordingDrbg(), { withEvidence: true });
     assert.deepEqual(counts, { streams: 1, streamsPassed: 1 });
     assert.ok((generated.evidence?.gateP ?? 0) > 1e-6);
@@ -260,7 +260,7 @@ describe('generate with a defective generator', () => {
     assert.equal(generator.latched, null);
   });
 
-  it('latches after two failing streams in a row and releases nothing any more', () => {
+  it('latches after two failed streams in a row and releases no key afterwards', () => {
     const drbg = new RecordingDrbg((output, reseeds) => {
       if (reseeds > SCREEN_RESEEDS && output.length === 65_536) bias(output);
     });
@@ -275,7 +275,7 @@ describe('generate with a defective generator', () => {
     assert.throws(() => generateKey(generator, keyring, order(), tally()), unavailable);
   });
 
-  it('sees a broken carrier that phase modulation hides from the whole suite', () => {
+  it('detects a broken carrier that phase modulation hides from the whole suite', () => {
     const phases = Buffer.from(Array.from({ length: 64 }, (_, i) => (i * 37 + 11) & 0xff));
     const words = independentBits(0.5, 2 ** 19);
     const twice = Buffer.alloc(2 ** 17);
@@ -287,7 +287,7 @@ describe('generate with a defective generator', () => {
     }
   });
 
-  it('claims no more min-entropy than the worse of carrier and modulated stream shows', () => {
+  it('assesses no more min-entropy than the worse of carrier and modulated stream', () => {
     const [biased, sound] = [independentBits(0.6, 2 ** 20), independentBits(0.5, 2 ** 20)];
     for (const [carrier, modulated] of [
       [biased, sound],
@@ -299,7 +299,7 @@ describe('generate with a defective generator', () => {
     }
   });
 
-  it('sees a modulation that breaks a sound carrier, and names test and stream', () => {
+  it('detects a modulation that breaks a sound carrier, and names test and stream', () => {
     const carrier = independentBits(0.5, 2 ** 20);
     const modulated = Buffer.from(carrier);
     for (let i = 0; i < modulated.length; i += 8) modulated[i] = modulated[i] & 0x7f;
@@ -310,13 +310,13 @@ describe('generate with a defective generator', () => {
     assert.equal(gate.weakest.report, 1);
   });
 
-  it('latches when the start-up sample is biased', () => {
+  it('latches if the startup sample is biased', () => {
     const generator = fakeGenerator(new RecordingDrbg(bias));
     assert.match(generator.latched?.detail ?? '', /screened sample/);
     assert.throws(() => generateKey(generator, keyring, order(), tally()), unavailable);
   });
 
-  it('is due for a sample after 4,096 reseeds, and latches on a bias that came later', () => {
+  it('needs a sample after 4,096 reseeds, and latches on a bias that appeared since', () => {
     const drbg = new RecordingDrbg((output, reseeds) => {
       if (reseeds > SCREEN_RESEEDS + 4_096) bias(output);
     });
@@ -333,7 +333,7 @@ describe('generate with a defective generator', () => {
     assert.match(generator.latched?.detail ?? '', /screened sample/);
   });
 
-  it('takes the screen when it is asked again if the first try had no entropy', () => {
+  it('draws the screened sample on retry if the first attempt found no entropy', () => {
     const drbg = new RecordingDrbg();
     const os = fakeSource('os', 256);
     let fails = false;
@@ -353,7 +353,7 @@ describe('generate with a defective generator', () => {
     assert.deepEqual(drbg.requests, [...SCREEN_REQUESTS, ...SCREEN_REQUESTS]);
   });
 
-  it('latches on a sample of 51 % ones, of which a bit has 0.97 bits of min-entropy', () => {
+  it('latches on a sample of 51 % ones, with 0.97 bits of min-entropy per bit', () => {
     const noise = independentBits(0.51, 2 ** 20);
     let at = 0;
     const drbg = new RecordingDrbg((output) => {
@@ -364,13 +364,13 @@ describe('generate with a defective generator', () => {
     assert.match(generator.latched?.detail ?? '', /screened sample/);
   });
 
-  it('draws nothing of the mix for a screen', () => {
+  it('draws nothing from the mix for a screened sample', () => {
     const jitter = fakeSource('jitter', 192);
     new Generator(parts({ mix: [jitter] })).takeScreen();
     assert.equal(jitter.draws, 0);
   });
 
-  it('runs the known answers of the modulation with those of the DRBG', (t) => {
+  it('runs the known answer tests of the modulation with those of the DRBG', (t) => {
     const generator = Generator.start({ names: ['os'], mix: [], pools: [] });
     generator.takeScreen();
     assert.deepEqual([generator.latched], [null]);
@@ -383,7 +383,7 @@ describe('generate with a defective generator', () => {
     generator.close();
   });
 
-  it('goes into the error state when a self-test of the DRBG fails (SP 800-90A §11.3.6.2)', () => {
+  it('enters the error state if a self-test of the DRBG fails (SP 800-90A §11.3.6.2)', () => {
     const drbg = new RecordingDrbg();
     const answers = [true, false].map((passed) => [{ name: 'known answer', passed }]);
     const knownAnswers = () => answers.shift() ?? assert.fail('a third run');
@@ -401,7 +401,7 @@ describe('generate with a defective generator', () => {
     });
   });
 
-  it('latches on a key whose carrier fails the exact tests, whatever modulation hides it', () => {
+  it('latches on a key whose carrier fails the exact tests, under any modulation', () => {
     for (const modulation of MODULATION_TYPES) {
       for (const securityLevel of [128, 256, 384] as const) {
         const drbg = new RecordingDrbg((output, reseeds) => {
@@ -416,7 +416,7 @@ describe('generate with a defective generator', () => {
     }
   });
 
-  it('sees a head that is the same in each request of a key, which long requests hide', () => {
+  it('detects an identical start of each key request, which long requests hide', () => {
     const head = independentBits(0.5, 8 * 16);
     const fixed = (length: number, headBytes: number, soundReseeds: number) =>
       new RecordingDrbg((output, reseeds) => {
@@ -438,7 +438,7 @@ describe('generate with a defective generator', () => {
     }
   });
 
-  it('latches on a block that returns within a carrier, whatever modulation hides it', () => {
+  it('latches on a repeated block within a carrier, under any modulation', () => {
     for (const modulation of MODULATION_TYPES) {
       for (const securityLevel of [256, 384] as const) {
         // A block of 256 bits twice; for 384 bits the same half after each reseed.
@@ -458,7 +458,7 @@ describe('generate with a defective generator', () => {
     }
   });
 
-  it('latches on a key that fails the exact tests over a sound carrier', (t) => {
+  it('latches on a key that fails the exact tests despite a sound carrier', (t) => {
     t.mock.method(Modulator.prototype, 'modulate', (carrier: Buffer) =>
       Buffer.alloc(carrier.length),
     );
@@ -467,7 +467,7 @@ describe('generate with a defective generator', () => {
     assert.deepEqual([generator.latched?.cause, generator.latched?.test], ['key_test', 'ones']);
   });
 
-  it('gives no output by any door once it is latched', () => {
+  it('gives no output through any method after it latched', () => {
     const generator = fakeGenerator(new RecordingDrbg());
     generator.latch(STAGED);
     assert.throws(() => generator.request(1), unavailable);
@@ -477,7 +477,7 @@ describe('generate with a defective generator', () => {
     assert.deepEqual(generator.latched, STAGED);
   });
 
-  it('latches at start when the bare carrier fails the suite twice, and not when once', () => {
+  it('latches at startup if the bare carrier fails the suite twice, but not once', () => {
     const failing = (from: number, to: number) =>
       new RecordingDrbg((output, reseeds) => {
         if (reseeds >= from && reseeds <= to && output.length === 65_536) output.fill(0x55);
@@ -490,13 +490,13 @@ describe('generate with a defective generator', () => {
     assert.match(twice.latched?.detail ?? '', /streams of suite workers/);
   });
 
-  it('stays latched, and the worker alive, when its first sample was biased already', () => {
+  it('stays latched but keeps its worker alive if its first sample was biased', () => {
     const generator = fakeGenerator(new RecordingDrbg(bias));
     screenLiveCarrier(generator);
     assert.match(generator.latched?.detail ?? '', /screened sample/);
   });
 
-  it('refuses a source that was not opened', () => {
+  it('rejects a source that was not opened', () => {
     const generator = fakeGenerator(new RecordingDrbg());
     assert.throws(() => generator.reseed('qrng'), RangeError);
   });

@@ -38,11 +38,11 @@ async function setElsewhere(latch: Latch, ...defects: Defect[]): Promise<void> {
 }
 
 describe('the latch', () => {
-  it('is in service until it is set', () => {
+  it('allows service until it is set', () => {
     assert.equal(Latch.forThreads(1).read(), null);
   });
 
-  it('tells every thread which cause and which test set it', async () => {
+  it('reports its cause and test to every thread', async () => {
     const latch = Latch.forThreads(2);
     const told = latch.whenSet();
     await setElsewhere(latch, STAGED);
@@ -51,7 +51,7 @@ describe('the latch', () => {
     assert.equal(describeDefect(STAGED), 'gate, rank: staged');
   });
 
-  it('says where the gate failed, but not of samples that are never modulated', () => {
+  it('names the stream that failed the gate, except for samples never modulated', () => {
     const failed = (report: number) =>
       ({ p: 0, verdict: 'FAIL', tests: 17, weakest: { report, test: 'runs' } }) as const;
     const [plain, tested] = [
@@ -71,7 +71,7 @@ describe('the latch', () => {
     assert.deepEqual(latch.read(), STAGED);
   });
 
-  it('bounds the text, whatever its characters', () => {
+  it('limits the length of the text, whatever its characters', () => {
     for (const character of ['x', '\u0000', '\u20ac']) {
       const latch = Latch.forThreads(1);
       const long = character.repeat(10_000);
@@ -81,7 +81,7 @@ describe('the latch', () => {
     }
   });
 
-  it('has room for the reasons of all threads that set it at once', async () => {
+  it('holds the reasons of all threads that set it at the same time', async () => {
     const threads = 4;
     const latch = Latch.forThreads(threads);
     const defects = Array.from({ length: threads }, (_, i) => ({ ...STAGED, detail: `of ${i}` }));
@@ -90,7 +90,7 @@ describe('the latch', () => {
     assert.ok(defects.some((defect) => isDeepStrictEqual(defect, first)));
   });
 
-  it('lets a thread that is starting go on when another one latches meanwhile', () => {
+  it('does not interrupt the start of a thread when another one latches', () => {
     const latch = Latch.forThreads(2);
     const drbg = new RecordingDrbg(() => latch.set(STAGED));
     const generator = new Generator(parts({ drbg, latch: new Latch(latch.memory) }));
@@ -101,7 +101,7 @@ describe('the latch', () => {
     assert.throws(() => generator.requestSample(32), { code: 'entropy_unavailable' });
   });
 
-  it('ends a generator that was idle, and refuses its next request', async () => {
+  it('stops an idle generator, which refuses its next request', async () => {
     const latch = Latch.forThreads(2);
     const drbg = new RecordingDrbg();
     const generator = new Generator(parts({ drbg, latch: new Latch(latch.memory) }));

@@ -38,14 +38,14 @@ const EDGES = [0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 /** Returns the class of ten and the side of the significance level. */
 const placeOf = (p: number) => EDGES.filter((edge) => p >= edge).length;
 
-describe('p-values of a sample as bytes', () => {
-  it('are 768, in a buffer of their own', () => {
+describe('the p-values of a sample as bytes', () => {
+  it('fill 768 bytes in a buffer of their own', () => {
     const bytes = packPValues(reportsOf([0.5]));
     assert.deepEqual([bytes.length, bytes.buffer.byteLength], [768, 768]);
     assert.throws(() => unpackPValues(bytes.subarray(4)), RangeError);
   });
 
-  it('keep each p-value to nine decimals, within its class', () => {
+  it('keep each p-value to nine decimals within its class', () => {
     const pValue = fc.oneof(
       fc.double({ min: 0, max: 1, noNaN: true }),
       fc.constantFrom(0, 1, 1e-9, 5e-324),
@@ -65,7 +65,7 @@ describe('p-values of a sample as bytes', () => {
     );
   });
 
-  it('do not leave a class by its edge', () => {
+  it('stay in their class at its edges', () => {
     for (const edge of EDGES.flatMap(neighbours)) {
       const [kept = Number.NaN] = flat(unpackPValues(packPValues(reportsOf([edge]))));
       assert.deepEqual(placeOf(kept), placeOf(edge), `${edge} became ${kept}`);
@@ -75,12 +75,12 @@ describe('p-values of a sample as bytes', () => {
     }
   });
 
-  it('are rounded down where nine decimals more would round them up', () => {
+  it('are rounded down where nine more decimals would round them up', () => {
     const below = 0.540000015 - 2 ** -53;
     assert.equal(flat(unpackPValues(packPValues(reportsOf([below]))))[0], 0.540000014);
   });
 
-  it('tell what did not apply from a p-value of zero', () => {
+  it('distinguish a test that did not apply from a p-value of zero', () => {
     const absent = ['random_excursions', 'random_excursions_variant'];
     const { carrier, modulated } = unpackPValues(packPValues(reportsOf([0], absent)));
     for (const test of [...carrier.tests, ...modulated.tests]) {
@@ -89,7 +89,7 @@ describe('p-values of a sample as bytes', () => {
     }
   });
 
-  it('tell the streams apart, and that one was not tested', () => {
+  it('distinguish the streams, and mark one that was not tested', () => {
     const { carrier, modulated } = reportsOf([0.25]);
     const half = unpackPValues(packPValues({ carrier, modulated: reportsOf([0.5]).modulated }));
     assert.ok(half.carrier.tests.every((test) => test.applicable && test.pValues[0] === 0.25));
@@ -101,7 +101,7 @@ describe('p-values of a sample as bytes', () => {
     );
   });
 
-  it('are the suite’s own: another number of them is refused', () => {
+  it('match the number of p-values of the suite; any other number is rejected', () => {
     const { carrier, modulated } = reportsOf([0.5]);
     const two = { name: 'frequency', applicable: true, pValues: [0.5, 0.6] } as const;
     for (const reports of [

@@ -29,8 +29,8 @@ const stateOf = (evidence: PlainEvidence, nowMs = 1) => [
   evidence.mustWait(at(nowMs)),
 ];
 
-describe('the evidence of the plain generator', () => {
-  it('is due before the first key, and keys wait for it', () => {
+describe('the evidence on plain keys', () => {
+  it('needs a sample before the first key, and keys wait for it', () => {
     const evidence = new PlainEvidence(INTERVAL);
     assert.deepEqual(stateOf(evidence), [true, true]);
     evidence.sampleDrawn(at(0));
@@ -39,7 +39,7 @@ describe('the evidence of the plain generator', () => {
     assert.deepEqual(stateOf(evidence), [false, false]);
   });
 
-  it('is due after as many keys as the interval, and keys go on meanwhile', () => {
+  it('needs a sample after one interval of keys, which continue meanwhile', () => {
     const evidence = started();
     makeKeys(evidence, INTERVAL - 1);
     assert.deepEqual(stateOf(evidence), [false, false]);
@@ -50,7 +50,7 @@ describe('the evidence of the plain generator', () => {
     assert.deepEqual(stateOf(evidence), [false, false]);
   });
 
-  it('has keys wait when the next sample is due while one is out', () => {
+  it('makes keys wait if the next sample is due before the verdict on the last', () => {
     const evidence = started();
     makeKeys(evidence, INTERVAL);
     evidence.sampleDrawn(at(1));
@@ -60,7 +60,7 @@ describe('the evidence of the plain generator', () => {
     assert.deepEqual(stateOf(evidence), [true, false]);
   });
 
-  it('is due nine minutes after the last good sample was drawn, and keys wait from ten', () => {
+  it('needs a sample nine minutes after the last good one, and keys wait after ten', () => {
     const evidence = started();
     assert.deepEqual(stateOf(evidence, NINE_MINUTES - 1), [false, false]);
     assert.deepEqual(stateOf(evidence, NINE_MINUTES), [true, false]);
@@ -73,7 +73,7 @@ describe('the evidence of the plain generator', () => {
     assert.equal(evidence.mayRelease(at(NINE_MINUTES + TEN_MINUTES)), false);
   });
 
-  it('lets keys leave that were made while they might be', () => {
+  it('releases keys that were generated while generation was allowed', () => {
     const evidence = started();
     makeKeys(evidence, INTERVAL);
     evidence.sampleDrawn(at(1));
@@ -83,7 +83,7 @@ describe('the evidence of the plain generator', () => {
     assert.equal(evidence.mayRelease(at(1)), false);
   });
 
-  it('asks for a second sample after a failure, for which keys wait', () => {
+  it('requests a second sample after a failure, and keys wait for it', () => {
     const evidence = started();
     makeKeys(evidence, INTERVAL);
     evidence.sampleDrawn(at(1));
@@ -95,7 +95,7 @@ describe('the evidence of the plain generator', () => {
     assert.deepEqual(stateOf(evidence), [false, false]);
   });
 
-  it('latches on two failures in a row, not on two with a pass between them', () => {
+  it('latches on two failures in a row, but not with a pass between them', () => {
     const evidence = started();
     for (const [passed, consequence] of [
       [false, 'second_sample'],
@@ -108,7 +108,7 @@ describe('the evidence of the plain generator', () => {
     }
   });
 
-  it('lists keys made after the last good sample, whenever their rows became durable', () => {
+  it('lists keys generated after the last good sample, however late their rows are durable', () => {
     const evidence = started();
     const [first, second, late] = makeKeys(evidence, 3);
     evidence.keyReleased(first, 'first');
@@ -122,7 +122,7 @@ describe('the evidence of the plain generator', () => {
     assert.deepEqual(evidence.unvouchedKeys(), ['after']);
   });
 
-  it('keeps the list over failures', () => {
+  it('keeps the list across failures', () => {
     const evidence = started();
     evidence.keyReleased(evidence.keyMade(), 'one');
     for (let i = 0; i < 2; i++) {
@@ -132,7 +132,7 @@ describe('the evidence of the plain generator', () => {
     assert.deepEqual(evidence.unvouchedKeys(), ['one']);
   });
 
-  it('keeps the keys before a failure in the list when the next sample passes, until one passes after that', () => {
+  it('keeps keys before a failure in the list until two samples in a row pass', () => {
     const evidence = started();
     const judge = (passed: boolean) => {
       evidence.sampleDrawn(at(1));
@@ -152,7 +152,7 @@ describe('the evidence of the plain generator', () => {
     assert.deepEqual(evidence.unvouchedKeys(), []);
   });
 
-  it('tells when the last sample was drawn that vouches for keys', () => {
+  it('returns when the last sample that vouches for keys was drawn', () => {
     const evidence = new PlainEvidence();
     const judge = (atMs: number, passed: boolean) => {
       evidence.sampleDrawn({ monotonicMs: atMs, wallMs: 1_000 + atMs });
@@ -166,7 +166,7 @@ describe('the evidence of the plain generator', () => {
     assert.equal(judge(4, true), 1_004);
   });
 
-  it('takes a sample for as old as the clock says that shows more', () => {
+  it('takes the age of a sample from the clock that shows more time', () => {
     const suspended = { monotonicMs: 1, wallMs: TEN_MINUTES };
     const setBack = { monotonicMs: TEN_MINUTES, wallMs: -TEN_MINUTES };
     for (const now of [suspended, setBack]) {

@@ -63,7 +63,7 @@ const kinds = ({ results }: KeyBatchReply) => results.map(({ kind }) => kind);
 const settle = () => setImmediate();
 
 describe('plain keys', () => {
-  it('are not made before a first sample has passed', async () => {
+  it('are not generated before a first sample has passed', async () => {
     const { run, samples, commits, keys } = makeWorker();
     const early = await run(generate);
     assert.deepEqual([kinds(early), early.awaitsVerdict], [['evidence_pending'], true]);
@@ -74,7 +74,7 @@ describe('plain keys', () => {
     assert.deepEqual([kinds(reply), reply.awaitsVerdict], [['generated'], false]);
   });
 
-  it('are made while a sample is judged, until the next one is due', async () => {
+  it('are generated while a sample is judged, until the next one is due', async () => {
     const { run, start, samples, commits } = makeWorker({ interval: 3 });
     await start();
     await run(generate, generate, generate);
@@ -90,7 +90,7 @@ describe('plain keys', () => {
     assert.equal(samples.length, 1, 'the next one was due');
   });
 
-  it('wait for a second sample after a failure; validations of the same batch do not', async () => {
+  it('wait for a second sample after a failure, unlike validations of the same batch', async () => {
     const { run, start, samples, commits } = makeWorker({ interval: 2 });
     await start();
     await run(generate, generate);
@@ -103,7 +103,7 @@ describe('plain keys', () => {
     assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
-  it('are wiped, and made anew later, when a sample fails while they wait for a commit before theirs', async () => {
+  it('are wiped and regenerated if a sample fails while they wait for an earlier commit', async () => {
     const { run, start, samples, commits, database, keys } = makeWorker({ interval: 2 });
     await start();
     await run(generate, generate);
@@ -124,7 +124,7 @@ describe('plain keys', () => {
     assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
-  it('are wiped when a sample fails during their commit; no answer of the batch waits', async () => {
+  it('are wiped if a sample fails during their commit, without a delay for the batch', async () => {
     const { run, start, samples, database, keys } = makeWorker({ interval: 2 });
     await start();
     await run(generate, generate);
@@ -141,7 +141,7 @@ describe('plain keys', () => {
     assert.ok(keys.at(-1)?.every((byte) => byte === 0));
   });
 
-  it('end when the second sample fails as well: the process latches', async () => {
+  it('end with a latch if the second sample fails as well', async () => {
     const { run, start, samples, commits, generator, plain, drbg } = makeWorker({ interval: 2 });
     await start();
     const released = [...(await run(generate, generate)).results, ...(await run(generate)).results];
@@ -163,7 +163,7 @@ describe('plain keys', () => {
     assert.deepEqual(plain.unvouchedKeys(), ids);
   });
 
-  it('go on from nine minutes after the last good sample, while the next one is judged', async () => {
+  it('continue from nine minutes after the last good sample, while the next is judged', async () => {
     const { run, start, samples, clock } = makeWorker({ interval: 100 });
     await start();
     clock.nowMs = 539_999;
@@ -178,7 +178,7 @@ describe('plain keys', () => {
     assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
-  it('need not wait on a server that was idle: the samples go on', async () => {
+  it('need not wait on an idle server, because it still draws samples', async () => {
     const { run, start, samples, clock, plain } = makeWorker({ interval: 100 });
     await start();
     plain.refresh();
@@ -193,7 +193,7 @@ describe('plain keys', () => {
     assert.equal(samples.length, 0);
   });
 
-  it('wait for a new sample when none was judged for ten minutes', async () => {
+  it('wait for a new sample if none was judged for ten minutes', async () => {
     const { run, start, samples, clock } = makeWorker({ interval: 100 });
     await start();
     clock.nowMs = 600_000;
@@ -202,7 +202,7 @@ describe('plain keys', () => {
     assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
-  it('are made anew when they were made in time and the ledger held them up', async () => {
+  it('are regenerated if the ledger delayed them beyond their time limit', async () => {
     const { run, start, samples, commits, clock } = makeWorker({ interval: 100 });
     await start();
     clock.nowMs = 539_999;
@@ -217,7 +217,7 @@ describe('plain keys', () => {
     assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
-  it('are judged a last time at the end, if any was released since the last good sample', async () => {
+  it('get a final sample at shutdown if any was released since the last good one', async () => {
     const { run, start, samples, plain } = makeWorker({ interval: 100 });
     await start();
     await run(generate, generate);
@@ -228,7 +228,7 @@ describe('plain keys', () => {
     assert.deepEqual([samples.length, plain.unvouchedKeys()], [0, []]);
   });
 
-  it('are vouched for at the end by two good samples in a row after a failure', async () => {
+  it('count as vouched for at shutdown after a failure and two good samples in a row', async () => {
     const { run, start, samples, plain } = makeWorker({ interval: 100 });
     await start();
     await run(generate);
@@ -240,7 +240,7 @@ describe('plain keys', () => {
     assert.deepEqual(plain.unvouchedKeys(), []);
   });
 
-  it('are named when the samples at the end fail', async () => {
+  it('are listed if the samples at shutdown fail', async () => {
     const { run, start, samples, plain, generator } = makeWorker({ interval: 100 });
     await start();
     const [released] = (await run(generate)).results;
@@ -252,7 +252,7 @@ describe('plain keys', () => {
     assert.deepEqual(plain.unvouchedKeys(), [released.keyId]);
   });
 
-  it('fail while no sample can be drawn, and recover', async () => {
+  it('fail while no sample can be drawn, then recover', async () => {
     const os = fakeSource('os', 256);
     let fails = false;
     const draw = () => {
@@ -274,7 +274,7 @@ describe('plain keys', () => {
     assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
-  it('of a generator that repeats each byte end within one interval, by the suite itself', async () => {
+  it('from a generator that repeats each byte end within one interval through the suite', async () => {
     let broken = false;
     const drbg = new RecordingDrbg((output) => {
       if (broken) for (let i = 1; i < output.length; i += 2) output[i] = output[i - 1];

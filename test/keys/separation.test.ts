@@ -48,13 +48,13 @@ class WithoutAdditionalInput implements BitGenerator {
 }
 
 describe('copies of a generator', () => {
-  it('would repeat each other without entropy and additional input: the tests below can fail', () => {
+  it('repeat each other without entropy and additional input, so the tests below can fail', () => {
     const [a, b] = [new WithoutAdditionalInput(), new WithoutAdditionalInput()];
     for (const drbg of [a, b]) drbg.reseed(Buffer.alloc(48, 5));
     assert.deepEqual(a.generate(32), b.generate(32));
   });
 
-  it('are kept apart by the additional input alone, in one process, in threads and in processes', async () => {
+  it('differ by additional input alone, within a process, across threads and processes', async () => {
     const outputs = [
       firstBytes(frozenGenerator()),
       firstBytes(frozenGenerator()),
@@ -66,7 +66,7 @@ describe('copies of a generator', () => {
     assert.equal(new Set(outputs).size, outputs.length);
   });
 
-  it('are kept apart by fresh seed material alone, as after a snapshot is restored with its clock', () => {
+  it('differ by fresh seed material alone, as after a restored snapshot with its clock', () => {
     const os = openSource('os');
     const outputs = Array.from({ length: 50 }, () =>
       firstBytes(new Generator(parts({ os, drbg: new WithoutAdditionalInput() }))),
@@ -75,7 +75,7 @@ describe('copies of a generator', () => {
     os.close();
   });
 
-  it('are kept apart though a restored pool gives both the same draw', () => {
+  it('differ even if a restored pool gives both the same draw', () => {
     const os = openSource('os');
     const restored = () => {
       const memory = allocatePool(2);

@@ -102,7 +102,7 @@ const DIRECT_FAULTS: readonly DirectFault[] = [
 for (const name of ['os', 'quantum-simulator'] as const) {
   describe(`the source ${name}`, () => {
     for (const { name: what, read: readFaulty, lasts } of DIRECT_FAULTS) {
-      it(`yields no key once it ${what}${lasts ? ', until a restart' : ', and recovers'}`, async (t) => {
+      it(`yields no key after it ${what}${lasts ? ', until a restart' : ', and recovers'}`, async (t) => {
         let faulty = false;
         const source = new MonitoredSource({
           name,
@@ -131,7 +131,7 @@ for (const name of ['os', 'quantum-simulator'] as const) {
 }
 
 describe('the source os', { skip: process.platform !== 'linux' && 'devices of Linux' }, () => {
-  it('yields no key when its device is another one or none', async (t) => {
+  it('yields no key if its device is wrong or missing', async (t) => {
     for (const path of ['/dev/zero', '/dev/null', '/dev/nothing', '/proc/self/status']) {
       const os = openOsSource('linux', { path, readyPath: '/dev/random', mustBeDevice: true });
       const site = await Site.open(t, os, fakeSource('jitter', 0));
@@ -227,8 +227,8 @@ describe('the source jitter', { timeout: 60_000 }, () => {
   }
 });
 
-describe('a source that is slow', { timeout: 60_000 }, () => {
-  it('device: yields no key, and recovers', async (t) => {
+describe('a slow source', { timeout: 60_000 }, () => {
+  it('yields no key from `device`, then recovers', async (t) => {
     const directory = makeDataDir();
     const fifo = new NoiseFifo(directory);
     t.after(() => {
@@ -242,7 +242,7 @@ describe('a source that is slow', { timeout: 60_000 }, () => {
     );
   });
 
-  it('qrng: yields no key, and recovers', async (t) => {
+  it('yields no key from `qrng`, then recovers', async (t) => {
     const fake = await FakeQrng.start(t, 'open-api');
     fake.service.broken.entropy = 'slow-body';
     const source = await pumped(t, 'qrng', fake.open(t, {}, 100));
@@ -251,7 +251,7 @@ describe('a source that is slow', { timeout: 60_000 }, () => {
     });
   });
 
-  it('ibm-quantum: yields no key, and recovers', async (t) => {
+  it('yields no key from `ibm-quantum`, then recovers', async (t) => {
     const fake = await FakeIbm.start(t);
     fake.service.broken.create = 'silent';
     const source = await pumped(
