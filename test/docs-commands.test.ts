@@ -58,7 +58,7 @@ function printedCommands(): Printed[] {
     const inBlocks = blocks.flatMap(({ code, line }) =>
       shellCommands(code).map((words) => ({ where: `${page.path}:${line}`, words })),
     );
-    const spans = [...prose(page.text).matchAll(/`((?:[\w/]*\bphm|npm|node) [^`\n]+)`/g)];
+    const spans = [...prose(page.text).matchAll(/`((?:[\w/]*\bphm|npm|npx|node) [^`\n]+)`/g)];
     const inSentences = spans.flatMap(([, code = '']) =>
       shellCommands(code.replaceAll('…', '')).map((words) => ({ where: page.path, words })),
     );
@@ -114,12 +114,14 @@ async function phmFault(args: readonly string[]): Promise<string | undefined> {
   return unknown === undefined ? undefined : `phm ${path.join(' ')} ${unknown}: no such option`;
 }
 
-function nodeFault(words: readonly string[]): string | undefined {
+function nodeFault(words: readonly string[], viaNpx: boolean): string | undefined {
   const file = words.slice(1).find((word) => !word.startsWith('-'));
   if (file === undefined || words.includes('-e') || words.includes('-p')) return undefined;
-  // Other scripts are written by the reader, as the page says.
+  // The reader writes other scripts, as the page says.
   if (!/^(?:bench|scripts|src|packages|sdk|test)\//.test(file)) return undefined;
-  return existsSync(join(ROOT, file)) ? undefined : `node ${file}: no such file`;
+  if (!existsSync(join(ROOT, file))) return `node ${file}: no such file`;
+  // A reader's own Node may be 20, which cannot run TypeScript; npx finds the Node that npm ci installed.
+  return viaNpx || !file.endsWith('.ts') ? undefined : `node ${file}: write "npx node"`;
 }
 
 function npmFault(words: readonly string[]): string | undefined {
@@ -159,9 +161,9 @@ async function fault(
   const args = phmArguments(words);
   if (args) return await phmFault(args);
   const [program = ''] = words;
-  if (program === 'node') return nodeFault(words);
+  if (program === 'node') return nodeFault(words, false);
   if (program === 'npm') return npmFault(words);
-  if (program === 'npx') return undefined;
+  if (program === 'npx') return words[1] === 'node' ? nodeFault(words.slice(1), true) : undefined;
   if (program === 'curl') return curlFault(words, served);
   if (program.includes('/') || program.includes('$')) return undefined;
   return OTHER_PROGRAMS.has(program) ? undefined : `${program}: not in the list of this test`;
@@ -214,7 +216,8 @@ describe('the commands in the documents', () => {
       'npm run -s phm -- ledger prune --older 3',
       'docker compose exec a /opt/phm/bin/phm acount list',
       'npm run gone',
-      'node bench/gone.ts',
+      'npx node bench/gone.ts',
+      'node bench/http.ts',
       'curl -s http://127.0.0.1:8080/api/v2/gone',
       'gnerate',
     ]) {
