@@ -37,7 +37,7 @@ describe('configuration', () => {
     assert.equal(config.logFormat, 'auto');
   });
 
-  it('has a listener for metrics where it has a port', () => {
+  it('enables a metrics listener if its port is set', () => {
     const loopback = { host: '127.0.0.1', port: 9464 };
     assert.deepEqual(accept({ PHM_METRICS_PORT: '9464' }).metrics, loopback);
     const everywhere = accept({ PHM_METRICS_PORT: '0', PHM_METRICS_HOST: '[::]' }).metrics;
@@ -46,7 +46,7 @@ describe('configuration', () => {
     assert.match(problems({ PHM_METRICS_PORT: 'on' }), /PHM_METRICS_PORT is "on": use a whole/);
   });
 
-  it('names the variable and the fix for everything wrong at once', () => {
+  it('reports every invalid variable with its fix in one message', () => {
     const text = problems({
       PHM_PORT: '80a',
       PHM_DEMO_KEYS: 'yes',
@@ -73,7 +73,7 @@ describe('configuration', () => {
     assert.match(text, /PHM_RETENTION_DAYS is "0": use a whole number from 1 to 36500/);
   });
 
-  it('listens beyond loopback only with a certificate or an explicit flag', () => {
+  it('allows other hosts than loopback only with a certificate or an explicit setting', () => {
     assert.match(problems({ PHM_HOST: '0.0.0.0' }), /PHM_ALLOW_CLEARTEXT=on/);
     assert.equal(accept({ PHM_HOST: '0.0.0.0', PHM_ALLOW_CLEARTEXT: 'on' }).host, '0.0.0.0');
     const tls = { PHM_TLS_CERT_FILE: 'c.pem', PHM_TLS_KEY_FILE: 'k.pem' };
@@ -83,12 +83,12 @@ describe('configuration', () => {
     assert.match(problems({ PHM_HOST: '127.0.0.1.example.com' }), /other machines can reach/);
   });
 
-  it('wants certificate and key together', () => {
+  it('requires certificate and key together', () => {
     assert.match(problems({ PHM_TLS_CERT_FILE: 'c.pem' }), /PHM_TLS_KEY_FILE is missing/);
     assert.match(problems({ PHM_TLS_KEY_FILE: 'k.pem' }), /PHM_TLS_CERT_FILE is missing/);
   });
 
-  it('requires hybrid key exchange only of a listener with a certificate', () => {
+  it('requires hybrid key exchange only on a listener with a certificate', () => {
     const tls = { PHM_TLS_CERT_FILE: 'c.pem', PHM_TLS_KEY_FILE: 'k.pem' };
     assert.equal(accept(tls).tls?.requireHybrid, false);
     const PHM_TLS_REQUIRE_HYBRID = 'on';
@@ -103,7 +103,7 @@ describe('configuration', () => {
     assert.doesNotMatch(problems({ PHM_TLS_REQUIRE_HYBRID: 'yes' }), /is on|certificate/);
   });
 
-  it('wants one origin of the master secret and never repeats it', () => {
+  it('requires one origin of the master secret and never quotes it', () => {
     const secret = 'ab'.repeat(32);
     assert.equal(accept({ PHM_MASTER_KEY: secret }).masterSecret.kind, 'environment');
     const text = problems({ PHM_MASTER_KEY: secret, PHM_MASTER_KEY_FILE: '/k' });
@@ -111,7 +111,7 @@ describe('configuration', () => {
     assert.ok(!text.includes(secret));
   });
 
-  it('takes a whole PostgreSQL address with a master secret, and never repeats it', () => {
+  it('accepts a complete PostgreSQL URL with a master secret, and never quotes it', () => {
     const PHM_DATABASE_URL = 'postgres://phm:not-for-any-log@db.example/phm?sslmode=verify-full';
     assert.equal(
       accept({ PHM_DATABASE_URL, PHM_MASTER_KEY_FILE: '/k' }).databaseUrl,
@@ -130,7 +130,7 @@ describe('configuration', () => {
     }
   });
 
-  it('refuses parameters of the PostgreSQL address that the driver would pass over', () => {
+  it('refuses PostgreSQL URL parameters that the driver would ignore', () => {
     const env = (parameters: string) => ({
       PHM_DATABASE_URL: `postgres://phm:not-for-any-log@db.example/phm?${parameters}`,
       PHM_MASTER_KEY_FILE: '/k',
@@ -144,20 +144,20 @@ describe('configuration', () => {
     }
   });
 
-  it('asks for a certificate and a shared master secret when it serves, and not for commands', () => {
+  it('requires a certificate and a shared master secret for the server, but not for commands', () => {
     const env = { PHM_HOST: '0.0.0.0', PHM_DATABASE_URL: 'postgres://phm:x@db.example/phm' };
     assert.match(problems(env), /PHM_TLS_CERT_FILE/);
     assert.match(problems(env), /PHM_MASTER_KEY_FILE/);
     assert.ok(readConfig(env, { ...CONTEXT, serves: false }).ok);
   });
 
-  it('takes the version of the master secret that makes keys', () => {
+  it('accepts the version of the master secret that generates keys', () => {
     assert.equal(accept({}).masterSecret.currentVersion, undefined);
     assert.equal(accept({ PHM_MASTER_KEY_VERSION: '2' }).masterSecret.currentVersion, 2);
     assert.match(problems({ PHM_MASTER_KEY_VERSION: '0' }), /a whole number from 1 to 65535/);
   });
 
-  it('takes 0 to 300 seconds of notice, 2 by default', () => {
+  it('accepts a drain notice of 0 to 300 seconds, 2 by default', () => {
     assert.equal(accept({}).drainSeconds, 2);
     assert.equal(accept({ PHM_DRAIN_SECONDS: '0' }).drainSeconds, 0);
     assert.equal(accept({ PHM_DRAIN_SECONDS: '300' }).drainSeconds, 300);
@@ -165,14 +165,14 @@ describe('configuration', () => {
       assert.match(problems({ PHM_DRAIN_SECONDS: bad }), /a whole number from 0 to 300/);
   });
 
-  it('takes 1 to 1,000,000 connections, 2,000 by default', () => {
+  it('accepts 1 to 1,000,000 connections, 2,000 by default', () => {
     assert.equal(accept({}).maxConnections, 2_000);
     assert.equal(accept({ PHM_MAX_CONNECTIONS: '1' }).maxConnections, 1);
     for (const bad of ['0', '1000001', 'many'])
       assert.match(problems({ PHM_MAX_CONNECTIONS: bad }), /a whole number from 1 to 1000000/);
   });
 
-  it('takes addresses, ranges and names of proxies, and never everybody', () => {
+  it('accepts addresses, ranges and names of proxies, but never every address', () => {
     assert.deepEqual(accept({}).trustedProxies, []);
     const PHM_TRUST_PROXY = 'loopback, 192.0.2.7,10.0.0.0/8 ,2001:db8::/32';
     assert.deepEqual(
@@ -188,7 +188,7 @@ describe('configuration', () => {
     }
   });
 
-  it('takes a base path of plain segments, and not that of a probe', () => {
+  it('accepts a base path of plain segments, except the path of a probe', () => {
     assert.equal(accept({}).basePath, '');
     for (const path of ['/phm', '/security/phm', '/a.b/c_d~e-f'])
       assert.equal(accept({ PHM_BASE_PATH: path }).basePath, path);
@@ -205,7 +205,7 @@ describe('configuration', () => {
     assert.match(problems({ PHM_BASE_PATH: '/health' }), /the address of a probe/);
   });
 
-  it('takes exact origins, and never every page', () => {
+  it('accepts exact origins, but never every origin', () => {
     assert.deepEqual(accept({}).corsOrigins, []);
     assert.deepEqual(
       accept({ PHM_CORS_ORIGINS: 'https://app.example, http://localhost:5173,' }).corsOrigins,
@@ -230,7 +230,7 @@ describe('configuration', () => {
     }
   });
 
-  it('takes the PostgreSQL address from a file, and never repeats it', () => {
+  it('reads the PostgreSQL URL from a file and never quotes it', () => {
     const folder = mkdtempSync(join(tmpdir(), 'config-'));
     try {
       const file = join(folder, 'url');
@@ -263,7 +263,7 @@ describe('configuration', () => {
     assert.match(refused.warnings[0] ?? '', /PHM_TLS_CERT is not a variable/);
   });
 
-  it('wants the settings of every source that is enabled, and names them', () => {
+  it('requires the settings of every enabled source, and names them', () => {
     const enabled = { PHM_ENTROPY_SOURCES: 'os,device,ibm-quantum', PHM_ENTROPY_MIX: 'qrng' };
     const text = problems(enabled);
     assert.match(text, /"device" is enabled but not set up: set PHM_DEVICE_PATH/);
@@ -294,7 +294,7 @@ describe('configuration', () => {
     assert.deepEqual(config.entropyMix, ['qrng']);
   });
 
-  it('refuses settings of sources that cannot be, without repeating a credential', () => {
+  it('refuses invalid source settings without quoting a credential', () => {
     const secret = 'not-to-be-shown';
     const cases: [Record<string, string>, RegExp][] = [
       [{ PHM_ENTROPY_MIX: 'dice' }, /PHM_ENTROPY_MIX contains "dice"/],
@@ -326,7 +326,7 @@ describe('configuration', () => {
     }
   });
 
-  it('takes http for services on this machine', () => {
+  it('accepts http for services on this machine', () => {
     const config = accept({ PHM_QRNG_PROFILE: 'open-api', PHM_QRNG_URL: 'http://127.0.0.1:9/x' });
     assert.equal(config.sourceSettings.qrng?.url, 'http://127.0.0.1:9/x');
   });

@@ -22,7 +22,7 @@ function documentedErrors(text: string): { code: string; status: number; cells: 
   );
 }
 
-it('the Python client knows the codes of the table, in its order', () => {
+it('the Python client contains the codes of the table, in the same order', () => {
   const types = readFileSync(
     resolve(import.meta.dirname, '../sdk/python/src/phm_client/types.py'),
     'utf8',
@@ -37,7 +37,7 @@ it('the Python client knows the codes of the table, in its order', () => {
 describe('docs/errors.md', () => {
   const rows = documentedErrors(DOCUMENT);
 
-  it('has one row for each code of the table, in its order, and no other', () => {
+  it('has one row for each code of the table, in the same order, and no other', () => {
     assert.deepEqual(
       rows.map(({ code }) => code),
       CODES,
@@ -49,14 +49,14 @@ describe('docs/errors.md', () => {
       assert.equal(status, ERRORS[code as ErrorCode]?.status, code);
   });
 
-  it('says of each code when it happens, what to do and whether to retry', () => {
+  it('states for each code when it occurs, what to do and whether to retry', () => {
     for (const { code, cells } of rows) {
       assert.equal(cells.length, 3, code);
       for (const cell of cells) assert.notEqual(cell, '', code);
     }
   });
 
-  it('shows a sample whose code, title and status are a row of the table', () => {
+  it('shows a sample whose code, title and status match a row of the table', () => {
     const sample = /^```json\n([\s\S]*?)^```/m.exec(DOCUMENT)?.[1] ?? '';
     const problem = JSON.parse(sample);
     const { status, title } = ERRORS[problem.code as ErrorCode];
@@ -119,7 +119,7 @@ describe('the OpenAPI document', () => {
   });
   after(() => app.close());
 
-  it('is OpenAPI 3.1 with the five endpoints, the health checks and nothing else', () => {
+  it('is OpenAPI 3.1 with only the five endpoints and the health checks', () => {
     assert.match(api.openapi, /^3\.1\.\d+$/);
     assert.ok(api.info.title && api.info.version);
     const methods = Object.entries(api.paths).map(([path, item]) => [path, Object.keys(item)]);
@@ -133,7 +133,7 @@ describe('the OpenAPI document', () => {
     });
   });
 
-  it('asks for the API key everywhere but on the health checks', () => {
+  it('requires the API key on every path except the health checks', () => {
     assert.deepEqual(api.components.securitySchemes, {
       apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
     });
@@ -144,7 +144,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('names each operation once and describes each of its responses', () => {
+  it('names each operation uniquely and describes each of its responses', () => {
     const ids = operations.flatMap(({ operation }) => operation.operationId ?? []);
     assert.deepEqual(ids, [
       'generate',
@@ -186,13 +186,13 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('documents every code of the table on some route, but for those met outside of routes', () => {
+  it('documents every code of the table on a route, except those outside routes', () => {
     const documented = new Set(documentedProblems().flatMap(({ codes }) => codes));
     const missing = CODES.filter((code) => !documented.has(code));
     assert.deepEqual(missing, OUTSIDE_ROUTES);
   });
 
-  it('documents refusals of the API key, the limits and the ledger on every keyed route', () => {
+  it('documents API key, limit and ledger errors on every route that needs an API key', () => {
     for (const path of KEYED) {
       const codes = documentedProblems()
         .filter((one) => one.path === path)

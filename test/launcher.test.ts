@@ -7,7 +7,7 @@ describe('the launcher', () => {
   const argv = ['/usr/bin/node', '/opt/my phm/src/main.ts'];
   const npm = { npm_command: 'run-script', npm_config_local_prefix: '/opt/phm' };
 
-  it('is the program that was started', () => {
+  it('is the program that the user started', () => {
     const cases: [Record<string, string>, string][] = [
       [{}, "/usr/bin/node '/opt/my phm/src/main.ts'"],
       [{ _PHM: 'bin/phm' }, 'bin/phm'],
@@ -19,7 +19,7 @@ describe('the launcher', () => {
     for (const [env, expected] of cases) assert.equal(findLauncher(env, argv), expected);
   });
 
-  it('goes with the variable that names the store, and never with an address that holds a password', () => {
+  it('repeats the variable that names the store, but never a URL with a password', () => {
     const line = (env: Record<string, string>, words = 'key list') =>
       commandLine({ env, launcher: 'phm' }, words);
     assert.equal(line({}), 'phm key list');

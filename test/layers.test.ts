@@ -161,7 +161,7 @@ describe('layers', () => {
     }
   });
 
-  it('reads what is loaded with import()', () => {
+  it('reads dynamic imports', () => {
     for (const [from, to] of [
       ['main', 'serve'],
       ['main', 'cli'],
@@ -173,14 +173,14 @@ describe('layers', () => {
     }
   });
 
-  it('lets imports run one way, and into a stage, accounts, keys and service by their doors', () => {
+  it('allows imports in one direction, and into a folder only through its door', () => {
     assert.deepEqual(
       arrows.map(complaint).filter((one) => one !== undefined),
       [],
     );
   });
 
-  it('refuses a wrong arrow', () => {
+  it('refuses a wrong import', () => {
     const wrong = {
       file: 'x',
       from: 'proof',
@@ -206,7 +206,7 @@ describe('layers', () => {
     assert.match(complaint(intoCli) ?? '', /serve imports cli/);
   });
 
-  it('has no cycle of imports, not even of types', () => {
+  it('has no cycle of imports, even of types', () => {
     const sources = new Map([...readSources('src'), ...readSources('packages')]);
     const cycles = importCycles(sources);
     assert.deepEqual(
@@ -215,7 +215,7 @@ describe('layers', () => {
     );
   });
 
-  it('finds a cycle of types and of a file that is loaded later', () => {
+  it('finds a cycle of types, and of a file loaded later', () => {
     const sources = new Map([
       ['/a.ts', "import { b } from './b.ts';"],
       ['/b.ts', "import {\n  type C,\n  type D,\n} from './c.ts';\nexport * from './d.ts';"],
@@ -229,14 +229,14 @@ describe('layers', () => {
     assert.deepEqual(importCycles(new Map([['/a.ts', "import { b } from './b.ts';"]])), []);
   });
 
-  it('lets main.ts alone read the process environment', () => {
+  it('allows only main.ts to read the process environment', () => {
     const readers = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .filter((file) => readFileSync(join(SRC, file), 'utf8').includes('process.env'));
     assert.deepEqual(readers, ['main.ts']);
   });
 
-  it('hides the environment from every thread and process that is started', () => {
+  it('hides the environment from every thread and process that the program starts', () => {
     const calls = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .flatMap((file) => {
@@ -259,7 +259,7 @@ describe('layers', () => {
     assert.match(relative(folder, getCompileCacheDir() ?? ''), /^v\d[^/]*$/);
   });
 
-  it('lets main.ts alone await at its top', () => {
+  it('allows only main.ts to use await at the top level', () => {
     const awaiting = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
       .filter((file) =>
@@ -269,7 +269,7 @@ describe('layers', () => {
     assert.deepEqual(awaiting, ['main.ts']);
   });
 
-  it('lets packages import nothing from outside but Node', () => {
+  it('allows packages to import only Node from outside', () => {
     for (const name of readdirSync(PACKAGES)) {
       const folder = join(PACKAGES, name, 'src');
       const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
@@ -285,7 +285,7 @@ describe('layers', () => {
     }
   });
 
-  it('lets the client in sdk/ import nothing from outside', () => {
+  it('allows the client in sdk/ no import from outside', () => {
     const sdk = resolve(SRC, '../sdk/src');
     const outside = readdirSync(sdk).flatMap((file) =>
       [...readFileSync(join(sdk, file), 'utf8').matchAll(/\sfrom\s+'(?!\.\/)([^']+)'/g)].map(
@@ -295,7 +295,7 @@ describe('layers', () => {
     assert.deepEqual(outside, []);
   });
 
-  it('loads the server for `serve` alone, and what checks remote answers for remote sources alone', () => {
+  it('loads the server only for `serve`, and remote answer checks only for remote sources', () => {
     assert.deepEqual(packagesLoadedBy('main.ts'), []);
     assert.deepEqual(packagesLoadedBy('cli/index.ts'), ['commander']);
     assert.deepEqual(packagesLoadedBy('service/threads/key-thread.ts'), []);
@@ -305,7 +305,7 @@ describe('layers', () => {
     assert.ok(packagesLoadedBy('entropy/sources/qrng.ts').includes('typebox'));
   });
 
-  it('has each stage say at its door what goes in and out', () => {
+  it('states at the door of each stage what goes in and out', () => {
     for (const [i, stage] of STAGES.entries()) {
       const door = readFileSync(join(ROOT, DOORS[`#${stage}`] ?? `src/${stage}/index.ts`), 'utf8');
       assert.match(
@@ -319,7 +319,7 @@ describe('layers', () => {
 });
 
 describe('tests that share a process', () => {
-  it('are all imported by the test file that has the name of their folder', () => {
+  it('are all imported by the test file named after their folder', () => {
     const groups = readdirSync(HTTP_TESTS).filter((name) => !name.includes('.'));
     assert.ok(groups.length > 0);
     for (const group of groups) {

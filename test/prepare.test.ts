@@ -21,7 +21,7 @@ const KERNELS = [
   'packages/sp800-22/build/simd.wasm',
 ];
 
-test('without a compiler, prepare asks for what was built before, and names the fix', () => {
+test('without a compiler, prepare requires an earlier build and names the fix', () => {
   const root = mkdtempSync(join(tmpdir(), 'prepare-'));
   try {
     for (const file of SOURCES) {

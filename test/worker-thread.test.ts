@@ -20,7 +20,7 @@ async function threadOf(body: string): Promise<Worker> {
 }
 
 describe('a worker thread', () => {
-  it('ends by itself when it is asked to, after what it has begun', async () => {
+  it('exits by itself on request, after its work in progress', async () => {
     const worker = await threadOf(`
       parentPort.once('message', (message) => setImmediate(() => {
         parentPort.postMessage('ended by ' + message);
@@ -32,14 +32,14 @@ describe('a worker thread', () => {
     assert.ok(hasEnded(worker));
   });
 
-  it('is terminated when it takes too long', async () => {
+  it('is terminated if it takes too long', async () => {
     const worker = await threadOf(`parentPort.on('message', () => {});`);
     assert.equal(hasEnded(worker), false);
     await endThread(worker, 1);
     assert.ok(hasEnded(worker));
   });
 
-  it('has ended too when it fails meanwhile', async () => {
+  it('also counts as ended if it fails before it exits', async () => {
     const worker = await threadOf(`
       parentPort.once('message', () => { throw new Error('broken'); });`);
     const failed = once(worker, 'error');
@@ -48,7 +48,7 @@ describe('a worker thread', () => {
     assert.match(error.message, /broken/);
   });
 
-  it('is not waited for when it has ended before', async () => {
+  it('needs no wait if it has already ended', async () => {
     const worker = startThread(new URL('data:text/javascript,'));
     await once(worker, 'exit');
     await endThread(worker);

@@ -25,7 +25,7 @@ describe('plans', () => {
 });
 
 describe('API keys', () => {
-  it('are well-formed when made, and not after any one character is changed', () => {
+  it('are well-formed when generated, but not after a change of any one character', () => {
     fc.assert(
       fc.property(fc.nat(100), fc.constantFrom(...'0aZ-_ é'), (at, character) => {
         const key = newApiKey('live');
@@ -38,19 +38,19 @@ describe('API keys', () => {
     );
   });
 
-  it('do not repeat and hash to 32 bytes', () => {
+  it('are unique and hash to 32 bytes', () => {
     const keys = new Set(Array.from({ length: 1_000 }, () => newApiKey('live')));
     assert.equal(keys.size, 1_000);
     assert.equal(hashApiKey(newApiKey('live')).length, 32);
   });
 
-  it('refuse long text unread', () => {
+  it('refuse long text without reading it', () => {
     assert.ok(!isWellFormedApiKey('a'.repeat(1_000_000)));
   });
 });
 
 describe('demo keys', () => {
-  it('are two, on a Research and on a Professional account, and well-formed', () => {
+  it('are two well-formed keys, on a Research and a Professional account', () => {
     assert.deepEqual(
       DEMO_ACCOUNTS.map(({ plan }) => plan),
       ['research', 'professional'],
@@ -62,7 +62,7 @@ describe('demo keys', () => {
     assert.ok(!isDemoApiKey(newApiKey('demo')));
   });
 
-  it('are admitted by auto only on a loopback listener over the embedded database', () => {
+  it('are admitted by auto only on a loopback listener with the embedded database', () => {
     const policy = (loopbackListener: boolean, embeddedDatabase: boolean) =>
       demoKeysPolicy('auto', { loopbackListener, embeddedDatabase });
     assert.equal(policy(true, true), 'admit-direct');
@@ -77,8 +77,8 @@ describe('demo keys', () => {
   });
 });
 
-describe('quota month', () => {
-  it('turns at midnight UTC of the first', () => {
+describe('the quota month', () => {
+  it('begins at midnight UTC on the first', () => {
     const newYear = Date.UTC(2027, 0, 1);
     assert.equal(utcMonth(newYear), utcMonth(newYear - 1) + 1);
     const period = (nowMs: number) => quotaPeriod({ month: 24_000, used: 7, quota: 9 }, nowMs);
@@ -91,7 +91,7 @@ describe('quota month', () => {
     assert.equal(period(Date.UTC(2028, 1, 29)).lengthSeconds, 29 * 86_400);
   });
 
-  it('has begun when the ledger says so, although the clock here does not yet', () => {
+  it('begins when the ledger says so, even if the local clock is behind', () => {
     const newYear = Date.UTC(2027, 0, 1);
     const usage = { month: utcMonth(newYear), used: 9, quota: 9 };
     const month = 31 * 86_400;
@@ -100,7 +100,7 @@ describe('quota month', () => {
     assert.equal(isExhausted(usage, newYear - 5_000), true);
   });
 
-  it('is waited for to the end of the month that a refusal was decided in', () => {
+  it('ends the wait after a refusal with the month of that refusal', () => {
     const december = Date.UTC(2026, 11, 1);
     const usage = { month: utcMonth(december - 1), used: 9, quota: 9 };
     const waits = [-30 * 86_400_000 - 5_000, -1_500, 0, 5].map((offset) =>
@@ -109,7 +109,7 @@ describe('quota month', () => {
     assert.deepEqual(waits, [30 * 86_400, 2, 1, 1]);
   });
 
-  it('is exhausted only for the month that was seen', () => {
+  it('is exhausted only for the month of the reported usage', () => {
     const now = Date.UTC(2026, 10, 30, 23, 59);
     const usage = { month: utcMonth(now), used: 1_000, quota: 1_000 };
     assert.equal(isExhausted(usage, now), true);
@@ -119,11 +119,11 @@ describe('quota month', () => {
   });
 });
 
-describe('rate limit', () => {
+describe('the rate limit', () => {
   const limit = { ratePerSecond: 10, burst: 20 };
   const start = 1_000_000;
 
-  it('lets a burst through at once, then one request an interval', () => {
+  it('admits a burst at once, then one request per interval', () => {
     const limiter = new RateLimiter();
     for (let i = 0; i < 20; i++) {
       const { allowed, remaining } = limiter.take('k', limit, start);
@@ -139,7 +139,7 @@ describe('rate limit', () => {
     assert.equal(limiter.take('other', limit, start).allowed, true);
   });
 
-  it('never lets more than burst + rate·time through, whatever the arrivals', () => {
+  it('never admits more than burst + rate·time, whatever the arrivals', () => {
     const arrivals = fc.array(fc.nat(400), { minLength: 1, maxLength: 300 });
     fc.assert(
       fc.property(arrivals, (gaps) => {

@@ -49,13 +49,13 @@ function replaced(prefix: string, ...lines: string[]): string[] {
 
 describe('CAVP CTR_DRBG response files', () => {
   for (const name of FILES) {
-    it(`CTR_DRBG.rsp, ${name}: two vectors of each AES-256 use df group`, () => {
+    it(`confirm two vectors of each AES-256 use df group: CTR_DRBG.rsp, ${name}`, () => {
       const { passed, failed, failures } = runCavpFile(readVectors(name));
       assert.deepEqual({ passed, failed, failures }, { passed: 32, failed: 0, failures: [] });
     });
   }
 
-  it('documents unsupported CTR_DRBG vector groups', () => {
+  it('include groups that this DRBG does not support', () => {
     const unsupported = [
       '3KeyTDEA use df',
       'AES-128 use df',
@@ -74,12 +74,12 @@ describe('CAVP CTR_DRBG response files', () => {
     }
   });
 
-  it('reads CRLF line ends as published', () => {
+  it('are read with their published CRLF line ends', () => {
     const published = readVectors('pr_true').replaceAll('\n', '\r\n');
     assert.equal(runCavpFile(published).passed, 32);
   });
 
-  it('counts and describes a wrong output', () => {
+  it('lead to a count and description of a wrong output', () => {
     const report = runCavpFile(file(VECTOR));
     assert.equal(report.passed, 0);
     assert.equal(report.failed, 1);
@@ -92,7 +92,7 @@ describe('CAVP CTR_DRBG response files', () => {
     assert.equal(runCavpFile(corrected).passed, 1);
   });
 
-  it('runs prediction resistance as the literal generator does, in either order of lines', () => {
+  it('match the reference generator with prediction resistance, in either line order', () => {
     const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length });
     const hex = (value: Uint8Array) => Buffer.from(value).toString('hex');
     const call = fc.tuple(bytes(32), bytes(24));
@@ -215,7 +215,7 @@ describe('CAVP CTR_DRBG response files', () => {
     ],
   ];
   for (const [claim, text, message] of malformed) {
-    it(`refuses ${claim}`, () => {
+    it(`are refused: ${claim}`, () => {
       assert.throws(() => runCavpFile(text), { name: 'TypeError', message });
     });
   }

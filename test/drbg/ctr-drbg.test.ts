@@ -37,14 +37,14 @@ describe('CTR_DRBG', () => {
     assert.equal(RESEED_INTERVAL, 2 ** 48);
   });
 
-  it('derives what the literal Block_Cipher_df derives, at every length modulo a block', () => {
+  it('derives the output of the reference Block_Cipher_df at every length modulo a block', () => {
     for (let length = 0; length <= 100; length++) {
       const input = Buffer.alloc(length, length + 1);
       assert.deepEqual(blockCipherDf(input), referenceDf(input), `${length} bytes`);
     }
   });
 
-  it('derives from the concatenation of its parts', () => {
+  it('derives from the concatenation of the input parts', () => {
     fc.assert(
       fc.property(fc.array(bytes(0, 40), { maxLength: 4 }), (parts) => {
         assert.deepEqual(blockCipherDf(...parts), referenceDf(Buffer.concat(parts)));
@@ -52,7 +52,7 @@ describe('CTR_DRBG', () => {
     );
   });
 
-  it('agrees with the literal generator through any sequence of calls', () => {
+  it('agrees with the reference generator through any sequence of calls', () => {
     const call = fc.oneof(
       fc.record({ kind: fc.constant('reseed' as const), entropy: bytes(32, 90), extra: optional }),
       fc.record({
@@ -87,7 +87,7 @@ describe('CTR_DRBG', () => {
     );
   });
 
-  it('agrees with the literal generator on the largest request', () => {
+  it('agrees with the reference generator on the largest request', () => {
     const drbg = zeroSeeded();
     const reference = referenceInstantiate(Buffer.alloc(32), Buffer.alloc(16), Buffer.alloc(0));
     for (const extra of [Buffer.alloc(0), Buffer.alloc(5, 9)]) {
@@ -109,14 +109,14 @@ describe('CTR_DRBG', () => {
     assert.equal(next.toString('hex'), '00000000000000000000000000000100');
   });
 
-  it('gives the same stream for the same seed and another for another nonce', () => {
+  it('generates the same stream for the same seed, and another for another nonce', () => {
     const seed = (nonceByte: number) =>
       CtrDrbg.instantiate({ entropyInput: Buffer.alloc(32), nonce: Buffer.alloc(16, nonceByte) });
     assert.deepEqual(seed(0).generate(64), seed(0).generate(64));
     assert.notDeepEqual(seed(0).generate(64), seed(1).generate(64));
   });
 
-  it('separates two requests: their output is not one request cut in two', () => {
+  it('separates two requests: their output differs from one request cut in two', () => {
     const [two, one] = [zeroSeeded(), zeroSeeded()];
     const halves = Buffer.concat([two.generate(32), two.generate(32)]);
     const whole = one.generate(64);
@@ -124,7 +124,7 @@ describe('CTR_DRBG', () => {
     assert.notDeepEqual(halves.subarray(32), whole.subarray(32));
   });
 
-  it('returns memory of its own that the next call leaves alone', () => {
+  it('returns its own memory, which the next call does not change', () => {
     const drbg = zeroSeeded();
     const first = drbg.generate(48);
     assert.equal(first.buffer.byteLength, 48);
@@ -134,7 +134,7 @@ describe('CTR_DRBG', () => {
     assert.deepEqual(first, copy);
   });
 
-  it('leaves its inputs as they were', () => {
+  it('leaves its inputs unchanged', () => {
     const entropyInput = Buffer.alloc(32, 1);
     const extra = Buffer.alloc(20, 2);
     const drbg = CtrDrbg.instantiate({
@@ -155,7 +155,7 @@ describe('CTR_DRBG', () => {
     });
   });
 
-  it('rejects lengths that are no request', () => {
+  it('rejects invalid request lengths', () => {
     for (const length of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
       assert.throws(() => zeroSeeded().generate(length), RangeError, String(length));
     }
@@ -180,7 +180,7 @@ describe('CTR_DRBG', () => {
     assert.throws(() => CtrDrbg.instantiate(input), RangeError);
   });
 
-  it('rejects inputs above its maximum and takes them at the maximum', () => {
+  it('rejects inputs above its maximum length and accepts them at the maximum', () => {
     const [most, tooLong] = [Buffer.alloc(MAX_INPUT_BYTES), Buffer.alloc(MAX_INPUT_BYTES + 1)];
     const nonce = Buffer.alloc(16);
     const entropyInput = Buffer.alloc(32);
@@ -206,14 +206,14 @@ describe('CTR_DRBG', () => {
     assert.throws(() => zeroSeeded().generate(16, text), TypeError);
   });
 
-  it('keeps its state through a rejected call', () => {
+  it('keeps its state after a rejected call', () => {
     const [disturbed, calm] = [zeroSeeded(), zeroSeeded()];
     assert.throws(() => disturbed.generate(MAX_REQUEST_BYTES + 1));
     assert.throws(() => disturbed.reseed(Buffer.alloc(3)));
     assert.deepEqual(disturbed.generate(32), calm.generate(32));
   });
 
-  it('refuses past the reseed interval until it is reseeded (§10.2.1.5.2 step 1)', () => {
+  it('refuses requests past the reseed interval until it is reseeded (§10.2.1.5.2 step 1)', () => {
     const drbg = zeroSeeded(2);
     drbg.generate(16);
     drbg.generate(16);
@@ -223,12 +223,12 @@ describe('CTR_DRBG', () => {
     assert.equal(drbg.generate(16).length, 16);
   });
 
-  it('takes no reseed interval above 2^48 (SP 800-90A Rev. 1 Table 3)', () => {
+  it('rejects a reseed interval above 2^48 (SP 800-90A Rev. 1 Table 3)', () => {
     assert.throws(() => zeroSeeded(2 ** 48 + 1), RangeError);
     assert.throws(() => zeroSeeded(0), RangeError);
   });
 
-  it('refuses everything after destroy (§9.4)', () => {
+  it('refuses every call after destroy (§9.4)', () => {
     const drbg = zeroSeeded();
     assert.equal(drbg.destroyed, false);
     drbg.destroy();
@@ -238,7 +238,7 @@ describe('CTR_DRBG', () => {
     drbg.destroy();
   });
 
-  it('passes its own health tests, each named once', () => {
+  it('passes its own health tests, each with a unique name', () => {
     const rows = drbgSelfTest();
     assert.ok(rows.length >= 6);
     assert.deepEqual(

@@ -70,19 +70,19 @@ function drawn(next: () => number): Buffer {
 }
 
 describe('Prime Harmonic Modulation', () => {
-  it('knows four types, phase by default', () => {
+  it('has four types, with phase as the default', () => {
     assert.deepEqual(MODULATION_TYPES, ['phase', 'frequency', 'amplitude', 'none']);
     assert.equal(DEFAULT_MODULATION, 'phase');
     assert.equal(PHASES_BYTES, 64);
   });
 
-  it('takes its frequencies from the square roots of the primes', () => {
+  it('derives its frequencies from the square roots of the primes', () => {
     const derived = FREQUENCIES.map((omega) => omega.toString(16).padStart(16, '0'));
     assert.deepEqual(VECTORS.frequencies, derived);
     assert.equal(derived[0], '6a09e667f3bcc908');
   });
 
-  it('has frequencies in use that equal the derived ones: a step of t adds ω_p', () => {
+  it('uses the derived frequencies: a step of t adds ω_p', () => {
     // With `phase`, a zero carrier and θ = 0, M(t) is ⊕ t·ω_p; with θ_q = −ω_q, M(1) lacks ω_q.
     const all = FREQUENCIES.reduce((xor, omega) => xor ^ omega, 0n);
     for (const [q, omega] of FREQUENCIES.entries()) {
@@ -95,7 +95,7 @@ describe('Prime Harmonic Modulation', () => {
 
   assert.equal(VECTORS.tests.length, VECTORS.numberOfTests);
   for (const { tcId, comment, type, result, ...vector } of VECTORS.tests) {
-    it(`vector ${tcId}, ${type}: ${comment}`, () => {
+    it(`matches vector ${tcId}, ${type}: ${comment}`, () => {
       const run = () =>
         modulate(
           type as ModulationType,
@@ -118,7 +118,7 @@ describe('Prime Harmonic Modulation', () => {
     );
   });
 
-  it('leaves neither phases nor words of the mask in the memory of its kernel', () => {
+  it('leaves neither phases nor mask words in the memory of its kernel', () => {
     const { memory } = modulationKernel();
     const before = Buffer.from(memory.buffer.slice(0));
     const phases = createHash('sha512').update('phases').digest();
@@ -149,7 +149,7 @@ describe('Prime Harmonic Modulation', () => {
     );
   });
 
-  it('maps different carriers to different words under the same phases', () => {
+  it('maps different carriers to different words with the same phases', () => {
     fc.assert(
       fc.property(typeOf, phasesOf, bytes(8), bytes(8), firstWordOf, (type, phases, a, b, t) => {
         const equalAfter = modulate(type, phases, a, t).equals(modulate(type, phases, b, t));
@@ -158,7 +158,7 @@ describe('Prime Harmonic Modulation', () => {
     );
   });
 
-  it('is a bijection: a carrier byte that takes all 256 values gives 256 words', () => {
+  it('is a bijection: all 256 values of a carrier byte give 256 different words', () => {
     for (const type of MODULATION_TYPES) {
       const words = new Set<string>();
       for (let value = 0; value < 256; value++) {
@@ -170,7 +170,7 @@ describe('Prime Harmonic Modulation', () => {
     }
   });
 
-  it('gives for a stream in chunks what it gives for the whole', () => {
+  it('returns the same words for a stream in chunks as for the whole stream', () => {
     fc.assert(
       fc.property(
         typeOf,
@@ -192,14 +192,14 @@ describe('Prime Harmonic Modulation', () => {
     );
   });
 
-  it('leaves the carrier as it is with none, in memory of its own', () => {
+  it('returns an unchanged copy of the carrier with type none', () => {
     const carrier = stream(4, 48);
     const modulated = modulate('none', stream(5, PHASES_BYTES), carrier);
     assert.deepEqual(modulated, carrier);
     assert.notEqual(modulated.buffer, carrier.buffer);
   });
 
-  it('complements the words when the carrier is complemented, for phase and frequency', () => {
+  it('complements the words if the carrier is complemented, for phase and frequency', () => {
     const complement = (data: Uint8Array) => Buffer.from(data.map((byte) => byte ^ 0xff));
     fc.assert(
       fc.property(phasesOf, carrierOf, firstWordOf, (phases, carrier, t) => {
@@ -211,7 +211,7 @@ describe('Prime Harmonic Modulation', () => {
     );
   });
 
-  it('keeps the number of ones with frequency, which only rotates', () => {
+  it('keeps the number of ones with frequency, which only rotates bits', () => {
     fc.assert(
       fc.property(phasesOf, carrierOf, firstWordOf, (phases, carrier, t) => {
         assert.equal(countOnes(modulate('frequency', phases, carrier, t)), countOnes(carrier));
@@ -219,7 +219,7 @@ describe('Prime Harmonic Modulation', () => {
     );
   });
 
-  it('hides a broken carrier from the suite with phase and amplitude, as the table of the document says', () => {
+  it('hides a broken carrier from the suite with phase and amplitude, as the document’s table says', () => {
     const table = readText('../../docs/prime-harmonic-modulation.md');
     const phases = stream(9, PHASES_BYTES);
     const uniform = stream(6, 131_072);
@@ -245,7 +245,7 @@ describe('Prime Harmonic Modulation', () => {
     }
   });
 
-  it('copies the phases and leaves its inputs as they were', () => {
+  it('copies the phases and leaves its inputs unchanged', () => {
     const [phases, carrier] = [stream(1, PHASES_BYTES), stream(2, 32)];
     const modulator = new Modulator('phase', phases);
     const before = modulator.modulate(carrier, 3);
@@ -254,12 +254,12 @@ describe('Prime Harmonic Modulation', () => {
     assert.deepEqual(modulator.modulate(carrier, 3), before);
   });
 
-  it('returns memory of its own', () => {
+  it('returns its own memory', () => {
     const modulated = modulate('phase', stream(1, PHASES_BYTES), stream(2, 48));
     assert.equal(modulated.buffer.byteLength, 48);
   });
 
-  it('reads a carrier that starts at any byte of its memory', () => {
+  it('reads a carrier from any byte offset', () => {
     const memory = Buffer.alloc(40);
     stream(2, 32).copy(memory, 3);
     const expected = modulate('amplitude', stream(1, PHASES_BYTES), stream(2, 32));
@@ -267,7 +267,7 @@ describe('Prime Harmonic Modulation', () => {
     assert.deepEqual(got, expected);
   });
 
-  it('says what it expected', () => {
+  it('names the expected value in its errors', () => {
     const phases = Buffer.alloc(PHASES_BYTES);
     assert.throws(() => new Modulator('Phase' as never, phases), {
       name: 'TypeError',
@@ -284,7 +284,7 @@ describe('Prime Harmonic Modulation', () => {
     assert.throws(() => modulate('phase', phases, 'x'.repeat(8) as never), TypeError);
   });
 
-  it('refuses after destroy', () => {
+  it('refuses every call after destroy', () => {
     const modulator = new Modulator('phase', Buffer.alloc(PHASES_BYTES));
     modulator.destroy();
     assert.throws(() => modulator.modulate(Buffer.alloc(8), 0), /was destroyed/);
@@ -325,7 +325,7 @@ describe('docs/prime-harmonic-modulation.md', () => {
     for (const frequency of VECTORS.frequencies) assert.ok(text.includes(frequency), frequency);
   });
 
-  it('takes the phases of its sample from where it says', () => {
+  it('derives the phases of its sample as stated', () => {
     const digest = createHash('sha512').update('Prime Harmonic Modulation').digest('hex');
     const sample = VECTORS.tests.find(({ flags }) => flags.includes('document'));
     assert.equal(sample?.phases, digest);

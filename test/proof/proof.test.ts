@@ -54,7 +54,7 @@ function proofNumber(proof: string): bigint {
 }
 
 describe('proofs and commitments', () => {
-  it('counts its vectors', () => {
+  it('have the stated number of test vectors', () => {
     const count = VECTORS.testGroups.reduce((sum, { tests }) => sum + tests.length, 0);
     assert.equal(count, VECTORS.numberOfTests);
   });
@@ -63,7 +63,7 @@ describe('proofs and commitments', () => {
     describe(`vectors: ${comment}`, () => {
       const keyring = new Keyring(parseMasterSecret(masterSecret));
 
-      it('check values', () => {
+      it('give the check values', () => {
         assert.deepEqual(
           keyring.versions,
           checkValues.map(({ version }) => version),
@@ -74,7 +74,7 @@ describe('proofs and commitments', () => {
       });
 
       for (const vector of tests) {
-        it(`vector ${vector.tcId}, ${vector.key.length * 4} bits: ${vector.comment}`, () => {
+        it(`give vector ${vector.tcId}, ${vector.key.length * 4} bits: ${vector.comment}`, () => {
           const key = hexToBytes(vector.key);
           assert.equal(keyring.verifyProof(key, vector.proof) !== null, vector.result === 'valid');
           if (vector.commitments === undefined) return;
@@ -94,7 +94,7 @@ describe('proofs and commitments', () => {
     });
   }
 
-  it('verifies the proof it makes, in the published form', () => {
+  it('verify in the published form', () => {
     fc.assert(
       fc.property(keyOf, (key) => {
         const proof = KEYRING.makeProof(key);
@@ -105,7 +105,7 @@ describe('proofs and commitments', () => {
     );
   });
 
-  it('refuses when one bit of the key is flipped', () => {
+  it('fail if one bit of the key is flipped', () => {
     fc.assert(
       fc.property(keyOf, fc.nat(), (key, n) => {
         const proof = KEYRING.makeProof(key);
@@ -116,7 +116,7 @@ describe('proofs and commitments', () => {
     );
   });
 
-  it('refuses when one bit of the proof is flipped', () => {
+  it('fail if one bit of the proof is flipped', () => {
     fc.assert(
       fc.property(keyOf, fc.bigInt(0n, 271n), (key, bit) => {
         const flipped = proofNumber(KEYRING.makeProof(key)) ^ (1n << bit);
@@ -125,7 +125,7 @@ describe('proofs and commitments', () => {
     );
   });
 
-  it('takes exactly one string for a key and version', () => {
+  it('accept exactly one string for a key and version', () => {
     const key = Buffer.alloc(32, 5);
     const proof = KEYRING.makeProof(key);
     const number = proofNumber(proof);
@@ -152,7 +152,7 @@ describe('proofs and commitments', () => {
     }
   });
 
-  it('never takes an arbitrary string', () => {
+  it('never accept an arbitrary string', () => {
     const anything = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.stringMatching(/^proof_[0-9]{1,90}$/),
@@ -164,7 +164,7 @@ describe('proofs and commitments', () => {
     );
   });
 
-  it('tells levels apart: the same first bytes at another level have another proof', () => {
+  it('differ by level, even for keys with the same first bytes', () => {
     const key = Buffer.alloc(48, 9);
     const levels = [key.subarray(0, 16), key.subarray(0, 32), key];
     for (const level of levels) {
@@ -176,7 +176,7 @@ describe('proofs and commitments', () => {
     assert.equal(new Set(digests).size, 3);
   });
 
-  it('verifies old proofs after a rotation, and no longer once the version is dropped', () => {
+  it('verify old proofs after a rotation until the version is dropped', () => {
     const key = Buffer.alloc(32, 3);
     const before = new Keyring(SECRETS.slice(0, 2));
     const oldProof = before.makeProof(key);
@@ -186,7 +186,7 @@ describe('proofs and commitments', () => {
     assert.ok(!new Keyring(SECRETS.slice(2)).verifyProof(key, oldProof));
   });
 
-  it('commits under every version, newest first, and under the current one alone', () => {
+  it('cover every version, newest first, or the current version alone', () => {
     const key = Buffer.alloc(16, 4);
     const all = KEYRING.commitAll(key);
     assert.deepEqual(
@@ -202,7 +202,7 @@ describe('proofs and commitments', () => {
     }
   });
 
-  it('gives each version and each secret its own digests', () => {
+  it('use separate digests for each version and each secret', () => {
     const key = Buffer.alloc(32, 8);
     const secret = Buffer.alloc(32, 0x55);
     const rings = [1, 2].map((version) => new Keyring([{ version, secret }]));
@@ -217,7 +217,7 @@ describe('proofs and commitments', () => {
     assert.equal(new Set(digests).size, 9);
   });
 
-  it('has a check value for the versions it holds only', () => {
+  it('provide a check value only for the loaded versions', () => {
     assert.equal(KEYRING.checkValue(2).length, 32);
     assert.deepEqual(KEYRING.checkValue(2), new Keyring([SECRETS[1]]).checkValue(2));
     assert.throws(() => KEYRING.checkValue(3), {
@@ -226,7 +226,7 @@ describe('proofs and commitments', () => {
     });
   });
 
-  it('makes under the version that is named, and verifies under all', () => {
+  it('use the configured version for new proofs and verify under all versions', () => {
     const key = Buffer.alloc(32, 0x21);
     const keyring = new Keyring(SECRETS, SECRETS[0].version);
     const oldest = new Keyring(SECRETS.slice(0, 1));
@@ -237,7 +237,7 @@ describe('proofs and commitments', () => {
     assert.throws(() => new Keyring(SECRETS, 65_535), RangeError);
   });
 
-  it('keeps no reference to the secrets it was made from', () => {
+  it('keep no reference to the original secrets', () => {
     const secret = Buffer.alloc(32, 0x44);
     const keyring = new Keyring([{ version: 1, secret }]);
     const before = keyring.makeProof(Buffer.alloc(16));
@@ -245,7 +245,7 @@ describe('proofs and commitments', () => {
     assert.equal(keyring.makeProof(Buffer.alloc(16)), before);
   });
 
-  it('refuses keys of another length', () => {
+  it('refuse keys of another length', () => {
     const expected = {
       name: 'TypeError',
       message: '"key" expected Uint8Array of length 16, 32 or 48, got length=24',
@@ -258,7 +258,7 @@ describe('proofs and commitments', () => {
     assert.throws(() => KEYRING.commit('0'.repeat(32) as never), TypeError);
   });
 
-  it('refuses versions out of order, out of range or with a short secret', () => {
+  it('refuse versions out of order, out of range or with a short secret', () => {
     const secret = Buffer.alloc(32);
     const bad: MasterSecretVersion[][] = [
       [],
@@ -278,7 +278,7 @@ describe('proofs and commitments', () => {
     for (const versions of bad) assert.throws(() => new Keyring(versions), TypeError);
   });
 
-  it('refuses everything after destroy', () => {
+  it('refuse every call after destroy', () => {
     const keyring = new Keyring(SECRETS);
     const key = Buffer.alloc(32);
     const proof = keyring.makeProof(key);
@@ -290,7 +290,7 @@ describe('proofs and commitments', () => {
     assert.throws(() => keyring.checkValue(1), /was destroyed/);
   });
 
-  it('passes its own health tests', () => {
+  it('pass their own health tests', () => {
     const rows = proofSelfTest();
     assert.equal(rows.length, 5);
     assert.deepEqual(
@@ -315,7 +315,7 @@ describe('the master secret as text', () => {
     }
   });
 
-  it('reads versions on lines or between commas', () => {
+  it('reads versions separated by lines or commas', () => {
     const expected = [1, 2, 65_535].map((version) => ({
       version,
       secret: Buffer.alloc(32, version),
@@ -326,7 +326,7 @@ describe('the master secret as text', () => {
     assert.deepEqual(parseMasterSecret(`1:${one}, 2:${two},\t65535:${last},`), expected);
   });
 
-  it('reads what it writes', () => {
+  it('reads the text that it writes', () => {
     const secretOf = fc.uint8Array({ minLength: 32, maxLength: 126 });
     const versionsOf = fc.uniqueArray(fc.integer({ min: 1, max: 65_535 }), {
       minLength: 1,
@@ -390,14 +390,14 @@ describe('the master secret as text', () => {
     });
   }
 
-  it('makes 32 fresh bytes in memory of their own', () => {
+  it('consists of 32 fresh bytes in its own memory when new', () => {
     const [a, b] = [newMasterSecret(), newMasterSecret()];
     assert.equal(a.length, 32);
     assert.equal(a.buffer.byteLength, 32);
     assert.notDeepEqual(a, b);
   });
 
-  it('serves as a keyring', () => {
+  it('works in a keyring', () => {
     const keyring = new Keyring([{ version: 1, secret: newMasterSecret() }]);
     const key = randomFillSync(Buffer.alloc(32));
     assert.ok(keyring.verifyProof(key, keyring.makeProof(key)));

@@ -32,7 +32,7 @@ function assertClose(actual: number, expected: number, name: string): void {
   assert.ok(error < RELATIVE_BOUND, `${name} = ${actual}, expected ${expected}`);
 }
 
-test('has the tails of simple cases: two throws of a coin, one of a die', () => {
+test('the binomial tails are exact in simple cases: two coin throws, one die', () => {
   assertClose(binomialLower(0, 2, 0.5), 0.25, 'no heads');
   assertClose(binomialLower(1, 2, 0.5), 0.75, 'at most one');
   assertClose(binomialUpper(1, 2, 0.5), 0.75, 'at least one');
@@ -41,7 +41,7 @@ test('has the tails of simple cases: two throws of a coin, one of a die', () => 
   assert.equal(binomialUpper(0, 2, 0.5), 1);
 });
 
-test('is within 1e-11 relative of rational arithmetic at q = 1/100, far tails included', () => {
+test('the binomial tails are within 1e-11 relative of rational arithmetic at q = 1/100', () => {
   for (const n of [55, 100, 1000]) {
     for (const k of [0, 1, 2, 5, 9, 10, 11, 20, 40, 55]) {
       const [lower, upper] = exactTails(k, n, 100);
@@ -51,7 +51,7 @@ test('is within 1e-11 relative of rational arithmetic at q = 1/100, far tails in
   }
 });
 
-test('splits at every k: P(X ≤ k) + P(X ≥ k + 1) = 1', () => {
+test('the binomial tails add up at every k: P(X ≤ k) + P(X ≥ k + 1) = 1', () => {
   const cases = fc.tuple(
     fc.integer({ min: 2, max: 1e6 }),
     fc.double({ min: 0.001, max: 0.999, noNaN: true }),
@@ -66,7 +66,7 @@ test('splits at every k: P(X ≤ k) + P(X ≥ k + 1) = 1', () => {
   );
 });
 
-test('refuses arguments without a binomial distribution', () => {
+test('the binomial tails reject arguments without a binomial distribution', () => {
   assert.throws(() => binomialLower(3, 2, 0.5), RangeError);
   assert.throws(() => binomialUpper(-1, 2, 0.5), RangeError);
   assert.throws(() => binomialUpper(1, 2, 1), RangeError);

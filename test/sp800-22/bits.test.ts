@@ -23,7 +23,7 @@ test('unpacking inverts packing', () => {
   );
 });
 
-test('refuses to unpack more bits than there are, or anything but bytes', () => {
+test('refuses to unpack more bits than exist, or anything but bytes', () => {
   assert.throws(() => unpackBits(new Uint8Array(1), 9), {
     name: 'RangeError',
     message: '"lengthBits" expected an integer from 0 to 8, got 9',
@@ -35,7 +35,7 @@ test('refuses to unpack more bits than there are, or anything but bytes', () => 
   });
 });
 
-test('unpacks from any bit on: the parts are the whole', () => {
+test('unpacks from any bit offset: the parts equal the whole', () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 1, maxLength: 32 }), fc.nat(), (bytes, at) => {
       const offset = at % (bytes.length * 8 + 1);
@@ -74,11 +74,11 @@ test('reads ASCII bits in chunks and ignores whitespace', () => {
   assert.equal(readText('ascii', [' 10\r\n1', '1\t0 \n\v\f'], 8), '10110');
 });
 
-test('reads hexadecimal digits of either case as four bits, the most significant first', () => {
+test('reads hexadecimal digits of either case as four bits, most significant first', () => {
   assert.equal(readText('hex', ['0 8\nf', 'F\ta'], 100), '00001000111111111010');
 });
 
-test('passes the rest of a digit to the next sequence', () => {
+test('leaves the rest of a digit to the next sequence', () => {
   const reader = new TextBitReader('hex');
   reader.feed(ascii('5c3'));
   const sequences = [5, 5, 5].map((limit) => {
@@ -105,7 +105,7 @@ test('reads nothing after the last bit that fits', () => {
   assert.equal(readText('hex', ['a', 'this is not read'], 3), '101');
 });
 
-test('reads text to the same bits however it is cut into chunks', () => {
+test('reads the same bits from text, however it is cut into chunks', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), fc.integer({ min: 1, max: 9 }), (bytes, size) => {
       const text = Buffer.from(bytes).toString('hex');

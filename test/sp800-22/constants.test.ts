@@ -33,7 +33,7 @@ for (const { M, shortest, longest, pi } of LONGEST_RUN_ROWS) {
   });
 }
 
-test('counts the longest runs of all 256 bytes as the table for M = 8 has them (§2.4.4)', () => {
+test('counts the longest runs of all 256 bytes as in the table for M = 8 (§2.4.4)', () => {
   const counts = [0, 0, 0, 0];
   for (let byte = 0; byte < 256; byte++) {
     const longest = Math.max(
@@ -66,7 +66,7 @@ test("holds the NIST program's approximation of the overlapping-template probabi
   assertClose(OVERLAPPING_TEMPLATE_PI.nist, overlappingTemplateApproximation(9, 1032, 5), 1e-16);
 });
 
-test('counts overlapping templates as an enumeration of all strings of ten bits does', () => {
+test('counts overlapping templates like an enumeration of all ten-bit strings', () => {
   const counts = new Array<number>(6).fill(0);
   for (let value = 0; value < 1024; value++) {
     let matches = 0;
@@ -99,7 +99,7 @@ test('holds the universal moments as printed: rounded, but for 3.238 at L = 8 (�
   }
 });
 
-test('asks for a universal sequence of 1010 · 2^L blocks (§2.9.7)', () => {
+test('requires 1010 · 2^L blocks for a universal sequence (§2.9.7)', () => {
   for (const [L, { minimumBits }] of UNIVERSAL_ROWS) {
     assert.equal(minimumBits, 1010 * 2 ** L * L, `L = ${L}`);
   }

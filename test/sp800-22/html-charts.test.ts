@@ -53,7 +53,7 @@ const paths = ({ text }: Markup, className: string): string[] =>
 const pointsOf = (path: string): number => path.split('M').length - 1;
 
 describe('markup', () => {
-  it('escapes text wherever it stands, and lets markup through once', () => {
+  it('escapes text everywhere and passes markup through once', () => {
     fc.assert(
       fc.property(fc.string({ unit: CODE_POINTS }), (text) => {
         const { text: shown } = markup`<b title="${text}">${text}</b>`;
@@ -99,7 +99,7 @@ describe('encodePng', () => {
     }
   });
 
-  it('has the checksum that the standard gives for an empty IEND', () => {
+  it('has the checksum from the standard for an empty IEND', () => {
     const png = encodePng({ width: 8, height: 1, pixels: Uint8Array.of(1) }, [0, 0, 0]);
     assert.equal(png.subarray(-12).toString('hex'), '0000000049454e44ae426082');
   });
@@ -110,7 +110,7 @@ describe('encodePng', () => {
     assert.throws(() => encodePng({ width: 12, height: 2, pixels }, [0, 0, 0]), RangeError);
   });
 
-  it('is given a raster of whole rows, about a square', () => {
+  it('receives an almost square raster of whole rows', () => {
     const sizes = [100, 1000, 65_536, 2 ** 20].map((bits) => Object.values(rasterSize(bits)));
     assert.deepEqual(sizes, [
       [8, 12],
@@ -128,12 +128,12 @@ describe('encodePng', () => {
 });
 
 describe('scales and marks', () => {
-  it('maps a domain to a range, either way up', () => {
+  it('map a domain to a range in either direction', () => {
     const y = linearScale([-2, 2], [250, 30]);
     assert.deepEqual([-2, 0, 2].map(y), [250, 140, 30]);
   });
 
-  it('has ticks at round numbers within the domain, and not too many', () => {
+  it('have a limited number of ticks at round numbers within the domain', () => {
     assert.deepEqual(niceTicks(0, 1_048_576, 5), [0, 500_000, 1_000_000]);
     assert.deepEqual(niceTicks(0.9448, 1, 6), [0.95, 0.96, 0.97, 0.98, 0.99, 1]);
     assert.deepEqual(niceTicks(-63, 63, 7), [-60, -40, -20, 0, 20, 40, 60]);
@@ -146,7 +146,7 @@ describe('scales and marks', () => {
     );
   });
 
-  it('writes coordinates to a tenth, one move for each mark', () => {
+  it('write coordinates to one decimal, with one move per mark', () => {
     assert.equal(
       linePath([
         [1.04, 2],
@@ -160,7 +160,7 @@ describe('scales and marks', () => {
 });
 
 describe('walkEnvelope', () => {
-  it('has every step, in columns that meet', () => {
+  it('contains every step, in columns that meet', () => {
     // 1 1 0 1 0 0 0 0
     assert.deepEqual(walkEnvelope(Uint8Array.of(0b1101_0000), 8, 4), {
       bits: 8,
@@ -171,7 +171,7 @@ describe('walkEnvelope', () => {
     });
   });
 
-  it('agrees with a walk bit by bit, at lengths that are not a multiple of the columns', () => {
+  it('agrees with a bit-by-bit walk at lengths that are not a multiple of the columns', () => {
     const bytes = stream(300);
     for (const bits of [100, 401, 2399]) {
       const walk = [0];
@@ -195,7 +195,7 @@ describe('walkEnvelope', () => {
 });
 
 describe('measureSpectrum', () => {
-  it('has the N_1, N_0 and T of the test, for even, odd and other lengths', () => {
+  it('returns N_1, N_0 and T of the test for even, odd and other lengths', () => {
     const bytes = stream(4096);
     for (const bits of [1000, 1001, 4096, 30_000, 32_768]) {
       const { N_1, N_0, threshold } = measureSpectrum(bytes, bits);
@@ -215,7 +215,7 @@ describe('measureSpectrum', () => {
     assert.ok(peaks.every(({ k }) => k % 512 === 0));
   });
 
-  it('looks at the first 2^20 bits of a longer sequence, and says so', () => {
+  it('uses the first 2^20 bits of a longer sequence and says so', () => {
     const bits = SPECTRUM_MAX_BITS + 8;
     const bytes = stream(bits / 8);
     const spectrum = measureSpectrum(bytes, bits);
@@ -234,7 +234,7 @@ describe('measureSpectrum', () => {
     assert.doesNotMatch(spectrumFigure(spectrum, SPECTRUM_MAX_BITS).text, /the first 1,048,576/);
   });
 
-  it('draws each value of a short sequence as a point, those at T and above as another', () => {
+  it('draws each value of a short sequence as a point, with another mark from T on', () => {
     const spectrum = measureSpectrum(stream(125), 1000);
     const figure = spectrumFigure(spectrum, 1000);
     const drawn = ['dot', 'ring'].map((kind) => Math.max(...paths(figure, kind).map(pointsOf)));
@@ -257,7 +257,7 @@ describe('pValueFigure', () => {
     assert.match(figure.text, /aria-label="6 p-values of 1 tests: 4 are below 0\.01, 2 below/);
   });
 
-  it('puts p-values from left to right, and 0 left of the scale', () => {
+  it('places p-values from left to right, with 0 left of the scale', () => {
     const sequences = [[0], [1e-300], [1e-12], [1e-6], [0.02], [1]];
     const figure = pValueFigure([{ name: 'runs', sequences }], '6 sequences');
     const [crosses, dots] = ['cross', 'dot'].map((kind) => paths(figure, kind)[0]);
@@ -268,18 +268,18 @@ describe('pValueFigure', () => {
     assert.ok(xs[0] > 196 && xs[5] < 988);
   });
 
-  it('has the limit at which the correction of the smallest p-value gives ALPHA', () => {
+  it('draws the limit at which the corrected smallest p-value equals ALPHA', () => {
     for (const m of [1, 2, 148]) {
       const pValues = [testLimit(m), ...new Array(m - 1).fill(0.5)];
       assert.ok(Math.abs(testLevelP(pValues) - ALPHA) < 1e-15);
     }
   });
 
-  it('is nothing when no test applied', () => {
+  it('is empty if no test applied', () => {
     assert.equal(pValueFigure([], '3 sequences').text, '');
   });
 
-  it('gives each test a strip, and each row a place in it', () => {
+  it('gives each test a strip and each row a place in it', () => {
     const { strips, bottom } = layOutStrips(['frequency', 'non_overlapping_template']);
     assert.equal(strips[1].rows, 148);
     assert.ok(strips[1].top > strips[0].top + strips[0].height);
@@ -309,7 +309,7 @@ describe('the second level', () => {
   ];
   const verdict = judgeSecondLevel(100, ROWS) as SecondLevelVerdict;
 
-  it('has rows inside, outside and failed by the form of their mark', () => {
+  it('marks rows inside, outside and failed with different shapes', () => {
     const figure = proportionFigure(verdict);
     const counts = ['dot', 'ring', 'cross'].map((kind) => pointsOf(paths(figure, kind)[0]));
     assert.deepEqual(counts, [1, 1, 1]);
@@ -319,7 +319,7 @@ describe('the second level', () => {
     assert.equal(paths(figure, 'area').length, 3);
   });
 
-  it('has bars as high as their counts, and the line of the expected count', () => {
+  it('has bars with the height of their counts and a line at the expected count', () => {
     const { text } = histogram(verdict.rows[2]);
     assert.match(text, /aria-label="p-values in ten classes: 55, 5, 5,/);
     assert.match(text, /<path class="bars" d="M1 30v-30h8V30zM11 30v-2\.7h8V30z/);
@@ -327,7 +327,7 @@ describe('the second level', () => {
     assert.match(histogram(verdict.rows[0]).text, /class="expected" d="M0 15h100"/);
   });
 
-  it('shows P-value_T, proportion and verdict of each row, or that it is not judged', () => {
+  it('shows P-value_T, proportion and verdict of each row, or that the row is not judged', () => {
     const { text } = histogramsSection(verdict);
     const cards = text.split('<li').slice(1);
     assert.equal(cards.length, 4);
@@ -340,7 +340,7 @@ describe('the second level', () => {
 });
 
 describe('the table of the tests', () => {
-  it('describes each test as the documentation does', () => {
+  it('describes each test as in the documentation', () => {
     const path = join(import.meta.dirname, '../../docs/statistical-tests.md');
     const document = readFileSync(path, 'utf8');
     for (const [name, [section, what]] of Object.entries(DETECTS)) {

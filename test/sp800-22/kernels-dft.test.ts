@@ -66,7 +66,7 @@ function assertExact(name: string, bits: Uint8Array, constants: Constants = 'exa
   return counts.every((N_1) => N_1 !== undefined);
 }
 
-test('an engine of today runs both builds of the transform', () => {});
+test('a current engine runs both builds of the transform', () => {});
 
 // The sequences of reference.test.ts also have 10^6 bits.
 for (const [n, constants] of [
@@ -79,7 +79,7 @@ for (const [n, constants] of [
   });
 }
 
-test('N_1 is exact where bins in the band are computed again', () => {
+test('N_1 is exact if bins in the band are recomputed', () => {
   const seeds = [3, 4, 5, 6];
   const listing = seeds.filter((seed) => count(randomBits(seed, 2 ** 20), 'exact')[0].listed > 0);
   assert.ok(listing.length > 0);
@@ -127,7 +127,7 @@ test('N_1 is exact on 10^6 bits of four equal quarters', () => {
   assert.ok(assertExact('four equal quarters', SPECTRA['four equal quarters'](1_000_000)));
 });
 
-test('sequences with a peak above 64n are left to the plain transform', () => {
+test('sequences with a peak above 64n go to the plain transform', () => {
   for (const n of LENGTHS) {
     for (const name of REGULAR) {
       for (const { N_1 } of count(SPECTRA[name](n), 'exact')) assert.equal(N_1, undefined, name);
@@ -136,7 +136,7 @@ test('sequences with a peak above 64n are left to the plain transform', () => {
 });
 
 // test/slow/kernels-dft.test.ts does this on 10^6 bits.
-test('bins 0 and n/2 on both sides of T: the first is counted, the second is not', () => {
+test('with bins 0 and n/2 on both sides of T, only the first is counted', () => {
   const T = Math.sqrt(thresholdSquared(2 ** 20, 'exact'));
   for (const [S, alternating] of sumsBesideThreshold(T)) {
     const bits = withSums(randomBits(11, 2 ** 20), S, alternating);
@@ -144,13 +144,13 @@ test('bins 0 and n/2 on both sides of T: the first is counted, the second is not
   }
 });
 
-test('a module serves another length once its tables are set up for it', () => {
+test('a module handles another length after its tables are set up for it', () => {
   for (const n of [LENGTHS[0], LENGTHS[1], LENGTHS[0]]) {
     assert.ok(assertExact('seed 0', randomBits(0, n)));
   }
 });
 
-test('a bin in double precision is the sum of §2.6.4 step 2', () => {
+test('a bin in double precision equals the sum of §2.6.4 step 2', () => {
   for (const n of LENGTHS) {
     const bits = randomBits(13, n);
     for (const k of [0, 1, 12_345, n / 2 - 1, n / 2]) {
@@ -172,7 +172,7 @@ test('a bin in double precision is the sum of §2.6.4 step 2', () => {
   }
 });
 
-test('after a count the memory is what it was before: scratch zero, tables unchanged', () => {
+test('a count leaves zeros in scratch memory and the tables unchanged', () => {
   for (const n of LENGTHS) {
     for (const build of BUILDS) {
       const module = loadKernels(build);
@@ -187,7 +187,7 @@ test('after a count the memory is what it was before: scratch zero, tables uncha
   }
 });
 
-test('there is a transform for 2^20 and 10^6 bits only', () => {
+test('the transform supports only 2^20 and 10^6 bits', () => {
   assert.ok(DftKernel.supports(2 ** 20));
   assert.ok(DftKernel.supports(1_000_000));
   assert.ok(!DftKernel.supports(2 ** 19));

@@ -23,19 +23,19 @@ const BUILDS = ['simd', 'relaxed-simd'] as const;
  */
 const WITHOUT_DFT = TEST_NAMES.filter((name) => name !== 'dft');
 
-test('an engine of today runs the kernels', () => {
+test('a current engine runs the kernels', () => {
   assert.ok(BUILDS.some((build) => build === kernelBuild()));
 });
 
 // reference.test.ts compares the sequences of Appendix B, test/slow/kernels.test.ts more of these.
-test('they agree on random sequences of 2^20 and 10^6 bits', () => {
+test('the kernels agree with the plain suite on random sequences of 2^20 and 10^6 bits', () => {
   assertAgree('seed 1', aesStream(1, 2 ** 17), 2 ** 20);
   assertAgree('seed 2', aesStream(2, 125_000), 1_000_000);
 });
 
 // test/slow/kernels.test.ts does this on 1,000,003 bits.
 for (const [name, make] of Object.entries(STRUCTURED)) {
-  test(`they agree on ${name}`, () => {
+  test(`the kernels agree with the plain suite on ${name}`, () => {
     assertAgree(name, make(2 ** 17), 2 ** 20);
     assertAgree(name, make(20_000), 159_999, { only: WITHOUT_DFT });
     assertAgree(name, make(2_000), 15_999);
@@ -49,14 +49,14 @@ const SEAMS = [
   387_845, 524_287, 524_288, 524_289, 524_291, 749_999, 750_000, 904_959, 904_960, 904_966, 999_999,
 ];
 
-test('they agree at every seam and one bit beside, from any bit of a byte on', () => {
+test('the kernels agree at every seam and one bit beside it, from any bit offset', () => {
   for (const [i, n] of SEAMS.entries()) {
     const only = n < 50_000 ? TEST_NAMES : WITHOUT_DFT;
     assertAgree('seam', aesStream(n, (n >>> 3) + 2), n, { offsetBits: i % 8, only });
   }
 });
 
-test('they agree at seams where all tests apply', () => {
+test('the kernels agree at seams where all tests apply', () => {
   for (const n of [
     1_048_580, 1_000_000, 1_000_001, 1_000_008, 1_000_499, 1_000_500, 1_048_575, 1_048_577,
   ]) {
@@ -65,7 +65,7 @@ test('they agree at seams where all tests apply', () => {
   }
 });
 
-test('they agree on short sequences of any length and bias', () => {
+test('the kernels agree on short sequences of any length and bias', () => {
   const biasedByte = fc
     .tuple(fc.nat(255), fc.nat(255), fc.nat(2))
     .map(([a, b, kind]) => [a, a & b, a | b][kind]);
@@ -83,7 +83,7 @@ test('they agree on short sequences of any length and bias', () => {
   );
 });
 
-test('an empty sequence gives a report on which no test applies', () => {
+test('an empty sequence gives a report in which no test applies', () => {
   const report = runPackedSuite(new Uint8Array(0));
   assert.deepEqual(report, runSuite(new Uint8Array(0)));
 });
@@ -97,7 +97,7 @@ test('both builds give the same report', () => {
   }
 });
 
-test('after a run the memory of the kernels is what it was before the first', () => {
+test('a run restores the memory of the kernels to its first state', () => {
   const module = loadKernels('simd');
   const kernels = new SuiteKernels(module);
   const memory = () => Buffer.from(module.exports.memory.buffer.slice(0));
@@ -124,7 +124,7 @@ function reversed(byte: number): number {
   return result;
 }
 
-test('a test that throws leaves no trace either', () => {
+test('a test that throws leaves no trace', () => {
   const module = loadKernels('simd');
   const kernels = new SuiteKernels(module);
   const before = Buffer.from(module.exports.memory.buffer.slice(0));
@@ -150,7 +150,7 @@ test('runPackedSuite refuses anything but bytes, and missing bits', () => {
   assert.throws(() => runPackedSuite(new Uint8Array(1), { offsetBits: -1 }), RangeError);
 });
 
-test('tests the right bits beyond the first 2^32', () => {
+test('the kernels test the right bits beyond the first 2^32', () => {
   const sample = aesStream(15, 200);
   // Untouched memory costs nothing.
   const bytes = new Uint8Array(2 ** 29 + sample.length);
@@ -160,7 +160,7 @@ test('tests the right bits beyond the first 2^32', () => {
   assert.deepEqual(unpackBits(bytes, 1500, 2 ** 32 - 80), unpackBits(sample, 1500));
 });
 
-test('sets up the tables of the transform only if the test runs', () => {
+test('a run sets up the tables of the transform only if the test runs', () => {
   const module = loadKernels('simd');
   const before = Buffer.from(module.exports.memory.buffer.slice(0));
   const sequence = { bytes: aesStream(16, 2 ** 17), n: 2 ** 20, offsetBits: 0 };
@@ -168,7 +168,7 @@ test('sets up the tables of the transform only if the test runs', () => {
   assert.ok(Buffer.from(module.exports.memory.buffer).equals(before));
 });
 
-test('a kernel that runs again starts its counts anew', () => {
+test('a kernel that runs again restarts its counts', () => {
   const module = loadKernels('simd');
   const sequence = { bytes: aesStream(17, 2 ** 17), n: 2 ** 20, offsetBits: 0 };
   module.load(sequence.bytes, sequence.n, 0);
@@ -184,7 +184,7 @@ test('a kernel that runs again starts its counts anew', () => {
   assert.deepEqual(count(), first);
 });
 
-test('beyond the kernels’ maximum the plain suite does the work', () => {
+test('the plain suite handles sequences beyond the kernels’ maximum', () => {
   const bytes = Buffer.alloc(KERNEL_MAXIMUM_BITS / 8 + 1, 0xa5);
   const { tests, bits } = runPackedSuite(bytes, { only: ['frequency'] });
   assert.equal(bits, KERNEL_MAXIMUM_BITS + 8);

@@ -44,7 +44,7 @@ for (const n of [1000, 1009, 4096, 99_999, 2 ** 17, 1_000_000]) {
   test(`dft counts the same peaks as NumPy's transform of ${n} bits`, () => assertNumPyPeaks(n));
 }
 
-test('the Fourier transform of any length from 1 to 70 is that of the definition', () => {
+test('the Fourier transform of 1 to 70 points equals the definition', () => {
   for (let N = 1; N <= 70; N++) {
     const z = Array.from({ length: N }, (_, j) => [Math.sin(j * j + 1), Math.cos(3 * j * j + 2)]);
     const re = Float64Array.from(z, ([real]) => real);
@@ -78,7 +78,7 @@ test('the Fourier transform of 2^17 and 99,999 points keeps 13 digits of a pure 
   }
 });
 
-test('Berlekamp–Massey finds the register that solving the linear equations finds', () => {
+test('Berlekamp–Massey finds the register that solves the linear equations', () => {
   fc.assert(
     fc.property(bitSequences(1, 80), (bits) => {
       const L = new BerlekampMassey(bits.length).complexity(bits, 0);
@@ -87,7 +87,7 @@ test('Berlekamp–Massey finds the register that solving the linear equations fi
   );
 });
 
-test('Berlekamp–Massey starts afresh with each block', () => {
+test('Berlekamp–Massey restarts with each block', () => {
   const measure = new BerlekampMassey(96);
   fc.assert(
     fc.property(bitSequences(192, 192), (bits) => {
@@ -98,7 +98,7 @@ test('Berlekamp–Massey starts afresh with each block', () => {
   );
 });
 
-test('pattern counts are those of the string closed to a ring, also when it is shorter than m', () => {
+test('pattern counts equal those of the string closed to a ring, even if shorter than m', () => {
   fc.assert(
     fc.property(bitSequences(1, 60), fc.integer({ min: 1, max: 6 }), (bits, m) => {
       const expected = Array.from({ length: 2 ** m }, (_, i) =>
@@ -111,7 +111,7 @@ test('pattern counts are those of the string closed to a ring, also when it is s
   );
 });
 
-test('template matches without overlap are those of cutting the block at each match', () => {
+test('non-overlapping template matches equal those of cutting the block at each match', () => {
   const template = fc.array(fc.constantFrom('0', '1'), { minLength: 2, maxLength: 6 });
   fc.assert(
     fc.property(
@@ -171,7 +171,7 @@ test('runs are the pieces of the string that repeat one digit', () => {
   );
 });
 
-test('ranks are those of elimination by exchanging rows', () => {
+test('ranks equal those of elimination by row exchange', () => {
   fc.assert(
     fc.property(fc.integer({ min: 2, max: 32 }), bitSequences(2048, 2048), (M, bits) => {
       const expected = { N: 0, F_M: 0, F_M1: 0, F_less: 0 };
@@ -243,7 +243,7 @@ test('excursions count the visits of the walk cut at its zeros', () => {
   );
 });
 
-test('universal sums the logarithms of the distances that a search backwards finds', () => {
+test('universal sums the logarithms of the distances found by a backward search', () => {
   const L = fc.integer({ min: 1, max: 4 });
   fc.assert(
     fc.property(bitSequences(100, 400), L, fc.integer({ min: 1, max: 10 }), (bits, length, Q) => {

@@ -31,14 +31,14 @@ const PARAMETERS: Partial<Record<TestName, Record<string, number>>> = {
 };
 
 describe('a suite report as JSON', () => {
-  it('names each of the 188 p-values by test and label, without repetition', () => {
+  it('names each of the 188 p-values uniquely by test and label', () => {
     const names = report.tests.flatMap(({ name, labels }) => labels.map((one) => `${name} ${one}`));
     assert.equal(names.length, 188);
     assert.equal(new Set(names).size, 188);
     for (const { labels, p_values } of report.tests) assert.equal(labels.length, p_values.length);
   });
 
-  it('keeps every p-value and verdict of the suite as it is', () => {
+  it('contains every p-value and verdict of the suite unchanged', () => {
     for (const [i, test] of report.tests.entries()) {
       const outcome = suite.tests[i];
       assert.ok(outcome.applicable);
@@ -50,7 +50,7 @@ describe('a suite report as JSON', () => {
     assert.deepEqual([alpha, tests_passed, total_tests], [ALPHA, suite.testsPassed, 15]);
   });
 
-  it('names the parameters of each test, and leaves the other figures to its statistics', () => {
+  it('contains the parameters of each test apart from its statistics', () => {
     for (const [i, { name, parameters, statistics }] of report.tests.entries()) {
       const { pi, T2_over_n, ...plain } = parameters;
       assert.deepEqual(plain, PARAMETERS[name] ?? {}, name);
@@ -64,7 +64,7 @@ describe('a suite report as JSON', () => {
     }
   });
 
-  it('gives the constants of the p-values, in both sets', () => {
+  it('contains the constants of the p-values, in both sets', () => {
     const first = (constants: 'exact' | 'nist', name: TestName): number => {
       const { tests } = toAssessReport({ ...suite, constants });
       const { pi, T2_over_n } = tests.find((test) => test.name === name)?.parameters ?? {};
@@ -86,7 +86,7 @@ describe('a suite report as JSON', () => {
     }
   });
 
-  it('takes other labels for a report that has other p-values', () => {
+  it('accepts other labels for a report with other p-values', () => {
     const labels = { ...P_VALUE_LABELS, frequency: ['stream', 'carrier'] };
     assert.deepEqual(toAssessReport(suite, labels).tests[0].labels, ['stream', 'carrier']);
   });
@@ -95,7 +95,7 @@ describe('a suite report as JSON', () => {
     assert.deepEqual(JSON.parse(JSON.stringify(report)), report);
   });
 
-  it('gives only the reason of a test that does not apply', () => {
+  it('contains only the reason for a test that does not apply', () => {
     const short = toAssessReport(runSuite(bits.subarray(0, 1000)));
     assert.deepEqual(short.tests.at(-1), {
       name: 'linear_complexity',

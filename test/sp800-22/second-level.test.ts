@@ -80,24 +80,24 @@ function judgeOne(counts: RowCounts): JudgedRow {
   return verdict.rows[0];
 }
 
-test('has the interval of the worked example: 1000 sequences, 0.99 ± 0.0094392 (§4.2.1)', () => {
+test('the interval matches the worked example: 1000 sequences, 0.99 ± 0.0094392 (§4.2.1)', () => {
   const [low, high] = proportionInterval(1000);
   close(low, 0.9805607, 5e-8);
   close(high, 0.9994393, 5e-8);
 });
 
-test('has 996 of 1000 within the interval, as the worked example, and 980 and 1000 outside', () => {
+test('the interval includes 996 of 1000, as in the worked example, but not 980 or 1000', () => {
   const inside = [980, 981, 996, 999, 1000].map((passes) => judgeOne(row(passes, 1000)).inInterval);
   assert.deepEqual(inside, [false, true, true, true, false]);
   assert.equal(judgeOne(row(996, 1000)).proportion, 0.996);
 });
 
-test('cuts the interval at 1, and lets all 100 of 100 pass', () => {
+test('the interval ends at 1 and includes 100 of 100', () => {
   assert.equal(proportionInterval(100)[1], 1);
   assert.equal(judgeOne(row(100, 100)).inInterval, true);
 });
 
-test('counts a proportion by its exact two-sided tail, not by the normal law', () => {
+test('a proportion is judged by its exact two-sided tail, not by the normal law', () => {
   // P(X ≥ 4), X ~ Binomial(100, 1/100): one less 0.99^100 + 100·0.99^99/100 + C(100,2)·0.99^98/10^4
   // + C(100,3)·0.99^97/10^6.
   const three = 4950 * 1e-4 * 0.99 ** 98 + 161_700 * 1e-6 * 0.99 ** 97;
@@ -117,7 +117,7 @@ function chi2Tail9(chi2: number): number {
   return erfc(Math.sqrt(x)) + Math.exp(-x) * Math.sqrt(x / Math.PI) * sum;
 }
 
-test('has P-value_T of χ² with nine degrees: 1 for equal classes, 0.0179 at 20 (§4.2.2)', () => {
+test('P-value_T follows χ² with nine degrees: 1 for equal classes, 0.0179 at 20 (§4.2.2)', () => {
   assert.equal(uniformityPValue(new Array(10).fill(7)), 1);
   // s = 100: two classes are off by 10 of 10 each, χ² = 2 · 10² / 10.
   const p = uniformityPValue([20, 0, 10, 10, 10, 10, 10, 10, 10, 10]);
@@ -126,14 +126,14 @@ test('has P-value_T of χ² with nine degrees: 1 for equal classes, 0.0179 at 20
   assert.ok(uniformityPValue([1000, 0, 0, 0, 0, 0, 0, 0, 0, 0]) < 1e-300);
 });
 
-test('divides the number of p-values by ten exactly, not in integers like the NIST program', () => {
+test('the number of p-values is divided by ten exactly, unlike in the NIST program', () => {
   // s = 55: each class is off by 0.5 of 5.5, χ² = 10 · 0.25 / 5.5 = 5/11. In integers it would be 1.
   const p = uniformityPValue([6, 5, 6, 5, 6, 5, 6, 5, 6, 5]);
   close(p, chi2Tail9(5 / 11), 1e-14);
   assert.ok(p - chi2Tail9(1) > 5e-4);
 });
 
-test('puts p-values into ten classes, 0.1 into the second and 1 into the last', () => {
+test('p-values fall into ten classes: 0.1 into the second and 1 into the last', () => {
   const tally = new PValueTally();
   const ps = [0, 0.0099999, 0.01, 0.1, 0.25, 0.9, 0.999, 1];
   for (const p of ps) tally.add(makeReport(Math.random, () => p));
@@ -142,7 +142,7 @@ test('puts p-values into ten classes, 0.1 into the second and 1 into the last', 
   assert.deepEqual([first.sequences, first.passes], [8, 6]);
 });
 
-test('has 188 rows in the order of the tests, each with its label', () => {
+test('the verdict has 188 labelled rows in the order of the tests', () => {
   const rows = new PValueTally().rows.map(({ test, index, label }) => `${test} ${index} ${label}`);
   assert.equal(rows.length, 188);
   assert.deepEqual(rows.slice(0, 4), [
@@ -154,7 +154,7 @@ test('has 188 rows in the order of the tests, each with its label', () => {
   assert.deepEqual(rows.slice(-3), ['serial 1 del1', 'serial 2 del2', 'linear_complexity 1 ']);
 });
 
-test('counts what the suite reports', () => {
+test('the verdict counts the p-values of the suite', () => {
   const tally = new PValueTally(['frequency', 'rank']);
   const report = runSuite(new Uint8Array(1000), { only: ['rank', 'frequency'] });
   tally.add(report);
@@ -173,13 +173,13 @@ test('counts what the suite reports', () => {
   assert.throws(() => tally.add(runSuite(new Uint8Array(1000))), RangeError);
 });
 
-test('judges nothing below 55 sequences, and gives their number', () => {
+test('fewer than 55 sequences are not judged, and the reason gives their number', () => {
   const reason = 'needs at least 55 sequences, got 54';
   assert.deepEqual(judgeSecondLevel(54, [row(54, 54)]), { judged: false, reason });
   assert.equal(judgeSecondLevel(55, [row(55, 55)]).judged, true);
 });
 
-test('does not judge the rows of a test that applied to fewer than 55, and corrects without them', () => {
+test('rows of a test that applied to fewer than 55 are not judged or counted as checks', () => {
   let i = 0;
   const verdict = judge(100, 1, (test, index, uniform) => {
     if (test === 'frequency') i++;
@@ -194,14 +194,14 @@ test('does not judge the rows of a test that applied to fewer than 55, and corre
   );
 });
 
-test('does not judge a source if no test applied often enough', () => {
+test('a source is not judged if no test applied often enough', () => {
   assert.deepEqual(judgeSecondLevel(100, [row(20, 20)]), {
     judged: false,
     reason: 'no test applied to enough of the sequences',
   });
 });
 
-test('fails at most 1 % of sound sources, 1000 simulated, of which the limits of the standard flag 97 %', () => {
+test('at most 1 % of 1000 simulated sound sources fail; the standard’s limits flag 97 %', () => {
   const SOURCES = 1000;
   let failed = 0;
   let flagged = 0;
@@ -223,7 +223,7 @@ test('fails at most 1 % of sound sources, 1000 simulated, of which the limits of
   close(outside / SOURCES, expectedOutside / SOURCES, 0.2);
 });
 
-test('fails exactly the row whose proportion is off: 6 % below 0.01 instead of 1 %', () => {
+test('the only row that fails is the one with 6 % instead of 1 % below 0.01', () => {
   const verdict = judge(1000, 7, (test, index, uniform) => {
     const p = uniform();
     return test === 'non_overlapping_template' && index === 17 && p > 0.95 ? p / 200 : p;
@@ -232,7 +232,7 @@ test('fails exactly the row whose proportion is off: 6 % below 0.01 instead of 1
   assert.deepEqual([verdict.passed, verdict.rowsFailed], [false, 1]);
 });
 
-test('fails exactly the row whose p-values are not uniform, though its proportion is right', () => {
+test('the only row that fails is the one without uniform p-values, despite its proportion', () => {
   const verdict = judge(1000, 8, (test, _index, uniform) => {
     const p = uniform();
     // Pushed towards 1, except for those below 0.01.
@@ -243,7 +243,7 @@ test('fails exactly the row whose p-values are not uniform, though its proportio
   assert.ok(dft?.judged && dft.inInterval && !dft.uniform);
 });
 
-test('fails a source that is too good: every sequence passes', () => {
+test('a source that is too good fails: every sequence passes', () => {
   const verdict = judge(2000, 9, (test, _index, uniform) => {
     const p = uniform();
     return test === 'rank' ? 0.01 + 0.99 * p : p;
@@ -253,12 +253,12 @@ test('fails a source that is too good: every sequence passes', () => {
   assert.ok(rank?.judged && rank.uniform && rank.passes === 2000);
 });
 
-test('fails a broken source of 55 sequences in every row', () => {
+test('a broken source of 55 sequences fails in every row', () => {
   const verdict = judge(55, 10, () => 0);
   assert.equal(verdict.rowsFailed, 188);
 });
 
-test('shares its level equally among two checks a row', () => {
+test('the level is shared equally among two checks per row', () => {
   const verdict = judge(60, 11);
   assert.deepEqual([verdict.familyAlpha, verdict.checks], [FAMILY_ALPHA, 376]);
   close(verdict.checkAlpha, 0.01 / 376, 1e-18);
@@ -271,7 +271,7 @@ test('shares its level equally among two checks a row', () => {
   }
 });
 
-test('P-value_T does not depend on which class is which, and falls when a class grows apart', () => {
+test('P-value_T does not depend on the order of classes, and falls as one class deviates', () => {
   const histograms = fc.array(fc.nat({ max: 200 }), { minLength: 10, maxLength: 10 });
   fc.assert(
     fc.property(histograms, (histogram) => {

@@ -48,7 +48,7 @@ test('erfc is within 1e-13 relative from −5 to 26, where it is 1e-296', () => 
   for (const [x, y] of fixtures.erfc) assertRelative(erfc(x), Number(y), `erfc(${x})`);
 });
 
-test('igamc has its closed forms: e^−x for a = 1, erfc(√x) for a = 1/2', () => {
+test('igamc equals its closed forms: e^−x for a = 1, erfc(√x) for a = 1/2', () => {
   for (const x of [1e-6, 0.1, 0.9, 1, 1.1, 3.7, 20, 26]) {
     assertRelative(igamc(1, x * x), Math.exp(-x * x), `igamc(1, ${x * x})`);
     assertRelative(igamc(0.5, x * x), erfc(x), `igamc(0.5, ${x * x})`);
@@ -60,7 +60,7 @@ test('the normal tail has its textbook quantiles', () => {
   assertRelative(normalTail(1.959963984540054), 0.025, 'normalTail');
 });
 
-test('igamc and erfc are 0 where the tail is smaller than any double, and never NaN', () => {
+test('igamc and erfc are 0, never NaN, if the tail is smaller than any double', () => {
   assert.equal(erfc(28), 0);
   assert.equal(erfc(Infinity), 0);
   assert.equal(erfc(-Infinity), 2);
@@ -87,7 +87,7 @@ test('igamc stays within [0, 1] and falls with x', () => {
   );
 });
 
-test('igamc does not exceed 1 where it is a finite sum of rounded terms', () => {
+test('igamc does not exceed 1 as a finite sum of rounded terms', () => {
   for (let degrees = 1; degrees <= 40; degrees++) {
     for (let x = 1e-9; x < degrees; x *= 1.3) {
       const q = igamc(degrees / 2, x);
@@ -96,7 +96,7 @@ test('igamc does not exceed 1 where it is a finite sum of rounded terms', () => 
   }
 });
 
-test('igamc keeps its digits far out at large a, against 40-digit figures', () => {
+test('igamc keeps its digits far in the tail at large a, against 40-digit figures', () => {
   const figures: readonly [a: number, x: number, q: string][] = [
     [7193, 10791.436475760727, '2.3813502243949634541e-298'],
     [6085, 9434.037363022206, '2.0347226270993841259e-298'],

@@ -42,7 +42,7 @@ test('names the tests in the order of the NIST program', () => {
   );
 });
 
-test('runs only the requested tests, in its own order, with the results of the whole suite', () => {
+test('runs only the requested tests, in its own order, with the same results as the whole suite', () => {
   const bits = soundBits(10_000);
   const whole = sts.runSuite(bits);
   const part = sts.runSuite(bits, { only: ['runs', 'rank', 'frequency', 'runs'] });
@@ -56,7 +56,7 @@ test('runs only the requested tests, in its own order, with the results of the w
   });
 });
 
-test('labels all 188 p-values, each of a test by another name', () => {
+test('labels all 188 p-values, uniquely within each test', () => {
   const labels = Object.values(sts.P_VALUE_LABELS);
   assert.deepEqual(
     labels.map(({ length }) => length),
@@ -72,7 +72,7 @@ test('labels all 188 p-values, each of a test by another name', () => {
   assert.deepEqual([random_excursions[0], random_excursions[4]], ['x=-4', 'x=1']);
 });
 
-test('leaves the excursions tests out, with the reason, when there are too few cycles', () => {
+test('omits the excursions tests if there are too few cycles, and gives the reason', () => {
   const report = sts.runSuite(soundBits(2 ** 20, FEW_CYCLES));
   assert.equal(report.totalTests, 13);
   const { random_excursions, random_excursions_variant } = reasons(report);
@@ -98,7 +98,7 @@ const MINIMUM_BITS: Readonly<Record<sts.TestName, number>> = {
   linear_complexity: 1_000_000,
 };
 
-test('applies each test from its minimum length on, and not one bit below it', () => {
+test('applies each test from its minimum length, and not one bit below it', () => {
   for (const minimum of new Set(Object.values(MINIMUM_BITS))) {
     for (const n of [minimum - 1, minimum]) {
       const only = n < 50_000 ? sts.TEST_NAMES : WITHOUT_DFT;
@@ -114,19 +114,19 @@ test('applies each test from its minimum length on, and not one bit below it', (
   }
 });
 
-test('gives the bits that a test needs, and the bits that there are', () => {
+test('names the bits that a test needs and the bits that exist', () => {
   const { linear_complexity } = reasons(
     sts.runSuite(soundBits(999_999), { only: ['linear_complexity'] }),
   );
   assert.equal(linear_complexity, 'needs at least 1,000,000 bits, got 999,999');
 });
 
-test('has no applicable test on an empty sequence', () => {
+test('applies no test to an empty sequence', () => {
   const report = sts.runSuite(new Uint8Array(0));
   assert.deepEqual([report.totalTests, report.testsPassed], [0, 0]);
 });
 
-test('passes sound streams and writes p-values within [0, 1]', () => {
+test('passes sound streams and returns p-values within [0, 1]', () => {
   for (const seed of [11, 12, 13]) {
     const report = sts.runSuite(soundBits(2 ** 20, seed));
     assertPValuesInRange(report);
@@ -147,7 +147,7 @@ for (const [name, generate] of Object.entries(STRUCTURED_BITS)) {
   });
 }
 
-test('passes a test from a corrected p-value of 0.01 on', () => {
+test('passes a test with a corrected p-value of at least 0.01', () => {
   // n = 10,000: p = erfc(|S_n| / (100 √2)) is 0.0102 at S_n = 257 and 0.0099 at 258.
   const frequencyPasses = (ones: number): boolean | undefined => {
     const bits = Uint8Array.from({ length: 10_000 }, (_, i) => (i < ones ? 1 : 0));
@@ -173,7 +173,7 @@ test('reports Runs without its prerequisite as p = 0, prerequisiteMet = false, n
   assert.deepEqual([outcome.pValues, outcome.prerequisiteMet, outcome.passed], [[0], false, false]);
 });
 
-test('holds the prerequisite of Runs at |π − 1/2| just below 2/√n only (§2.3.4)', () => {
+test('meets the prerequisite of Runs only at |π − 1/2| below 2/√n (§2.3.4)', () => {
   // n = 400: τ = 0.1, reached by 240 ones.
   const withOnes = (ones: number): Uint8Array =>
     Uint8Array.from({ length: 400 }, (_, i) => (i < ones ? 1 : 0));
@@ -182,7 +182,7 @@ test('holds the prerequisite of Runs at |π − 1/2| just below 2/√n only (§2
   assert.equal(sts.runs(withOnes(160)).statistics.prerequisite_met, false);
 });
 
-test('changes p-values by the constants of the NIST program in three tests, and in no other', () => {
+test('changes p-values with the constants of the NIST program in exactly three tests', () => {
   const nist = sts.runSuite(SOUND, { constants: 'nist' });
   assert.deepEqual([SOUND_REPORT.constants, nist.constants], ['exact', 'nist']);
   const changed = SOUND_REPORT.tests.filter((outcome, i) => {
@@ -195,7 +195,7 @@ test('changes p-values by the constants of the NIST program in three tests, and 
   );
 });
 
-test('neither changes its input nor keeps it', () => {
+test('neither changes nor keeps its input', () => {
   const bits = soundBits(2 ** 17);
   const copy = bits.slice();
   const report = sts.runSuite(bits);
@@ -251,7 +251,7 @@ const shortSequence = fc
 
 const complement = (bits: Uint8Array): Uint8Array => bits.map((bit) => 1 - bit);
 
-test('complementing the bits leaves the p-values that treat 0 and 1 alike', () => {
+test('complementing the bits keeps the p-values that treat 0 and 1 alike', () => {
   fc.assert(
     fc.property(shortSequence, (bits) => {
       const flipped = complement(bits);
@@ -276,7 +276,7 @@ test('complementing the bits mirrors the states of the excursions tests', () => 
   );
 });
 
-test('reversing the bits exchanges the two cumulative sums and leaves runs and spectrum', () => {
+test('reversing the bits exchanges the two cumulative sums and keeps runs and spectrum', () => {
   fc.assert(
     fc.property(shortSequence, (bits) => {
       const reversed = bits.toReversed();
@@ -288,7 +288,7 @@ test('reversing the bits exchanges the two cumulative sums and leaves runs and s
   );
 });
 
-test('rotating the bits leaves the tests on a ring', () => {
+test('rotating the bits keeps the tests on a ring', () => {
   fc.assert(
     fc.property(shortSequence, fc.integer({ min: 1, max: 999 }), (bits, shift) => {
       const rotated = Uint8Array.of(...bits.subarray(shift), ...bits.subarray(0, shift));
@@ -302,7 +302,7 @@ test('rotating the bits leaves the tests on a ring', () => {
   );
 });
 
-test('permuting whole blocks leaves block frequency, longest run and rank', () => {
+test('permuting whole blocks keeps block frequency, longest run and rank', () => {
   fc.assert(
     fc.property(shortSequence, (bits) => {
       const whole = bits.subarray(0, bits.length - (bits.length % 128));

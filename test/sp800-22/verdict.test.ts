@@ -38,7 +38,7 @@ test('corrects the smallest of m p-values to 1 − (1 − p)^m (Šidák)', () =>
   assert.equal(testLevelP([1, 1]), 1);
 });
 
-test('keeps the digits of tiny p-values, and 0 stays 0', () => {
+test('keeps the digits of tiny p-values, and leaves 0 at 0', () => {
   close(testLevelP([1e-300, 0.5]), 2e-300);
   close(testLevelP(new Array(148).fill(1e-20)), 148e-20);
   assert.ok(Object.is(testLevelP([0, 1]), 0));
@@ -48,13 +48,13 @@ test('refuses to judge a test without p-values', () => {
   assert.throws(() => testLevelP([]), RangeError);
 });
 
-test('refuses invalid p-values, so that no verdict rests on them', () => {
+test('refuses invalid p-values, so that no verdict depends on them', () => {
   for (const p of [Number.NaN, -1e-18, 1 + 2e-16]) {
     assert.throws(() => testLevelP([0.5, p]), RangeError);
   }
 });
 
-test('fails a regular sequence on which one test has a perfect p-value', () => {
+test('fails a regular sequence despite one test with a perfect p-value', () => {
   // 1,792 bits 0101… with the first flipped: χ² of block frequency is nearly 0.
   const bits = Uint8Array.from({ length: 1792 }, (_, i) => (i === 0 ? 1 : i & 1));
   const judged = runSuite(bits);
@@ -63,7 +63,7 @@ test('fails a regular sequence on which one test has a perfect p-value', () => {
   assert.equal(gate(judged).verdict, 'FAIL');
 });
 
-test('multiplies the smallest test-level p by the number of tests, at most to 1', () => {
+test('multiplies the smallest test-level p by the number of tests, up to 1', () => {
   const three = report(
     outcome('frequency', [0.01]),
     outcome('serial', [0.3, 0.4]),
@@ -103,7 +103,7 @@ test('fails below 1e-6 and passes at it', () => {
   assert.equal(gate(two).verdict, 'PASS');
 });
 
-test('leaves both excursions tests and Runs without its prerequisite out of the gate', () => {
+test('excludes both excursions tests and Runs without its prerequisite from the gate', () => {
   const sound = report(
     outcome('frequency', [0.5]),
     outcome('runs', [0], false),
@@ -121,7 +121,7 @@ test('never passes a report in which no test enters the gate', () => {
   assert.throws(() => gate(report(outcome('random_excursions', [0.5]))), RangeError);
 });
 
-test('labels: all passed, some below α, gate failed', () => {
+test('labels a report by all tests passed, some below α, or gate failed', () => {
   const pass = { verdict: 'PASS' } as const;
   assert.equal(complianceLevel(counts(15, 15), pass), 'CERTIFICATION_READY');
   assert.equal(complianceLevel(counts(14, 15), pass), 'REVIEW');

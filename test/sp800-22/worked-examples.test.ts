@@ -87,7 +87,7 @@ test('reproduces the one-block example of §2.10.4 (linear complexity)', () => {
   assertStatistics(statistics, example.statistics, '2.10.4', BOUND);
 });
 
-test('documents the one example that cannot be reproduced', () => {
+test('documents the only example that is not reproducible', () => {
   assert.equal(examples.length, 28);
   const covered = examples.filter((row) => RUN[row.test] || row.section === '2.10.4');
   assert.equal(covered.length, 27);
@@ -101,7 +101,7 @@ test('documents the eight printed p-values that are wrong', () => {
   assert.deepEqual(wrong, expected);
 });
 
-test('gives other p-values with exact constants where the text has approximate ones', () => {
+test('returns other p-values with exact constants than the text with approximate ones', () => {
   const pOf = (section: string, parameters: object): number => {
     const example = examples.find((row) => row.section === section);
     assert.ok(example);

@@ -49,7 +49,7 @@ describe('the examples of SP 800-90B §6.3', () => {
     ['§6.3.10', lz78yEstimate(shifted('2132131312132'), 3, 4), 0.0191, { correct: 4 }],
   ] as const;
   for (const [section, estimate, minEntropy, figures] of examples) {
-    it(`${section}: ${minEntropy}`, () => {
+    it(`give the min-entropy of ${section}: ${minEntropy}`, () => {
       assert.ok(estimate.applicable);
       assert.ok(Math.abs(estimate.minEntropy - minEntropy) < PRINTED, `${estimate.minEntropy}`);
       assertFigures(estimate, figures, section);
@@ -58,7 +58,7 @@ describe('the examples of SP 800-90B §6.3', () => {
 });
 
 describe("the figures of NIST's program", () => {
-  it('agree on 1,000,000 bits of AES-256-CTR, all ten estimators', () => {
+  it('match on 1,000,000 bits of AES-256-CTR, with all ten estimators', () => {
     const { literal, ...reference } = REFERENCES.bits;
     const ours = assessNonIid(aesBits(), { bitsPerSymbol: 1 });
     assert.deepEqual(Object.keys(literal).toSorted(), [...ESTIMATOR_NAMES].toSorted());
@@ -67,7 +67,7 @@ describe("the figures of NIST's program", () => {
     assert.deepEqual([ours.bitstring, ours.hBitstring], [null, null]);
   });
 
-  it('agree on 1,000,000 bytes of AES-256-CTR, taken as symbols', () => {
+  it('match on 1,000,000 bytes of AES-256-CTR as symbols', () => {
     // MultiMMC and LZ78Y are slow on 256 symbols: test/slow/estimators.test.ts checks them.
     const { multi_mmc, lz78y, ...literal } = REFERENCES.bytes.literal;
     assert.ok(multi_mmc && lz78y);
@@ -105,8 +105,8 @@ const sequences = fc
     ),
   );
 
-describe('plain implementations agree', () => {
-  it('on the suffix array and the counts of tuples', () => {
+describe('the plain implementations', () => {
+  it('agree on the suffix array and the tuple counts', () => {
     fc.assert(
       fc.property(sequences, ([alphabetSize, symbols]) => {
         const text = Buffer.from(symbols);
@@ -133,7 +133,7 @@ describe('plain implementations agree', () => {
     ['LZ78Y', (s: Uint8Array, k: number) => lz78yEstimate(s, k, 4), plainLz78y],
   ] as const;
   for (const [name, estimate, plain] of predictors) {
-    it(`on the predictions of ${name}`, () => {
+    it(`agree on the predictions of ${name}`, () => {
       fc.assert(
         fc.property(sequences, ([alphabetSize, symbols]) => {
           for (const k of [alphabetSize, Math.max(3, alphabetSize)]) {
@@ -151,7 +151,7 @@ describe('plain implementations agree', () => {
 describe('assessNonIid', () => {
   const stream = aesBytes().subarray(0, 10_000);
 
-  it('gives 0, and not minus 0, for a constant', () => {
+  it('returns 0, not minus 0, for a constant sequence', () => {
     for (const value of [0, 1, 200]) {
       const { literal, minEntropyPerSymbol } = assessNonIid(new Uint8Array(7_000).fill(value));
       assert.ok(Object.is(minEntropyPerSymbol, 0));
@@ -162,7 +162,7 @@ describe('assessNonIid', () => {
     }
   });
 
-  it('does not depend on the names of symbols where order and bits do not matter', () => {
+  it('does not depend on symbol names if order and bits do not matter', () => {
     const few = stream.map((byte) => byte & 7);
     const renamed = few.map((symbol) => [5, 0, 7, 2, 1, 6, 3, 4][symbol]);
     const [before, after] = [few, renamed].map((samples) => assessNonIid(samples).literal);
@@ -173,7 +173,7 @@ describe('assessNonIid', () => {
     for (const name of ['multi_mcw', 'lag'] as const) assert.deepEqual(after[name], before[name]);
   });
 
-  it('moves symbols together where some are missing, as NIST does', () => {
+  it('renumbers symbols without gaps, as NIST does', () => {
     const few = stream.map((byte) => byte % 5);
     const spread = few.map((symbol) => 40 * symbol);
     const { literal, alphabetSize } = assessNonIid(spread);
@@ -181,7 +181,7 @@ describe('assessNonIid', () => {
     assert.equal(alphabetSize, 5);
   });
 
-  it('takes two values of eight bits for a binary input without a bit string', () => {
+  it('treats two values of eight bits as a binary input without a bit string', () => {
     const two = stream.map((byte) => (byte < 128 ? 3 : 250));
     const assessment = assessNonIid(two);
     assert.deepEqual([assessment.bitsPerSymbol, assessment.bitstring], [8, null]);
@@ -189,7 +189,7 @@ describe('assessNonIid', () => {
     assert.ok(assessment.minEntropyPerSymbol <= 1);
   });
 
-  it('is min(H_original, bits · H_bitstring), each the smallest estimate (§3.1.3)', () => {
+  it('returns min(H_original, bits · H_bitstring), each the smallest estimate (§3.1.3)', () => {
     const assessment = assessNonIid(stream.map((byte) => byte & 15));
     const { literal, bitstring, hOriginal, hBitstring } = assessment;
     const least = (outcomes: typeof literal): number =>
@@ -200,7 +200,7 @@ describe('assessNonIid', () => {
     assert.equal(literal.collision.applicable, false);
   });
 
-  it('lets an estimator that does not apply have no say, and says why', () => {
+  it('ignores an estimator that does not apply, and gives the reason', () => {
     const { literal } = assessNonIid(stream.subarray(0, 3_000).map((byte) => byte & 1));
     assert.deepEqual(literal.multi_mcw, {
       applicable: false,
@@ -223,13 +223,13 @@ describe('assessNonIid', () => {
     assert.equal(seen[19], '19/20 symbols lz78y');
   });
 
-  it('leaves the samples as they are', () => {
+  it('leaves the samples unchanged', () => {
     const samples = Uint8Array.from(stream.subarray(0, 1_000));
     assessNonIid(samples);
     assert.deepEqual(samples, Uint8Array.from(stream.subarray(0, 1_000)));
   });
 
-  it('refuses what it cannot assess', () => {
+  it('refuses samples that it cannot assess', () => {
     const wrong: [number, number, RegExp][] = [
       [10, 0, /"bitsPerSymbol" expected an integer from 1 to 8, got 0/],
       [10, 9, /got 9/],

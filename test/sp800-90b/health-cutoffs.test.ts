@@ -10,7 +10,7 @@ import {
 const OVERSAMPLING_RATES = Array.from({ length: 20 }, (_, i) => i + 1);
 
 describe('the cutoff of the repetition count test (SP 800-90B §4.4.1)', () => {
-  it('is that of OpenSSL 3.5, fips_crng_test.c: α = 2^-20, H = 0.5, 1 … 8', () => {
+  it('equals that of OpenSSL 3.5, fips_crng_test.c: α = 2^-20, H = 0.5, 1 … 8', () => {
     const cutoffs = [0.5, 1, 2, 3, 4, 5, 6, 7, 8].map((H) => repetitionCountCutoff(-20, H));
     assert.deepEqual(cutoffs, [41, 21, 11, 8, 6, 5, 5, 4, 4]);
   });
@@ -37,8 +37,8 @@ describe('the cutoff of the repetition count test (SP 800-90B §4.4.1)', () => {
   });
 });
 
-describe('the cutoff of the adaptive proportion test (SP 800-90B §4.4.2), corrected', () => {
-  it('has a window of 1,024 binary samples, 512 others', () => {
+describe('the corrected cutoff of the adaptive proportion test (SP 800-90B §4.4.2)', () => {
+  it('uses a window of 1,024 binary samples or 512 others', () => {
     assert.deepEqual([1, 2, 8].map(adaptiveProportionWindow), [1024, 512, 512]);
   });
 
@@ -52,7 +52,7 @@ describe('the cutoff of the adaptive proportion test (SP 800-90B §4.4.2), corre
     [-60, 8, '26 92 162 221 267 303 332 355 375 390 404 415 425 433 440 447 453 458 462 466'],
   ];
   for (const [alphaLog2, factor, table] of jitterentropy) {
-    it(`is that of jitterentropy-library: α = 2^${alphaLog2}, H = ${factor}/osr`, () => {
+    it(`equals that of jitterentropy-library: α = 2^${alphaLog2}, H = ${factor}/osr`, () => {
       const cutoffs = OVERSAMPLING_RATES.map((osr) =>
         adaptiveProportionCutoff(alphaLog2, factor / osr, 512),
       );
@@ -81,8 +81,8 @@ describe('the cutoff of the adaptive proportion test (SP 800-90B §4.4.2), corre
   });
 });
 
-describe('the cutoff of the adaptive proportion test as printed', () => {
-  it('is Table 2 for 512 samples as in OpenSSL 3.5, fips_crng_test.c: α = 2^-20, H = 0.5, 1 … 8', () => {
+describe('the printed cutoff of the adaptive proportion test', () => {
+  it('equals Table 2 for 512 samples as in OpenSSL 3.5, fips_crng_test.c: α = 2^-20, H = 0.5, 1 … 8', () => {
     const printed = [0.5, 1, 2, 3, 4, 5, 6, 7, 8].map((H) => rareCount(-20, H, 512));
     assert.deepEqual(printed, [410, 311, 177, 103, 62, 39, 25, 18, 13]);
     const corrected = [0.5, 1, 2, 3, 4, 5, 6, 7, 8].map((H) =>
@@ -104,7 +104,7 @@ describe('the cutoff of the adaptive proportion test as printed', () => {
     assert.equal(adaptiveProportionCutoff(-40, 1, 512), 337);
   });
 
-  it('is 1 above those of Chromium EC, board/cr50/fips_rand.h, which are critbinom alone', () => {
+  it('is 1 above that of Chromium EC, board/cr50/fips_rand.h, which is critbinom alone', () => {
     // α = 2^-39 and 2^-30, H = 0.77, W = 1,024.
     assert.equal(rareCount(-39, 0.77, 1024) - 1, 708);
     assert.equal(rareCount(-30, 0.77, 1024) - 1, 694);
@@ -150,14 +150,14 @@ describe('the tail behind the cutoffs', () => {
     });
   }
 
-  it('holds far below the least double', () => {
+  it('is accurate far below the smallest double', () => {
     assert.ok(isRare(rareCount(-1000, 1, 1023), -1000, 1023, [1n, 2n]));
     assert.equal(rareCount(-1000, 1, 500), 501);
   });
 });
 
 describe('arguments of the cutoffs', () => {
-  it('are refused outside of their range', () => {
+  it('are rejected outside their range', () => {
     for (const alphaLog2 of [0, 1, -1001, Number.NaN]) {
       assert.throws(() => repetitionCountCutoff(alphaLog2, 1), {
         name: 'RangeError',

@@ -38,7 +38,7 @@ function meanDelay(
 
 describe('a source that gets stuck', () => {
   for (const source of SOURCES) {
-    it(`is seen after C − 1 further samples (§4.4.1): ${nameOf(source)}`, () => {
+    it(`is detected after C − 1 further samples (§4.4.1): ${nameOf(source)}`, () => {
       for (const level of LEVELS) {
         const C = cutoffsOf(source, level).repetition;
         const { bitsPerSample, H } = source;
@@ -50,7 +50,7 @@ describe('a source that gets stuck', () => {
       }
     });
 
-    it(`is seen no later after honest samples: ${nameOf(source)}`, () => {
+    it(`is detected no later after honest samples: ${nameOf(source)}`, () => {
       for (let seed = 0; seed < 20; seed++) {
         const delays = measureDelays(source, { kind: 'stuck' }, seed);
         for (const level of LEVELS) {
@@ -72,7 +72,7 @@ describe('a source that becomes biased', () => {
     [{ bitsPerSample: 8, H: 8 }, 0.6],
   ];
   for (const [source, p] of cases) {
-    it(`is seen as soon as the binomial tail says: p = ${p}, ${nameOf(source)}`, () => {
+    it(`is detected as soon as the binomial tail predicts: p = ${p}, ${nameOf(source)}`, () => {
       const fault: Fault = { kind: 'bias', p };
       for (const level of LEVELS) {
         const expected = expectedDelay(source, fault, level);
@@ -86,7 +86,7 @@ describe('a source that becomes biased', () => {
 });
 
 describe('a source that repeats itself', () => {
-  it('is seen if its symbols come often enough in a window', () => {
+  it('is detected if its symbols occur often enough in a window', () => {
     // C = 17 and 26 of 512: detected by the end of the first whole window.
     const source: Source = { bitsPerSample: 8, H: 8 };
     for (const length of [2, 4, 16]) {
@@ -100,7 +100,7 @@ describe('a source that repeats itself', () => {
     }
   });
 
-  it('is not seen otherwise, and neither is a counter', () => {
+  it('is otherwise never detected, just like a counter', () => {
     for (const source of [COIN, BYTE]) {
       assert.deepEqual(measureDelays(source, { kind: 'period', length: 2 }, 0), NEVER);
     }
@@ -111,13 +111,13 @@ describe('a source that repeats itself', () => {
   });
 });
 
-it('a generator in the place of the source is never seen', () => {
+it('a generator in place of the source is never detected', () => {
   for (const source of SOURCES) {
     assert.deepEqual(measureDelays(source, { kind: 'generator' }, 0), NEVER);
   }
 });
 
-it('a window of an honest source falls with a probability of at most α (§4.4.2)', () => {
+it('a window of an honest source fails with a probability of at most α (§4.4.2)', () => {
   for (const source of SOURCES) {
     for (const level of LEVELS) {
       const { W, proportion } = cutoffsOf(source, level);

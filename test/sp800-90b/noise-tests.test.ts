@@ -44,7 +44,7 @@ describe('the repetition count test', () => {
   // H = 1: C = 31 at 2^-30 and 61 at 2^-60.
   const run = (length: number) => Uint8Array.of(0, ...Array(length).fill(1), 0);
 
-  it('falls at the C-th equal sample, not before (§4.4.1)', () => {
+  it('fails at the C-th equal sample, not before (§4.4.1)', () => {
     assert.deepEqual(check(COIN, run(30)), { level: 'passed' });
     assert.deepEqual(check(COIN, run(31)), {
       level: 'intermittent',
@@ -70,7 +70,7 @@ describe('the repetition count test', () => {
     }
   });
 
-  it('goes on into the next batch, and not after a reset', () => {
+  it('continues into the next batch, but not after a reset', () => {
     const tests = new NoiseTests(COIN);
     assert.equal(tests.check(new Uint8Array(30)).level, 'passed');
     assert.deepEqual(tests.check(new Uint8Array(1)), {
@@ -83,7 +83,7 @@ describe('the repetition count test', () => {
     assert.equal(tests.check(new Uint8Array(1)).level, 'intermittent');
   });
 
-  it('does not fall silent while a run lasts', () => {
+  it('keeps reporting while a run lasts', () => {
     const tests = new NoiseTests(COIN);
     tests.check(new Uint8Array(61));
     assert.deepEqual(tests.check(new Uint8Array(1)), {
@@ -104,7 +104,7 @@ describe('the adaptive proportion test', () => {
     return samples;
   }
 
-  it('falls at the C-th of its symbol within one window, not before (§4.4.2)', () => {
+  it('fails at the C-th occurrence of its symbol in one window, not before (§4.4.2)', () => {
     assert.deepEqual(check(HALF, window(421)), { level: 'passed' });
     for (const [zeros, level] of [
       [422, 'intermittent'],
@@ -123,7 +123,7 @@ describe('the adaptive proportion test', () => {
     return samples.findIndex((sample) => sample === 0 && ++seen === n);
   }
 
-  it('begins a window with the sample after the last one of the window before', () => {
+  it('begins each window with the sample after the previous window', () => {
     // 421 in each of two windows pass, although some 512 samples across them hold more.
     const two = new Uint8Array([...window(421), ...window(421)]);
     assert.deepEqual(check(HALF, two), { level: 'passed' });
@@ -131,13 +131,13 @@ describe('the adaptive proportion test', () => {
     assert.equal(third.level, 'intermittent');
   });
 
-  it('counts the first symbol of the window only', () => {
+  it('counts only the first symbol of the window', () => {
     const samples = window(447);
     samples[0] = 255;
     assert.deepEqual(check(HALF, samples), { level: 'passed' });
   });
 
-  it('goes on into the next batch, and not after a reset', () => {
+  it('continues into the next batch, but not after a reset', () => {
     const samples = window(422);
     const tests = new NoiseTests(HALF);
     tests.check(samples.subarray(0, 200));
@@ -148,7 +148,7 @@ describe('the adaptive proportion test', () => {
     assert.equal(tests.check(samples.subarray(200)).level, 'passed');
   });
 
-  it('has 1,024 samples for a binary source', () => {
+  it('uses 1,024 samples for a binary source', () => {
     // H = 1: C = 609 at 2^-30 and 653 at 2^-60. Zeros in runs of 16; one sample in 17 is a one.
     const samples = Uint8Array.from({ length: 1024 }, (_, i) => (i % 17 === 16 ? 1 : 0));
     const verdict = check(COIN, samples);
@@ -169,7 +169,7 @@ describe('the health tests of raw noise', () => {
     assert.deepEqual(check(EIGHTH, noise(length)), { level: 'passed' });
   });
 
-  it('tell the worst level, at the sample where it was first met', () => {
+  it('report the worst level at its first sample', () => {
     const samples = coin(4096);
     samples.fill(0, 1000, 1031);
     samples[999] = 1;
@@ -192,7 +192,7 @@ describe('the health tests of raw noise', () => {
     assert.deepEqual(verdict, { level: 'intermittent', test: 'repetition count', sample: 32 });
   });
 
-  it('do not depend on how the stream is cut into batches', () => {
+  it('give the same result however the stream is cut into batches', () => {
     // A few faults of any length and period, so that all levels and both tests occur.
     const fault = fc.record({
       at: fc.nat(2999),
@@ -222,13 +222,13 @@ describe('the health tests of raw noise', () => {
     assert.equal(levels.size, 5, [...levels].join('; '));
   });
 
-  it('start up over 1,024 samples (§4.3)', () => {
+  it('use 1,024 samples at startup (§4.3)', () => {
     assert.equal(START_UP_SAMPLES, 1024);
   });
 });
 
 describe('arguments of the health tests', () => {
-  it('are refused outside of their range', () => {
+  it('are rejected outside their range', () => {
     for (const bitsPerSample of [0, 9, 1.5, Number.NaN]) {
       assert.throws(() => new NoiseTests({ bitsPerSample, minEntropyPerSample: 1 }), {
         name: 'RangeError',
@@ -243,7 +243,7 @@ describe('arguments of the health tests', () => {
     }
   });
 
-  it('are symbols of the stated size, and no refusal tells a sample', () => {
+  it('must be symbols of the stated size, and no error reveals a sample', () => {
     for (const bitsPerSample of [1, 4, 7]) {
       const tests = new NoiseTests({ bitsPerSample, minEntropyPerSample: 1 });
       tests.check(Uint8Array.of(0, 2 ** bitsPerSample - 1));

@@ -24,7 +24,7 @@ function exactTail(count: number, numerator: bigint, shift: bigint): number {
 }
 
 describe('the sanity check (§3.1.4.3)', () => {
-  it('has the binomial tail of the text', () => {
+  it('uses the binomial tail of the text', () => {
     for (const [count, minEntropy, numerator, shift] of [
       [572, 1, 1n, 1n],
       [104, 4, 1n, 4n],
@@ -37,7 +37,7 @@ describe('the sanity check (§3.1.4.3)', () => {
     }
   });
 
-  it('puts the cutoff at the 1 − α quantile of the greater count of two values', () => {
+  it('sets the cutoff for two values at the 1 − α quantile of the greater count', () => {
     // Of 1000 bits, one value or the other occurs more than m ≥ 500 times. The two tails are
     // disjoint.
     const { cutoff } = checkSanity(0, 1);
@@ -45,19 +45,19 @@ describe('the sanity check (§3.1.4.3)', () => {
     assert.ok(2 * exactTail(cutoff, 1n, 1n) > ALPHA);
   });
 
-  it('puts it at that of the more frequent value where the other is rare', () => {
+  it('uses the more frequent value alone if the other is rare', () => {
     const { cutoff } = checkSanity(0, -Math.log2(0.75));
     assert.ok(exactTail(cutoff + 1, 3n, 2n) <= ALPHA);
     assert.ok(exactTail(cutoff, 3n, 2n) > ALPHA);
   });
 
-  it('has for 256 values a cutoff near that of the sum of their tails', () => {
+  it('sets the cutoff for 256 values near that of the sum of their tails', () => {
     const { cutoff } = checkSanity(0, 8);
     assert.ok(256 * exactTail(cutoff + 1, 1n, 8n) <= 1.01 * ALPHA);
     assert.ok(256 * exactTail(cutoff, 1n, 8n) > ALPHA);
   });
 
-  it('passes at the cutoff and fails above', () => {
+  it('passes at the cutoff and fails above it', () => {
     const { cutoff } = checkSanity(0, 3.5);
     assert.equal(checkSanity(cutoff, 3.5).passed, true);
     assert.equal(checkSanity(cutoff + 1, 3.5).passed, false);
@@ -66,7 +66,7 @@ describe('the sanity check (§3.1.4.3)', () => {
 
 // test/slow/estimators.test.ts checks another H_I.
 describe('assessRestarts', () => {
-  it('awards min(H_r, H_c, H_I) where both checks pass (§3.1.4.2)', () => {
+  it('awards min(H_r, H_c, H_I) if both checks pass (§3.1.4.2)', () => {
     const { minEntropyPerSymbol, literal } = REFERENCES.bits;
     const initialMinEntropy = 0.75;
     const ours = assessRestarts(aesBits(), { bitsPerSymbol: 1, initialMinEntropy });
@@ -76,7 +76,7 @@ describe('assessRestarts', () => {
     assert.equal(ours.minEntropyPerSymbol, Math.min(ours.hRows, ours.hColumns, 0.75));
   });
 
-  it('fails a source whose restarts resemble each other, and awards nothing', () => {
+  it('fails a source with similar restarts and awards nothing', () => {
     const first = aesBytes().subarray(0, 1_000);
     const matrix = Uint8Array.from({ length: 1_000_000 }, (_, i) => first[i % 1_000] & 1);
     const ours = assessRestarts(matrix, { bitsPerSymbol: 1, initialMinEntropy: 0.9 });
@@ -86,7 +86,7 @@ describe('assessRestarts', () => {
     assert.equal(ours.minEntropyPerSymbol, 0);
   });
 
-  it('refuses another size and an H_I out of range', () => {
+  it('rejects another size and an H_I out of range', () => {
     const options = { bitsPerSymbol: 1, initialMinEntropy: 0.5 };
     assert.throws(() => assessRestarts(new Uint8Array(999_999), options), {
       name: 'RangeError',
