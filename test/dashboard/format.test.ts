@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { duration, milliseconds, rate } from '../../dashboard/src/format.ts';
 
-describe('numbers of the dashboard', () => {
-  it('have three significant digits at most', () => {
+describe('a number in the dashboard', () => {
+  it('has at most three significant digits', () => {
     const times = [0, 0.016, 2.5, 12.5, 99.97, 123.4, 999.7, 1234.5];
     assert.deepEqual(
       times.map(milliseconds),
@@ -14,7 +14,7 @@ describe('numbers of the dashboard', () => {
     assert.deepEqual(rates.map(rate), ['0', '0.0000116', '0.05', '1.25', '99.7', '123', '12,345']);
   });
 
-  it('round days up, as the command line does', () => {
+  it('rounds days up, as the command line does', () => {
     const day = 86_400;
     assert.deepEqual(
       [8.9 * day, 2 * day, 2 * day - 60, 61, 0.2].map(duration),

@@ -62,7 +62,7 @@ async function addWarning(route: Route, detail: string): Promise<void> {
   await route.fulfill({ response, json: { ...(await response.json()), warnings } });
 }
 
-describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
+describe('the dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
   const dataDir = makeDataDir();
   let server: Server;
   let browser: Browser;
@@ -214,7 +214,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     );
   });
 
-  it('works by keyboard alone, and tells what was copied', async () => {
+  it('works by keyboard alone and announces what was copied', async () => {
     // The page is slow, and the keys do not wait for it.
     const page = await open({ isLate: true });
     await page.getByRole('textbox', { name: 'API key' }).waitFor();
@@ -248,7 +248,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     assert.equal(await focused(page), 'Key', 'the focus is on a button that is disabled');
   });
 
-  it('shows what is chosen also where the system chooses the colours', async () => {
+  it('marks what is chosen in forced colours too', async () => {
     const page = await open();
     await page.emulateMedia({ forcedColors: 'active' });
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
@@ -262,7 +262,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     assert.notEqual(await groundOf('.meter > div'), await groundOf('.meter'));
   });
 
-  it('shows quota, sums and charts, with the numbers behind them', async () => {
+  it('shows quota, totals and charts with the numbers behind them', async () => {
     const page = await open();
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
     await generateKey(page);
@@ -287,7 +287,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     assert.equal((await again).status(), 200);
   });
 
-  it('judges many keys, and makes those that are missing when asked to', async () => {
+  it('judges many keys, and generates the missing ones on request', async () => {
     const page = await open();
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
     await showView(page, 'Evidence');
@@ -312,7 +312,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     assert.equal(await page.locator('table.data tbody tr').count(), 192);
   });
 
-  it('says what state the server is in', async () => {
+  it('shows the state of the server', async () => {
     const page = await open();
     await showView(page, 'Status');
     await page.getByRole('heading', { name: 'Ready', exact: true }).waitFor();
@@ -333,7 +333,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
     await page.getByText('failed the gate of the statistical tests').waitFor();
   });
 
-  it('keeps the API key in memory alone: a reload forgets it', async () => {
+  it('keeps the API key in memory only: a reload forgets it', async () => {
     const page = await open();
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
     const { key } = await generateKey(page);
@@ -376,7 +376,7 @@ describe('dashboard', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
   });
 
   // test/slow/dashboard.test.ts walks through all views in both themes and four widths.
-  it('has no barriers and no sideways scrolling on the narrowest screen, in the dark theme', async () => {
+  it('has no accessibility barriers or sideways scrolling on the narrowest screen in the dark theme', async () => {
     const page = await open();
     // As wide as 1280 pixels at 400 % zoom (WCAG 2.2, 1.4.10).
     await walkViews(page, [{ colorScheme: 'dark', width: 320 }]);

@@ -80,7 +80,7 @@ function copied({ text }: Instruction): { from: string | undefined; sources: str
 }
 
 describe('deploy/', () => {
-  it('names no variable that does not exist', () => {
+  it('names only variables that exist', () => {
     for (const path of deployFiles()) {
       for (const [name] of readText(path).matchAll(/\bPHM_[A-Z_]*[A-Z]\b/g)) {
         assert.ok(Object.hasOwn(ENVIRONMENT, name), `${path} names ${name}`);
@@ -88,7 +88,7 @@ describe('deploy/', () => {
     }
   });
 
-  it('sets variables to what the service accepts', () => {
+  it('sets variables only to accepted values', () => {
     const folder = mkdtempSync(join(tmpdir(), 'deploy-'));
     try {
       const url = join(folder, 'database-url');
@@ -104,7 +104,7 @@ describe('deploy/', () => {
     }
   });
 
-  it('leaves an ending server the time it may take', () => {
+  it('gives a server enough time to shut down', () => {
     const ends: [Record<string, string>, number][] = [
       ...replicas.map((one): [Record<string, string>, number] => [
         one.environment,
@@ -118,7 +118,7 @@ describe('deploy/', () => {
     }
   });
 
-  it('has unready servers noticed before they stop listening', () => {
+  it('makes checks notice an unready server before it stops listening', () => {
     const page = readText('docs/operations.md');
     assert.match(page, /PHM_DRAIN_SECONDS +> +interval × failures .* \+ timeout of one check/);
     const number = (pattern: RegExp) => Number(find(haproxy, pattern));
@@ -134,7 +134,7 @@ describe('deploy/', () => {
     assert.ok(Number(configMap.PHM_DRAIN_SECONDS) > seen, `${seen} s`);
   });
 
-  it('has proxies that ask nothing give up idle connections before servers stop listening', () => {
+  it('makes proxies without checks close idle connections before a server stops listening', () => {
     for (const [path, pattern] of [
       ['deploy/nginx/phm.conf', /keepalive_timeout (\d+)s/],
       ['deploy/caddy/Caddyfile', /keepalive (\d+)s/],
@@ -144,13 +144,13 @@ describe('deploy/', () => {
     }
   });
 
-  it('names the version of the master secret that a rotation starts from', () => {
+  it('names the version of the master secret from which a rotation starts', () => {
     for (const given of [replicas[0].environment, configMap, unitEnvironment]) {
       assert.equal(given.PHM_MASTER_KEY_VERSION, '1');
     }
   });
 
-  it('probes routes that exist', async () => {
+  it('probes existing routes', async () => {
     const app = await buildTestApp({ service: standInService('research') });
     try {
       const paths = [
@@ -166,7 +166,7 @@ describe('deploy/', () => {
     }
   });
 
-  it('pins every image, and names one version of the service', () => {
+  it('pins every image and uses one version of the service', () => {
     const images = [
       ...image.filter(({ name }) => name === 'FROM').map(({ text }) => text.split(' ')[0]),
       ...Object.values<Document>(compose.services).map((service) => service.image),
@@ -183,7 +183,7 @@ describe('deploy/', () => {
 });
 
 describe('deploy/docker', () => {
-  it('copies what exists, past a .dockerignore that lets nothing else in', () => {
+  it('copies existing files that .dockerignore allows, and allows nothing else', () => {
     const allowed = readText('.dockerignore')
       .split('\n')
       .filter((line) => line.startsWith('!'));
@@ -196,7 +196,7 @@ describe('deploy/docker', () => {
     }
   });
 
-  it('installs what the Node of the packages is linked against, in each stage', () => {
+  it('installs the library that the packaged Node links against, in each stage', () => {
     const stages = readText('deploy/docker/Dockerfile')
       .split(/^FROM /m)
       .slice(1);
@@ -204,7 +204,7 @@ describe('deploy/docker', () => {
     for (const stage of stages) assert.match(stage, /^ && apt-get install .*\blibatomic1\b/m);
   });
 
-  it('ends as a user by number who is not root, with the signal and the port of the service', () => {
+  it('runs as a numeric non-root user, with the signal and the port of the service', () => {
     assert.match(inFinalStage('USER').at(-1)?.text ?? '', /^[1-9]\d*:[1-9]\d*$/);
     assert.equal(inFinalStage('STOPSIGNAL')[0]?.text, 'SIGTERM');
     const { PHM_PORT } = Object.fromEntries(
@@ -216,7 +216,7 @@ describe('deploy/docker', () => {
     }
   });
 
-  it('starts through a command that turns core dumps off', () => {
+  it('starts through a command that disables core dumps', () => {
     const root = mkdtempSync(join(tmpdir(), 'phm-bin-'));
     try {
       cpSync(join(ROOT, 'bin/phm'), join(root, 'bin/phm'));
@@ -235,7 +235,7 @@ describe('deploy/docker', () => {
 describe('deploy/compose', () => {
   const services = Object.entries<Document>(compose.services);
 
-  it('refers to what it defines', () => {
+  it('references only what it defines', () => {
     for (const [name, service] of services) {
       for (const secret of service.secrets ?? []) {
         assert.ok(compose.secrets[secret.source ?? secret], `${name}: a secret`);
@@ -256,7 +256,7 @@ describe('deploy/compose', () => {
     }
   });
 
-  it('publishes the proxy alone, and gives it the addresses of the replicas', () => {
+  it('publishes the proxy only and gives it the addresses of the replicas', () => {
     const published = services.filter(([, service]) => service.ports).map(([name]) => name);
     assert.deepEqual(published, ['proxy']);
     const [a, b] = replicas.map((one) => one.networks.replicas.ipv4_address);
@@ -268,12 +268,12 @@ describe('deploy/compose', () => {
     assert.equal(compose.networks.storage.internal, true);
   });
 
-  it('names variables of the proxy that its configuration reads', () => {
+  it('sets the proxy variables that the proxy configuration reads', () => {
     const read = [...haproxy.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => name).sort();
     assert.deepEqual(Object.keys(proxy.environment).sort(), read);
   });
 
-  it('has metrics for a Prometheus beside the replicas, and none through the proxy', () => {
+  it('exposes metrics to a Prometheus beside the replicas, and not through the proxy', () => {
     const { PHM_METRICS_HOST, PHM_METRICS_PORT } = replicas[0].environment;
     assert.equal(PHM_METRICS_HOST, '0.0.0.0');
     const example = readText('deploy/prometheus/prometheus.yml');
@@ -283,19 +283,19 @@ describe('deploy/compose', () => {
     assert.ok(!haproxy.includes(PHM_METRICS_PORT) && !haproxy.includes('/metrics'));
   });
 
-  it('sends nothing twice', () => {
+  it('never sends a request twice', () => {
     assert.equal(find(haproxy, /^ {2}retry-on (.*)$/m), 'conn-failure');
   });
 });
 
 describe('deploy/systemd', () => {
-  it('reads only credentials that it loads', () => {
+  it('reads the credentials that it loads, and no others', () => {
     const loaded = [...unit.matchAll(/^LoadCredential=([^:]+):/gm)].map(([, name]) => name);
     const read = [...unit.matchAll(/=%d\/(\S+)$/gm)].map(([, name]) => name);
     assert.deepEqual(read.sort(), loaded.sort());
   });
 
-  it('has metrics where the example of a scrape looks for them', () => {
+  it('exposes metrics at the address of the example scrape configuration', () => {
     const { PHM_METRICS_PORT, PHM_METRICS_HOST } = unitEnvironment;
     const [{ scrape_configs }] = readYaml('deploy/prometheus/prometheus.yml');
     const { default: host } = ENVIRONMENT.PHM_METRICS_HOST;
@@ -303,7 +303,7 @@ describe('deploy/systemd', () => {
     assert.deepEqual(scrape_configs[0].static_configs[0].targets, [`${host}:${PHM_METRICS_PORT}`]);
   });
 
-  it('restarts a server that hangs, later than the database may keep its threads busy', () => {
+  it('restarts a hung server, but not one whose threads wait for the database', () => {
     assert.match(unit, /^Type=notify$/m);
     assert.match(unit, /^NotifyAccess=all$/m);
     assert.match(unit, /^Restart=on-failure$/m);
@@ -312,7 +312,7 @@ describe('deploy/systemd', () => {
     assert.ok(Number(find(unit, /^WatchdogSec=(\d+)$/m)) > 2 * 15.7);
   });
 
-  it('lets V8 compile', () => {
+  it('allows V8 to compile code', () => {
     assert.match(unit, /^MemoryDenyWriteExecute=no$/m);
   });
 });
@@ -322,13 +322,13 @@ describe('deploy/kubernetes', () => {
   const matches = (selector: Record<string, string>, one: Document) =>
     Object.entries(selector).every(([name, value]) => labels(one)[name] === value);
 
-  it('lists resources that exist', () => {
+  it('lists existing resources', () => {
     for (const file of ofKind('Kustomization').resources) {
       assert.ok(existsSync(join(ROOT, 'deploy/kubernetes', file)), file);
     }
   });
 
-  it('selects the server, and the migration only where it is meant', () => {
+  it('selects the server, and the migration only where intended', () => {
     const selectors: [Record<string, string>, boolean][] = [
       [deployment.spec.selector.matchLabels, false],
       [ofKind('Service').spec.selector, false],
@@ -344,7 +344,7 @@ describe('deploy/kubernetes', () => {
     }
   });
 
-  it('agrees on the port', () => {
+  it('uses one port throughout', () => {
     const [{ name, containerPort }] = server.ports;
     assert.equal(String(containerPort), configMap.PHM_PORT);
     assert.equal(ofKind('Service').spec.ports[0].targetPort, name);
@@ -355,7 +355,7 @@ describe('deploy/kubernetes', () => {
     }
   });
 
-  it('lets Prometheus reach the metrics, and nobody through the service', () => {
+  it('opens the metrics to Prometheus but not through the service', () => {
     const { name, containerPort } = server.ports[1];
     assert.equal(name, 'metrics');
     assert.equal(String(containerPort), configMap.PHM_METRICS_PORT);
@@ -372,7 +372,7 @@ describe('deploy/kubernetes', () => {
     );
   });
 
-  it('mounts every file that a variable names, from a secret that has it', () => {
+  it('mounts every file that a variable names, from a secret that contains it', () => {
     const mounted = new Set<string>();
     for (const { name, mountPath } of server.volumeMounts) {
       const volume = pod.volumes.find((one: Document) => one.name === name);
@@ -384,13 +384,13 @@ describe('deploy/kubernetes', () => {
     assert.equal(server.envFrom[0].configMapRef.name, ofKind('ConfigMap').metadata.name);
   });
 
-  it('holds no secret value', () => {
+  it('contains no secret value', () => {
     for (const secret of kubernetes.filter(({ kind }) => kind === 'Secret')) {
       assert.deepEqual([...new Set(Object.values(secret.stringData))], ['']);
     }
   });
 
-  it('gives no pod more than it needs', () => {
+  it('gives each pod only the privileges it needs', () => {
     for (const { securityContext, containers, automountServiceAccountToken } of [
       pod,
       job.spec.template.spec,
@@ -411,7 +411,7 @@ describe('deploy/kubernetes', () => {
 });
 
 describe('docs/incidents.md', () => {
-  it('names messages that the service logs', () => {
+  it('quotes only messages that the service logs', () => {
     const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
     const code = sources
       .filter((path) => path.endsWith('.ts'))

@@ -91,8 +91,8 @@ after(async () => {
   removeDataDir(dataDir);
 });
 
-describe('rules and dashboard', () => {
-  it('ask for metrics that there are', () => {
+describe('the rules and the dashboard', () => {
+  it('query only metrics that exist', () => {
     const recorded = new Set(rules.flatMap(({ record }) => record ?? []));
     const expressions = [...rules.map(({ expr }) => expr as string), ...dashboardQueries];
     for (const expression of expressions) {
@@ -106,7 +106,7 @@ describe('rules and dashboard', () => {
     assert.ok(namesIn(expressions.join(' ')).length > 80);
   });
 
-  it('select by labels and values that there are', () => {
+  it('select by labels and values that exist', () => {
     const expressions = [...rules.map(({ expr }) => expr as string), ...dashboardQueries];
     let compared = 0;
     for (const [name, label, value] of expressions.flatMap(selectorsIn)) {
@@ -122,7 +122,7 @@ describe('rules and dashboard', () => {
     assert.ok(compared > 20);
   });
 
-  it('have every metric of the service in a panel', () => {
+  it('include every metric of the service in a panel', () => {
     const used = new Set(dashboardQueries.flatMap(namesIn).map((name) => page.metricOf(name)));
     for (const name of page.types.keys()) {
       if (name.startsWith('phm_')) assert.ok(used.has(name) || UNSEEN.has(name), name);
@@ -130,15 +130,15 @@ describe('rules and dashboard', () => {
   });
 });
 
-describe('a range', () => {
-  it('of a query on the dashboard holds two samples at least, at any zoom', () => {
+describe('the range of a query', () => {
+  it('contains at least two samples on the dashboard, at any zoom', () => {
     const ranges = dashboardQueries.flatMap((query) => query.match(/\[[^\]]+\]/g) ?? []);
     assert.deepEqual([...new Set(ranges)].sort(), ['[$__rate_interval]', '[1d]']);
   });
 });
 
-describe('alerts', () => {
-  it('say what happened and where to read what to do', () => {
+describe('an alert', () => {
+  it('says what happened and where to read what to do', () => {
     assert.ok(alerts.length > 15);
     for (const { alert, annotations, labels } of alerts) {
       assert.match(labels.severity, /^(?:critical|warning)$/, alert);
@@ -151,7 +151,7 @@ describe('alerts', () => {
     }
   });
 
-  it('are the ones of docs/incidents.md', () => {
+  it('is listed in docs/incidents.md, which lists no others', () => {
     const table = find(readText('docs/incidents.md'), /## By alert\n([\s\S]*?)(?=\n## )/);
     const cells = [...table.matchAll(/^\| (`[^|]*)\|/gm)].map(([, cell = '']) => cell);
     const listed = cells.flatMap((cell) => cell.match(/Phm\w+/g) ?? []);
@@ -160,7 +160,7 @@ describe('alerts', () => {
 });
 
 describe('docs/monitoring.md', () => {
-  it('has a row for each metric of the service, with its type and labels', () => {
+  it('lists each metric of the service with its type and labels', () => {
     const section = find(readText('docs/monitoring.md'), /## Metrics\n([\s\S]*?)(?=\n## )/);
     const rows = new Map(
       [...section.matchAll(/^\| `(phm_\w+)` \| (\w+) \|([^|]*)\|/gm)].map(
@@ -183,7 +183,7 @@ describe('docs/monitoring.md', () => {
 });
 
 describe('the dashboard', () => {
-  it('can be imported: a variable for the data source, panels with places of their own', () => {
+  it('is importable: it has a variable for the data source and no overlapping panels', () => {
     const [source, ...others] = dashboard.templating.list;
     assert.deepEqual(
       [source.name, source.type, source.query],
@@ -235,7 +235,7 @@ describe('promtool', { skip }, () => {
     return `${stdout}${stderr}`;
   };
 
-  it('accepts the rules and the example of a configuration', () => {
+  it('accepts the rules and the example configuration', () => {
     run(['check', 'rules', RULES]);
     run(['check', 'config', 'deploy/prometheus/prometheus.yml']);
   });
@@ -248,7 +248,7 @@ describe('promtool', { skip }, () => {
     assert.equal(run(['check', 'metrics'], page.text), '');
   });
 
-  it('can parse every query of the dashboard', () => {
+  it('parses every query of the dashboard', () => {
     const folder = mkdtempSync(join(tmpdir(), 'phm-queries-'));
     try {
       const queries = dashboardQueries.filter((expr) => !expr.startsWith('label_values('));
@@ -273,10 +273,10 @@ const skipAmtool = hasAmtool
   ? false
   : 'amtool is not installed (Debian: "prometheus-alertmanager")';
 
-describe('the example for Alertmanager', () => {
+describe('the Alertmanager example', () => {
   const { inhibit_rules: inhibitions } = readYaml('deploy/prometheus/alertmanager.yml')[0];
 
-  it('names alerts that there are', () => {
+  it('names only alerts that exist', () => {
     const names = new Set(alerts.map(({ alert }) => alert));
     for (const { source_matchers: sources, target_matchers: targets } of inhibitions) {
       const named = [...sources, ...targets].flatMap((one: string) => one.match(/Phm\w+/g) ?? []);

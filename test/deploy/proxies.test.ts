@@ -39,8 +39,8 @@ function examples(): { where: string; text: string }[] {
   return [...files.map((where) => ({ where, text: readText(where) })), ...blocks];
 }
 
-describe('an example of a reverse proxy', () => {
-  it('sets the headers by which the service knows a forwarded request', () => {
+describe('a reverse proxy example', () => {
+  it('sets the headers by which the service detects a forwarded request', () => {
     const found: string[] = [];
     for (const { where, text } of examples()) {
       for (const { name, passes, sets } of PROXIES) {
@@ -60,7 +60,7 @@ describe('an example of a reverse proxy', () => {
     ]);
   });
 
-  it('passes on no word of the client’s about it', () => {
+  it('removes the Forwarded header of the client', () => {
     for (const path of [
       'deploy/nginx/phm.conf',
       'deploy/caddy/Caddyfile',
@@ -70,7 +70,7 @@ describe('an example of a reverse proxy', () => {
     }
   });
 
-  it('answers by itself as the service does', () => {
+  it('answers its own errors as the service does', () => {
     const found = new Map<string, string[]>();
     for (const where of deployFiles().filter((path) => !path.endsWith('.md'))) {
       const text = readText(where);
@@ -100,7 +100,7 @@ describe('an example of a reverse proxy', () => {
     });
   });
 
-  it('opens fewer connections than a server takes', () => {
+  it('opens fewer connections than a server admits', () => {
     const places = Number(ENVIRONMENT.PHM_MAX_CONNECTIONS.default);
     for (const [path, ...patterns] of [
       ['deploy/compose/haproxy.cfg', / maxconn (\d+) pool/, / pool-max-conn (\d+)/],
@@ -112,7 +112,7 @@ describe('an example of a reverse proxy', () => {
     }
   });
 
-  it('of nginx has connections for a client and a server on each of them, and files for those', () => {
+  it('for nginx has enough client and server connections, and files for those', () => {
     const text = readText('deploy/nginx/phm.conf');
     const [servers = 0, connections = 0, files = 0] = [
       / max_conns=(\d+)/,
@@ -123,7 +123,7 @@ describe('an example of a reverse proxy', () => {
     assert.ok(files > connections, `${files}`);
   });
 
-  it('beside which demo keys are off wherever deploy/ sets variables', () => {
+  it('turns demo keys off wherever deploy/ sets variables', () => {
     assert.equal(ENVIRONMENT.PHM_DEMO_KEYS.default, 'auto');
     for (const path of [
       'deploy/compose/compose.yaml',

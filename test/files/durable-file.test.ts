@@ -79,7 +79,7 @@ function noteSteps(test: TestContext, steps: string[]): void {
 }
 
 describe('a durable file', () => {
-  it('is made for its owner alone, and replaces one that others could read', () => {
+  it('is readable by its owner only, also when it replaces a file that others could read', () => {
     const path = join(newFolder(), 'x');
     writeDurably(path, 'one', { replace: false });
     assert.deepEqual([readFileSync(path, 'utf8'), statSync(path).mode & 0o777], ['one', 0o600]);
@@ -89,7 +89,7 @@ describe('a durable file', () => {
     assert.deepEqual(readdirSync(dirname(path)), ['x']);
   });
 
-  it('keeps an existing file unless it is to be replaced', () => {
+  it('keeps an existing file without `replace`', () => {
     const path = join(newFolder(), 'x');
     writeFileSync(path, 'old');
     assert.throws(() => writeDurably(path, 'new', { replace: false }), { code: 'EEXIST' });
@@ -97,7 +97,7 @@ describe('a durable file', () => {
     assert.deepEqual(readdirSync(dirname(path)), ['x']);
   });
 
-  it('is synced before it gets its name, and the directory after that', (test) => {
+  it('is synced before it gets its name, and its directory afterwards', (test) => {
     const path = join(newFolder(), 'x');
     const steps: string[] = [];
     noteSteps(test, steps);
@@ -118,14 +118,14 @@ describe('a durable file', () => {
     assert.equal(fs.lstatSync(link).isFile(), true);
   });
 
-  it('is written under the longest name that a file may have', () => {
+  it('accepts the longest possible file name', () => {
     const folder = newFolder();
     const names = ['x'.repeat(255), '€'.repeat(85)];
     for (const name of names) writeDurably(join(folder, name), 'one', { replace: false });
     assert.deepEqual(readdirSync(folder).sort(), names.sort());
   });
 
-  it('has its temporary file beside it, for its owner alone, named after it', () => {
+  it('has a private temporary file beside it, named after it', () => {
     const path = join(newFolder(), 'x');
     const file = new DurableFile(path);
     assert.match(file.temporary.slice(path.length), /^\.[0-9a-f]{16}\.new$/);
@@ -136,8 +136,8 @@ describe('a durable file', () => {
   });
 });
 
-describe('a durable file whose temporary name another file takes', () => {
-  it('has its content in the file that it made, which others cannot read', () => {
+describe('a durable file whose temporary name was taken by another file', () => {
+  it('writes to the file it created, which others cannot read', () => {
     const file = new DurableFile(join(newFolder(), 'x'));
     rmSync(file.temporary);
     writeFileSync(file.temporary, '', { mode: 0o644 });
@@ -147,11 +147,11 @@ describe('a durable file whose temporary name another file takes', () => {
   });
 });
 
-describe('a step that fails', () => {
+describe('a failed step', () => {
   const steps = ['openSync', 'writeFileSync', 'fsyncSync'] as const;
   for (const replace of [true, false]) {
     for (const step of [...steps, replace ? 'renameSync' : 'linkSync'] as const) {
-      it(`leaves all as it was: ${step}, ${replace ? 'replacing' : 'making'} a file`, (test) => {
+      it(`leaves everything as it was: ${step}, ${replace ? 'replacing' : 'making'} a file`, (test) => {
         const path = join(newFolder(), 'x');
         if (replace) writeFileSync(path, 'old');
         replaceCall(test, step, failingWith(failure('ENOSPC')));
@@ -164,7 +164,7 @@ describe('a step that fails', () => {
     }
   }
 
-  it('leaves no half of a file that was written in part', (test) => {
+  it('leaves no partly written file', (test) => {
     const path = join(newFolder(), 'x');
     replaceCall(test, 'writeFileSync', (real) => (...args: never[]) => {
       if (args[1] !== 'half') return real(...args);
@@ -175,7 +175,7 @@ describe('a step that fails', () => {
     assert.deepEqual(readdirSync(dirname(path)), []);
   });
 
-  it('throws after the file is in its place when the directory cannot be synced', (test) => {
+  it('throws if the directory cannot be synced, after the file is in place', (test) => {
     for (const replace of [true, false]) {
       const path = join(newFolder(), 'x');
       failDirectorySync(test, 'EIO');
@@ -185,7 +185,7 @@ describe('a step that fails', () => {
     }
   });
 
-  it('is none for a file that may be lost, where the file system cannot sync a directory', (test) => {
+  it('is ignored for an expendable file if the file system cannot sync a directory', (test) => {
     for (const code of ['EINVAL', 'ENOTSUP', 'EACCES']) {
       const path = join(newFolder(), 'x');
       failDirectorySync(test, code);
@@ -209,8 +209,8 @@ describe('a step that fails', () => {
   }
 });
 
-describe('a new file that a function fills', () => {
-  it('gets its name when the function has ended, and its result', async () => {
+describe('writeNewFile', () => {
+  it('names the file after the function returns, and returns its result', async () => {
     const path = join(newFolder(), 'x');
     const result = await writeNewFile(path, async (temporary) => {
       assert.equal(existsSync(path), false);
@@ -223,7 +223,7 @@ describe('a new file that a function fills', () => {
     assert.deepEqual(readdirSync(dirname(path)), ['x']);
   });
 
-  it('leaves nothing when the function fails, and throws its error', async () => {
+  it('leaves no file if the function fails, and throws its error', async () => {
     const path = join(newFolder(), 'x');
     const error = new Error('stopped');
     const stopped = writeNewFile(path, async (temporary) => {
@@ -234,7 +234,7 @@ describe('a new file that a function fills', () => {
     assert.deepEqual(readdirSync(dirname(path)), []);
   });
 
-  it('takes the place of no file: not of an older one, and not of one that came meanwhile', async () => {
+  it('replaces no file, whether older or created in the meantime', async () => {
     const path = join(newFolder(), 'x');
     writeFileSync(path, 'old');
     const never = () => assert.fail('the function has no file to fill');
@@ -247,7 +247,7 @@ describe('a new file that a function fills', () => {
     assert.deepEqual(readdirSync(dirname(path)), ['x']);
   });
 
-  it('says in words why there can be none', async (test) => {
+  it('gives the reason if it cannot write the file', async (test) => {
     const none = join(newFolder(), 'none', 'x');
     const fill = async () => {};
     await assert.rejects(writeNewFile(none, fill), {
@@ -263,8 +263,8 @@ describe('a new file that a function fills', () => {
   });
 });
 
-describe('why a file cannot be written', () => {
-  it('is said in words, and names no path', () => {
+describe('writeFailure', () => {
+  it('gives the reason without a path', () => {
     const cases: [Error, string][] = [
       [failure('ENOENT'), 'there is no such directory'],
       [failure('EISDIR'), 'it is a directory'],
@@ -280,7 +280,7 @@ describe('why a file cannot be written', () => {
     for (const [error, words] of cases) assert.equal(writeFailure(error), words);
   });
 
-  it('is what the file system says', () => {
+  it('matches the errors of the file system', () => {
     const folder = newFolder();
     mkdirSync(join(folder, 'closed'), { mode: 0o500 });
     const cases = [[join(folder, 'none/x'), 'there is no such directory']];

@@ -29,8 +29,8 @@ function says(status: number, body: string, headers: Record<string, string> = {}
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
 }
 
-describe('requests', () => {
-  it('go beneath the base path, with the headers they need', async () => {
+describe('a request', () => {
+  it('is sent beneath the base path with the required headers', async () => {
     await withClient([answers(ANY_ANSWER)], async (_, server) => {
       const phm = new PhmClient({ baseUrl: `${server.address}/phm//`, apiKey: API_KEY });
       await phm.generate({ security_level: 256, include: ['hash_proof'] });
@@ -65,7 +65,7 @@ describe('requests', () => {
     });
   });
 
-  it('leave out what is undefined or null, and ask for strict handling unless told not to', async () => {
+  it('omits undefined and null, and asks for strict handling by default', async () => {
     const options = { strict: false };
     await withClient(
       [answers(ANY_ANSWER)],
@@ -81,7 +81,7 @@ describe('requests', () => {
     );
   });
 
-  it('go to an address that is relative to the page, in a browser', async () => {
+  it('is sent to an address relative to the page, in a browser', async () => {
     const asked: string[] = [];
     const fetch = async (url: string) => {
       asked.push(url);
@@ -106,7 +106,7 @@ describe('requests', () => {
     ]);
   });
 
-  it('are refused at once when an option cannot be used', async () => {
+  it('is rejected at once if an option is unusable', async () => {
     const make = (options: object) => () =>
       new PhmClient({ baseUrl: 'http://localhost', ...options });
     for (const baseUrl of [
@@ -165,8 +165,8 @@ describe('requests', () => {
   });
 });
 
-describe('answers', () => {
-  it("are the service's body, with large numbers as strings", async () => {
+describe('an answer', () => {
+  it("contains the service's body, with large numbers as strings", async () => {
     const proof = `proof_${'1'.repeat(78)}`;
     await withClient([answers({ ...GENERATED, hash_proof: proof })], async (phm) => {
       const { success, key, key_id, hash_proof } = await phm.generate({ security_level: 256 });
@@ -174,7 +174,7 @@ describe('answers', () => {
     });
   });
 
-  it('tell the limits', async () => {
+  it('contains the limits', async () => {
     const headers = {
       'ratelimit-policy': '"rate";q=20;w=2, "quota";q=1000;w=2592000',
       ratelimit: '"rate";r=18;t=1, "quota";r=998;t=822350',
@@ -201,7 +201,7 @@ describe('answers', () => {
     });
   });
 
-  it('of a replica that is not ready are answers', async () => {
+  it('is returned, not thrown, for a replica that is not ready', async () => {
     const body = '{"success":false,"status":"draining","timestamp":""}';
     await withClient([says(503, body, { 'retry-after': '1' })], async (phm, server) => {
       assert.equal((await phm.health()).status, 'draining');
@@ -209,7 +209,7 @@ describe('answers', () => {
     });
   });
 
-  it("are known as the service's errors, with all that they say", async () => {
+  it("becomes an error with the whole content if it is one of the service's errors", async () => {
     const errors = [{ pointer: '#/security_level', message: 'must be one of 128, 256, 384' }];
     const problem = { success: false, code: 'invalid_request', title: 'Wrong', detail: 'Mend it.' };
     const body = JSON.stringify({ ...problem, errors });
@@ -237,7 +237,7 @@ describe('answers', () => {
     });
   });
 
-  it('name each wrong field once in the message, as sentences', async () => {
+  it('names each wrong field once in the message, in sentences', async () => {
     const errors = [
       { pointer: '#/a', message: 'must be a number' },
       { pointer: '#/b', message: 'is not known; did you mean "c"?' },
@@ -254,7 +254,7 @@ describe('answers', () => {
     });
   });
 
-  it("that are not the service's are told from its errors", async () => {
+  it("is distinguished from the service's errors if it came from elsewhere", async () => {
     const cases: [Step, number, RegExp, boolean][] = [
       [
         page(413),
@@ -287,7 +287,7 @@ describe('answers', () => {
     }
   });
 
-  it('that lack a member, or have another type, are refused; the error names it and quotes nothing', async () => {
+  it('is rejected if a member is missing or has another type; the error names it and quotes nothing', async () => {
     const plain = { security_level: 256 } as const;
     const validated = { ...plain, enable_nist_validation: true } as const;
     const reported = { ...validated, include: ['nist_report'] } as const;
@@ -351,7 +351,7 @@ describe('answers', () => {
     });
   });
 
-  it('that redirect are not followed: the API key goes nowhere else', async () => {
+  it('is not followed if it redirects, so the API key goes nowhere else', async () => {
     const elsewhere = await ScriptedServer.start(answers(GENERATED));
     try {
       for (const status of [301, 302, 303, 307, 308]) {
@@ -378,7 +378,7 @@ describe('answers', () => {
 });
 
 describe('the API key', () => {
-  it('is shown neither by the client nor by an error', async () => {
+  it('appears neither in the client nor in an error', async () => {
     for (const step of [fails('invalid_api_key'), page(500), breaks]) {
       await withClient(
         [step],

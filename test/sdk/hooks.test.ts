@@ -12,8 +12,8 @@ import {
 import { answers, fails } from '../support/scripted-server.ts';
 import { ANY_ANSWER, API_KEY, GENERATED, KEY, rejection, withClient } from './support.ts';
 
-describe('hooks', () => {
-  it('tell of every request and retry, and of no secret', async () => {
+describe('a hook', () => {
+  it('reports every request and retry without secrets', async () => {
     const requests: RequestEvent[] = [];
     const retries: RetryEvent[] = [];
     const options: Partial<PhmClientOptions> = {
@@ -53,7 +53,7 @@ describe('hooks', () => {
     assert.ok(!all.includes(API_KEY) && !all.includes(KEY));
   });
 
-  it('may abort the call, which then ends at once', { timeout: 20_000 }, async () => {
+  it('can abort the call, which then ends at once', { timeout: 20_000 }, async () => {
     for (const hook of ['onRequest', 'onRetry'] as const) {
       const controller = new AbortController();
       const { signal } = controller;
@@ -70,7 +70,7 @@ describe('hooks', () => {
     }
   });
 
-  it('may throw or reject: the call goes on', async () => {
+  it('may throw or reject without an effect on the call', async () => {
     const options: Partial<PhmClientOptions> = {
       onRequest: () => {
         throw new Error('broken logger');

@@ -8,7 +8,7 @@ import { rejection } from './support.ts';
 const keyOf = (bits: number) => ({ key: randomBytes(bits / 8).toString('hex') });
 
 describe('keyBytes', () => {
-  it('gives the bytes of each level', () => {
+  it('returns the bytes of each level', () => {
     for (const bits of [128, 256, 384]) {
       const answer = keyOf(bits);
       const bytes = keyBytes(answer);
@@ -18,7 +18,7 @@ describe('keyBytes', () => {
     }
   });
 
-  it('refuses what is not a key, and never quotes it', () => {
+  it('rejects anything but a key, and never quotes it', () => {
     const { key } = keyOf(256);
     const wrong: unknown[] = [key.slice(1), `${key}00`, `0x${key.slice(2)}`, `${key.slice(1)}g`];
     wrong.push('', ' '.repeat(64), `${key.slice(1)}\n`, undefined, null, 256, [key]);
@@ -60,7 +60,7 @@ describe('toCryptoKey', () => {
     }
   });
 
-  it('signs with HMAC, as other programs do: SHA-384 for 384 bits, else SHA-256', async () => {
+  it('signs with HMAC like other programs: SHA-384 for 384 bits, SHA-256 otherwise', async () => {
     const text = Buffer.from('a message');
     for (const [bits, hash] of [
       [128, 'sha256'],
@@ -75,13 +75,13 @@ describe('toCryptoKey', () => {
     }
   });
 
-  it('derives with HKDF', async () => {
+  it('derives keys with HKDF', async () => {
     const key = await toCryptoKey(keyOf(384), ['deriveBits'], 'HKDF');
     const how = { name: 'HKDF', hash: 'SHA-384', salt: new Uint8Array(0), info: new Uint8Array(0) };
     assert.equal((await crypto.subtle.deriveBits(how, key, 256)).byteLength, 32);
   });
 
-  it('says what fits when key, algorithm and usages do not', async () => {
+  it('names the fitting choice if key, algorithm and usages do not match', async () => {
     const cases: [Promise<unknown>, RegExp][] = [
       [toCryptoKey(keyOf(384), ['encrypt'], 'AES-GCM'), /^AES-GCM needs a key of 128 or 256 bits/],
       [

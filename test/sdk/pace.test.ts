@@ -53,8 +53,8 @@ const anySeed = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 const anyLatency = fc.constantFrom(0, 5, 50, 300, 1500);
 const FEW = { numRuns: 12 };
 
-describe('100 calls at once on a Research key, in virtual time', () => {
-  it('are none refused for a client of its own, and take as long as the limit asks', async () => {
+describe('100 concurrent calls on a Research key, in virtual time', () => {
+  it('are never refused for a single client, and take as long as the limit requires', async () => {
     await fc.assert(
       fc.asyncProperty(anySeed, anyLatency, async (seed, latencyMs) => {
         const world = makeService(seed, latencyMs);
@@ -71,7 +71,7 @@ describe('100 calls at once on a Research key, in virtual time', () => {
     );
   });
 
-  it('all succeed for one to three clients of the same key, within a minute', async () => {
+  it('all succeed within a minute for one to three clients with the same key', async () => {
     const anyClients = fc.integer({ min: 1, max: 3 });
     await fc.assert(
       fc.asyncProperty(anySeed, anyLatency, anyClients, async (seed, latencyMs, clients) => {
@@ -83,7 +83,7 @@ describe('100 calls at once on a Research key, in virtual time', () => {
     );
   });
 
-  it('all succeed where a proxy takes the headers away', async () => {
+  it('all succeed if a proxy removes the headers', async () => {
     await fc.assert(
       fc.asyncProperty(anySeed, anyLatency, async (seed, latencyMs) => {
         const world = makeService(seed, latencyMs, { headers: false });
@@ -103,7 +103,7 @@ describe('pace', () => {
     resetSeconds: 0,
   });
 
-  it('lets through no more in any time than the bucket and what flows into it', () => {
+  it('never admits more requests than the bucket holds plus its refill', () => {
     const steps = fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 200 });
     fc.assert(
       fc.property(steps, (gapsMs) => {
@@ -128,7 +128,7 @@ describe('pace', () => {
     );
   });
 
-  it('sends ten requests before the first answer, and as many as it likes when that tells no limit', () => {
+  it('admits ten requests before the first answer, and any number if that states no limit', () => {
     const pace = new Pace(() => 0);
     for (let i = 0; i < 10; i += 1) {
       assert.equal(pace.waitMs(0, 0), 0);
@@ -143,7 +143,7 @@ describe('pace', () => {
     assert.equal(pace.waitMs(5, 1000), 0);
   });
 
-  it('slows down as soon as an answer shows that others share the key', () => {
+  it('slows down as soon as an answer shows that others use the key', () => {
     const pace = new Pace(() => 0);
     pace.sent(0);
     pace.answered({ ok: true, rate: rate(19) }, { sentAtMs: 0, nowMs: 0 });
@@ -154,7 +154,7 @@ describe('pace', () => {
     assert.equal(pace.waitMs(50, 0), 150);
   });
 
-  it('pauses as long as Retry-After asks, at most 30 seconds, and longer for each refusal in a row', () => {
+  it('pauses for Retry-After, at most 30 seconds, and longer after each refusal in a row', () => {
     const pace = new Pace(() => 1);
     pace.refused(1, { sentAtMs: 10, nowMs: 20 });
     assert.equal(pace.pauseMs(20), 1250);
@@ -168,8 +168,8 @@ describe('pace', () => {
   });
 });
 
-describe('turns', () => {
-  it('come in the order of the calls, that of a refused call first', async () => {
+describe('a turn', () => {
+  it('comes in the order of the calls, and first for a refused call', async () => {
     const { service, makeTurns } = makeService(1, 0, { limit: { ratePerSecond: 2, burst: 4 } });
     const turns = makeTurns();
     const order: number[] = [];
@@ -185,7 +185,7 @@ describe('turns', () => {
     );
   });
 
-  it('are not waited for by an aborted call', async () => {
+  it('is given up by an aborted call', async () => {
     const { service, makeTurns } = makeService(1, 5);
     const turns = makeTurns();
     const controller = new AbortController();
@@ -205,7 +205,7 @@ describe('turns', () => {
     assert.equal(service.clock.pending, 0);
   });
 
-  it('that cannot come within timeoutMs fail at once', async () => {
+  it('fails at once if it cannot come within timeoutMs', async () => {
     const { service, makeTurns } = makeService(1, 5);
     const turns = makeTurns();
     const failedMs: number[] = [];
@@ -226,7 +226,7 @@ describe('turns', () => {
     assert.equal(service.clock.pending, 0);
   });
 
-  it('that nothing tells of end with the call', async () => {
+  it('fails with the time limit of the call if no answer arrives', async () => {
     const { service, makeTurns } = makeService(1, 0, {
       latencyMs: () => ({ there: 1e9, back: 0 }),
     });
@@ -255,7 +255,9 @@ function limited(perSecond: number): Step {
 }
 
 describe('a client over HTTP', () => {
-  it('has 100 calls at once succeed, though the bucket holds 60', { timeout: 60_000 }, async () => {
+  it('completes 100 concurrent calls although the bucket holds 60', {
+    timeout: 60_000,
+  }, async () => {
     const server = await ScriptedServer.start(limited(60));
     try {
       const phm = new PhmClient({ baseUrl: server.address, apiKey: API_KEY });
@@ -268,7 +270,7 @@ describe('a client over HTTP', () => {
     }
   });
 
-  it('fails at once when the quota is used up, and keeps no other call waiting', async () => {
+  it('fails at once if the quota is used up, without delaying other calls', async () => {
     const months = fails('quota_exceeded', { 'retry-after': '2000000' });
     const server = await ScriptedServer.start(months, answers(ANY_ANSWER));
     try {
@@ -283,7 +285,7 @@ describe('a client over HTTP', () => {
     }
   });
 
-  it('names the rate limit when it leaves no turn, and sends nothing', async () => {
+  it('names the rate limit if there is no turn in time, and sends nothing', async () => {
     const server = await ScriptedServer.start(limited(2));
     try {
       const phm = new PhmClient({ baseUrl: server.address, apiKey: API_KEY, timeoutMs: 1000 });

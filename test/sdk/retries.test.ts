@@ -72,17 +72,17 @@ describe('retries', { concurrency: true }, () => {
     });
   }
 
-  it('follow a page of 429 or 503, which never reached the service', async () => {
+  it('follow a 429 or 503 page, which never reached the service', async () => {
     for (const status of [429, 503]) assert.equal(await requestsOf(page(status), 'generate'), 2);
   });
 
-  it('do not follow a page of another refusal', async () => {
+  it('do not follow a page with another refusal', async () => {
     for (const status of [301, 403, 404, 413, 500]) {
       assert.equal(await requestsOf(page(status), 'metrics'), 1);
     }
   });
 
-  it('follow a lost answer, but that of a generate: it may have made a key', async () => {
+  it('follow a lost answer, except of a generate, which may have generated a key', async () => {
     const half: Step = (response) => {
       response.writeHead(200, { 'content-length': 100 });
       response.write('{"success": true', () => response.destroy());
@@ -100,7 +100,7 @@ describe('retries', { concurrency: true }, () => {
     }
   });
 
-  it('follow a refused connection, over which nothing was sent', async () => {
+  it('follow a refused connection, which carried nothing', async () => {
     const server = await ScriptedServer.start(staysSilent);
     await server.stop();
     let attempts = 0;
@@ -116,7 +116,7 @@ describe('retries', { concurrency: true }, () => {
     assert.deepEqual([error.outcomeUnknown, attempts], [false, 3]);
   });
 
-  it('do not take a connection that was lost for one that was never made', async () => {
+  it('do not mistake a lost connection for one that was never made', async () => {
     const attemptsAfter = async (cause: object) => {
       let attempts = 0;
       const failing = () => {
@@ -162,7 +162,7 @@ describe('retries', { concurrency: true }, () => {
     });
   });
 
-  it('end after maxRetries, with the last failure', async () => {
+  it('stop after maxRetries with the last failure', async () => {
     const steps = [fails('overloaded', NO_WAIT), fails('ledger_unavailable', NO_WAIT)];
     await withClient(
       steps,
@@ -175,7 +175,7 @@ describe('retries', { concurrency: true }, () => {
     );
   });
 
-  it('are none with maxRetries 0', async () => {
+  it('never occur with maxRetries 0', async () => {
     for (const code of ['overloaded', 'rate_limited'] as const) {
       await withClient(
         [fails(code)],
@@ -188,7 +188,7 @@ describe('retries', { concurrency: true }, () => {
     }
   });
 
-  it('after a rate limit count only when the client does not pace itself', async () => {
+  it('after a rate limit count towards maxRetries only if the client does not pace itself', async () => {
     const steps = [...Array(2).fill(fails('rate_limited', NO_WAIT)), answers(GENERATED)];
     for (const [pace, requests] of [
       [true, 3],
@@ -207,8 +207,8 @@ describe('retries', { concurrency: true }, () => {
 });
 
 // Each test waits, so all run at the same time.
-describe('a call that lasts', { concurrency: true }, () => {
-  describe('waiting', { concurrency: true }, () => {
+describe('a long call', { concurrency: true }, () => {
+  describe('the wait', { concurrency: true }, () => {
     const overloaded = new PhmApiError({
       status: 503,
       code: 'overloaded',
@@ -228,7 +228,7 @@ describe('a call that lasts', { concurrency: true }, () => {
       );
     });
 
-    it('lasts as long as Retry-After says, and not beyond 30 seconds', () => {
+    it('lasts as long as Retry-After says, up to 30 seconds', () => {
       const asked = (retryAfterSeconds: number) =>
         new PhmApiError({ ...overloaded, retryAfterSeconds });
       assert.equal(
@@ -256,7 +256,7 @@ describe('a call that lasts', { concurrency: true }, () => {
       }
     });
 
-    it('is done between the requests', async () => {
+    it('happens between the requests', async () => {
       const steps = [fails('rate_limited', { 'retry-after': '1' }), answers(GENERATED)];
       await withClient(steps, async (phm, server) => {
         await phm.generate({ security_level: 256 });
@@ -266,11 +266,11 @@ describe('a call that lasts', { concurrency: true }, () => {
     });
 
     for (const [reason, seconds, timeoutMs] of [
-      ['what is left of timeoutMs', '20', 15_000],
+      ['the rest of timeoutMs', '20', 15_000],
       ['timeoutMs without its last second', '14', 15_000],
       ['30 seconds', '100', 3_600_000],
     ] as const) {
-      it(`is not begun when it would last longer than ${reason}`, async () => {
+      it(`is skipped if it would last longer than ${reason}`, async () => {
         await withClient(
           [fails('overloaded', { 'retry-after': seconds })],
           async (phm, server) => {
@@ -285,8 +285,8 @@ describe('a call that lasts', { concurrency: true }, () => {
     }
   });
 
-  describe('time-outs', { concurrency: true }, () => {
-    it('end an attempt; a call that may be repeated is', async () => {
+  describe('a timeout', { concurrency: true }, () => {
+    it('ends an attempt, and a repeatable call is retried', async () => {
       await withClient(
         [staysSilent, answers(ANY_ANSWER)],
         async (phm, server) => {
@@ -297,7 +297,7 @@ describe('a call that lasts', { concurrency: true }, () => {
       );
     });
 
-    it('end a generate, whose outcome is then unknown', async () => {
+    it('ends a generate with an unknown outcome', async () => {
       await withClient(
         [staysSilent],
         async (phm, server) => {
@@ -319,9 +319,9 @@ describe('a call that lasts', { concurrency: true }, () => {
     const starts: Step = (response) => response.writeHead(200).write('{"success": true');
     for (const [place, step] of [
       ['before the answer', staysSilent],
-      ['in the middle of a body', starts],
+      ['during a body', starts],
     ] as const) {
-      it(`end the whole call ${place}`, async () => {
+      it(`ends the whole call ${place}`, async () => {
         await withClient(
           [step],
           async (phm, server) => {
@@ -339,7 +339,7 @@ describe('a call that lasts', { concurrency: true }, () => {
 
     for (const [place, step] of [
       ['before the answer', staysSilent],
-      ['in the middle of the answer', starts],
+      ['during the answer', starts],
       ['during back-off', fails('overloaded', { 'retry-after': '29' })],
     ] as const) {
       it(`ends a call at once ${place}, with its reason`, { timeout: 20_000 }, async () => {
@@ -358,7 +358,7 @@ describe('a call that lasts', { concurrency: true }, () => {
       });
     }
 
-    it('that is aborted already sends nothing', async () => {
+    it('prevents the request if it is already aborted', async () => {
       await withClient([answers(GENERATED)], async (phm, server) => {
         const signal = AbortSignal.abort('too late');
         assert.equal(
@@ -369,7 +369,7 @@ describe('a call that lasts', { concurrency: true }, () => {
       });
     });
 
-    it('is let go of by every call', async () => {
+    it('is released by every call', async () => {
       await withClient([fails('overloaded', NO_WAIT), answers(ANY_ANSWER)], async (phm) => {
         const { signal } = new AbortController();
         for (let i = 0; i < 3; i += 1) await phm.metrics({}, { signal });

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { it } from 'node:test';
 import { SCHEMA_FILE, schemaText } from '../../sdk/scripts/schema.ts';
 
-it('sdk/src/schema.ts is what the OpenAPI document gives', async () => {
+it('sdk/src/schema.ts is generated from the OpenAPI document', async () => {
   const same = readFileSync(SCHEMA_FILE, 'utf8') === (await schemaText());
   assert.ok(
     same,

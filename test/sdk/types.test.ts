@@ -18,7 +18,7 @@ const withValidated = (work: (phm: PhmClient) => Promise<void>) =>
   withClient([answers(VALIDATED)], work);
 
 describe('the type of a generated key', () => {
-  it('has the verdict with enable_nist_validation: true', () =>
+  it('includes the verdict with enable_nist_validation: true', () =>
     withValidated(async (phm) => {
       const answer = await phm.generate({ ...LEVEL, enable_nist_validation: true });
       const passed: number = answer.nist_validation.tests_passed;
@@ -28,7 +28,7 @@ describe('the type of a generated key', () => {
       assert.deepEqual(answer.nist_report.tests, []);
     }));
 
-  it('has the report as well with include', () =>
+  it('includes the report as well with include', () =>
     withValidated(async (phm) => {
       const asked = { ...LEVEL, enable_nist_validation: true } as const;
       for (const { nist_report, nist_score } of [
@@ -40,7 +40,7 @@ describe('the type of a generated key', () => {
       }
     }));
 
-  it('has no verdict without validation', () =>
+  it('includes no verdict without validation', () =>
     withValidated(async (phm) => {
       for (const answer of [
         await phm.generate(LEVEL),
@@ -53,7 +53,7 @@ describe('the type of a generated key', () => {
       }
     }));
 
-  it('has an optional verdict when the form is known only later', () =>
+  it('includes an optional verdict if the form is known only at run time', () =>
     withValidated(async (phm) => {
       const later = Date.now() > 0;
       const body: GenerateRequest = LEVEL;
@@ -68,7 +68,7 @@ describe('the type of a generated key', () => {
       }
     }));
 
-  it('has warnings, which name their code and place', () =>
+  it('includes warnings with their code and pointer', () =>
     withClient([answers({ ...ANY_ANSWER, warnings: [] })], async (phm) => {
       const { warnings = [] } = await phm.generate(LEVEL);
       const shown = warnings.map(({ code, pointer, detail }) => `${code} ${pointer} ${detail}`);
@@ -76,7 +76,7 @@ describe('the type of a generated key', () => {
       assert.deepEqual([...shown, ...ofMetrics], []);
     }));
 
-  it('is not given for a request that is wrong', () =>
+  it('is unavailable for an invalid request', () =>
     withClient([fails('invalid_request')], async (phm) => {
       for (const call of [
         // @ts-expect-error: no such level.

@@ -19,7 +19,7 @@ const ALL: Announcement = {
 };
 
 describe('the banner', () => {
-  it('names everything there is to open, and nothing that is not', () => {
+  it('names every address that is available, and no other', () => {
     const text = bannerText(ALL);
     assert.match(text, /Dashboard +http:\/\/127\.0\.0\.1:8080\/\n/);
     assert.match(text, /Documentation +http:\/\/127\.0\.0\.1:8080\/docs\n/);
@@ -55,7 +55,7 @@ describe('the banner', () => {
     }
   });
 
-  it('has colours only where asked to, over the same text', () => {
+  it('uses colours only if enabled, with the same text', () => {
     const plain = bannerText(ALL);
     assert.equal(stripVTControlCharacters(plain), plain);
     const painted = bannerText({ ...ALL, color: true });

@@ -12,8 +12,8 @@ function linesOf(write: (logger: Logger) => void) {
   return lines.map((line) => JSON.parse(line));
 }
 
-describe('the log after a latch', () => {
-  it('calls all keys since the start suspect if no sample showed the defect', () => {
+describe('the log of a latch', () => {
+  it('calls all keys since startup suspect if no sample showed the defect', () => {
     const released = { keys: 7, sinceMs: Date.UTC(2026, 10, 22) };
     const suspectOf = (cause: LatchCause) => {
       const defect = { cause, test: 'staged', detail: 'staged' };
@@ -30,7 +30,7 @@ describe('the log after a latch', () => {
     }
   });
 
-  it('names each key once, in lines of 100', () => {
+  it('names each key once, 100 per line', () => {
     const keyIds = Array.from({ length: 201 }, (_, i) => `phm_${i}`);
     const lastGoodMs = Date.UTC(2026, 10, 22, 12, 30);
     const lines = linesOf((logger) => logUnvouchedKeys(logger, keyIds, lastGoodMs));

@@ -32,7 +32,7 @@ function logged(now: LedgerStatus, before: LedgerStatus): [number, number | numb
 }
 
 describe('the log of retirements', () => {
-  it('informs of one that is new or stricter, and leaves out those that did not change', () => {
+  it('informs of new or stricter retirements and omits unchanged ones', () => {
     const same = retirement(1, null);
     const line = [INFO, 2, 'a version of the master secret is retired'];
     for (const [now, before] of [
@@ -45,7 +45,7 @@ describe('the log of retirements', () => {
     assert.deepEqual(logged(status(same), status(same)), []);
   });
 
-  it('warns of one whose time became later or was lost', () => {
+  it('warns if the time of a compromise became later or was lost', () => {
     const before = status(retirement(2, NOON, true));
     for (const compromisedMs of [NOON + HOUR, null]) {
       const [[level, version, message], ...others] = logged(
@@ -57,7 +57,7 @@ describe('the log of retirements', () => {
     }
   });
 
-  it('warns of those taken back, and calls a retired current version an error', () => {
+  it('warns of a reinstated version, and reports a retired current version as an error', () => {
     const [back, current] = logged(status(retirement(2, null, true)), status(retirement(1, null)));
     assert.deepEqual(back, [WARN, [1], 'versions of the master secret are no longer retired']);
     assert.equal(current[0], ERROR);

@@ -27,8 +27,8 @@ async function start(errors: readonly Error[], limitMs: number) {
   return { result, attempts, waits, log };
 }
 
-describe('the start of a server', () => {
-  it('waits for a database that is away, and says so once at first', async () => {
+describe('the startup of a server', () => {
+  it('waits for an unavailable database and logs that once', async () => {
     const { result, attempts, waits, log } = await start([AWAY, AWAY], 60_000);
     assert.deepEqual({ result, attempts, waits }, { result: 'started', attempts: 3, waits: 1 });
     assert.deepEqual(log, [
@@ -37,7 +37,7 @@ describe('the start of a server', () => {
     ]);
   });
 
-  it('names the cause of a failure of the ledger', async () => {
+  it('logs the cause of a ledger failure', async () => {
     const failure = new AppError('ledger_unavailable', {
       cause: new Error('Connection terminated'),
     });
@@ -46,7 +46,7 @@ describe('the start of a server', () => {
     assert.equal(log[0]?.[1], 'Connection terminated');
   });
 
-  it('ends with the last reason when its time is over', async () => {
+  it('fails with the last reason when its time limit expires', async () => {
     const { result, waits, log } = await start(Array(9_999).fill(AWAY), 20);
     assert.equal(result, AWAY);
     assert.equal(waits, 1);
@@ -56,7 +56,7 @@ describe('the start of a server', () => {
     ]);
   });
 
-  it('ends at once when it is not to wait, and with what does not pass, also after a wait', async () => {
+  it('fails at once without a time limit, or on a permanent error, even after a wait', async () => {
     const alone = { attempts: 1, waits: 0, log: [] };
     assert.deepEqual(await start([AWAY], 0), { result: AWAY, ...alone });
     assert.deepEqual(await start([WRONG], 60_000), { result: WRONG, ...alone });

@@ -37,8 +37,8 @@ function supervise(t: TestContext, more: Record<string, string> = {}) {
   return { supervisor, sent, failures };
 }
 
-describe('what systemd is told', () => {
-  it('is that the server listens, lives and ends, and no secret', async (t) => {
+describe('the supervisor', () => {
+  it('reports start, beats and shutdown to systemd, and no secret', async (t) => {
     const { supervisor, sent, failures } = supervise(t);
     supervisor.ready('listening', async () => {});
     await sent(1);
@@ -57,7 +57,7 @@ describe('what systemd is told', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('is no beat while the key worker does not answer', async (t) => {
+  it('sends no beat while the key worker does not answer', async (t) => {
     const { supervisor, sent } = supervise(t);
     let asked = 0;
     const hung = Promise.withResolvers<void>();
@@ -75,7 +75,7 @@ describe('what systemd is told', () => {
     assert.equal(asked, 2);
   });
 
-  it('is no beat if none is expected of this process', async (t) => {
+  it('sends no beat if systemd expects none of this process', async (t) => {
     for (const more of [{ WATCHDOG_PID: '1' }, { WATCHDOG_USEC: '' }, { WATCHDOG_USEC: 'x' }]) {
       const { supervisor, sent } = supervise(t, more);
       supervisor.ready('listening', () => assert.fail('asked'));
@@ -85,7 +85,7 @@ describe('what systemd is told', () => {
     }
   });
 
-  it('is nothing without systemd', (t) => {
+  it('sends nothing without systemd', (t) => {
     const { supervisor, failures } = supervise(t, { NOTIFY_SOCKET: '', PATH: '' });
     supervisor.ready('listening', () => assert.fail('asked'));
     t.mock.timers.tick(LIMIT_MS);
@@ -93,7 +93,7 @@ describe('what systemd is told', () => {
     assert.deepEqual(failures, []);
   });
 
-  it('cannot be told without its program, which is reported', async (t) => {
+  it('reports that systemd-notify is missing', async (t) => {
     const { supervisor, failures } = supervise(t, { PATH: '/nonexistent' });
     supervisor.ready('listening', async () => {});
     while (failures.length === 0) await sleep(5);

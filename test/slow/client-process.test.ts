@@ -60,8 +60,8 @@ async function endOf(child: ChildProcess): Promise<{ code: number; stderr: strin
   return { code, stderr };
 }
 
-describe('phm generate in a pipe', () => {
-  it('writes bytes that validate reads', async () => {
+describe('phm generate with redirected output', () => {
+  it('writes bytes that validate accepts', async () => {
     const made = phm(['generate', '--format', 'raw']);
     assert.ok(made.stdout);
     const [bytes, { code, stderr }] = await Promise.all([buffer(made.stdout), endOf(made)]);
@@ -75,7 +75,7 @@ describe('phm generate in a pipe', () => {
     /^phm: the output cannot be written\nThe key phm_\d+ was generated and counted, but it is lost: .*\n$/;
 
   const skip = !existsSync('/dev/full') && 'there is no /dev/full';
-  it('names the key that is lost on a full disk', { skip }, async () => {
+  it('names the lost key if the disk is full', { skip }, async () => {
     const full = openSync('/dev/full', 'w');
     try {
       const { code, stderr } = await endOf(phm(['generate'], { stdout: full }));
@@ -86,7 +86,7 @@ describe('phm generate in a pipe', () => {
     }
   });
 
-  it('names the key that is lost when nobody reads any more', async () => {
+  it('names the lost key if the reader has closed the pipe', async () => {
     const child = phm(['generate']);
     child.stdout?.destroy();
     const { code, stderr } = await endOf(child);
@@ -94,7 +94,7 @@ describe('phm generate in a pipe', () => {
     assert.match(stderr, lost);
   });
 
-  it('ends at once on Ctrl-C, and takes its file away', async () => {
+  it('exits at once on Ctrl-C and removes its file', async () => {
     const silent = await ScriptedServer.start(staysSilent);
     try {
       const child = phm(['generate', '--output', 'cut.key'], { url: silent.address });
@@ -112,7 +112,7 @@ describe('phm generate in a pipe', () => {
 });
 
 describe('phm over TLS', () => {
-  it('trusts the authorities of NODE_EXTRA_CA_CERTS, and names the variable', async () => {
+  it('trusts the authorities of NODE_EXTRA_CA_CERTS and names that variable', async () => {
     const [cert, key] = [join(folder, 'tls.crt'), join(folder, 'tls.key')];
     makeCertificate(cert, key);
     const options = { cert: readFileSync(cert), key: readFileSync(key) };
@@ -154,7 +154,7 @@ describe('phm on a terminal', { skip: noTerminal }, () => {
   const view =
     /^[0-9a-f]{64}\nkey ID {3}phm_\d+\nlevel {4}256 bits\nstrength 256 bits\nentropy {2}[\d.]+ bits\nsource {3}os\ntests {4}(not run \(.+\)|\d+ of 1[35] passed, gate passed \(p = [\d.e-]+\))\nlatency {2}[\d.]+ ms\n(labels {3}PASS, [A-Z_]+, score \d+, grade [A-F] \(this service's own\)\n)?$/;
 
-  it('shows the key by itself, and what is known of it; without colours for NO_COLOR', () => {
+  it('shows the key on its own line, its properties, and no colours with NO_COLOR', () => {
     const { code, shown } = onTerminal('generate --validate', { NO_COLOR: '1' });
     assert.equal(code, 0);
     assert.match(shown, view);
@@ -163,7 +163,7 @@ describe('phm on a terminal', { skip: noTerminal }, () => {
     assert.match(stripVTControlCharacters(coloured), view);
   });
 
-  it('is not sent raw bytes, for which no key is made', async () => {
+  it('rejects raw output before a key is generated', async () => {
     const usage = async () => (await server.metrics()).body.metrics.usage.total_usage;
     const before = await usage();
     const { code, shown } = onTerminal('generate --format raw');

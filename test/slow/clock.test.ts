@@ -67,7 +67,7 @@ describe('a server on SQLite', () => {
   const openStore = (folder: string) =>
     openSqliteStore({ path: join(folder, 'phm.db'), quotas: QUOTAS });
 
-  it('removes nothing with a clock 400 days ahead, from the start or from some time on', async () => {
+  it('removes nothing while its clock is 400 days ahead, at startup or later', async () => {
     for (const jumps of [false, true]) {
       const folder = join(dataDir, String(jumps));
       const flag = jumps ? join(dataDir, 'sqlite-jump') : null;
@@ -102,7 +102,7 @@ describe('a server on PostgreSQL', { skip: noPostgres }, () => {
     assert.equal(await countLeft(await openStore(url), keyIds), 30);
   });
 
-  it('removes nothing when its clock jumps, goes on, tells its skew, and keeps the quota month', async () => {
+  it('removes nothing after a clock jump, keeps serving, reports the skew, and keeps the quota month', async () => {
     const url = await postgres.createLedger('jumps');
     const store = await openStore(url);
     const keyIds = await fill(store);

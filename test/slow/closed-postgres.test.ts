@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { findBinaries, noPostgres, Postgres } from '../support/postgres.ts';
 
-describe('PostgreSQL in a folder that only root may enter', {
+describe('PostgreSQL in a folder that only root can enter', {
   skip:
     noPostgres ||
     (process.getuid?.() !== 0 && 'the tests run PostgreSQL as their own user, unless that is root'),
@@ -36,19 +36,19 @@ describe('PostgreSQL in a folder that only root may enter', {
     }
   };
 
-  it('starts, and leaves nothing behind', async () => {
+  it('starts and leaves nothing behind', async () => {
     chmodSync(home, 0o700);
     const [row] = await answers();
     assert.equal(existsSync(dirname(String(row?.folder))), false);
   });
 
-  it('starts when its files are readable for root alone', async () => {
+  it('starts if only root can read its files', async () => {
     chmodSync(home, 0o755);
     chmodSync(join(dirname(bin), 'share'), 0o700);
     await answers();
   });
 
-  it('starts when TMPDIR is closed, too', async (t) => {
+  it('starts if TMPDIR is closed too', async (t) => {
     const { TMPDIR } = process.env;
     t.after(() => {
       if (TMPDIR === undefined) delete process.env.TMPDIR;

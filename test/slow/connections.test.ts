@@ -80,7 +80,7 @@ describe('a flood of connections', { skip: !group && 'no control group can be ma
   };
 
   for (const trick of Object.keys(TRICKS) as Trick[]) {
-    it(`does not end the server: ${trick}`, async () => {
+    it(`does not stop the server: ${trick}`, async () => {
       const hostile = new Hostile(server.address, trick, DEMO_PROFESSIONAL_KEY);
       const end = new AbortController();
       const probing = probe(end.signal);

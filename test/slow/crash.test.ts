@@ -11,18 +11,18 @@ const SQLITE_KILLS = 120;
 const POSTGRES_KILLS = 80;
 const SERVERS = 3;
 
-describe('crash after crash', () => {
+describe('repeated crashes', () => {
   const dataDirs = Array.from({ length: SERVERS + 1 }, makeDataDir);
   const [alone = '', ...together] = dataDirs;
   after(() => dataDirs.forEach(removeDataDir));
 
-  it('loses nothing and counts nothing twice in SQLite', async (test) => {
+  it('lose nothing and count nothing twice in SQLite', async (test) => {
     const crashes = new Crashes(sqliteSite(alone), crashSeed(test));
     await crashes.run(SQLITE_KILLS);
     test.diagnostic(`${SQLITE_KILLS} kills, ${crashes.released.length} keys released`);
   });
 
-  it('loses nothing and shares a quota exactly between three servers on PostgreSQL', {
+  it('lose nothing and keep a quota exact across three servers on PostgreSQL', {
     skip: noPostgres,
   }, async (test) => {
     const postgres = await Postgres.start();

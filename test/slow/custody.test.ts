@@ -51,7 +51,7 @@ async function refuseToLeave(page: Page, leave: () => Promise<unknown>): Promise
   return dialog.type();
 }
 
-describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
+describe('the dashboard with a generated key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
   const dataDir = makeDataDir();
   let server: Server;
   let browser: Browser;
@@ -110,7 +110,7 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
     assert.equal(calls, 0, 'a key was generated');
   });
 
-  it('keeps the key through every failure of the next, and until the next has arrived', async () => {
+  it('keeps the key after every failed request for the next, until the next key arrives', async () => {
     const [page, first] = await openWithKey();
     const refusal = (status: number, code: string, headers = {}) => ({
       status,
@@ -152,7 +152,7 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
     assert.deepEqual(await button(page, 'Generate').boundingBox(), place);
   });
 
-  it('holds a key without a copy, and one on its way, through other views and Back', async () => {
+  it('keeps a key without a copy, and a pending one, across other views and Back', async () => {
     const [page, first] = await openWithKey();
     await button(page, 'Reveal').click();
     await showView(page, 'Validate');
@@ -181,7 +181,7 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
     assert.equal(await isShown(page, second), true);
   });
 
-  it('asks before the page is closed or left, until there is a copy', async () => {
+  it('asks before the page is closed or left without a copy', async () => {
     const [page, first] = await openWithKey();
     const close = () => page.close({ runBeforeUnload: true });
     assert.equal(await refuseToLeave(page, close), 'beforeunload');
@@ -205,7 +205,7 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
     assert.equal(asked, 0);
   });
 
-  it('asks before the API key is forgotten with a key, or with one on its way', async () => {
+  it('asks before the API key is forgotten while a key is present or pending', async () => {
     const [page, first] = await openWithKey();
     const dialog = page.getByRole('dialog', { name: 'Forget the API key and the generated key?' });
     await button(page, 'Forget API key').click();
@@ -242,7 +242,7 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
     assert.equal(await page.locator('.secret').count(), 0, 'a key of the session before came in');
   });
 
-  it('takes a late copy, and a late answer, for the key that they were about', async () => {
+  it('assigns a late copy and a late answer to the right key', async () => {
     const [page, first] = await openWithKey();
     await page.evaluate(
       'navigator.clipboard.writeText = () => new Promise((done) => { globalThis.allowCopy = done; })',
@@ -268,7 +268,7 @@ describe('the custody of a key', { skip: NO_CHROMIUM, timeout: 170_000 }, () => 
     ]);
   });
 
-  it('asks nothing once the key has a copy, and forgets it with the view', async () => {
+  it('asks nothing once the key has a copy, and forgets it when the view changes', async () => {
     const [page, first] = await openWithKey();
     await button(page, 'Copy').click();
     await page.getByText('You have a copy').waitFor();

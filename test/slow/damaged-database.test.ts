@@ -58,7 +58,7 @@ describe('a database with damaged bytes', () => {
     await store.close();
   });
 
-  it('is refused, or says nothing that is wrong', async (test) => {
+  it('is rejected or gives only correct answers', async (test) => {
     const random = seededRandom(SEED);
     const counts: Record<string, Record<Seen, number>> = {};
     for (let i = 0; i < FILES; i++) {
@@ -116,7 +116,7 @@ describe('a database with damaged bytes', () => {
   }
 });
 
-describe('a server whose database is damaged while it runs', () => {
+describe('a server whose database is damaged at run time', () => {
   let dataDir: string;
   let server: Server;
   let path: string;
@@ -136,7 +136,7 @@ describe('a server whose database is damaged while it runs', () => {
     removeDataDir(dataDir);
   });
 
-  it('answers 503, is not ready, says so once, and does not start again', async () => {
+  it('answers 503, is not ready, logs the damage once, and does not start again', async () => {
     writeFileSync(path, readFileSync(path).fill(0x5a, 4096));
     await assertOut();
     assert.deepEqual(errors(), ['the ledger cannot be used']);
@@ -146,7 +146,7 @@ describe('a server whose database is damaged while it runs', () => {
     assert.match(stderr, /is damaged: .*ledger restore FILE$/m);
   });
 
-  it('does the same when only the full check after its start finds the damage', async () => {
+  it('does the same if only the full check after startup finds the damage', async () => {
     changeIndex(path);
     assert.equal((await server.request('/readyz')).status, 200);
     await server.logged('integrity_check');

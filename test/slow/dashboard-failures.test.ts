@@ -56,7 +56,7 @@ async function issueUnlimitedKey(dataDir: string): Promise<string> {
   return issued.api_key;
 }
 
-describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
+describe('the dashboard after a failure', { skip: NO_CHROMIUM, timeout: 170_000 }, () => {
   const dataDir = makeDataDir();
   let server: Server;
   let browser: Browser;
@@ -89,7 +89,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     removeDataDir(dataDir);
   });
 
-  it('says what to do about a wrong API key, and lets go of it', async () => {
+  it('says what to do about a wrong API key, and discards it', async () => {
     const page = await open();
     const field = page.getByRole('textbox', { name: 'API key' });
     await field.fill('phmsk_not_a_key');
@@ -103,7 +103,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     assert.equal(await alertOf(page).count(), 0);
   });
 
-  it('tries again what failed: the demo key, whatever else is in the field', async () => {
+  it('retries the failed request with the demo key, whatever is in the field', async () => {
     const page = await open();
     await page.getByRole('textbox', { name: 'API key' }).fill('phmsk_not_a_key');
     await page.route('**/api/v2/metrics?*', (route) => route.abort(), { times: 1 });
@@ -112,7 +112,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await page.getByRole('button', { name: 'Forget API key' }).waitFor();
   });
 
-  it('says that a call was not sent, rather than that the server is slow', async () => {
+  it('says that it did not send a request, instead of calling the server slow', async () => {
     const page = await open();
     await enterApiKey(page, DEMO_KEY);
     const refusal = { success: false, code: 'rate_limited', title: 'Refused', detail: 'Wait.' };
@@ -128,7 +128,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await alertOf(page).getByText('this page did not send this one').waitFor();
   });
 
-  it('says when a quota that is used up is back', async () => {
+  it('says when an exhausted quota resets', async () => {
     const order = { security_level: 128 };
     await server.generate(order);
     useUp(dataDir, QUOTA - 1);
@@ -148,7 +148,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await page.getByText('You can generate more keys next month').waitFor();
   });
 
-  it('takes a double click for one order, of a key or of a verdict', async () => {
+  it('treats a double click as one request, for a key or a verdict', async () => {
     const page = await open();
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
     const asked: string[] = [];
@@ -163,7 +163,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     assert.equal(asked.filter((path) => path.endsWith('/validate')).length, 1);
   });
 
-  it('waits as long as the service says before it tries again', async () => {
+  it('waits for Retry-After before a retry', async () => {
     const page = await open();
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
     const refusal = {
@@ -186,7 +186,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     assert.equal(place, 'Your 256-bit key', 'the focus went with the button');
   });
 
-  it('tells a server that is ending from one that is gone, and loses nothing of the page', async () => {
+  it('distinguishes a draining server from a stopped one, and loses nothing of the page', async () => {
     const page = await open();
     await enterApiKey(page, DEMO_PROFESSIONAL_KEY);
     await page.getByRole('button', { name: 'Generate', exact: true }).click();
@@ -224,7 +224,7 @@ describe('dashboard, when something is wrong', { skip: NO_CHROMIUM, timeout: 170
     await page.getByRole('link', { name: 'Server ready' }).waitFor();
   });
 
-  it('shows why a demo key ends, offers it no more, and says where nothing can be copied', async () => {
+  it('shows why demo keys ended, offers them no more, and says where copying is impossible', async () => {
     const { port } = new URL(server.address);
     const elsewhere = await open(`http://${OTHER_NAME}:${port}/`);
     await elsewhere.getByRole('textbox', { name: 'API key' }).waitFor();

@@ -7,7 +7,9 @@ import { launchBrowser, NO_CHROMIUM, openPage } from '../support/browser.ts';
 import { makeDataDir, removeDataDir, Server } from '../support/server.ts';
 import { walkViews } from '../support/walk-views.ts';
 
-it('has no barriers and no sideways scrolling anywhere', { skip: NO_CHROMIUM }, async () => {
+it('the dashboard has no accessibility barriers and no sideways scrolling in any view', {
+  skip: NO_CHROMIUM,
+}, async () => {
   const dataDir = makeDataDir();
   const server = await Server.start(dataDir);
   const browser = await launchBrowser();

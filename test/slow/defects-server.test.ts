@@ -122,13 +122,13 @@ async function assertStopped({ server, generate }: Broken): Promise<void> {
 
 describe('a server with a broken generator', () => {
   for (const defect of ['bytes-twice', 'markov-0.45', 'period-2^16', 'line-ends', 'lfsr-31']) {
-    it(`answers no key when ${defect} is there from the start`, async () => {
+    it(`releases no key if ${defect} is present at startup`, async () => {
       await assertStopped(await startBroken(defect, 'at once'));
     });
   }
 
   for (const defect of ['blocks-twice', 'parity', 'constant-55']) {
-    it(`answers no key with evidence once ${defect} has begun, and no plain one after it`, async () => {
+    it(`releases no validated key once ${defect} has begun, and no plain key after it`, async () => {
       const broken = await startBroken(defect, 'later');
       await assertMakesKeys(broken);
       broken.begin();
@@ -138,7 +138,7 @@ describe('a server with a broken generator', () => {
   }
 
   for (const defect of ['parity', 'markov-0.49']) {
-    it(`answers plain keys of two intervals at most once ${defect} has begun, and names them`, async (t) => {
+    it(`releases at most two intervals of plain keys once ${defect} has begun, and logs them`, async (t) => {
       const broken = await startBroken(defect, 'later');
       await assertMakesKeys(broken);
       broken.begin();
@@ -162,7 +162,7 @@ describe('a server with a broken generator', () => {
     });
   }
 
-  it('goes on with a generator that no test of its output can find', async () => {
+  it('keeps running with a generator that no test of its output can detect', async () => {
     const broken = await startBroken('mt19937', 'at once');
     for (let i = 0; i < 50; i++) await assertMakesKeys(broken);
     assert.equal((await broken.server.request('/readyz')).status, 200);

@@ -48,7 +48,7 @@ const VARIANTS: readonly Variant[] = [
 ];
 
 const nameOf = ({ withEvidence, soundKeys }: Variant) =>
-  `${withEvidence ? 'tested' : 'plain'} keys, ${soundKeys === null ? 'from the start' : 'later'}`;
+  `${withEvidence ? 'validated' : 'plain'} keys, ${soundKeys === null ? 'from startup' : 'later'}`;
 
 /** A suite worker judges a sample between keys before its first stream; the key worker judges only such samples. */
 function sightOf({ sight, plain = sight }: Defect, { withEvidence, soundKeys }: Variant): Sight {
@@ -81,7 +81,7 @@ describe(`the table of broken generators, ${DEFECTS.length} rows, seeds ${SEEDS.
     });
   }
 
-  it(`latches within the ${EVIDENCE_INTERVAL} plain keys of an interval of the service`, async () => {
+  it(`latches within one interval of ${EVIDENCE_INTERVAL} plain keys`, async () => {
     for (const name of ['bytes-twice', 'blocks-twice', 'markov-0.49', 'lfsr-31']) {
       const defect = DEFECTS.find((one) => one.name === name) ?? assert.fail(name);
       const staged = { defect, seed: 1, modulation: 'phase', withEvidence: false } as const;
@@ -91,7 +91,7 @@ describe(`the table of broken generators, ${DEFECTS.length} rows, seeds ${SEEDS.
     }
   });
 
-  it('does not latch by keys with evidence of 384 bits whose second halves have a fixed head', async () => {
+  it('does not latch on validated 384-bit keys whose second halves have a fixed head', async () => {
     const defect = DEFECTS.find(({ name }) => name === 'first-request-head') ?? assert.fail();
     const staged = {
       defect,
@@ -106,7 +106,7 @@ describe(`the table of broken generators, ${DEFECTS.length} rows, seeds ${SEEDS.
     assert.deepEqual([later.keys, later.latched], [100, null]);
   });
 
-  it('refuses a key that returns after a period longer than the sample', async () => {
+  it('latches on a key that returns after a period longer than the sample', async () => {
     for (const defect of DEFECTS.filter(({ sight }) => sight === 'repeat')) {
       const staged = { defect, seed: 1, modulation: 'phase', withEvidence: false } as const;
       const { latched } = await runDefect({ ...staged, soundKeys: null, keys: 40_000 });
@@ -116,7 +116,7 @@ describe(`the table of broken generators, ${DEFECTS.length} rows, seeds ${SEEDS.
 });
 
 describe('sound generators', () => {
-  it('do not latch: 250 of them, four modulations, 2,000 tested and 128,000 plain keys', async () => {
+  it('do not latch: 250 generators, four modulations, 2,000 validated and 128,000 plain keys', async () => {
     for (let seed = 1; seed <= 250; seed++) {
       const modulation = MODULATION_TYPES[seed % MODULATION_TYPES.length];
       for (const [withEvidence, keys] of [
@@ -138,7 +138,7 @@ describe('scripts/defect-rates.ts', () => {
       .split('\n')
       .filter((line) => line.startsWith('|'));
 
-  it('prints a row for each defect, two where its samples are judged apart, and one for the sound generator', () => {
+  it('prints a row for each defect, two if its samples are judged separately, and one for the sound generator', () => {
     const apart = DEFECTS.filter(({ plain }) => plain).length;
     assert.equal(rows('rates', '2').length, 2 + DEFECTS.length + apart + 1);
   });

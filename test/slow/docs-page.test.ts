@@ -18,7 +18,7 @@ after(async () => {
 });
 
 describe('/docs', () => {
-  it('leads to its page, which may load from this server alone', async () => {
+  it('redirects to its page, which loads from this server only', async () => {
     const page = await fetch(`${server.address}/docs`);
     assert.equal(page.url, `${server.address}/docs/`);
     assert.match(page.headers.get('content-type') ?? '', /^text\/html/);
@@ -29,7 +29,7 @@ describe('/docs', () => {
     assert.doesNotMatch(await page.text(), /https?:\/\//);
   });
 
-  it('has the files that the page names and no others of the renderer', async () => {
+  it('serves the files that the page names and no others of the renderer', async () => {
     for (const [file, status] of [
       ['ui/swagger-ui-bundle.js', 200],
       ['ui/swagger-ui.css', 200],
@@ -46,7 +46,7 @@ describe('/docs', () => {
     }
   });
 
-  it('has them in the forms that browsers take, in a quarter of the size', async () => {
+  it('serves them compressed, at less than a third of the size', async () => {
     const lengthOf = async (coding: string) => {
       const headers = { 'accept-encoding': coding };
       const answer = await fetch(`${server.address}/docs/ui/swagger-ui-bundle.js`, { headers });
@@ -59,7 +59,7 @@ describe('/docs', () => {
     assert.ok((await lengthOf('gzip')) < plain / 3);
   });
 
-  it('offers a demo key only to whom it is admitted', async () => {
+  it('offers a demo key only to clients that may use it', async () => {
     const offered = async (headers = {}) => (await server.request('/', { headers })).body;
     assert.equal((await offered()).demo_api_key, DEMO_KEY);
     assert.equal((await offered({ 'X-Forwarded-For': '192.0.2.7' })).demo_api_key, null);
@@ -89,7 +89,7 @@ describe('/docs in a browser', { skip: NO_CHROMIUM }, () => {
   });
   after(() => browser.close());
 
-  it('makes a key with the demo key, by keyboard', async () => {
+  it('generates a key with the demo key, by keyboard', async () => {
     await page.locator(`${generate} .opblock-summary-control`).press('Enter');
     await page.locator(`${generate} .try-out__btn`).press('Enter');
     await page.locator(`${generate} .execute`).press('Enter');
@@ -112,7 +112,7 @@ describe('/docs in a browser', { skip: NO_CHROMIUM }, () => {
     }
   });
 
-  it('asks for an API key in a dialog that keeps the focus and gives it back', async () => {
+  it('asks for an API key in a dialog that keeps the focus and returns it', async () => {
     const opener = page.getByRole('button', { name: 'Authorize' });
     await opener.press('Enter');
     const dialog = page.getByRole('dialog', { name: 'API key' });
@@ -137,7 +137,7 @@ describe('/docs in a browser', { skip: NO_CHROMIUM }, () => {
     assert.ok(await isFocusIn('.btn.authorize'));
   });
 
-  it('has a name for every control, tells of the answer, and can be read in both colours', async () => {
+  it('names every control, announces the answer, and is readable in both colour schemes', async () => {
     await page.getByRole('status').getByText('The server responded with status 200.').waitFor();
     await page.getByRole('textbox', { name: 'Request body' }).waitFor();
     for (const colorScheme of ['light', 'dark'] as const) {
@@ -151,7 +151,7 @@ describe('/docs in a browser', { skip: NO_CHROMIUM }, () => {
     }
   });
 
-  it('fits a narrow screen, breaks no policy and asks nobody else', async () => {
+  it('fits a narrow screen, violates no policy and contacts no other server', async () => {
     const wider = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
     assert.equal(await page.evaluate(wider), 0);
     assert.deepEqual(complaints, []);

@@ -21,7 +21,7 @@ describe('random faults under load', { concurrency: true }, () => {
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   for (const store of ['postgres', 'sqlite'] as const) {
-    it(`lose nothing and hide nothing: ${store}`, { skip: noFaults(store) }, async (test) => {
+    it(`lose nothing and conceal nothing: ${store}`, { skip: noFaults(store) }, async (test) => {
       let left = FAULTS;
       const run = await runFaults({
         store,

@@ -40,7 +40,7 @@ for (const backend of ['SQLite', 'PostgreSQL']) {
       removeDataDir(dataDir);
     });
 
-    it('costs valid keys nothing, whatever the server knows of them', async () => {
+    it('does not affect valid keys, known to the server or not', async () => {
       if (backend === 'PostgreSQL') postgres = await Postgres.start();
       const url = await postgres?.createLedger('flood');
       const env: Environment = url ? { PHM_DATABASE_URL: url, PHM_MASTER_KEY: MASTER_KEY } : {};

@@ -52,7 +52,7 @@ describe('a client by openapi-python-client', { skip }, () => {
     assert.doesNotMatch(said, /warning/i);
   });
 
-  it('fits the types of the program that uses it', async () => {
+  it('has types that match the program that uses it', async () => {
     assert.match(await run(['-m', 'mypy', '--strict', PROGRAM]), /^Success: no issues found/);
   });
 

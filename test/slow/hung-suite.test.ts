@@ -23,8 +23,8 @@ async function startHung(t: TestContext) {
   return { server, file, key: body.key as string };
 }
 
-describe('a suite that does not answer', { timeout: 120_000 }, () => {
-  it('costs new keys and readiness until it answers', async (t) => {
+describe('a hung suite', { timeout: 120_000 }, () => {
+  it('stops new keys and readiness until it answers', async (t) => {
     const { server, file, key } = await startHung(t);
     const held = [PLAIN, { ...PLAIN, enable_nist_validation: true }].map((order) =>
       server.generate(order),
@@ -47,7 +47,7 @@ describe('a suite that does not answer', { timeout: 120_000 }, () => {
     assert.equal(await server.stop(), 0);
   });
 
-  it('does not keep the server from ending, which says that keys were not judged', async (t) => {
+  it('does not prevent shutdown, and the log reports the keys without a verdict', async (t) => {
     const { server, key } = await startHung(t);
     const held = server.generate(PLAIN);
     // The later request is answered, so this request for a key has arrived.

@@ -17,7 +17,7 @@ const FILES = [
 describe('an installed PostgreSQL', {
   skip: bin === null && 'no server, 15 or newer, is in /usr/lib/postgresql',
 }, () => {
-  it('keeps the contract of the ledger', async (t) => {
+  it('fulfils the contract of the ledger', async (t) => {
     t.diagnostic(`programs of ${bin}`);
     const files = FILES.map((file) => resolve(import.meta.dirname, '..', file));
     // Without this, the runner takes the child for one of its own, which reports differently.

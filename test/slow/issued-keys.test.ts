@@ -21,7 +21,7 @@ async function makeApiKey(dataDir: string) {
 const OPEN = { PHM_HOST: '0.0.0.0', PHM_ALLOW_CLEARTEXT: 'on' };
 
 describe('demo keys beyond loopback', () => {
-  it('are refused unless the server is told otherwise', async (t) => {
+  it('are rejected unless the server is configured otherwise', async (t) => {
     const dataDir = makeDataDir();
     t.after(() => removeDataDir(dataDir));
     const server = await Server.start(dataDir, OPEN);
@@ -32,7 +32,7 @@ describe('demo keys beyond loopback', () => {
   });
 });
 
-describe('API keys of a server that is told to keep its demo keys', () => {
+describe('API keys of a server with PHM_DEMO_KEYS=on', () => {
   const dataDir = makeDataDir();
   let server: Server;
   const offered = async () => (await server.request('/')).body.demo_api_key;
@@ -44,13 +44,13 @@ describe('API keys of a server that is told to keep its demo keys', () => {
     removeDataDir(dataDir);
   });
 
-  it('have the demo keys beside them, beyond loopback too', async () => {
+  it('do not end the demo keys, even beyond loopback', async () => {
     const local = server.address.replace('0.0.0.0', '127.0.0.1');
     const headers = { 'X-API-Key': DEMO_KEY };
     assert.equal((await fetch(`${local}/api/v2/metrics`, { headers })).status, 200);
   });
 
-  it('are valid at once when issued, and soon refused and not offered when revoked', async () => {
+  it('are valid as soon as they are issued, and are soon rejected and no longer offered when revoked', async () => {
     assert.equal(await offered(), DEMO_KEY);
     const { api_key, api_key_id } = await makeApiKey(dataDir);
     assert.equal((await server.generate({ security_level: 128 }, api_key)).status, 200);
@@ -76,7 +76,7 @@ describe('API keys of a server that is told to keep its demo keys', () => {
 });
 
 describe('demo keys on loopback', () => {
-  it('end with the first API key that is issued, on all servers, and for good', async (t) => {
+  it('end with the first issued API key, on all servers, permanently', async (t) => {
     const dataDir = makeDataDir();
     t.after(() => removeDataDir(dataDir));
     const servers = [await Server.start(dataDir), await Server.start(dataDir)];

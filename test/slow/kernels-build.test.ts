@@ -16,7 +16,7 @@ for (const [target, source, expected] of [
   ['relaxed-simd', 'packages/sp800-22/kernels/index.ts', KERNEL_DIGESTS['relaxed-simd']],
   ['modulation', 'src/modulation/kernel/modulation.ts', KERNEL_DIGEST],
 ] as const) {
-  test(`the ${target} kernels are built again to the same bytes`, () => {
+  test(`the ${target} kernels are rebuilt to the same bytes`, () => {
     const folder = mkdtempSync(join(tmpdir(), 'kernels-'));
     try {
       const outFile = join(folder, `${target}.wasm`);

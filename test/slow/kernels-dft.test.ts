@@ -51,7 +51,7 @@ for (const n of [2 ** 20, 1_000_000]) {
     });
   }
 
-  test(`bins 0 and n/2 of ${n} bits on both sides of T: the first is counted, the second is not`, () => {
+  test(`bins 0 and n/2 of ${n} bits on both sides of T: only bin 0 is counted`, () => {
     const T = Math.sqrt(thresholdSquared(n, 'exact'));
     for (const [S, alternating] of sumsBesideThreshold(T)) {
       const bits = withSums(randomBits(11, n), S, alternating);

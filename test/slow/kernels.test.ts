@@ -24,31 +24,31 @@ for (const n of [
 }
 
 for (const name of ['pi', 'e', 'sqrt2', 'sqrt3'] as const) {
-  test(`they agree on 10^6 bits of ${name} with the constants of the NIST program`, () => {
+  test(`kernels and plain suite agree on 10^6 bits of ${name} with the constants of the NIST program`, () => {
     assertAgree(name, packBits(expansion(name, 1_000_000)), 1_000_000, { constants: 'nist' });
   });
 }
 
 for (const [name, make] of Object.entries(STRUCTURED)) {
-  test(`they agree on 2^24 and on 1,000,003 bits of ${name}`, () => {
+  test(`kernels and plain suite agree on 2^24 and on 1,000,003 bits of ${name}`, () => {
     assertAgree(name, make(2 ** 21), 2 ** 24, { only: WITHOUT_DFT });
     assertAgree(name, make(125_001), 1_000_003, { only: WITHOUT_DFT });
   });
 }
 
-test('they agree on 150 random sequences of 2^20 bits, all tests', () => {
+test('kernels and plain suite agree on 150 random sequences of 2^20 bits, all tests', () => {
   for (let seed = 100; seed < 250; seed++) {
     assertAgree(`seed ${seed}`, aesStream(seed, 2 ** 17), 2 ** 20);
   }
 });
 
-test('they agree on 150 random sequences of 10^6 bits, all tests', () => {
+test('kernels and plain suite agree on 150 random sequences of 10^6 bits, all tests', () => {
   for (let seed = 300; seed < 450; seed++) {
     assertAgree(`seed ${seed}`, aesStream(seed, 125_000), 1_000_000);
   }
 });
 
-test('they agree on random lengths up to 2^20', () => {
+test('kernels and plain suite agree on random lengths up to 2^20', () => {
   for (let seed = 500; seed < 650; seed++) {
     const n = aesStream(seed, 4).readUInt32BE() % 2 ** 20;
     assertAgree('random length', aesStream(seed, (n >>> 3) + 2), n, {

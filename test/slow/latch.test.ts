@@ -17,8 +17,8 @@ const WITH_EVIDENCE = {
 /** The log lines of every latch, in any order. */
 const LOGGED = ['"key generation has stopped"', '"plain keys released since'];
 
-describe('a server whose key worker is defective from the start', () => {
-  it('starts, makes no key in any thread, and says so', async (t) => {
+describe('a server whose key worker is defective at startup', () => {
+  it('starts, generates no key in any thread, and reports it', async (t) => {
     const dataDir = makeDataDir();
     const file = join(dataDir, 'broken');
     writeFileSync(file, '');
@@ -42,8 +42,8 @@ describe('a server whose key worker is defective from the start', () => {
   });
 });
 
-describe('a server whose key worker proves defective at its end', () => {
-  it('names the keys that it released since the last good sample', async (t) => {
+describe('a server whose key worker proves defective at shutdown', () => {
+  it('logs the keys that it released since the last good sample', async (t) => {
     const dataDir = makeDataDir();
     t.after(() => removeDataDir(dataDir));
     const file = join(dataDir, 'broken');

@@ -34,9 +34,9 @@ async function end(writer: ChildProcess): Promise<number> {
   return commits;
 }
 
-describe('the log of a database that another process writes to', () => {
+describe('the log of a database with a concurrent writer', () => {
   for (const synchronous of ['FULL', 'OFF']) {
-    it(`is not taken for damaged, synchronous=${synchronous}`, async (test) => {
+    it(`is not mistaken for damaged, synchronous=${synchronous}`, async (test) => {
       const path = join(folder, `${synchronous}.db`);
       const writer = await startWriter(path, synchronous);
       const found: string[] = [];
@@ -52,7 +52,7 @@ describe('the log of a database that another process writes to', () => {
     });
   }
 
-  it('is taken for damaged when it is', async () => {
+  it('is reported as damaged if it is', async () => {
     const path = join(folder, 'damaged.db');
     const writer = await startWriter(path, 'FULL', NEVER);
     const log = openSync(`${path}-wal`, 'r+');

@@ -94,7 +94,7 @@ const metricsOf = async (server: Server, apiKey: string) =>
   (await server.metrics('?hours=24', apiKey)).body.metrics;
 
 describe('backup and restore of SQLite', () => {
-  it('brings keys, quotas and metrics of the backup back, and forgets what came after', async () => {
+  it('restores the keys, quotas and metrics of the backup, and drops everything later', async () => {
     const dataDir = newFolder();
     const apiKey = await issueApiKey(dataDir, COMMON, 'research');
     const first = await start(dataDir, COMMON);
@@ -149,7 +149,7 @@ describe('backup and restore of SQLite', () => {
     assert.equal(rescued.rows.ledger, 25);
   });
 
-  it('holds whole batches when it is taken under load', async () => {
+  it('contains whole batches if it is taken under load', async () => {
     const dataDir = newFolder();
     const apiKey = await issueApiKey(dataDir, COMMON, 'enterprise');
     const server = await start(dataDir, COMMON);
@@ -187,14 +187,14 @@ describe('backup and restore of SQLite', () => {
   });
 });
 
-describe('move between SQLite and PostgreSQL', { skip: noPostgres }, () => {
+describe('a move between SQLite and PostgreSQL', { skip: noPostgres }, () => {
   let postgres: Postgres;
   before(async () => {
     postgres = await Postgres.start();
     clusters.push(postgres);
   });
 
-  it('takes the service to PostgreSQL and back: keys, API keys, quotas and metrics go on', async () => {
+  it('takes keys, API keys, quotas and metrics to PostgreSQL and back', async () => {
     const embedded = newFolder();
     const apiKey = await issueApiKey(embedded, COMMON, 'research');
     const other = await issueApiKey(embedded, COMMON, 'enterprise');
@@ -236,7 +236,7 @@ describe('move between SQLite and PostgreSQL', { skip: noPostgres }, () => {
     assert.match(foreign.stderr, /master secret is not the one/);
   });
 
-  it('says that PostgreSQL is backed up with its own tools', async () => {
+  it('refers to the tools of PostgreSQL for its backup', async () => {
     const env = { ...COMMON, PHM_DATABASE_URL: postgres.url('service') };
     const { code, stderr } = await runPhm(['ledger', 'backup', 'x'], newFolder(), env);
     assert.equal(code, 1);
@@ -267,7 +267,7 @@ const tools = findInstalled(['initdb', 'postgres', 'pg_dump', 'pg_restore']);
 describe('pg_dump and pg_restore', {
   skip: tools === null && 'no server with its pg_dump, 15 or newer, is in /usr/lib/postgresql',
 }, () => {
-  it('bring a database back, on which a server starts and keys validate', async () => {
+  it('restore a database on which a server starts and keys validate', async () => {
     const bin = tools ?? '';
     const postgres = await Postgres.start(bin);
     clusters.push(postgres);

@@ -87,7 +87,7 @@ describe('SQLite', () => {
     );
   });
 
-  it('on a full disk: is not ready, and is again when there is room', {
+  it('on a full disk: is not ready, and becomes ready when there is room', {
     skip: noMount,
   }, async () => {
     const ballast = join(dataDir, 'ballast');
@@ -129,7 +129,7 @@ describe('SQLite', () => {
     assert.equal(await load.generate(server, accounts[0]), true);
   });
 
-  it('ends when it is told to, locked', async (test) => {
+  it('locked: ends on SIGTERM', async (test) => {
     const release = lock();
     const underWay = server.generate({ security_level: 128 }, accounts[0].apiKey);
     const began = performance.now();
@@ -140,7 +140,7 @@ describe('SQLite', () => {
     assert.equal((await underWay).body.code, 'ledger_unavailable');
   });
 
-  it('read-only at the start: says so', { skip: noMount }, async () => {
+  it('read-only at startup: fails with the reason', { skip: noMount }, async () => {
     execFileSync('mount', ['-o', 'remount,ro', dataDir]);
     const { code, stderr } = await runPhm(['serve'], dataDir, { PHM_PORT: '0' });
     execFileSync('mount', ['-o', 'remount,rw', dataDir]);
@@ -191,7 +191,7 @@ describe('PostgreSQL', { skip: noPostgres }, () => {
   /** A failure: what fails, how it begins and how it ends. */
   const rows: [string, () => Promise<unknown> | unknown, () => Promise<unknown> | unknown][] = [
     [
-      'held by the lock of another program',
+      'with rows locked by another program',
       async () => {
         keeper = await postgres.connect('outage');
         await keeper.query('BEGIN; SELECT FROM accounts FOR UPDATE');
@@ -199,7 +199,7 @@ describe('PostgreSQL', { skip: noPostgres }, () => {
       () => keeper.end(),
     ],
     [
-      'slower than a statement may be',
+      'slower than the statement timeout',
       () =>
         run(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql
             AS $$ BEGIN PERFORM pg_sleep(60); RETURN NULL; END $$;
@@ -209,7 +209,7 @@ describe('PostgreSQL', { skip: noPostgres }, () => {
     ['stopped', () => postgres.stop('INT'), () => postgres.restart()],
     ['killed', () => postgres.stop('KILL'), () => postgres.restart()],
     [
-      'cut off',
+      'disconnected',
       () => {
         way.state = 'shut';
         way.cutAll();
@@ -219,7 +219,7 @@ describe('PostgreSQL', { skip: noPostgres }, () => {
       },
     ],
     [
-      'cut off while an answer is on its way',
+      'disconnected while an answer is in transit',
       async () => {
         way.cut = 'answer';
         while (way.cut !== null) await new Promise(setImmediate);
@@ -231,7 +231,7 @@ describe('PostgreSQL', { skip: noPostgres }, () => {
       },
     ],
     [
-      'behind a way that swallows everything',
+      'behind a stalled connection',
       () => {
         way.state = 'stalled';
       },
@@ -271,7 +271,7 @@ describe('PostgreSQL', { skip: noPostgres }, () => {
       () => Promise.all(others.map((client) => client.end())),
     ],
     [
-      'under another password',
+      'with another password',
       async () => {
         keeper = await postgres.connect('outage');
         await keeper.query("ALTER ROLE phm PASSWORD 'another'");
@@ -310,7 +310,7 @@ describe('PostgreSQL', { skip: noPostgres }, () => {
     await measure(test, { server, accounts, query, begin, end }, load);
   });
 
-  it('behind a way that swallows everything, flooded, and told to end', async (test) => {
+  it('behind a stalled connection, flooded, and stopped with SIGTERM', async (test) => {
     assert.equal(await load.generate(server, accounts[0]), true);
     way.state = 'stalled';
     await measureFlood(test, server, accounts[0]);

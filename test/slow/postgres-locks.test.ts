@@ -32,8 +32,8 @@ async function whenWaiting(database: string): Promise<void> {
   while ((await postgres.query(database, waits)).length === 0);
 }
 
-describe('PostgreSQL ledger that a long transaction holds', { skip: noPostgres }, () => {
-  it('is pruned when it is free again', async () => {
+describe('a PostgreSQL ledger locked by a long transaction', { skip: noPostgres }, () => {
+  it('is pruned when the lock is released', async () => {
     const { store, accountId, end } = await openHeld('pruned');
     const pruned = store.prune({ keepMs: 365 * 86_400_000, clock: systemClock, dryRun: false });
     await whenWaiting('pruned');
@@ -52,7 +52,7 @@ describe('PostgreSQL ledger that a long transaction holds', { skip: noPostgres }
     await store.close();
   });
 
-  it('is migrated after a deadlock with who reads the tables in another order', async () => {
+  it('is migrated after a deadlock with a reader of the tables in another order', async () => {
     const { url, store, end } = await openHeld('deadlock');
     const reader = await postgres.connect('deadlock');
     await reader.query("SET deadlock_timeout = '1min'; BEGIN; SELECT FROM rollup_hour");
@@ -67,7 +67,7 @@ describe('PostgreSQL ledger that a long transaction holds', { skip: noPostgres }
     await store.close();
   });
 
-  it('is migrated when it is free again', async () => {
+  it('is migrated when the lock is released', async () => {
     const { url, store, accountId, end } = await openHeld('migrated');
     const sql = 'ALTER TABLE ledger ADD COLUMN tomorrow text';
     const migrated = migratePostgres(url, [...readMigrations('postgres'), { version: 900, sql }]);

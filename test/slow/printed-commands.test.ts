@@ -8,7 +8,7 @@ import { makeDataDir, removeDataDir } from '../support/server.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-describe('the command after the next step', () => {
+describe('a printed command', () => {
   const folder = join(makeDataDir(), 'a folder');
   after(() => removeDataDir(resolve(folder, '..')));
   mkdirSync(folder);
@@ -41,7 +41,7 @@ describe('the command after the next step', () => {
     }
   });
 
-  it('can be pasted from the end of an error', () => {
+  it('can be pasted from the end of an error message', () => {
     const env = { PATH: process.env.PATH, PHM_DATA_DIR: join(folder, 'other data') };
     const options = { cwd: folder, env, encoding: 'utf8' } as const;
     const run = (command: string) => spawnSync('sh', ['-c', command], options);

@@ -59,7 +59,7 @@ for (const example of PROXIES) {
       assert.match(body.detail, /came through no proxy/);
     });
 
-    it('passes on an API key, and the address of the client and not what the client wrote', async () => {
+    it('passes on an API key and the address of the client, but no forged address', async () => {
       assert.equal((await ask((await makeAccount(sqliteIn(server.dataDir))).seen)).status, 200);
       await server.stop();
       const lines = server.log.split('\n').filter((line) => line.includes('/api/v2/metrics'));

@@ -69,7 +69,7 @@ class DyingServer {
 
 for (const example of PROXIES) {
   const { name, program } = example;
-  describe(`${name} answers by itself`, {
+  describe(`the errors of ${name}`, {
     skip: !program && `${name} is not installed here`,
     timeout: 120_000,
   }, () => {
@@ -137,7 +137,7 @@ for (const example of PROXIES) {
       return body.detail;
     };
 
-    it('overloaded, when no server takes the request', async () => {
+    it('are overloaded if no server accepts the request', async () => {
       assert.match(
         await assertProblem('overloaded', `down-${name}`),
         /nothing was released or counted/,
@@ -147,14 +147,16 @@ for (const example of PROXIES) {
     });
 
     // The example for nginx speaks HTTP/1.1.
-    it('to the end, also over HTTP/2 with a body', { skip: name === 'nginx' }, async () => {
+    it('reach the client in full, also over HTTP/2 with a body', {
+      skip: name === 'nginx',
+    }, async () => {
       const session = connectHttp2(address());
       const answers = await Promise.all(Array.from({ length: POSTS }, () => post(session)));
       session.close();
       assert.deepEqual(new Set(answers), new Set(['overloaded']));
     });
 
-    it('in a way that the client waits and tries again, and gets its key', async () => {
+    it('make the client wait and retry until it gets its key', async () => {
       const refused = Promise.withResolvers<PhmError>();
       const phm = client(10, ({ error }) => refused.resolve(error));
       const key = phm.generate({ security_level: 256 });
@@ -166,7 +168,7 @@ for (const example of PROXIES) {
       await server.stop();
     });
 
-    it('ledger_unavailable, when the server that has the request dies, and sends it to no other', async () => {
+    it('are ledger_unavailable if the server of the request dies, without another attempt', async () => {
       const dying = await DyingServer.start(serverPort);
       try {
         while ((await codeOf(client(0))) === 'overloaded');

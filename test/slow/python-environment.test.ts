@@ -13,13 +13,13 @@ writeFileSync(NOTHING, '# no package\n');
 const NAME = 'test-of-environments';
 const first = await pythonEnvironment(NAME, NOTHING);
 
-describe('an environment for tests of Python programs', { skip: first.skip }, () => {
+describe('a test environment for Python programs', { skip: first.skip }, () => {
   after(() => {
     const cached = dirname(dirname(dirname(first.python)));
     for (const path of [FOLDER, cached]) rmSync(path, { recursive: true, force: true });
   });
 
-  it('is made once for all who ask at the same time, and works', async () => {
+  it('is created once for concurrent requests, and works', async () => {
     const other = join(FOLDER, 'other.txt');
     writeFileSync(other, '# no package either\n');
     const asked = Array.from({ length: 3 }, () => pythonEnvironment(NAME, other));
@@ -29,13 +29,13 @@ describe('an environment for tests of Python programs', { skip: first.skip }, ()
     assert.equal(prefix.toString().trim(), dirname(dirname(one?.python ?? '')));
   });
 
-  it('is made again when it lost its interpreter', async () => {
+  it('is created again if it lost its interpreter', async () => {
     rmSync(first.python);
     assert.deepEqual(await pythonEnvironment(NAME, NOTHING), first);
     execFileSync(first.python, ['-m', 'pip', '--version']);
   });
 
-  it('is none, with the reason, where pip finds no package or PATH no Python', async (t) => {
+  it('is skipped with the reason if pip finds no package or PATH has no Python', async (t) => {
     const missing = join(FOLDER, 'missing.txt');
     writeFileSync(missing, 'httpx==0.0.0\n');
     const { PATH } = process.env;

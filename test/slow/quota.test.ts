@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { QUOTA, readBooks, researchAccount } from '../support/quota.ts';
 import { removeDataDir, Server } from '../support/server.ts';
 
-test('lets no more than 1,000 through across kill -9 and restart, and loses no answered key', async (t) => {
+test('a server admits no more than 1,000 requests across kill -9 and restart, and loses no answered key', async (t) => {
   const { dataDir, accountId, apiKey } = await researchAccount();
   t.after(() => removeDataDir(dataDir));
   let server = await Server.start(dataDir, { PHM_RATE_LIMITS: 'off' });

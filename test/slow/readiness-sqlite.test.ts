@@ -57,7 +57,7 @@ describe('readiness with SQLite', { skip: noMount }, () => {
       },
     ],
     [
-      'the write lock held by another process',
+      'a write lock held by another process',
       {
         begin: () => {
           holder = new DatabaseSync(path);
@@ -68,7 +68,7 @@ describe('readiness with SQLite', { skip: noMount }, () => {
       },
     ],
     [
-      'the file away',
+      'a missing file',
       {
         begin: () => renameSync(path, `${path}.away`),
         end: () => renameSync(`${path}.away`, path),
@@ -76,13 +76,13 @@ describe('readiness with SQLite', { skip: noMount }, () => {
       },
     ],
     [
-      'a limit on the size of a file',
+      'a file size limit',
       { begin: () => limit('4096:'), end: () => limit('unlimited:'), idleMs: ROOM_MS },
     ],
   ];
   for (const [name, fault] of rows) it(name, (test) => checkReadiness(test, pair, fault));
 
-  it('has exact books afterwards', async () => {
+  it('leaves an exact ledger', async () => {
     await pair.load.validateReleased(pair.idle, accounts[0] as Account);
     await checkBooks(querySqlite(dataDir), pair.load);
   });

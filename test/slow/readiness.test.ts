@@ -92,11 +92,11 @@ describe('readiness with PostgreSQL', { skip: noPostgres }, () => {
 
   const rows: [name: string, fault: Fault][] = [
     [
-      'a table of the ledger locked',
+      'a locked table of the ledger',
       { begin: lock('LOCK TABLE rollup_minute IN SHARE MODE'), end: unlock, idleMs: UNREADY_MS },
     ],
     [
-      "an account's row locked, and the other account free",
+      "one account's locked row",
       {
         begin: () =>
           lock(`SELECT FROM accounts WHERE account_id = '${accounts[0].accountId}' FOR UPDATE`)(),
@@ -106,7 +106,7 @@ describe('readiness with PostgreSQL', { skip: noPostgres }, () => {
       },
     ],
     [
-      'a privilege taken away',
+      'a revoked privilege',
       {
         begin: () => run('REVOKE INSERT ON ledger FROM served'),
         end: () => run('GRANT INSERT ON ledger TO served'),
@@ -114,7 +114,7 @@ describe('readiness with PostgreSQL', { skip: noPostgres }, () => {
       },
     ],
     [
-      'its backends stopped by SIGSTOP',
+      'backends stopped by SIGSTOP',
       {
         begin: async () => {
           const found = await run(
@@ -144,7 +144,7 @@ describe('readiness with PostgreSQL', { skip: noPostgres }, () => {
     });
   });
 
-  it('a failure that the check cannot see: unready after a run of failed commits, and in the metrics', async () => {
+  it('fails after a run of failed commits that the check cannot see, and shows in the metrics', async () => {
     await run(`CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'staged'; END $$;
       CREATE TRIGGER refuse BEFORE INSERT ON ledger FOR EACH ROW WHEN (NEW.modulation <> 'probe')
       EXECUTE FUNCTION refuse()`);
@@ -172,7 +172,7 @@ describe('readiness with PostgreSQL', { skip: noPostgres }, () => {
     );
   });
 
-  it('has exact books afterwards', async () => {
+  it('leaves an exact ledger', async () => {
     await pair.load.validateReleased(pair.idle, accounts[0]);
     await checkBooks(queryPostgres(postgres, database), pair.load);
   });

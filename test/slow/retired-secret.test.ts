@@ -24,7 +24,7 @@ interface Listed {
   readonly versions: readonly { readonly retired_at: string | null }[];
 }
 
-describe('a master secret that leaked', () => {
+describe('a leaked master secret', () => {
   const dataDir = makeDataDir();
   let server: Server;
   after(async () => {
@@ -61,7 +61,7 @@ describe('a master secret that leaked', () => {
   let old: { key: string; hash_proof: string };
   let recent: typeof old;
 
-  it('is not retired before another version makes keys', async () => {
+  it('cannot be retired before another version generates keys', async () => {
     server = await Server.start(dataDir);
     old = await made();
     const thief = new Keyring(parseMasterSecret(readFileSync(join(dataDir, 'master.key'), 'utf8')));
@@ -84,7 +84,7 @@ describe('a master secret that leaked', () => {
     assert.deepEqual(await judged(forged), [true, 'passed', undefined], 'a rotation is not enough');
   });
 
-  it('vouches for nothing but rows once it is retired, on the running server', async () => {
+  it('confirms only keys with a record once it is retired, on the running server', async () => {
     const { code, stderr } = await phm('secret retire 1');
     assert.equal(code, 0, stderr);
     assert.match(stderr, /is valid only if the ledger has its row\. /);
@@ -109,7 +109,7 @@ describe('a master secret that leaked', () => {
     assert.equal((await server.request('/readyz')).body.checks.master_secret, 'ok');
   });
 
-  it('takes an earlier time, no later one, and keeps it over a restart', async () => {
+  it('accepts an earlier time of the compromise but no later one, and keeps it over a restart', async () => {
     await phmJson(['secret', 'retire', '1', '--compromised-since', LONG_AGO], dataDir);
     await refused(
       'secret retire 1 --compromised-since 2021-01-01',
@@ -126,14 +126,14 @@ describe('a master secret that leaked', () => {
     );
   });
 
-  it('lets no server start that would make keys under it', async () => {
+  it('prevents the startup of a server that would use it for new keys', async () => {
     await refused('serve', /version 1 .* is retired.*set PHM_MASTER_KEY_VERSION=2/, {
       ...OLD_VERSION,
       PHM_PORT: '0',
     });
   });
 
-  it('stops a running server that makes keys under it, until it is reinstated', async () => {
+  it('stops key generation on a running server that uses it, until it is reinstated', async () => {
     assert.equal((await phm('secret reinstate 1')).code, 0);
     await refused('secret reinstate 1', /version 1 is not retired/);
     assert.deepEqual(await judged(forged), [true, 'passed', undefined], 'it decides alone again');
@@ -160,14 +160,16 @@ describe('a master secret that leaked', () => {
   });
 });
 
-describe('two servers on one database, one of them forgotten', { skip: noPostgres }, () => {
+describe('two servers on one database, one with an outdated configuration', {
+  skip: noPostgres,
+}, () => {
   let replicas: Replicas;
   before(async () => {
     replicas = await Replicas.start({ PHM_MASTER_KEY: masterKey(2), ...OLD_VERSION });
   });
   after(() => replicas?.remove());
 
-  it('agree at once on a retirement, and the forgotten one makes no keys', async () => {
+  it('agree at once on a retirement, and the outdated server generates no keys', async () => {
     const { apiKey, servers } = replicas;
     const [forgotten] = servers;
     const old = (await forgotten.generate(LEVEL, apiKey)).body;

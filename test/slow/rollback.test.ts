@@ -185,8 +185,8 @@ async function goBackAndForth(store: Store): Promise<void> {
   assert.equal(keys.length, 3);
 }
 
-describe('this release after a migration of a later one', () => {
-  it('serves on SQLite, refuses what it cannot work with, and the later release goes on', async () => {
+describe('this release after a migration by a later one', () => {
+  it('serves on SQLite and rejects what it cannot handle, and the later release then continues', async () => {
     const dataDir = makeDataDir();
     try {
       await goBackAndForth({ kind: 'sqlite', dataDir, env: { PHM_RATE_LIMITS: 'off' } });
@@ -195,7 +195,7 @@ describe('this release after a migration of a later one', () => {
     }
   });
 
-  it('serves on PostgreSQL, refuses what it cannot work with, and the later release goes on', {
+  it('serves on PostgreSQL and rejects what it cannot handle, and the later release then continues', {
     skip: noPostgres,
   }, async () => {
     const postgres = await Postgres.start();

@@ -112,7 +112,7 @@ describe('a rolling restart', {
       sent.end(text);
     });
 
-  it('fails no request, and makes no key twice', async () => {
+  it('fails no request and duplicates no key', async () => {
     const ca = readFileSync(join(folder, 'tls.crt'));
     const agents: Agent[] = [];
     const outcomes: Outcome[] = [];

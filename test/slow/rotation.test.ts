@@ -5,14 +5,14 @@ import { Load } from '../support/load.ts';
 import { noPostgres } from '../support/postgres.ts';
 import { masterKey, Replicas, versionOf } from '../support/replicas.ts';
 
-describe('rotation of the master secret', { skip: noPostgres }, () => {
+describe('a rotation of the master secret', { skip: noPostgres }, () => {
   let replicas: Replicas;
   before(async () => {
     replicas = await Replicas.start({ PHM_MASTER_KEY: masterKey(1) });
   });
   after(() => replicas?.remove());
 
-  it('keeps every key good on either server at any time, and loses no request', async () => {
+  it('keeps every key valid on either server at any time, and loses no request', async () => {
     const { balancer, apiKey } = replicas;
     const load = new Load({ port: balancer.port, apiKey, clients: 8 });
     for (const step of [

@@ -17,7 +17,7 @@ const keys = new Set(ends.flatMap((end) => (end.status === 'fulfilled' ? [end.va
 process.stdout.write(String(keys.size));
 `;
 
-describe('100 calls at once on a Research key', () => {
+describe('100 concurrent calls on a Research key', () => {
   let server: Server;
   let dataDir: string;
 
@@ -31,7 +31,7 @@ describe('100 calls at once on a Research key', () => {
   });
 
   for (const removed of [false, true]) {
-    const where = removed ? 'behind a proxy that removes the headers' : 'on a client of its own';
+    const where = removed ? 'behind a proxy that removes the headers' : 'with a single client';
     it(`all succeed ${where}`, async () => {
       const bare = async (url: string, init: RequestInit) => {
         const { status, body } = await fetch(url, init);

@@ -58,7 +58,7 @@ describe('the package in sdk/', () => {
     newcomer.remove();
   });
 
-  it('brings code and types, and no dependency', () => {
+  it('contains code and types, and no dependency', () => {
     const lock = JSON.parse(readFileSync(join(project, 'package-lock.json'), 'utf8'));
     const packages = Object.keys(lock.packages).map((path) => path.replace('node_modules/', ''));
     assert.deepEqual(packages, ['', 'phm-client']);
@@ -78,7 +78,7 @@ describe('the package in sdk/', () => {
     );
   });
 
-  it('needs nothing of Node', () => {
+  it('does not require Node', () => {
     const folder = join(project, 'node_modules/phm-client/dist');
     for (const name of readdirSync(folder).filter((file) => file.endsWith('.js'))) {
       const code = readFileSync(join(folder, name), 'utf8');
@@ -86,7 +86,7 @@ describe('the package in sdk/', () => {
     }
   });
 
-  it('runs as its README says, line by line, as JavaScript and as strict TypeScript', async () => {
+  it('runs as its README shows, line by line, as JavaScript and as strict TypeScript', async () => {
     const { make, runExample, runTyped } = COMMANDS;
     assert.deepEqual(make, ['npm ci', 'npm pack --workspace sdk']);
     const env = { PHM_URL: server.address };

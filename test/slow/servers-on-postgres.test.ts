@@ -22,7 +22,7 @@ const MASTER_KEY = '5a'.repeat(32);
 /** Quota of the professional plan. */
 const QUOTA = 100_000;
 
-describe('server on PostgreSQL', { skip: noPostgres }, () => {
+describe('a server on PostgreSQL', { skip: noPostgres }, () => {
   // Each server has its own folder, because servers need not share one.
   const folders = [makeDataDir(), makeDataDir()] as const;
   const servers: Server[] = [];
@@ -54,7 +54,7 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
     folders.forEach(removeDataDir);
   });
 
-  it('is refused while it is empty, and made by servers that start together with PHM_MIGRATE=auto', async () => {
+  it('rejects an empty database unless PHM_MIGRATE=auto; concurrent starts create the schema', async () => {
     const atOnce = { ...env, PHM_START_WAIT_SECONDS: '0' };
     const commands = [['serve'], ['account', 'list']];
     const refusals = commands.map((args) => runPhm(args, folders[0], atOnce));
@@ -96,7 +96,7 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
     assert.equal((await second.validate({ key: foreign }, apiKey)).body.valid, false);
   });
 
-  it('tells the series and the p-values of keys that both servers made', async () => {
+  it('reports the series and the p-values of keys from both servers', async () => {
     const order = { security_level: 256, enable_nist_validation: true };
     for (const server of both) {
       assert.equal((await server.generate(order, apiKey)).status, 200);
@@ -128,12 +128,12 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
     assert.deepEqual(usage, { used: QUOTA });
   });
 
-  it('counts in the metrics of either server what any of them answered before', async () => {
+  it('includes in the metrics of either server every earlier request to any server', async () => {
     const { seen } = await makeAccount({ kind: 'postgres', url: env.PHM_DATABASE_URL ?? '' });
     await assertCountsOwnRequests(both, seen);
   });
 
-  it('writes the password of the address nowhere', async () => {
+  it('never writes the password of the address', async () => {
     const wrong = env.PHM_DATABASE_URL?.replace('/service', '/missing') ?? '';
     const failed = await runPhm(['serve'], folders[0], { ...env, PHM_DATABASE_URL: wrong });
     assert.equal(failed.code, 1);
@@ -148,7 +148,7 @@ describe('server on PostgreSQL', { skip: noPostgres }, () => {
     for (const text of texts) assert.ok(!text.includes(PASSWORD));
   });
 
-  it('refuses another master secret than that of the database', async () => {
+  it('rejects a master secret other than that of the database', async () => {
     const { code, stderr } = await runPhm(['serve'], folders[1], {
       ...env,
       PHM_MASTER_KEY: 'a5'.repeat(32),

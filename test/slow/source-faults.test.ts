@@ -6,9 +6,9 @@
 import { describe, it } from 'node:test';
 import { assertLatches, BIASED, REPEATING, STUCK } from '../support/faulty-sources.ts';
 
-describe('a server whose sources break for good', { concurrency: true }, () => {
+describe('a server whose sources fail permanently', { concurrency: true }, () => {
   for (const fault of [STUCK, BIASED, REPEATING]) {
-    it(`${fault.name}: no key after it is noticed, until a restart`, (t) =>
+    it(`releases no key after it detects ${fault.name}, until a restart`, (t) =>
       assertLatches(t, fault));
   }
 });

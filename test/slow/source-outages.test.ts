@@ -31,7 +31,7 @@ interface DeviceOutage {
 
 const DEVICE_OUTAGES: readonly DeviceOutage[] = [
   {
-    name: 'its draw ends too soon',
+    name: 'its draws end too soon',
     detail: /ended after 100 of 256 bytes/,
     breakIt: (fifo) => {
       fifo.feed(randomBytes(100));
@@ -40,13 +40,13 @@ const DEVICE_OUTAGES: readonly DeviceOutage[] = [
     mend: (fifo) => fifo.plugIn(),
   },
   {
-    name: 'nobody writes to it',
+    name: 'nothing writes to it',
     detail: /ended after 0 of 256 bytes/,
     breakIt: (fifo) => fifo.unplug(),
     mend: (fifo) => fifo.plugIn(),
   },
   {
-    name: 'it has vanished',
+    name: 'it is missing',
     detail: /does not exist/,
     breakIt: (fifo) => fifo.remove(),
     mend: (fifo) => fifo.create(),
@@ -66,29 +66,29 @@ const NOTE = { message: 'note of the server' };
 const QRNG_OUTAGES: readonly QrngOutage[] = [
   { name: 'connections are cut', fault: 'cut', detail: /could not be reached/ },
   { name: 'answers are cut', fault: 'cut-body', detail: /could not be reached/ },
-  { name: 'answers have another shape', fault: { body: NOTE }, detail: UNKNOWN_FORM },
+  { name: 'answers have an unknown form', fault: { body: NOTE }, detail: UNKNOWN_FORM },
   {
-    name: 'answers hold too few bytes',
+    name: 'answers contain too few bytes',
     fault: { body: { entropy: [randomBytes(1_023).toString('base64')] } },
     detail: UNKNOWN_FORM,
   },
   {
-    name: 'the API key is refused',
+    name: 'the API key is rejected',
     fault: { status: 401, body: NOTE },
     detail: /refused the credentials \(401\)/,
   },
   {
-    name: 'there were too many requests',
+    name: 'its rate limit is exceeded',
     fault: { status: 429, headers: { 'retry-after': '2' }, body: NOTE },
     detail: /no more requests for now \(429\)/,
     retryAfter: '2',
   },
   {
-    name: 'the service is down',
+    name: 'the service answers 500',
     fault: { status: 500, body: NOTE },
     detail: /out of service \(500\)/,
   },
-  { name: 'the service is gone', fault: 'gone', detail: /could not be reached/ },
+  { name: 'the service is unreachable', fault: 'gone', detail: /could not be reached/ },
 ];
 
 interface IbmOutage {
@@ -99,7 +99,7 @@ interface IbmOutage {
 
 const IBM_OUTAGES: readonly IbmOutage[] = [
   {
-    name: 'no job is taken',
+    name: 'no job is accepted',
     route: 'create',
     faults: [
       {
@@ -113,7 +113,7 @@ const IBM_OUTAGES: readonly IbmOutage[] = [
     ],
   },
   {
-    name: 'results have another shape or too few shots',
+    name: 'results have an unknown form or too few shots',
     route: 'results',
     faults: [
       { fault: { body: NOTE }, detail: UNKNOWN_FORM },
@@ -165,8 +165,8 @@ function jobIdsInLedger(dataDir: string): Map<string, string> {
   }
 }
 
-describe('a server whose sources break', { timeout: 160_000 }, () => {
-  describe('for a while', () => {
+describe('a server with failing sources', { timeout: 160_000 }, () => {
+  describe('during a temporary outage', () => {
     let site: Site;
     before(async () => {
       site = await Site.open();
@@ -174,7 +174,7 @@ describe('a server whose sources break', { timeout: 160_000 }, () => {
     });
     after(() => site.close());
 
-    describe('source by source', { concurrency: true }, () => {
+    describe('of one source at a time', { concurrency: true }, () => {
       describe('device', IN_ORDER, () => {
         for (const { name, detail, breakIt, mend } of DEVICE_OUTAGES) {
           it(`refuses while ${name}, and recovers`, async () => {
@@ -196,7 +196,7 @@ describe('a server whose sources break', { timeout: 160_000 }, () => {
         }
       });
 
-      describe('qrng, the source of requests that name none', IN_ORDER, () => {
+      describe('qrng, the default source', IN_ORDER, () => {
         for (const { name, fault, detail, retryAfter } of QRNG_OUTAGES) {
           it(`refuses while ${name}, and recovers`, async () => {
             const { server, qrng: fake } = site;
@@ -260,7 +260,7 @@ describe('a server whose sources break', { timeout: 160_000 }, () => {
           });
         }
 
-        it('refuses while the service is gone, and goes on with its job', async () => {
+        it('refuses while the service is away, and continues with its job', async () => {
           const { service } = site.ibm;
           const watch = site.watch('ibm-quantum');
           await service.reached('create', service.count('create') + 1);
@@ -276,7 +276,7 @@ describe('a server whose sources break', { timeout: 160_000 }, () => {
       });
     });
 
-    it('cancels the job under way once when it ends, and has logged no secret', async () => {
+    it('cancels the job in progress once at shutdown, and has logged no secret', async () => {
       const { service } = site.ibm;
       site.ibm.states = ['Queued'];
       const queued = service.reached('state', service.count('state') + 2);

@@ -34,7 +34,7 @@ function pValuesOf({ tests }: SuiteReport): number[] {
   return tests.flatMap((test) => (test.applicable ? test.pValues : []));
 }
 
-describe('the package sp800-22', () => {
+describe('the sp800-22 package', () => {
   before(() => {
     run(
       'npm',
@@ -49,7 +49,7 @@ describe('the package sp800-22', () => {
   });
   after(() => rmSync(PROJECT, { recursive: true, force: true }));
 
-  it('brings no dependencies, and code, types and kernels alone', () => {
+  it('contains only code, types and kernels, and no dependencies', () => {
     const lock = JSON.parse(readFileSync(join(PROJECT, 'package-lock.json'), 'utf8'));
     assert.deepEqual(Object.keys(lock.packages), ['', 'node_modules/sp800-22']);
     const files = run('find', ['node_modules/sp800-22', '-type', 'f']).trim().split('\n');
@@ -59,7 +59,7 @@ describe('the package sp800-22', () => {
     assert.deepEqual(unexpected, []);
   });
 
-  it('passes the type check of a strict project without the types of Node or of browsers', () => {
+  it('passes the type check of a strict project without the types of Node or browsers', () => {
     const options = ['--strict', '--target', 'es2022', '--module', 'nodenext', '--types', ''];
     const source = `import { runPackedSuite, type SuiteReport } from 'sp800-22';
       export const report: SuiteReport = runPackedSuite(new Uint8Array(100), { only: ['runs'] });
@@ -80,7 +80,7 @@ describe('the package sp800-22', () => {
       assert.match(output, /\d+ of 1[35] tests passed, gate: PASS\n\d of 1\d\d rows failed\n$/);
     });
 
-    it(`says the same as the service on ${name}`, { skip }, () => {
+    it(`gives the same report as the service on ${name}`, { skip }, () => {
       const { build, report } = JSON.parse(run(node ?? '', ['script.mjs']));
       assert.match(build, /simd$/);
       // Another version of the engine may round e^x and a^b differently.

@@ -29,7 +29,7 @@ function run(command: string, args: readonly string[], cwd = PROJECT): string {
   return execFileSync(command, args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-describe('the package sp800-90b', () => {
+describe('the sp800-90b package', () => {
   before(() => {
     const pack = ['pack', '--silent', '--workspace', 'sp800-90b', '--pack-destination', PROJECT];
     run('npm', pack, ROOT);
@@ -41,7 +41,7 @@ describe('the package sp800-90b', () => {
   });
   after(() => rmSync(PROJECT, { recursive: true, force: true }));
 
-  it('brings no dependencies', () => {
+  it('has no dependencies', () => {
     const lock = JSON.parse(readFileSync(join(PROJECT, 'package-lock.json'), 'utf8'));
     assert.deepEqual(Object.keys(lock.packages), ['', 'node_modules/sp800-90b']);
   });
@@ -50,7 +50,7 @@ describe('the package sp800-90b', () => {
     assert.match(run(process.execPath, ['example.mjs']), /^min-entropy estimate: 7\.\d{3} bits/);
   });
 
-  it('estimates what the service estimates', () => {
+  it('gives the same estimates as the service', () => {
     const expected = assessNonIid(aesCtr(Buffer.alloc(32, 90), SAMPLES)).minEntropyPerSymbol;
     const actual = Number(run(process.execPath, ['script.mjs']));
     assert.ok(Math.abs(actual - expected) < 1e-9, `${actual}, expected ${expected}`);

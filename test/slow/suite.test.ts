@@ -10,12 +10,12 @@ import { assertNumPyPeaks, NUMPY_LENGTHS } from '../sp800-22/numpy-peaks.ts';
 import { assertFails, STRUCTURED_BITS } from '../sp800-22/structured.ts';
 
 for (const [name, generate] of Object.entries(STRUCTURED_BITS)) {
-  test(`fails ${name} without a NaN, all tests together`, () => {
+  test(`the suite fails ${name} without a NaN, all tests together`, () => {
     for (const n of [1_000_000, 1_048_575]) assertFails(sts.runSuite(generate(n)));
   });
 }
 
-test('applies the spectral test at each length from which on another test applies', () => {
+test('the spectral test applies at each length from which another test applies', () => {
   const bits = sts.unpackBits(aesStream(2, 125_000));
   for (const minimum of new Set(Object.values(sts.MINIMUM_BITS))) {
     for (const n of [minimum - 1, minimum]) {

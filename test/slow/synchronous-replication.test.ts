@@ -149,7 +149,7 @@ describe('a primary with a synchronous standby', {
     return all;
   }
 
-  it('loses no released key, whatever ends the waits for the standby', async () => {
+  it('loses no released key, whatever interrupts the wait for the standby', async () => {
     const ends = servers.map((server) => load.start(server, CLIENTS));
     await releases();
     const thaw = await freeze();

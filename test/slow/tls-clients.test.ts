@@ -178,7 +178,7 @@ function check(handshake: Handshake, requireHybrid: boolean, offersHybrid?: bool
 }
 
 for (const requireHybrid of [false, true]) {
-  describe(`clients of a server that ${requireHybrid ? 'requires' : 'prefers'} hybrids`, () => {
+  describe(`a server that ${requireHybrid ? 'requires' : 'prefers'} hybrid groups`, () => {
     const dataDir = makeDataDir();
     let server: Server;
     let tap: TlsTap;
@@ -211,7 +211,7 @@ for (const requireHybrid of [false, true]) {
       });
     }
 
-    it('resumes sessions of Go with another key exchange', { skip: !go && 'no Go' }, async () => {
+    it('resumes Go sessions with a new key exchange', { skip: !go && 'no Go' }, async () => {
       if (!(goRelease >= 24)) return;
       const { code, output } = await askWithGo(tap.port);
       assert.equal(code, 0, output);
@@ -231,7 +231,7 @@ for (const requireHybrid of [false, true]) {
     const skip = !openssl && 'openssl is not installed here';
     if (requireHybrid) return;
 
-    it('allows no early data', { skip }, async () => {
+    it('accepts no early data', { skip }, async () => {
       const args = ['s_client', '-connect', `127.0.0.1:${tap.port}`, '-CAfile', cert];
       const client = spawn('openssl', args, { stdio: ['pipe', 'pipe', 'ignore'] });
       // Tickets come before the response, which ends the connection.
@@ -242,7 +242,7 @@ for (const requireHybrid of [false, true]) {
       assert.match(output, /Max Early Data: 0\n/);
     });
 
-    it('logs that a client refuses the certificate', { skip }, async () => {
+    it('logs that a client rejects the certificate', { skip }, async () => {
       const address = `127.0.0.1:${tap.port}`;
       await run('openssl', ['s_client', '-verify_return_error', '-connect', address]);
       while (!server.log.includes('"reason":"refused_by_client"')) await sleep(20);
@@ -251,8 +251,8 @@ for (const requireHybrid of [false, true]) {
   });
 }
 
-describe('clients in the service', () => {
-  it('offer PostgreSQL a share of X25519MLKEM768 and one of X25519', async () => {
+describe('the clients inside the service', () => {
+  it('offer PostgreSQL key shares for X25519MLKEM768 and X25519', async () => {
     const dataDir = makeDataDir();
     let heard = Buffer.alloc(0);
     const database = createServer((socket) => {

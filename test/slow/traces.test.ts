@@ -38,7 +38,7 @@ const noteModules = (file: string) => {
   return { NODE_OPTIONS: `--import=${hook.href}` };
 };
 
-describe('traces of a server', () => {
+describe('the traces of a server', () => {
   const dataDir = makeDataDir();
   const modules = join(dataDir, 'modules');
   let collector: Collector;
@@ -82,7 +82,7 @@ describe('traces of a server', () => {
   const childrenOf = ({ spanId }: CollectedSpan) =>
     collector.spans().filter(({ parentSpanId }) => parentSpanId === spanId);
 
-  it('are spans of the caller’s trace, with the stages that a key went through', async () => {
+  it('are spans of the caller’s trace, with the stages of each key', async () => {
     const plain = await generate(SAMPLED, { security_level: 256 }, 'plain');
     const validated = await generate(
       SAMPLED,
@@ -122,7 +122,7 @@ describe('traces of a server', () => {
     }
   });
 
-  it('carry the names and headers that the variables give', () => {
+  it('have the names and headers that the variables set', () => {
     const resource = collector.resource();
     assert.equal(resource['service.name'], 'keys-of-a-test');
     assert.equal(resource['deployment.environment.name'], 'test');
@@ -136,7 +136,7 @@ describe('traces of a server', () => {
     );
   });
 
-  it('name a problem by its code and put an unknown address nowhere', async () => {
+  it('name a problem by its code and omit an unknown address', async () => {
     await server.request('/keys/0123456789abcdef', {
       headers: { traceparent: SAMPLED, 'X-Request-Id': 'unknown' },
     });
@@ -150,7 +150,7 @@ describe('traces of a server', () => {
     assert.ok(!collector.bodies.join('').includes('0123456789abcdef'));
   });
 
-  it('honour the caller’s wish not to be sampled, and pass over a malformed one', async () => {
+  it('follow the caller’s sampling decision and ignore a malformed one', async () => {
     await generate(`00-${TRACE}-${PARENT}-00`, { security_level: 1 }, 'unsampled');
     await generate('00-nonsense', { security_level: 1 }, 'malformed');
     await until(() =>
@@ -162,7 +162,7 @@ describe('traces of a server', () => {
     );
   });
 
-  it('are named in the log', async () => {
+  it('have their IDs in the log', async () => {
     const ofRequest = (id: string) => logLines(server).find(({ reqId }) => reqId === id);
     await until(() => ofRequest('malformed') !== undefined);
     assert.equal(ofRequest('plain').trace_id, TRACE);
@@ -174,7 +174,7 @@ describe('traces of a server', () => {
     assert.ok(readFileSync(modules, 'utf8').includes('/@opentelemetry/sdk-trace/'));
   });
 
-  it('hold nobody up when the collector is gone, which is said once, and not at the end', async () => {
+  it('do not block requests if the collector is gone, which is logged once and not at shutdown', async () => {
     const told = logLines(server).length;
     await collector.close();
     const failed = () =>
@@ -194,7 +194,7 @@ describe('traces of a server', () => {
 });
 
 describe('a server without OTEL_ variables', () => {
-  it('loads nothing of OpenTelemetry, and logs the trace of a caller all the same', async () => {
+  it('loads no OpenTelemetry module but logs the trace ID of a caller', async () => {
     const dataDir = makeDataDir();
     const modules = join(dataDir, 'modules');
     const server = await Server.start(dataDir, noteModules(modules));
@@ -219,7 +219,7 @@ describe('a server without OTEL_ variables', () => {
   });
 });
 
-describe('samplers and ends, in this process', () => {
+describe('spans in this process', () => {
   const log = { info: () => {}, warn: () => {} };
   const env = (endpoint: string, more: Record<string, string> = {}) => ({
     OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
@@ -247,7 +247,7 @@ describe('samplers and ends, in this process', () => {
     await app.close();
   }
 
-  it('export at the end what no interval has exported', async () => {
+  it('are exported at shutdown if no interval has exported them', async () => {
     const collector = await Collector.start();
     const tracing = await open(env(collector.address));
     await askOnce(tracing);
@@ -260,7 +260,7 @@ describe('samplers and ends, in this process', () => {
     await collector.close();
   });
 
-  it('are errors when the server failed or the client left', async () => {
+  it('are errors if the server failed or the client left', async () => {
     const collector = await Collector.start();
     const tracing = await open(env(collector.address));
     const request = { method: 'GET', headers: {}, httpVersion: '1.1', socket: {} };
@@ -280,7 +280,7 @@ describe('samplers and ends, in this process', () => {
     await collector.close();
   });
 
-  it('are protobuf unless JSON is asked for', async () => {
+  it('are exported as protobuf unless JSON is requested', async () => {
     const collector = await Collector.start();
     const tracing = await open({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.address}/mine` });
     await askOnce(tracing);
@@ -291,7 +291,7 @@ describe('samplers and ends, in this process', () => {
     await collector.close();
   });
 
-  it('export nothing with always_off, whatever the caller wants', async () => {
+  it('are not exported with always_off, whatever the caller requests', async () => {
     const collector = await Collector.start();
     const tracing = await open(env(collector.address, { OTEL_TRACES_SAMPLER: 'always_off' }));
     await askOnce(tracing);
@@ -300,7 +300,7 @@ describe('samplers and ends, in this process', () => {
     await collector.close();
   });
 
-  it('give a collector that does not answer up at the end', async () => {
+  it('are given up at shutdown if the collector does not answer', async () => {
     const { createServer } = await import('node:net');
     const silent = createServer().listen(0, '127.0.0.1');
     await new Promise((listening) => silent.once('listening', listening));
@@ -313,10 +313,10 @@ describe('samplers and ends, in this process', () => {
   });
 });
 
-describe('the variables', () => {
+describe('the tracing variables', () => {
   const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://user:secret@collector.example' };
 
-  it('turn traces on by an endpoint or an exporter, and off', () => {
+  it('enable traces by an endpoint or an exporter, and disable them', () => {
     for (const on of [
       endpoint,
       { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://[::1]:4318/v1/traces' },
@@ -337,7 +337,7 @@ describe('the variables', () => {
     assert.equal(settings?.honoursCaller, true);
   });
 
-  it('are warned of when they cannot be used, without their values', () => {
+  it('cause a warning without their values if they are unusable', () => {
     for (const [wrong, keepsTracing] of [
       [{ OTEL_TRACES_EXPORTER: 'zipkin' }, false],
       [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, false],
@@ -357,13 +357,13 @@ describe('the variables', () => {
   });
 });
 
-describe('files of certificates', () => {
+describe('the certificate files', () => {
   const here = import.meta.filename;
   const gone = join(import.meta.dirname, 'no-such-file');
   const warningsOf = (variables: Record<string, string>) =>
     readTracing({ OTEL_TRACES_EXPORTER: 'otlp', ...variables }).warnings;
 
-  it('are warned of when they cannot be read, without their names', () => {
+  it('cause a warning without their names if they are unreadable', () => {
     for (const name of ['CERTIFICATE', 'TRACES_CERTIFICATE', 'CLIENT_KEY', 'CLIENT_CERTIFICATE']) {
       const variable = `OTEL_EXPORTER_OTLP_${name}`;
       assert.deepEqual(warningsOf({ [variable]: here }), []);
@@ -375,7 +375,7 @@ describe('files of certificates', () => {
     }
   });
 
-  it('are the one for traces where there are two', () => {
+  it('are those for traces if there are two sets', () => {
     const both = (traces: string, all: string) =>
       warningsOf({
         OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: traces,
@@ -396,13 +396,13 @@ describe('a failed export', () => {
 });
 
 describe('traceparent', () => {
-  it('is read when it is well-formed, also of a later version', () => {
+  it('is accepted if it is well-formed, also with a later version', () => {
     const known = { traceId: TRACE, spanId: PARENT, flags: 1 };
     assert.deepEqual(parseTraceparent(SAMPLED), known);
     assert.deepEqual(parseTraceparent(`cc-${TRACE}-${PARENT}-01-what-comes`), known);
   });
 
-  it('is passed over when it is not', () => {
+  it('is ignored if it is malformed', () => {
     for (const header of [
       undefined,
       '',

@@ -15,7 +15,7 @@ describe('two servers behind a proxy', { skip: noPostgres }, () => {
   });
   after(() => replicas?.remove());
 
-  it('are not ready while the database is away, and get ready by themselves', async () => {
+  it('are not ready while the database is unavailable, and recover by themselves', async () => {
     const { balancer, postgres, servers } = replicas;
     await postgres.stop('QUIT');
     await until('no server is used', () => balancer.readyServers === 0);
@@ -30,7 +30,7 @@ describe('two servers behind a proxy', { skip: noPostgres }, () => {
     await until('both servers are used', () => balancer.readyServers === 2);
   });
 
-  it('say of no good key that it is not valid when one lacks a version that the other uses', async () => {
+  it('reject no good key when one lacks a version that the other uses', async () => {
     const { apiKey } = replicas;
     const [, lacking] = replicas.servers;
     const order = { security_level: 256, include: ['hash_proof'] };

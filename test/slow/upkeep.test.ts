@@ -19,7 +19,7 @@ after(async () => {
 const openStore = () => openSqliteStore({ path: join(dataDir, 'phm.db'), quotas: QUOTAS });
 const rowOf = (days: number) => makeRow({ keyId: makeKeyId(Date.now() - days * DAY_MS) });
 
-it('prunes by PHM_RETENTION_DAYS and logs what it removed', async () => {
+it('a server prunes by PHM_RETENTION_DAYS and logs what it removed', async () => {
   const [old, kept] = [rowOf(8), rowOf(6)];
   const accountId = 'acct_e';
   const store = openStore();

@@ -158,7 +158,7 @@ afterEach(async () => {
   folders.splice(0).forEach(removeDataDir);
 });
 
-describe('a server that is started before PostgreSQL', { skip: noPostgres }, () => {
+describe('a server started before PostgreSQL', { skip: noPostgres }, () => {
   let postgres: Postgres;
   let env: Environment;
   let apiKey: string;
@@ -191,7 +191,7 @@ describe('a server that is started before PostgreSQL', { skip: noPostgres }, () 
   });
   after(() => postgres?.remove());
 
-  it('waits while connections are refused, and serves after it', async () => {
+  it('waits while connections are refused, and then serves', async () => {
     await stop();
     const server = await start(env);
     await assertWaits(server, /ECONNREFUSED/, apiKey);
@@ -199,7 +199,7 @@ describe('a server that is started before PostgreSQL', { skip: noPostgres }, () 
     await assertServes(server, apiKey);
   });
 
-  it('waits while it is starting, and serves after it', async () => {
+  it('waits while PostgreSQL is starting, and then serves', async () => {
     const promote = await asClosedStandby();
     const server = await start(env);
     await assertWaits(server, /starting up|not (?:yet )?accepting connections/, apiKey);
@@ -207,7 +207,7 @@ describe('a server that is started before PostgreSQL', { skip: noPostgres }, () 
     await assertServes(server, apiKey);
   });
 
-  it('waits while no connection is free, and serves after that', async () => {
+  it('waits while no connection is free, and then serves', async () => {
     const held: pg.Client[] = [];
     const database = new URL(env.PHM_DATABASE_URL).pathname.slice(1);
     await assert.rejects(async () => {
@@ -219,7 +219,7 @@ describe('a server that is started before PostgreSQL', { skip: noPostgres }, () 
     await assertServes(server, apiKey);
   });
 
-  it('waits for a schema that a migration beside it makes', async () => {
+  it('waits for a schema that a concurrent migration creates', async () => {
     const url = await postgres.createDatabase('without_schema');
     const server = await start({ ...env, PHM_DATABASE_URL: url });
     await server.logged(WAITS);
@@ -230,7 +230,7 @@ describe('a server that is started before PostgreSQL', { skip: noPostgres }, () 
     assert.equal((await server.request('/readyz')).status, 200);
   });
 
-  it('goes on when the database goes away once more, between the main thread and the workers', async () => {
+  it('continues if the database disappears again between the start of the main thread and of the workers', async () => {
     const gate = await Gate.open(postgres.port);
     try {
       const url = env.PHM_DATABASE_URL.replace(`:${postgres.port}/`, `:${gate.port}/`);
@@ -245,7 +245,7 @@ describe('a server that is started before PostgreSQL', { skip: noPostgres }, () 
     }
   });
 
-  it('ends with code 1 and the last reason when its time is over', async () => {
+  it('exits with code 1 and the last reason when its time limit expires', async () => {
     await stop();
     const server = await start({ ...env, PHM_START_WAIT_SECONDS: '3' });
     await assertWaits(server, /ECONNREFUSED/, apiKey);
@@ -255,7 +255,7 @@ describe('a server that is started before PostgreSQL', { skip: noPostgres }, () 
     await restart();
   });
 
-  it('ends with code 0 when it is told to while it waits', async () => {
+  it('exits with code 0 if it is stopped while it waits', async () => {
     await stop();
     const waiting = [await start(env), await start(env)];
     for (const [i, server] of waiting.entries()) {
@@ -266,7 +266,7 @@ describe('a server that is started before PostgreSQL', { skip: noPostgres }, () 
     await restart();
   });
 
-  it('does not wait for a password that is refused, or a database that does not exist', async () => {
+  it('does not wait after a rejected password or for a missing database', async () => {
     for (const [from, to, reason] of [
       [PASSWORD, 'wrong', /password authentication failed/],
       [/[^/]*$/, 'missing', /database "missing" does not exist/],
@@ -353,8 +353,8 @@ class Gate {
   }
 }
 
-describe('a server that is started on a locked SQLite database', () => {
-  it('waits for the lock, and serves after it', async () => {
+describe('a server started on a locked SQLite database', () => {
+  it('waits for the lock, and then serves', async () => {
     const folder = newFolder();
     const first = await Server.start(folder, { PHM_DEMO_KEYS: 'on' });
     assert.equal((await first.generate({ security_level: 256 })).status, 200);

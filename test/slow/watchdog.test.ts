@@ -31,7 +31,7 @@ const missing = ['python3', 'systemd-notify'].find(
   (name) => spawnSync(name, ['--version']).status !== 0,
 );
 
-describe('beats for systemd', {
+describe('the systemd beats of a server', {
   skip: missing && `${missing} is not installed here`,
   timeout: 120_000,
 }, () => {
@@ -72,13 +72,13 @@ describe('beats for systemd', {
     removeDataDir(dataDir);
   });
 
-  it('come when it listens', async () => {
+  it('start when it listens', async () => {
     await beat();
     assert.equal(received.filter((line) => line === 'READY=1').length, 1);
     assert.ok(received.includes(`STATUS=listening on ${server.address}`));
   });
 
-  it('come while the database is locked', async () => {
+  it('continue while the database is locked', async () => {
     const other = new DatabaseSync(join(dataDir, 'phm.db'));
     other.exec('BEGIN IMMEDIATE');
     const refused = server.generate({ security_level: 256 });
@@ -89,7 +89,7 @@ describe('beats for systemd', {
     assert.equal((await server.generate({ security_level: 256 })).status, 200);
   });
 
-  it('do not come while the process is stopped', async () => {
+  it('stop while the process is stopped', async () => {
     process.kill(server.pid, 'SIGSTOP');
     await assertSilent();
     process.kill(server.pid, 'SIGCONT');
@@ -97,7 +97,7 @@ describe('beats for systemd', {
   });
 
   for (const thread of ['main', 'phm-keys']) {
-    it(`do not come while the thread ${thread} hangs`, async () => {
+    it(`stop while the ${thread} thread hangs`, async () => {
       writeFileSync(join(dataDir, thread), '');
       await assertSilent();
       rmSync(join(dataDir, thread));
@@ -105,7 +105,7 @@ describe('beats for systemd', {
     });
   }
 
-  it('come until it has ended, which it says', async () => {
+  it('continue until the server has ended, which it reports', async () => {
     received = [];
     assert.equal(await server.stop('SIGTERM'), 0);
     assert.deepEqual(

@@ -7,8 +7,8 @@ import { prettyLines } from '../../src/telemetry/log-pretty.ts';
 const plain = prettyLines({ color: false });
 const line = (entry: object) => `${JSON.stringify(entry)}\n`;
 
-describe('pretty log lines', () => {
-  it('show time, level, message and fields', () => {
+describe('a pretty log line', () => {
+  it('shows time, level, message and fields', () => {
     const entry = {
       level: 30,
       time: Date.UTC(2026, 10, 21, 23, 4, 5, 67),
@@ -28,18 +28,18 @@ describe('pretty log lines', () => {
     );
   });
 
-  it('are coloured by level where that is wanted', () => {
+  it('is coloured by level if enabled', () => {
     const colored = prettyLines({ color: true })(line({ level: 50, time: 0, msg: 'failed' }));
     assert.equal(colored, '\x1b[90m00:00:00.000\x1b[0m \x1b[31mERROR\x1b[0m failed\n');
   });
 
-  it('pass what is no line of ours, its controls escaped', () => {
+  it('keeps a foreign line, with its control characters escaped', () => {
     assert.equal(plain('half a \x1b[31mline\n'), 'half a \\u001b[31mline\n');
     assert.equal(plain('[1]\n'), '[1]\n');
     assert.equal(plain(line({ level: 'x', time: 'y' })), '??:??:??.??? ?    \n');
   });
 
-  it('hold neither controls nor marks of direction, whatever is logged', () => {
+  it('contains no control characters or direction marks, whatever is logged', () => {
     const nasty = fc.string({
       unit: fc.constantFrom(
         '\x1b',

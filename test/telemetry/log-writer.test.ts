@@ -7,7 +7,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { LogWriter } from '../../src/telemetry/log-writer.ts';
 
-describe('log writer', () => {
+describe('the log writer', () => {
   const folder = mkdtempSync(join(tmpdir(), 'phm-log-'));
   const path = join(folder, 'log');
   let descriptor: number;
@@ -19,7 +19,7 @@ describe('log writer', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('writes a line at once when nothing was written lately, and the rest without being asked', async () => {
+  it('writes a line at once after a pause, and the rest by itself', async () => {
     const log = new LogWriter(descriptor);
     const lines = Array.from({ length: 500 }, (_, i) => `line ${i}\n`);
     for (const line of lines) {
@@ -30,7 +30,7 @@ describe('log writer', () => {
     assert.equal(readFileSync(path, 'utf8'), lines.join(''));
   });
 
-  it('flushes what it still gathers', async () => {
+  it('flushes the lines that it has gathered', async () => {
     const log = new LogWriter(descriptor);
     log.write('first\n');
     await setTimeout(5);
@@ -40,7 +40,7 @@ describe('log writer', () => {
     assert.ok(readFileSync(path, 'utf8').endsWith('first\nsecond\nthird\n'));
   });
 
-  it('has nothing to wait for when nothing was written', async () => {
+  it('has nothing to flush if nothing was written', async () => {
     await new LogWriter(descriptor).flush(10_000);
   });
 });

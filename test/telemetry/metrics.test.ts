@@ -35,7 +35,7 @@ function otherKey(key: string): string {
   return key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
 }
 
-describe('metrics of a server', () => {
+describe('the metrics of a server', () => {
   const dataDir = makeDataDir();
   let server: Server;
   before(async () => {
@@ -46,7 +46,7 @@ describe('metrics of a server', () => {
     removeDataDir(dataDir);
   });
 
-  it('are told where they are', () => {
+  it('have their address in the banner', () => {
     assert.match(server.metricsAddress ?? '', /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
     const [, named] = /^ {2}Metrics +(\S+)$/m.exec(server.log) ?? [];
     assert.equal(named, server.metricsAddress);
@@ -114,7 +114,7 @@ describe('metrics of a server', () => {
     }
   });
 
-  it('are one page for GET and HEAD, and nothing else', async () => {
+  it('are one page for GET and HEAD only', async () => {
     const page = server.metricsAddress ?? '';
     const head = await fetch(page, { method: 'HEAD' });
     assert.equal(head.status, 200);
@@ -128,14 +128,14 @@ describe('metrics of a server', () => {
     assert.equal(status, 404, 'the service has no such page');
   });
 
-  it('end with the server', async () => {
+  it('stop with the server', async () => {
     assert.equal(await server.stop(), 0);
     await assert.rejects(server.scrape());
   });
 });
 
-describe('a metrics port that is taken', () => {
-  it('stops the start, and says what to change', async () => {
+describe('a metrics port in use', () => {
+  it('stops the startup and says what to change', async () => {
     const dataDir = makeDataDir();
     const blocker = createServer().listen(0, '127.0.0.1');
     await new Promise((listening) => blocker.once('listening', listening));
@@ -154,7 +154,7 @@ describe('a metrics port that is taken', () => {
   });
 });
 
-describe('metrics in this process', () => {
+describe('the metrics in this process', () => {
   const open = () => openMetrics({ sources: ['os', 'qrng'], ledgerBackend: 'postgresql' });
   /** Sums up all series of a metric. */
   const totalOf = async (metrics: ServiceMetrics, name: string) =>
@@ -173,7 +173,7 @@ describe('metrics in this process', () => {
     assert.equal(sampleOf(page, event), 0);
   });
 
-  it('tell a retired version of the master secret from one that is missing', async () => {
+  it('distinguish a retired version of the master secret from a missing one', async () => {
     for (const [secret, complete, retired] of [
       ['ok', 1, 0],
       ['incomplete', 0, 0],
@@ -207,7 +207,7 @@ describe('metrics in this process', () => {
     }
   });
 
-  it('say nothing of the clock before it was held against the ledger', async () => {
+  it('omit the clock until it was compared with the ledger', async () => {
     const metrics = await open();
     const starting = new StartingService();
     metrics.watch({
@@ -224,7 +224,7 @@ describe('metrics in this process', () => {
     assert.doesNotMatch(page, /^phm_clock_/m);
   });
 
-  it('take seconds from milliseconds', async () => {
+  it('convert milliseconds to seconds', async () => {
     const metrics = await open();
     metrics.committed(1_500, false);
     metrics.suiteJobDone(250, { streams: 2, streamsPassed: 1 });
@@ -239,7 +239,7 @@ describe('metrics in this process', () => {
     assert.equal(sampleOf(page, series), 2);
   });
 
-  it('count refusals and sources’ events', async () => {
+  it('count refusals and the events of sources', async () => {
     const metrics = await open();
     metrics.refused('suite');
     metrics.keyGenerated(ORDER);
@@ -275,7 +275,7 @@ describe('metrics in this process', () => {
     assert.equal(sampleOf(page, 'phm_problems_total{code="malformed_request"}'), 2);
   });
 
-  it('have one route for each folder of files, and the API has its own beneath any base path', async () => {
+  it('have one route per folder of files, apart from the API, beneath any base path', async () => {
     const metrics = await open();
     const dashboardFolder = makeDashboardFolder();
     const basePath = '/docs';
@@ -297,7 +297,7 @@ describe('metrics in this process', () => {
     assert.doesNotMatch(page, /index-1a2b3c4d|docs\.css/);
   });
 
-  it('leave the main thread to the service, however often they are asked for', async (t) => {
+  it('do not occupy the main thread, however often they are scraped', async (t) => {
     const begun: number[] = [];
     const warned = t.mock.fn();
     process.on('warning', warned);
@@ -328,7 +328,7 @@ describe('metrics in this process', () => {
     }
   });
 
-  it('are there for a scraper when others ask and do not read', async ({ signal }) => {
+  it('reach a scraper even if other clients request them without reading', async ({ signal }) => {
     const page = { contentType: 'text/plain', expose: async () => 'x'.repeat(2 ** 24) };
     const options = { host: '127.0.0.1', port: 0, onFailure: assert.fail, idleMs: 500 };
     const server = await MetricsServer.start(page, options);
@@ -352,7 +352,7 @@ describe('metrics in this process', () => {
     }
   });
 
-  it('are a page that can fail without the service', async () => {
+  it('can fail without an effect on the service', async () => {
     const failures: string[] = [];
     const page = { contentType: 'text/plain', expose: () => Promise.reject(new Error('broken')) };
     const onFailure = ({ message }: Error) => failures.push(message);
