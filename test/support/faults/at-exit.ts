@@ -1,11 +1,11 @@
-/** What is done when this process ends before it has cleaned up: servers and disks do not outlive it. */
+/** Actions that run if this process exits before its cleanup, so that servers and disks do not outlive it. */
 const pending = new Set<() => void>();
 
 process.once('exit', () => {
   for (const action of pending) action();
 });
 
-/** Keeps an action for the end of the process, until the returned function is called. */
+/** Registers an action for process exit. The returned function cancels it. */
 export function atExit(action: () => void): () => void {
   pending.add(action);
   return () => pending.delete(action);

@@ -1,6 +1,7 @@
 /**
- * One fault after another, drawn by a seed, on a service that is used all the time. After each, service has to
- * return by itself, every released key is asked for, and the books are held to what the clients know.
+ * Injects a seeded sequence of faults into a service under constant load. After each fault the service must
+ * recover by itself. The campaign then validates every released key and compares the books with the clients'
+ * records.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { auditBooks } from '../books.ts';
@@ -10,26 +11,26 @@ import { type Fault, RETURN_LIMIT_MS, type Site } from './site.ts';
 const BETWEEN_MS = 700;
 const VERDICTS_LIMIT_MS = 60_000;
 
-/** What one fault did. */
+/** The result of one fault. */
 export interface FaultRecord {
   readonly number: number;
   readonly fault: string;
-  /** What the dice chose. */
+  /** The random choices of the fault. */
   readonly chosen: string;
   readonly at: string;
-  /** How long the fault took, with its end. */
+  /** Duration of the fault, including its removal. */
   readonly faultMs: number;
-  /** Time from its end until all servers, and the proxy, served; null: not within the bound. */
+  /** Time from the end of the fault until all servers and the proxy served again; null if the limit passed first. */
   readonly returnMs: number | null;
-  /** How long servers said that they were ready while they made no keys, all together. */
+  /** Total time during which servers reported ready but generated no keys. */
   readonly hiddenMs: number;
   readonly released: number;
   readonly lost: number;
   readonly refused: Record<string, number>;
-  /** Answers 503 that are no problem document or lack Retry-After. */
+  /** Counts of 503 answers that are not a problem document or lack Retry-After. */
   readonly broken: Record<string, number>;
   readonly events: readonly string[];
-  /** What must not be, besides lost keys. */
+  /** Problems other than lost keys. */
   readonly findings: readonly string[];
 }
 
@@ -38,12 +39,12 @@ export interface Planned<S extends Site> {
   readonly seed: number;
 }
 
-/** A long fault comes in the first round, and then in every third. */
+/** A long fault runs in the first round and then in every third round. */
 const LONG_EVERY = 3;
 
 /**
- * Draws so many faults: all of them in random order, then all again, so that each comes about equally often.
- * Each has a seed of its own, so that what it chooses does not depend on how the ones before went.
+ * Draws `count` faults. Each round contains all of them in random order, so that each occurs about equally
+ * often. Each fault has its own seed, so that its choices do not depend on earlier faults.
  */
 export function plan<S extends Site>(
   faults: readonly Fault<S>[],
@@ -61,14 +62,14 @@ export function plan<S extends Site>(
 
 export class Campaign<S extends Site> {
   readonly records: FaultRecord[] = [];
-  /** How many rows the ledger had at the end. */
+  /** Number of ledger rows at the end. */
   rows = 0;
   lost = 0;
   released = 0;
-  /** What has been told of the books of an account: it stays wrong after rows were lost. */
+  /** Account errors already reported. They persist after rows are lost. */
   readonly #told = new Set<string>();
   readonly #site: S;
-  /** Restores what the site consists of after a fault that did not return. */
+  /** Repairs the site after a fault that the service did not recover from. */
   readonly #heal: () => Promise<void>;
 
   constructor(site: S, heal: () => Promise<void>) {
@@ -76,7 +77,7 @@ export class Campaign<S extends Site> {
     this.#heal = heal;
   }
 
-  /** Runs the faults while it goes on; tells of each. */
+  /** Runs the faults while `goesOn` returns true, and reports each one. */
   async run(
     planned: readonly Planned<S>[],
     goesOn: () => boolean,
@@ -116,7 +117,7 @@ export class Campaign<S extends Site> {
       const states = site.watches.map(({ ready, latestKeyAsked }) =>
         [ready ? 'ready' : 'not ready', latestKeyAsked > ended ? 'keys' : 'no keys'].join(', '),
       );
-      site.findings.push(`no return within ${RETURN_LIMIT_MS / 1000} s: ${states.join('; ')}`);
+      site.findings.push(`no recovery within ${RETURN_LIMIT_MS / 1000} s: ${states.join('; ')}`);
       await this.#restart();
     }
     const faultMs = Math.round(ended - began);
@@ -130,17 +131,17 @@ export class Campaign<S extends Site> {
     return this.#site.watches.reduce((sum, watch) => sum + watch.hiddenMs, 0);
   }
 
-  /** What an operator would do when nothing else helps. */
+  /** Takes the last resort of an operator: restarts everything. */
   async #restart(): Promise<void> {
     const { replicas } = this.#site;
     await this.#heal();
     for (const replica of replicas) replica.signal('SIGKILL');
     if ((await this.#site.untilServed(performance.now())) === null) {
-      throw new Error('the service does not return with a restart either');
+      throw new Error('the service does not recover even after a restart');
     }
   }
 
-  /** Asks for the keys, audits the books, and takes stock since the last time. */
+  /** Validates the keys, audits the books, and collects everything since the previous check. */
   async #check(fault: string, chosen: string, all: boolean): Promise<FaultRecord> {
     const site = this.#site;
     const { clients } = site;
@@ -185,7 +186,7 @@ export class Campaign<S extends Site> {
   }
 }
 
-/** Equal texts once, with how many there are; keys by how many there are. */
+/** Merges equal texts and adds their count. Key IDs do not count as a difference. */
 function summarize(texts: readonly string[]): string[] {
   const counts = new Map<string, number>();
   for (const text of texts) {

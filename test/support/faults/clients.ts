@@ -1,4 +1,4 @@
-/** Clients that write down what they were answered before they go on, whatever happens to the service. */
+/** Clients that save each answer to disk before they continue, so that no crash of the service loses it. */
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,20 +6,20 @@ import type { Account } from '../books.ts';
 import { type Released, seededRandom, type Tally } from '../mixed-load.ts';
 import type { Journal } from './journal.ts';
 
-/** Longer than a proxy in front of the service waits. */
+/** Longer than the timeout of a proxy in front of the service. */
 const GIVE_UP_MS = 45_000;
 const LEVELS = [128, 256, 384];
-/** Validations under way at once when all keys are asked for. */
+/** Concurrent validations when the clients validate released keys. */
 const ASKERS = 32;
 
-/** Where requests go. */
+/** The destination of requests. */
 export interface Target {
   readonly url: string;
   /** Certificate of an HTTPS target. */
   readonly ca?: string;
 }
 
-/** An answer, or how the request ended without one. */
+/** An answer, or the reason why the request ended without one. */
 export interface Reply {
   readonly status: number;
   readonly failure: string | null;
@@ -27,7 +27,7 @@ export interface Reply {
   readonly text: string;
 }
 
-/** What is read of a body. */
+/** The fields that the clients read from a body. */
 interface Body {
   readonly key_id?: string;
   readonly key?: string;
@@ -38,13 +38,13 @@ interface Body {
 export class Clients {
   released: Released[] = [];
   readonly tallies: Map<string, Tally>;
-  /** What no client should ever be answered. */
+  /** Answers that the service must never give. */
   readonly wrong: string[] = [];
   /** Answers other than 200 by status and code, and requests that ended without an answer. */
   readonly refused = new Map<string, number>();
-  /** Answers 503 that are no problem document, or lack Retry-After, by what they are. */
+  /** Counts of 503 answers that are not a problem document or lack Retry-After, by their defect. */
   readonly broken = new Map<string, number>();
-  /** When the latest key was answered through the proxy, by `performance.now()`. */
+  /** Time of the latest key through the proxy, by `performance.now()`. */
   latestKey = 0;
   readonly #accounts: readonly Account[];
   readonly #target: Target;
@@ -68,7 +68,7 @@ export class Clients {
     );
   }
 
-  /** Lets so many clients send through the proxy, each with a pause between its requests. */
+  /** Starts `clients` clients that send through the proxy and pause between requests. */
   start(clients: number, pauseMs: number): void {
     this.#running = true;
     this.#ended = Promise.all(Array.from({ length: clients }, () => this.#client(pauseMs)));
@@ -83,7 +83,7 @@ export class Clients {
     for (const agent of this.#agents.values()) agent.destroy();
   }
 
-  /** Asks one account for a key; true when it was answered, after that was written down. */
+  /** Requests a key for one account. Returns true after the answer is saved, false without a key. */
   async generate(withEvidence = false, target = this.#target): Promise<boolean> {
     const { accountId, apiKey } = this.#pick(this.#accounts);
     const tally = this.#tally(accountId);
@@ -99,7 +99,7 @@ export class Clients {
     return true;
   }
 
-  /** Validates a released key without its proof; false when there was no verdict. */
+  /** Validates a released key without its proof. Returns false without a verdict. */
   async validate({ key, keyId }: Released): Promise<boolean> {
     const { accountId, apiKey } = this.#pick(this.#accounts);
     const tally = this.#tally(accountId);
@@ -113,7 +113,7 @@ export class Clients {
     return true;
   }
 
-  /** Validates the keys that were released since the last time, or all; asks until there is a verdict. */
+  /** Validates all keys, or those released since the previous call. Retries each until a verdict or the time limit. */
   async validateReleased(all: boolean, limitMs: number): Promise<void> {
     const asked = all ? [...this.released] : this.released.slice(this.#validated);
     this.#validated = this.released.length;
@@ -132,23 +132,23 @@ export class Clients {
     await Promise.all(Array.from({ length: ASKERS }, asker));
   }
 
-  /** Takes lost keys off the account, so that each loss is told once. */
+  /** Forgets lost keys, so that each loss is reported once. */
   forget(lost: ReadonlySet<string>): void {
     this.released = this.released.filter(({ keyId }) => !lost.has(keyId));
     this.#validated = Math.min(this.#validated, this.released.length);
   }
 
-  /** The same for validations that were answered and are not counted any more. */
+  /** Forgets answered validations that the ledger no longer counts, so that each loss is reported once. */
   forgetValidations(uncounted: ReadonlyMap<string, number>): void {
     for (const [accountId, lost] of uncounted) this.#tally(accountId).validatesAnswered -= lost;
   }
 
-  /** Gets any path; a short wait, on a connection of its own. */
+  /** Sends a GET request on a new connection, with its own time limit. */
   get(url: string, limitMs: number): Promise<Reply> {
     return this.#send({ url }, 'GET', '', {}, false, limitMs);
   }
 
-  /** Two plain keys, one key with evidence and one validation, on the average. */
+  /** Sends on average two plain keys, one key with evidence and one validation per four requests. */
   async #client(pauseMs: number): Promise<void> {
     while (this.#running) {
       const kind = this.#random() * 4;
@@ -165,7 +165,7 @@ export class Clients {
 
   #tally(accountId: string): Tally {
     const tally = this.tallies.get(accountId);
-    if (!tally) throw new Error(`${accountId} is no account of these clients`);
+    if (!tally) throw new Error(`${accountId} is not an account of these clients`);
     return tally;
   }
 
@@ -175,16 +175,16 @@ export class Clients {
     return this.#send({ url: url + path, ...more }, 'POST', JSON.stringify(body), headers);
   }
 
-  /** The body of an answer 200; notes every other. */
+  /** Returns the body of a 200 answer, or null. Records every other answer. */
   #success({ status, failure, headers, text }: Reply): Body | null {
     const body = failure === null ? parse(text) : null;
     if (status === 200 && failure === null) {
-      if (!body) this.wrong.push(`200 with a body that is no JSON: ${text.slice(0, 80)}`);
+      if (!body) this.wrong.push(`200 with a body that is not JSON: ${text.slice(0, 80)}`);
       return body;
     }
     const name = failure ?? `${status} ${body?.code ?? headers['content-type'] ?? 'empty'}`;
     count(this.refused, name);
-    // The rate limit may refuse some of the many verdicts at the end: they are asked for again.
+    // The rate limit may refuse some of the many validations at the end. The clients repeat those.
     const isRefused = status >= 400 && status < 500 && status !== 429;
     if (status === 500 || isRefused) this.wrong.push(name);
     if (status === 503 && failure === null) {

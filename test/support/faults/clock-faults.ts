@@ -1,4 +1,4 @@
-/** Programs whose clock is wrong, beside servers whose clock is right. */
+/** Programs with a wrong clock beside servers with a right one. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../free-port.ts';
 import { Replica } from './replica.ts';
@@ -7,10 +7,10 @@ import type { Fault, Site } from './site.ts';
 
 const RETENTION = { PHM_RETENTION_DAYS: '30' };
 
-/** A server prunes a minute after its start. */
+/** A server prunes one minute after startup. */
 const PRUNED_MS = 75_000;
 
-/** Starts one more server, which gets no requests, and keeps it until it would have pruned. */
+/** Starts one more server, without requests, and stops it after the time of its first prune. */
 async function startBeside(site: Site, days: number): Promise<string> {
   const { checkout, folder } = site.options;
   const events: string[] = [];

@@ -1,16 +1,16 @@
-/** Two sets of faults side by side, as a table in Markdown. */
+/** Compares two sets of fault records in a Markdown table. */
 import type { FaultRecord } from './campaign.ts';
 import { type FaultSummary, type Store, summarize } from './run.ts';
 
-/** A line of the file that a run leaves. */
+/** One line of the file that a run saves. */
 export type SavedRecord = FaultRecord & { readonly store: Store };
 
-/** What follows from lost rows, and is told by their number already. */
+/** Consequences of lost rows, which the number of lost rows already covers. */
 const CONSEQUENCE = / of acct_|is called not valid/;
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
-/** A line a fault, by store; a set without the fault has a dash. */
+/** Returns one table per store, with one line per fault. A dash marks a set without that fault. */
 export function compare(before: readonly SavedRecord[], after: readonly SavedRecord[]): string {
   return (['postgres', 'sqlite'] as const)
     .map((store) => {

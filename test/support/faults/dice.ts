@@ -1,4 +1,4 @@
-/** Random choices that a seed repeats. */
+/** Random choices that are repeatable from a seed. */
 import { seededRandom } from '../mixed-load.ts';
 
 export class Dice {
@@ -8,12 +8,12 @@ export class Dice {
     this.#random = seededRandom(seed);
   }
 
-  /** A number in [0, 1). */
+  /** Returns a number in [0, 1). */
   roll(): number {
     return this.#random();
   }
 
-  /** An integer from `least` to `most`. */
+  /** Returns an integer from `least` to `most`. */
   int(least: number, most: number): number {
     return least + Math.floor(this.#random() * (most - least + 1));
   }
@@ -22,7 +22,7 @@ export class Dice {
     return all[this.int(0, all.length - 1)] as T;
   }
 
-  /** One or more of them. */
+  /** Returns one or more of the values. */
   some<T>(all: readonly T[]): T[] {
     const chosen = all.filter(() => this.#random() < 0.5);
     return chosen.length > 0 ? chosen : [this.pick(all)];

@@ -1,4 +1,4 @@
-/** Small disks that can be filled. */
+/** Small disks that tests can fill. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -8,25 +8,25 @@ import { atExit } from './at-exit.ts';
 
 const MEBIBYTE = 2 ** 20;
 
-/** Why no small disk can be made here, or false. */
+/** The reason why this machine cannot mount a small disk, or false. */
 export const noMount: string | false = findObstacle();
 
 function findObstacle(): string | false {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) {
-    return 'a small disk is made with mount, which only root may do';
+    return 'only root on Linux can mount a small disk';
   }
   const directory = mkdtempSync(join(tmpdir(), 'phm-disk-'));
   try {
     mountDisk(directory, '1m')();
     return false;
   } catch (error) {
-    return `no small disk can be mounted here: ${(error as Error).message.trim()}`;
+    return `this machine cannot mount a small disk: ${(error as Error).message.trim()}`;
   } finally {
     rmSync(directory, { recursive: true });
   }
 }
 
-/** A small disk of its own; the returned function takes it away, and so does the end of this process. */
+/** Mounts a small disk. The returned function unmounts it, and so does the exit of this process. */
 export function mountDisk(directory: string, size: string): () => void {
   mkdirSync(directory, { recursive: true });
   const options = ['-t', 'tmpfs', '-o', `size=${size}`, 'phm-test', directory];
@@ -39,7 +39,7 @@ export function mountDisk(directory: string, size: string): () => void {
   };
 }
 
-/** Fills what is left of a disk, to the last byte. */
+/** Fills the rest of a disk to the last byte. */
 export function fillDisk(ballast: string): void {
   for (let block = MEBIBYTE; block >= 1; block /= 2) {
     try {

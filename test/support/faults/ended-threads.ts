@@ -1,4 +1,4 @@
-/** Loaded by `--import` into a server: SIGUSR2 ends the next of its threads, one after the other. */
+/** A module that `--import` loads into a server: each SIGUSR2 ends its next thread. */
 import { isMainThread, type Worker } from 'node:worker_threads';
 
 const threads = new Set<Worker>();

@@ -1,4 +1,4 @@
-/** A real HAProxy with the configuration of deploy/compose, in front of servers of this machine. */
+/** A real HAProxy with the configuration of deploy/compose, in front of servers on this machine. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,8 +13,8 @@ const HAPROXY = ['haproxy', '/usr/sbin/haproxy'].find(
   (path) => spawnSync(path, ['-v']).status === 0,
 );
 
-/** Why there is no proxy here, or false. */
-export const noProxy: string | false = HAPROXY ? false : 'haproxy is not installed here';
+/** The reason why this machine has no proxy, or false. */
+export const noProxy: string | false = HAPROXY ? false : 'HAProxy is not installed';
 
 const SECOND_SERVER = /^ *server b .*$/m;
 
@@ -30,11 +30,11 @@ export class HaProxy {
     this.#env = env;
   }
 
-  /** Starts one with the configuration of a checkout, for two servers or three. */
+  /** Starts a proxy with the configuration of a checkout, for two or three servers. */
   static async start(checkout: string, folder: string, ports: readonly number[]): Promise<HaProxy> {
     const source = join(checkout, 'deploy/compose');
     const text = readFileSync(join(source, 'haproxy.cfg'), 'utf8');
-    // The answers that it gives by itself; older copies of the project have none.
+    // The proxy's own error answers. Older copies of the project have none.
     const errors = join(source, 'errors');
     if (existsSync(errors)) cpSync(errors, join(folder, 'errors'), { recursive: true });
     const thirdServer = (second: string) =>
@@ -61,7 +61,7 @@ export class HaProxy {
     return proxy;
   }
 
-  /** Starts it (again), and waits until it takes connections. */
+  /** Starts or restarts the proxy and waits until it accepts connections. */
   async launch(): Promise<void> {
     const log = openSync(join(this.#folder, 'haproxy.log'), 'a');
     const child = spawn(HAPROXY ?? '', ['-db', '-f', join(this.#folder, 'haproxy.cfg')], {
@@ -74,7 +74,7 @@ export class HaProxy {
       atExit(() => child.kill('SIGKILL')),
     );
     while (!(await connects(Number(new URL(this.target.url).port)))) {
-      if (child.exitCode !== null) throw new Error('haproxy has ended: see haproxy.log');
+      if (child.exitCode !== null) throw new Error('HAProxy has exited: see haproxy.log');
       await delay(50);
     }
   }

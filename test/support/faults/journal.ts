@@ -1,4 +1,4 @@
-/** A file of lines, each of which is on disk before its writer goes on. */
+/** A file of lines that the writer syncs to disk before it continues. */
 import { type FileHandle, open } from 'node:fs/promises';
 
 export class Journal {
@@ -14,7 +14,7 @@ export class Journal {
     return new Journal(await open(path, 'a', 0o600));
   }
 
-  /** Resolves once the line is synced. Lines that come meanwhile share the next sync. */
+  /** Resolves after the line is synced. Lines that arrive during a sync share the next one. */
   async append(line: unknown): Promise<void> {
     this.#waiting.push(`${JSON.stringify(line)}\n`);
     await this.#writing;

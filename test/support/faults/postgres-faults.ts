@@ -1,4 +1,4 @@
-/** What happens to PostgreSQL, to its standby, and on the way to it. */
+/** Faults of PostgreSQL, its standby and the network between it and the servers. */
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,7 +16,7 @@ type PostgresFault = Fault<PostgresSite>;
 const THEIRS = `FROM pg_stat_activity WHERE usename = '${ROLE}'`;
 const WAITERS = `${THEIRS} AND wait_event = 'SyncRep'`;
 
-/** Applies a function to backends, several times, because servers connect again. */
+/** Applies a function to backends several times, because servers reconnect. */
 async function applyToBackends(
   { pair }: PostgresSite,
   dice: Dice,
@@ -33,7 +33,7 @@ async function applyToBackends(
   return `${times} times, ${hit} backends`;
 }
 
-/** While the standby is away, commits wait; then those that wait are told to end. */
+/** Stops the standby, so that commits wait, and then cancels or terminates the waiting backends. */
 async function withStandbyAway(site: PostgresSite, dice: Dice, call: string): Promise<string> {
   await site.pair.standby.stop('fast');
   await delay(dice.int(500, 2_500));
@@ -52,11 +52,11 @@ async function stopProcesses(pids: readonly number[], dice: Dice, mostMs: number
 const backends = async ({ pair }: PostgresSite, which: string) =>
   (await pair.admin(`SELECT pid ${which}`)).map(({ pid }) => Number(pid));
 
-/** Some of the ways that servers take, never the one of commands. */
+/** Returns some of the servers' network paths, but never that of commands. */
 const someWays = ({ pair, replicas }: PostgresSite, dice: Dice) =>
   dice.some(pair.ways.slice(0, replicas.length));
 
-/** Changes a setting by one statement, ends the sessions that lack it, and changes it back. */
+/** Changes a setting with one statement, terminates sessions without it, and restores it. */
 async function withSetting(
   { pair }: PostgresSite,
   dice: Dice,
@@ -302,7 +302,7 @@ export const POSTGRES_FAULTS: readonly PostgresFault[] = [
   },
   {
     name: 'disk of the database: full',
-    skip: ({ pair }) => !pair.hasSmallDisk && 'no small disk can be mounted here',
+    skip: ({ pair }) => !pair.hasSmallDisk && 'this machine cannot mount a small disk',
     run: async ({ pair }, dice) => {
       const { ballast } = pair;
       try {
@@ -385,7 +385,7 @@ export const POSTGRES_FAULTS: readonly PostgresFault[] = [
   },
 ];
 
-/** A failover when the standby is not running: it is started without a primary to follow. */
+/** Fails over while the standby is not running: starts it without a primary to follow. */
 async function failOverAway({ pair }: PostgresSite): Promise<void> {
   await pair.primary.stop('kill');
   await pair.standby.start();

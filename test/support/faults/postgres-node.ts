@@ -1,4 +1,4 @@
-/** One PostgreSQL server in a folder of its own, as primary or as standby, whose processes can be stopped. */
+/** A PostgreSQL server in its own folder, primary or standby, with processes that a test can stop. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, chownSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -14,7 +14,7 @@ const SETTINGS = [
   'listen_addresses=127.0.0.1',
   'unix_socket_directories=',
   'max_connections=60',
-  // On both: a promoted standby confirms nothing before it has a standby of its own.
+  // Set on both servers: a promoted standby confirms nothing before it has its own standby.
   'synchronous_standby_names=*',
   'wal_keep_size=512MB',
   'wal_sender_timeout=20s',
@@ -28,7 +28,7 @@ const SIGNALS = { fast: 'INT', immediate: 'QUIT', kill: 'KILL' };
 export class PostgresNode {
   readonly port: number;
   readonly data: string;
-  /** A folder for the tablespace of the ledger; a small disk of its own where mounting works. */
+  /** The folder for the ledger's tablespace, on a small disk of its own if mounting works. */
   readonly space: string;
   readonly #bin: string;
   readonly #log: string;
@@ -43,7 +43,7 @@ export class PostgresNode {
     for (const path of [folder, join(folder, 'disk')]) own(path);
   }
 
-  /** The process that all others of the server are children of; null when it is not running. */
+  /** Process ID of the postmaster, the parent of all other processes; null if the server is not running. */
   get postmaster(): number | null {
     try {
       return Number(readFileSync(join(this.data, 'postmaster.pid'), 'utf8').split('\n')[0]);
@@ -52,7 +52,7 @@ export class PostgresNode {
     }
   }
 
-  /** Makes an empty cluster. */
+  /** Creates an empty cluster. */
   async initialize(passwordFile: string): Promise<void> {
     own(this.space);
     await this.#tool('initdb', [
@@ -61,7 +61,7 @@ export class PostgresNode {
     ]);
   }
 
-  /** Makes this server a standby of another one, with all that was here removed. */
+  /** Removes the data of this server and makes it a standby of another server. */
   async copyFrom(primary: PostgresNode): Promise<void> {
     rmSync(this.data, { recursive: true, force: true });
     rmSync(this.space, { recursive: true, force: true });
@@ -73,7 +73,7 @@ export class PostgresNode {
     ]);
   }
 
-  /** Starts the server and waits until it takes connections. */
+  /** Starts the server and waits until it accepts connections. */
   async start(): Promise<void> {
     while (!(await this.#start())) await delay(100);
   }
@@ -82,7 +82,7 @@ export class PostgresNode {
     await this.#tool('pg_ctl', ['promote', '--wait', `--pgdata=${this.data}`]);
   }
 
-  /** `kill` leaves it no last word: its children notice by themselves, and end. */
+  /** After `kill` the postmaster cannot notify its children. They notice its death and exit. */
   async stop(mode: StopMode): Promise<void> {
     const watcher = this.#watcher;
     if (!watcher || watcher.exitCode !== null) return;
@@ -91,13 +91,13 @@ export class PostgresNode {
     await exit;
   }
 
-  /** All processes of the server, the postmaster first. */
+  /** Returns all processes of the server, the postmaster first. */
   processes(): number[] {
     const { postmaster } = this;
     return postmaster === null ? [] : [postmaster, ...childrenOf(postmaster)];
   }
 
-  /** False when the children of a server that was killed have not all ended yet. */
+  /** Returns false while children of a killed server are still running. */
   async #start(): Promise<boolean> {
     const watcher = spawn(
       'sh',
@@ -127,7 +127,7 @@ export class PostgresNode {
   }
 }
 
-/** Makes a folder that the user of the server owns. */
+/** Creates a folder that the server's user owns. */
 function own(path: string): void {
   mkdirSync(path, { recursive: true, mode: 0o700 });
   if (serverUser) chownSync(path, serverUser.uid, serverUser.gid);

@@ -1,4 +1,4 @@
-/** A PostgreSQL primary with a synchronous standby, and the ways to it: a failover leads them elsewhere. */
+/** A PostgreSQL primary with a synchronous standby and the network paths to it. A failover redirects the paths. */
 import { execFile } from 'node:child_process';
 import { chownSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,14 +14,14 @@ import { PostgresNode } from './postgres-node.ts';
 
 const PROGRAMS = findInstalled(['initdb', 'postgres', 'pg_basebackup', 'pg_ctl', 'pg_dump']);
 
-/** Why there is no pair here, or false. */
+/** The reason why this machine cannot run a pair, or false. */
 export const noPair: string | false =
-  noPostgres || (PROGRAMS ? false : 'an installed PostgreSQL 15 or newer is needed for a standby');
+  noPostgres || (PROGRAMS ? false : 'a standby needs PostgreSQL 15 or newer');
 
 const DISK = '400m';
 const SYNC_LIMIT_MS = 30_000;
 
-/** The role of the service: it owns its database, and is no superuser, so that limits apply to it. */
+/** The role of the service. It owns its database but is not a superuser, so that limits apply to it. */
 export const ROLE = 'service';
 const DATABASE = 'service';
 
@@ -40,7 +40,7 @@ export class PostgresPair {
     this.hasSmallDisk = !noMount;
   }
 
-  /** Makes both servers, the database, and so many ways to it. */
+  /** Creates both servers, the database and the given number of network paths. */
   static async start(ways: number): Promise<PostgresPair> {
     const folder = mkdtempSync(join(existsSync('/tmp') ? '/tmp' : tmpdir(), 'phm-pair-'));
     if (serverUser) chownSync(folder, serverUser.uid, serverUser.gid);
@@ -71,13 +71,13 @@ export class PostgresPair {
     await this.untilSynchronous();
   }
 
-  /** The address of the database, over one of the ways or directly. */
+  /** Returns the database URL, through one of the paths or directly. */
   url(way?: number): string {
     const port = way === undefined ? this.primary.port : this.ways[way]?.port;
     return `postgres://${ROLE}:${PASSWORD}@127.0.0.1:${port}/${DATABASE}`;
   }
 
-  /** A superuser's connection to the primary; the caller ends it. */
+  /** Opens a superuser connection to the primary. The caller closes it. */
   async connect(database: string = DATABASE): Promise<pg.Client> {
     const { port } = this.primary;
     const client = new pg.Client({
@@ -86,7 +86,7 @@ export class PostgresPair {
     });
     client.on('error', () => {});
     await client.connect();
-    // What the harness itself writes must not wait for a standby that is away.
+    // The harness's own writes must not wait for a stopped standby.
     await client.query('SET synchronous_commit = local');
     return client;
   }
@@ -101,14 +101,14 @@ export class PostgresPair {
     }
   }
 
-  /** Makes the other server a standby of the primary, from nothing. */
+  /** Rebuilds the other server as a standby of the primary. */
   async attachStandby(): Promise<void> {
     await this.standby.stop('kill');
     await this.standby.copyFrom(this.primary);
     await this.standby.start();
   }
 
-  /** Waits until commits are confirmed by the standby. */
+  /** Waits until the standby confirms commits. */
   async untilSynchronous(): Promise<void> {
     const end = Date.now() + SYNC_LIMIT_MS;
     for (;;) {
@@ -119,7 +119,7 @@ export class PostgresPair {
     }
   }
 
-  /** The primary dies, the standby takes its place, and a new standby is made where the primary was. */
+  /** Kills the primary, promotes the standby, and builds a new standby in place of the old primary. */
   async failOver(): Promise<void> {
     await this.primary.stop('kill');
     await this.standby.promote();
@@ -132,13 +132,13 @@ export class PostgresPair {
     await this.untilSynchronous();
   }
 
-  /** Dumps the database into a file. */
+  /** Dumps the database to a file. */
   async dump(file: string): Promise<void> {
     const args = ['--format=custom', `--file=${file}`, this.url()];
     await promisify(execFile)(join(PROGRAMS ?? '', 'pg_dump'), args);
   }
 
-  /** Has everything run that a fault may have left otherwise. */
+  /** Restarts everything that a fault may have left stopped. */
   async heal(): Promise<void> {
     for (const way of this.ways) {
       way.state = 'open';

@@ -1,11 +1,11 @@
-/** Three servers on a PostgreSQL with a synchronous standby. */
+/** Three servers on PostgreSQL with a synchronous standby. */
 import type { Dice } from './dice.ts';
 import { PostgresPair } from './postgres-pair.ts';
 import { hold, Site, type SiteOptions } from './site.ts';
 
 const SERVERS = 3;
 
-/** The way to the database that commands take; servers have the ones before. */
+/** Index of the network path for commands. The servers use the lower ones. */
 const COMMAND_WAY = SERVERS;
 
 export class PostgresSite extends Site {
@@ -37,7 +37,7 @@ export class PostgresSite extends Site {
     await this.pair.remove();
   }
 
-  /** Holds locks, or anything else that a transaction can hold, for a while. */
+  /** Holds locks, or anything else that belongs to a transaction, for a random time. */
   async holdTransaction(sql: string, dice: Dice, leastMs: number, mostMs: number): Promise<string> {
     const client = await this.pair.connect();
     try {

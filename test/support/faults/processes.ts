@@ -1,4 +1,4 @@
-/** Processes of this machine, as /proc has them. */
+/** Processes of this machine, read from /proc. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 export function childrenOf(parent: number): number[] {
@@ -10,7 +10,7 @@ export function childrenOf(parent: number): number[] {
 
 function parentOf(pid: number): number | null {
   try {
-    // The name stands in brackets and may hold spaces; state and parent follow.
+    // The name is in brackets and may contain spaces. State and parent follow it.
     const [, parent] =
       readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
     return Number(parent);
@@ -19,7 +19,7 @@ function parentOf(pid: number): number | null {
   }
 }
 
-/** Sends a signal to processes of which some may be gone. */
+/** Sends a signal to processes, some of which may have exited. */
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {

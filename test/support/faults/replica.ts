@@ -1,4 +1,4 @@
-/** One server of a checkout as a supervisor runs it: on a fixed port, started again when it ends. */
+/** A server of a checkout under a supervisor, on a fixed port. It restarts after each exit. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, openSync } from 'node:fs';
@@ -14,14 +14,14 @@ const RESTART_PAUSE_MS = 500;
 
 export interface ReplicaOptions {
   readonly name: string;
-  /** The folder of the project whose program runs. */
+  /** Folder of the project that runs. */
   readonly checkout: string;
   readonly dataDir: string;
   readonly port: number;
-  /** Called for each start, so that the next one can have other settings. */
+  /** Called before each start, so that the next process can have other settings. */
   readonly env: () => Environment;
   readonly logFile: string;
-  /** Told of what a supervisor would tell an operator. */
+  /** Receives events that a supervisor would report to an operator. */
   readonly onEvent: (event: string) => void;
 }
 
@@ -30,7 +30,7 @@ export class Replica {
   #child: ChildProcess | null = null;
   #wanted = false;
   #running: Promise<void> = Promise.resolve();
-  /** When the latest process began to listen, by `performance.now()`; null while there is none. */
+  /** Time at which the current process began to listen, by `performance.now()`; null if none listens. */
   listeningSince: number | null = null;
   /** True between SIGSTOP and SIGCONT. */
   stopped = false;
@@ -48,7 +48,7 @@ export class Replica {
     return this.#child?.pid ?? null;
   }
 
-  /** Keeps the server running from now on; resolves when it first listens, or after `limitMs`. */
+  /** Keeps the server running from now on. Resolves when it first listens, or after `limitMs`. */
   async start(limitMs = 60_000): Promise<void> {
     this.#wanted = true;
     this.#running = this.#supervise();
@@ -56,7 +56,7 @@ export class Replica {
     while (this.#wanted && this.listeningSince === null && Date.now() < end) await delay(20);
   }
 
-  /** Ends the process for good, until `start`; returns its exit code. */
+  /** Stops the server until the next `start` and returns its exit code. */
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     this.#wanted = false;
     const child = this.#child;
@@ -65,7 +65,7 @@ export class Replica {
     return child?.exitCode ?? null;
   }
 
-  /** Sends a signal; the supervisor starts the server again if it ends by it. */
+  /** Sends a signal. If the signal ends the server, the supervisor restarts it. */
   signal(signal: NodeJS.Signals): void {
     this.#child?.kill(signal);
     if (signal === 'SIGSTOP') this.stopped = true;

@@ -1,4 +1,4 @@
-/** A run of faults on one store, from the first server to the summary. */
+/** Runs faults on one store, from the first server to the summary. */
 import { execFileSync } from 'node:child_process';
 import { Campaign, type FaultRecord, plan } from './campaign.ts';
 import { CLOCK_FAULTS } from './clock-faults.ts';
@@ -13,35 +13,35 @@ import { SqliteSite } from './sqlite-site.ts';
 
 export type Store = 'postgres' | 'sqlite';
 
-/** How many faults are drawn; a run ends earlier. */
+/** Number of faults to draw. A run ends before it reaches this number. */
 const MOST_FAULTS = 1_000;
 
 export interface RunOptions {
   readonly store: Store;
-  /** The folder of the project whose servers run. */
+  /** Folder of the project that runs. */
   readonly checkout: string;
-  /** For data and logs. */
+  /** Folder for data and logs. */
   readonly folder: string;
   readonly seed: number;
-  /** Asked before each fault: false ends the run. */
+  /** Called before each fault: false ends the run. */
   readonly goesOn: () => boolean;
   readonly only: RegExp;
   readonly without: RegExp;
   readonly tell: (record: FaultRecord) => void;
 }
 
-/** What came of all faults of one name. */
+/** The results of all faults with one name. */
 export interface FaultSummary {
   readonly fault: string;
   readonly times: number;
   readonly longestReturnMs: number;
   readonly hiddenMs: number;
   readonly lost: number;
-  /** Answers 503 that are no problem document or lack Retry-After. */
+  /** Count of 503 answers that are not a problem document or lack Retry-After. */
   readonly broken: number;
-  /** Starts of servers that ended because something was away. */
+  /** Number of failed starts of a server because something was unavailable. */
   readonly startsGivenUp: number;
-  /** What the dice chose and what came of it, for faults that are an attempt at something. */
+  /** Choices and outcomes of faults that are only attempts. */
   readonly outcomes: readonly string[];
   readonly findings: readonly string[];
 }
@@ -56,13 +56,13 @@ export interface Run {
   readonly released: number;
   readonly rows: number;
   readonly lost: number;
-  /** Nothing was lost, hidden or found. */
+  /** True if no key was lost, no outage hidden and no problem found. */
   readonly sound: boolean;
   readonly skipped: readonly string[];
   readonly summary: readonly FaultSummary[];
 }
 
-/** Why a store cannot be tried here, or false. */
+/** Returns the reason why this machine cannot test a store, or false. */
 export function noFaults(store: Store): string | false {
   return noProxy || (store === 'postgres' && noPair);
 }
@@ -130,7 +130,7 @@ function isSound({ lost, hiddenMs, broken, findings }: FaultSummary): boolean {
 const GIVEN_UP = /start ended with/;
 const ATTEMPT = /^(clock|start)/;
 
-/** What came of the faults, by name. */
+/** Returns the results by fault name. */
 export function summarize(records: readonly FaultRecord[]): FaultSummary[] {
   const byName = Map.groupBy(records, ({ fault }) => fault);
   return [...byName].map(([fault, some]) => ({
@@ -152,15 +152,15 @@ export function summarize(records: readonly FaultRecord[]): FaultSummary[] {
 
 const seconds = (ms: number) => (ms / 1000).toFixed(1);
 
-/** The run as text: a line a fault, and what was found below. */
+/** Returns the run as text, with one line per fault and its findings below. */
 export function printRun(run: Run): string {
   const { store, commit, seed, began, minutes, faults, released, rows, lost } = run;
   const head = [
     `${store}, commit ${commit}, seed ${seed}, ${began}, ${minutes} minutes`,
     `${faults} faults, ${released} keys released, ${rows} rows, ${lost} keys lost`,
-    ...run.skipped.map((reason) => `left out: ${reason}`),
+    ...run.skipped.map((reason) => `skipped: ${reason}`),
     '',
-    'times  lost  hidden s  503 without contract  longest return s  fault',
+    'times  lost  hidden s  503 outside contract  longest return s  fault',
   ];
   const lines = run.summary.flatMap((one) => [
     [

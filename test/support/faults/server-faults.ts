@@ -1,4 +1,4 @@
-/** What happens to servers and to the proxy, whatever the store is. */
+/** Faults of servers and of the proxy, for any store. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Replica } from './replica.ts';
 import { type Fault, hold } from './site.ts';
@@ -6,7 +6,7 @@ import { type Fault, hold } from './site.ts';
 const names = (replicas: readonly Replica[]) =>
   replicas.map(({ options }) => options.name.slice(-1)).join('');
 
-/** Waits until processes that were told to end have been started again. */
+/** Waits until ended processes have been restarted. */
 async function back(replicas: readonly Replica[], before: readonly (number | null)[]) {
   const end = Date.now() + 60_000;
   const isBack = (replica: Replica, i: number) =>
@@ -30,7 +30,7 @@ export const SERVER_FAULTS: readonly Fault[] = [
     run: async (site, dice) => {
       const ended = dice.pick(site.replicas);
       const code = await ended.stop('SIGTERM');
-      if (code !== 0) site.events.push(`${ended.options.name}: ended with ${code}`);
+      if (code !== 0) site.events.push(`${ended.options.name}: exited with code ${code}`);
       await delay(dice.int(0, 1_500));
       await ended.start();
       return names([ended]);
@@ -92,7 +92,7 @@ export const SERVER_FAULTS: readonly Fault[] = [
     name: 'command: migrate again',
     run: async (site) => {
       const { code, stderr } = await site.phm(['migrate']);
-      if (code !== 0) site.findings.push(`phm migrate ended with ${code}: ${stderr}`);
+      if (code !== 0) site.findings.push(`phm migrate exited with code ${code}: ${stderr}`);
       return '';
     },
   },
@@ -100,7 +100,7 @@ export const SERVER_FAULTS: readonly Fault[] = [
     name: 'command: prune of rows older than 400 days',
     run: async (site) => {
       const { code, stderr } = await site.phm(['ledger', 'prune', '--older-than', '400']);
-      if (code !== 0) site.findings.push(`phm ledger prune ended with ${code}: ${stderr}`);
+      if (code !== 0) site.findings.push(`phm ledger prune exited with code ${code}: ${stderr}`);
       return '';
     },
   },

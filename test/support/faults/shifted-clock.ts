@@ -1,4 +1,7 @@
-/** Loaded by `--import` into a program (`shiftedClock`): its clock, in all threads, is some days off. */
+/**
+ * A module that `--import` loads into a program (`shiftedClock`) to shift the clock of all its threads by some
+ * days.
+ */
 import { syncBuiltinESMExports } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import threads, { isMainThread, type WorkerOptions } from 'node:worker_threads';
@@ -6,7 +9,7 @@ import type { Environment } from '../server.ts';
 
 const DAY_MS = 86_400_000;
 
-/** The environment of a program whose clock is ahead by so many days, or behind. */
+/** Returns the environment of a program whose clock is `days` ahead, or behind if negative. */
 export function shiftedClock(days: number): Environment {
   const url = pathToFileURL(import.meta.filename);
   url.search = new URLSearchParams({ days: String(days) }).toString();
@@ -32,7 +35,7 @@ function shift(byMs: number): void {
   } as DateConstructor;
 }
 
-/** The service gives its threads an environment without NODE_OPTIONS. */
+/** The service starts its threads with an environment without NODE_OPTIONS. */
 function shiftThreads(): void {
   threads.Worker = class extends threads.Worker {
     constructor(url: string | URL, options: WorkerOptions) {

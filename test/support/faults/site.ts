@@ -1,4 +1,4 @@
-/** What faults act on: servers behind a proxy, the store beneath them, and the clients. */
+/** The target of faults: servers behind a proxy, their store, and the clients. */
 import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { Journal } from './journal.ts';
 import { Replica } from './replica.ts';
 import { Watch } from './watch.ts';
 
-/** What service must return within, once a fault has gone; most of it is for a machine that is busy otherwise. */
+/** Time limit for recovery after a fault. Most of it allows for a busy machine. */
 export const RETURN_LIMIT_MS = 60_000;
 
 const ACCOUNTS = 3;
@@ -28,12 +28,12 @@ export interface SiteOptions {
   readonly folder: string;
   readonly seed: number;
   readonly replicas: number;
-  /** What one server, or with no number a command, has in its environment. */
+  /** Returns the environment of one server, or of a command if called without a number. */
   readonly env: (replica?: number) => Environment;
   readonly query: Query;
 }
 
-/** Versions of the master secret, and which of them is current. */
+/** The number of versions of the master secret, and the current one. */
 interface Secret {
   versions: number;
   current: number;
@@ -44,9 +44,9 @@ export class Site {
   readonly secret: Secret = { versions: 1, current: 1 };
   readonly replicas: Replica[] = [];
   readonly watches: Watch[] = [];
-  /** What a fault, or a supervisor, has to tell. */
+  /** Events that a fault or a supervisor reports. */
   readonly events: string[] = [];
-  /** What must not be. */
+  /** Problems found. */
   readonly findings: string[] = [];
   #proxy: HaProxy | null = null;
   #clients: Clients | null = null;
@@ -66,7 +66,7 @@ export class Site {
     return this.#clients;
   }
 
-  /** Makes the accounts, the servers and the proxy, and lets clients send. */
+  /** Creates the accounts, the servers and the proxy, and starts the clients. */
   async open(): Promise<void> {
     const { folder, checkout, seed, replicas } = this.options;
     mkdirSync(folder, { recursive: true });
@@ -82,7 +82,7 @@ export class Site {
     this.watches.push(...this.replicas.map((replica) => new Watch(replica, this.clients)));
     this.clients.start(CLIENTS, PAUSE_MS);
     if ((await this.untilServed(performance.now())) === null) {
-      throw new Error(`the servers do not serve: see ${folder}`);
+      throw new Error(`the servers generate no keys: see ${folder}`);
     }
   }
 
@@ -94,12 +94,12 @@ export class Site {
     await this.#journal?.close();
   }
 
-  /** Ends the load; questions about what was released are still possible. */
+  /** Stops the load. Released keys can still be validated. */
   async stopClients(): Promise<void> {
     await Promise.all([this.#clients?.stop(), ...this.watches.map((watch) => watch.stop())]);
   }
 
-  /** How long all servers, and the proxy, took to serve again; null if they did not in time. */
+  /** Returns the time until all servers and the proxy served again, or null after the limit. */
   async untilServed(since: number, limitMs = RETURN_LIMIT_MS): Promise<number | null> {
     const servedAll = () =>
       this.clients.latestKey > since && this.watches.every((watch) => watch.servesSince(since));
@@ -110,17 +110,17 @@ export class Site {
     return performance.now() - since;
   }
 
-  /** Ends each server in turn, and starts it again when the others serve. */
+  /** Restarts the servers one at a time, each after the previous one serves again. */
   async roll(): Promise<void> {
     for (const [i, replica] of this.replicas.entries()) {
       const code = await replica.stop('SIGTERM');
-      if (code !== 0) this.events.push(`${replica.options.name}: ended with ${code}`);
+      if (code !== 0) this.events.push(`${replica.options.name}: exited with code ${code}`);
       await replica.start();
       const since = performance.now();
       while (!this.watches[i]?.servesSince(since) && performance.now() - since < RETURN_LIMIT_MS) {
         await delay(50);
       }
-      // The proxy asks three times within a second and a half.
+      // The proxy makes three health checks within 1.5 s.
       await delay(1_000);
     }
   }
@@ -147,11 +147,11 @@ export class Site {
 
   async phmJson<T = Record<string, unknown>>(args: readonly string[]): Promise<T> {
     const { code, stdout, stderr } = await this.phm([...args, '--json']);
-    if (code !== 0) throw new Error(`phm ${args.join(' ')} ended with ${code}: ${stderr}`);
+    if (code !== 0) throw new Error(`phm ${args.join(' ')} exited with code ${code}: ${stderr}`);
     return JSON.parse(stdout) as T;
   }
 
-  /** The environment of a server, or of a command. */
+  /** Returns the environment of a server or of a command. */
   environment(replica?: number): Environment {
     return {
       PHM_RATE_LIMITS: 'off',
@@ -185,20 +185,20 @@ export class Site {
   }
 }
 
-/** Lets a fault last. */
+/** Waits for a random time while a fault lasts, and returns that time as text. */
 export async function hold(dice: Dice, leastMs: number, mostMs: number): Promise<string> {
   const ms = dice.int(leastMs, mostMs);
   await delay(ms);
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-/** Something to be done to a service that runs, and undone. */
+/** A fault that can be injected into a running service and removed again. */
 export interface Fault<S extends Site = Site> {
   readonly name: string;
-  /** It takes a minute or so, and comes in every third round only. */
+  /** The fault takes about a minute and runs only in every third round. */
   readonly isLong?: boolean;
-  /** Does it and undoes it; returns what the dice chose, in words. */
+  /** Injects and removes the fault. Returns its random choices in words. */
   readonly run: (site: S, dice: Dice) => Promise<string>;
-  /** Why it cannot be done here; left out or false if it can. */
+  /** Returns the reason why this site cannot run the fault, or false. Absent if every site can. */
   readonly skip?: (site: S) => string | false;
 }

@@ -1,4 +1,4 @@
-/** What happens to a SQLite database beneath its servers. */
+/** Faults of a SQLite database below its servers. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -25,7 +25,7 @@ import type { SqliteSite } from './sqlite-site.ts';
 
 type SqliteFault = Fault<SqliteSite>;
 
-/** Begins a transaction in a process of its own, and says so. */
+/** Begins a transaction in its own process and reports it. */
 const HOLDER = `
   const { DatabaseSync } = require('node:sqlite');
   const database = new DatabaseSync(process.argv[1], { timeout: 30000 });
@@ -58,7 +58,7 @@ async function end(child: ChildProcess): Promise<void> {
   await exit;
 }
 
-/** Starts a server on a folder that holds something other than a sound ledger; it must refuse. */
+/** Starts a server on a folder without a sound ledger. The server must refuse to start. */
 async function startOn(
   site: SqliteSite,
   dataDir: string,
@@ -95,7 +95,7 @@ async function backUp(site: SqliteSite, file: string): Promise<string> {
       rows.map(({ key_id: id }) => Buffer.from(id as Uint8Array).toString('hex')),
     );
     const missing = before.filter(({ keyId }) => !ids.has(keyId)).length;
-    if (missing > 0) site.findings.push(`${missing} keys from before a backup are not in it`);
+    if (missing > 0) site.findings.push(`a backup lacks ${missing} keys released before it`);
     const [check] = copy.prepare('PRAGMA integrity_check').all();
     if (check?.integrity_check !== 'ok') site.findings.push('a backup is damaged');
     return `${rows.length} rows`;
@@ -104,7 +104,7 @@ async function backUp(site: SqliteSite, file: string): Promise<string> {
   }
 }
 
-/** A copy of the ledger in a folder of its own, as of a server that was stopped. */
+/** Copies the ledger to its own folder, as a stopped server would leave it. */
 async function copyLedger(site: SqliteSite): Promise<string> {
   const folder = join(site.options.folder, 'copy');
   rmSync(folder, { recursive: true, force: true });
@@ -116,7 +116,7 @@ async function copyLedger(site: SqliteSite): Promise<string> {
   return folder;
 }
 
-/** Gives the space of the log back: commits would go on in it while the disk is full. */
+/** Truncates the log. Otherwise commits would continue in its free space while the disk is full. */
 function emptyLog(file: string): void {
   const database = new DatabaseSync(file, { timeout: 5_000 });
   try {
@@ -126,7 +126,7 @@ function emptyLog(file: string): void {
   }
 }
 
-/** Writes nonsense over some bytes at the start of random pages but the first. */
+/** Overwrites some bytes at the start of random pages, except the first page. */
 function damage(file: string, dice: Dice): string {
   const PAGE = 4_096;
   const pages = Math.floor(statSync(file).size / PAGE);
@@ -239,7 +239,7 @@ export const SQLITE_FAULTS: readonly SqliteFault[] = [
       mkdirSync(folder, { mode: 0o700 });
       writeFileSync(join(folder, 'phm.db'), '');
       writeFileSync(join(folder, 'master.key'), `1:${'5a'.repeat(32)}\n`, { mode: 0o600 });
-      // Without the variables the secret is the file.
+      // Without these variables the server reads the secret from the file.
       return startOn(site, folder, { PHM_MASTER_KEY: '', PHM_MASTER_KEY_VERSION: '' });
     },
   },

@@ -1,4 +1,4 @@
-/** Two servers on one data directory, which is a small disk where mounting works. */
+/** Two servers on one data directory, on a small disk if mounting works. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { querySqlite } from '../books.ts';

@@ -1,15 +1,15 @@
 /**
- * Asks each server by itself, past the proxy, all the time: for keys, and whether it is ready. A server that
- * says so while it makes no keys hides an outage.
+ * Continuously requests keys and readiness from each server, without the proxy. A server that reports ready but
+ * generates no keys hides an outage.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Clients } from './clients.ts';
 import type { Replica } from './replica.ts';
 
-/** A server without a key for so long must not be ready: five seconds, and what a round of questions takes. */
+/** A server without a key for this long must not be ready: five seconds plus one round of requests. */
 const HIDDEN_AFTER_MS = 6_000;
 
-/** One that has just become ready again may need so long for its first key. */
+/** Time allowed for the first key of a server that has just become ready again. */
 const READY_AGAIN_MS = 3_000;
 const ASK_EVERY_MS = 250;
 const READY_LIMIT_MS = 2_000;
@@ -17,10 +17,10 @@ const ASKERS = 2;
 
 export class Watch {
   readonly replica: Replica;
-  /** How long it has been ready without making keys, in milliseconds. */
+  /** Total time, in milliseconds, during which the server was ready without generating keys. */
   hiddenMs = 0;
   ready = false;
-  /** When the request for its latest key was sent, by `performance.now()`. */
+  /** Time at which the request for its latest key was sent, by `performance.now()`. */
   latestKeyAsked = 0;
   #readySince = 0;
   #aliveSince = 0;
@@ -41,7 +41,7 @@ export class Watch {
     await this.#ended;
   }
 
-  /** True when a key that was asked for after this moment was answered and the server is ready. */
+  /** Returns true if the server is ready and has answered a key requested after this moment. */
   servesSince(moment: number): boolean {
     return this.ready && this.latestKeyAsked > moment;
   }
@@ -68,7 +68,7 @@ export class Watch {
       const isReady = status === 200;
       if (isReady && !this.ready) this.#readySince = now;
       this.ready = isReady;
-      // A process that was stopped, or this one, knows nothing of the time that it has slept.
+      // A stopped process, this one included, does not notice the time that it slept.
       if (this.replica.stopped || now - asked > 1_000 || sinceBefore > 1_500)
         this.#aliveSince = now;
       const since = Math.max(this.replica.listeningSince ?? now, this.#aliveSince, this.#latestKey);
