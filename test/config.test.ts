@@ -151,7 +151,7 @@ describe('configuration', () => {
     assert.ok(readConfig(env, { ...CONTEXT, serves: false }).ok);
   });
 
-  it('accepts the version of the master secret that generates keys', () => {
+  it('accepts the current version of the master secret', () => {
     assert.equal(accept({}).masterSecret.currentVersion, undefined);
     assert.equal(accept({ PHM_MASTER_KEY_VERSION: '2' }).masterSecret.currentVersion, 2);
     assert.match(problems({ PHM_MASTER_KEY_VERSION: '0' }), /a whole number from 1 to 65535/);

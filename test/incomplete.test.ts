@@ -40,7 +40,7 @@ function run(command: string): Promise<End> {
 
 describe('an installation without its kernels', () => {
   for (const command of ['serve', 'selftest']) {
-    it(`reports the missing kernel and ends ${command} with exit code 1`, async () => {
+    it(`reports the missing kernel, and ${command} exits with code 1`, async () => {
       const { code, stderr } = await run(command);
       assert.equal(code, 1, stderr);
       assert.match(

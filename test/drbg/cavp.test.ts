@@ -143,9 +143,9 @@ describe('CAVP CTR_DRBG response files', () => {
 
   const malformed: readonly (readonly [claim: string, text: string, message: RegExp])[] = [
     ['an empty file', '', /^line 1: the file contains no vectors$/],
-    ['comments alone', '# CAVS 14.3\n', /the file contains no vectors/],
+    ['only comments', '# CAVS 14.3\n', /the file contains no vectors/],
     ['a section without vectors', file([]), /the file contains no vectors/],
-    ['a line that is nothing', file(['hello']), /^line 10: expected a section, a parameter or/],
+    ['a line of an unknown kind', file(['hello']), /^line 10: expected a section, a parameter or/],
     [
       'a value that is not hexadecimal',
       file(replaced('Nonce', 'Nonce = xyz')),
@@ -165,7 +165,7 @@ describe('CAVP CTR_DRBG response files', () => {
     ],
     ['a missing line', file(without('Nonce')), /^line 15: expected 1 lines of Nonce, got 0$/],
     [
-      'a doubled line',
+      'a repeated line',
       file(replaced('AdditionalInput', ...Array(3).fill('AdditionalInput = '))),
       /got 6$/,
     ],
@@ -181,7 +181,7 @@ describe('CAVP CTR_DRBG response files', () => {
       /AdditionalInputReseed, got 0$/,
     ],
     [
-      'a value of another length than declared',
+      'a value with another length than declared',
       file(replaced('Nonce', `Nonce = ${'00'.repeat(15)}`)),
       /Nonce has 120 bits, but NonceLen is 128$/,
     ],

@@ -81,7 +81,7 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
     closeSync(writer);
   });
 
-  it('fails with its progress if it is too slow, then starts anew', async (t) => {
+  it('reports its progress and fails if it is too slow, then restarts', async (t) => {
     const { path, writer } = makeFifo(t);
     const reader = open(t, { path, timeoutMs: 30 });
     writeSync(writer, noise(10));
@@ -93,7 +93,7 @@ describe('a device', { skip: process.platform === 'win32' && 'no FIFOs on Window
     closeSync(writer);
   });
 
-  it('is reopened when it returns after its end', async (t) => {
+  it('is reopened if it returns after its end', async (t) => {
     const { path, writer } = makeFifo(t);
     const reader = open(t, { path });
     writeSync(writer, noise(42));

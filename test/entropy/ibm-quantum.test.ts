@@ -218,7 +218,7 @@ const FAILURES: readonly Failure[] = [
     cancels: false,
   },
   {
-    name: 'the instance is used up',
+    name: 'the instance has no time left',
     route: 'create',
     answers: [{ status: 409, body: { errors: ['note of the server'] } }],
     message: /the instance has reached its usage limit/,
@@ -253,21 +253,21 @@ const FAILURES: readonly Failure[] = [
     cancels: false,
   },
   {
-    name: 'the id of a job could leave its path',
+    name: 'a job ID could change the request path',
     route: 'create',
     answers: [{ body: { id: '../usage' } }],
     message: /answered the new job in an unknown form/,
     cancels: false,
   },
   {
-    name: 'the state is of another protocol',
+    name: 'the state belongs to another protocol',
     route: 'state',
     answers: [{ body: { status: 'note of the server' } }],
     message: /answered the state of a job in an unknown form/,
     cancels: true,
   },
   {
-    name: 'three polls in a row meet 500',
+    name: 'three polls in a row get status 500',
     route: 'state',
     answers: thrice({ status: 500 }),
     message: /out of service \(500\)/,
@@ -295,7 +295,7 @@ const FAILURES: readonly Failure[] = [
     cancels: false,
   },
   {
-    name: 'the results are a page of HTML',
+    name: 'the results are an HTML page',
     route: 'results',
     answers: [{ body: '<html>note of the server</html>' }],
     message: /answered with something that is not JSON/,

@@ -287,7 +287,7 @@ describe('generate with a defective generator', () => {
     }
   });
 
-  it('assesses no more min-entropy than the worse of carrier and modulated stream', () => {
+  it('reports the lower min-entropy of carrier and modulated stream', () => {
     const [biased, sound] = [independentBits(0.6, 2 ** 20), independentBits(0.5, 2 ** 20)];
     for (const [carrier, modulated] of [
       [biased, sound],

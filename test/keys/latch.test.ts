@@ -81,7 +81,7 @@ describe('the latch', () => {
     }
   });
 
-  it('holds the reasons of all threads that set it at the same time', async () => {
+  it('has room for the reasons of all threads that set it at the same time', async () => {
     const threads = 4;
     const latch = Latch.forThreads(threads);
     const defects = Array.from({ length: threads }, (_, i) => ({ ...STAGED, detail: `of ${i}` }));

@@ -141,7 +141,7 @@ describe('plain keys', () => {
     assert.ok(keys.at(-1)?.every((byte) => byte === 0));
   });
 
-  it('end with a latch if the second sample fails as well', async () => {
+  it('end if the second sample fails as well: the process latches', async () => {
     const { run, start, samples, commits, generator, plain, drbg } = makeWorker({ interval: 2 });
     await start();
     const released = [...(await run(generate, generate)).results, ...(await run(generate)).results];
@@ -228,7 +228,7 @@ describe('plain keys', () => {
     assert.deepEqual([samples.length, plain.unvouchedKeys()], [0, []]);
   });
 
-  it('count as vouched for at shutdown after a failure and two good samples in a row', async () => {
+  it('are covered at shutdown by two good samples in a row after a failure', async () => {
     const { run, start, samples, plain } = makeWorker({ interval: 100 });
     await start();
     await run(generate);
@@ -274,7 +274,7 @@ describe('plain keys', () => {
     assert.deepEqual(kinds(await run(generate)), ['generated']);
   });
 
-  it('from a generator that repeats each byte end within one interval through the suite', async () => {
+  it('end within one interval if the generator repeats each byte: the suite fails it', async () => {
     let broken = false;
     const drbg = new RecordingDrbg((output) => {
       if (broken) for (let i = 1; i < output.length; i += 2) output[i] = output[i - 1];

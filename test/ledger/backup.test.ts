@@ -164,7 +164,7 @@ describe('a database backup', () => {
     );
   });
 
-  it('needs that refusal: SQLite would apply the log of another database', async () => {
+  it('must not meet the log of another database, because SQLite would apply it', async () => {
     const folder = newFolder();
     const [path, copy] = [join(folder, 'phm.db'), join(folder, 'copy.db')];
     const store = open(path);

@@ -586,7 +586,7 @@ describe('PostgreSQL schema', when, () => {
     }
   });
 
-  it('needs the owner of its tables: the error names the owner', async () => {
+  it('needs the owner of its tables: the error says so', async () => {
     const url = new URL(await postgres.createLedger('unowned'));
     await postgres.query('unowned', `CREATE ROLE other LOGIN PASSWORD '${PASSWORD}'`);
     url.username = 'other';

@@ -175,7 +175,7 @@ describe('SQLite store', () => {
     });
   });
 
-  it('names the file it refuses if it is not a database', () => {
+  it('refuses a file that is not a database and names it', () => {
     writeFileSync(join(directory, 'text.db'), 'no database at all, only text\n'.repeat(100));
     assert.throws(() => open('text.db'), { name: 'SetupError', message: /text\.db/ });
   });
@@ -497,7 +497,7 @@ describe('the upkeep of a ledger', () => {
     await maintenance?.stop();
   });
 
-  it('reports why it failed without harm to the process', async () => {
+  it('reports why it failed and keeps the process running', async () => {
     let maintenance: Maintenance | undefined;
     const message = await new Promise<string>((onFailure) => {
       maintenance = new Maintenance({

@@ -156,7 +156,7 @@ export function statisticsContract(
       }
     });
 
-    it('keep what was counted while the clock was set back', async () => {
+    it('keep each count in its step although the clock is set back', async () => {
       const id = await account();
       await store.commit([keyAt(id, START + 10 * MINUTE_MS)], []);
       await store.commit([keyAt(id, START + 2 * MINUTE_MS)], []);

@@ -347,11 +347,11 @@ describe('the master secret as text', () => {
   });
 
   const malformed: readonly (readonly [claim: string, text: string, message: RegExp])[] = [
-    ['nothing', '', /^the master secret is empty$/],
-    ['comments alone', '# 1\n\n', /is empty$/],
+    ['an empty text', '', /^the master secret is empty$/],
+    ['only comments', '# 1\n\n', /is empty$/],
     ['63 digits', hex.slice(1), /^line 1 of the master secret: expected 64 hexadecimal digits$/],
     ['65 digits', `\n${hex}0`, /^line 2 .*expected 64 hexadecimal digits$/],
-    ['another letter', `${hex.slice(1)}g`, /expected 64 hexadecimal digits$/],
+    ['a letter that is not hexadecimal', `${hex.slice(1)}g`, /expected 64 hexadecimal digits$/],
     ['two bare secrets', `${hex}\n${hex}`, /^line 1 .*expected "version:hex"/],
     ['a bare secret after a version', `1:${hex}\n${hex}`, /^line 2 .*expected "version:hex"/],
     [
@@ -374,7 +374,7 @@ describe('the master secret as text', () => {
       /^line 3 of the master secret: version 3 has the secret of version 1; /,
     ],
     ['descending versions', `2:${hex}\n\n1:${hex}`, /^line 3 .*got 1$/],
-    ['spaces inside', `1 : ${hex}`, /expected "version:hex"/],
+    ['spaces inside a line', `1 : ${hex}`, /expected "version:hex"/],
   ];
   for (const [claim, text, message] of malformed) {
     it(`refuses ${claim}, without quoting the text`, () => {

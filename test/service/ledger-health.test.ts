@@ -133,7 +133,7 @@ describe('ledger health', () => {
     assert.equal(health.failure, null);
   });
 
-  it('fails within five seconds for thirty seconds if commits fail despite successful checks', () => {
+  it('fails within five seconds, for thirty, if commits fail despite successful checks', () => {
     for (let i = 0; i < 3; i++) {
       assert.equal(health.failure, null);
       health.committed(FAILED);

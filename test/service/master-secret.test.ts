@@ -63,7 +63,7 @@ describe('the master secret beside its database', () => {
     await store.close();
   });
 
-  it('counts a version registered by an older program as used', async () => {
+  it('treats a version registered by an older program as used', async () => {
     const store = open('old.db');
     const old = new DatabaseSync(join(directory, 'old.db'));
     old.exec(

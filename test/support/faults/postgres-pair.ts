@@ -138,7 +138,7 @@ export class PostgresPair {
     await promisify(execFile)(join(PROGRAMS ?? '', 'pg_dump'), args);
   }
 
-  /** Restarts everything that a fault may have left stopped. */
+  /** Reopens the paths and starts the standby, which a fault may have left closed or stopped. */
   async heal(): Promise<void> {
     for (const way of this.ways) {
       way.state = 'open';
