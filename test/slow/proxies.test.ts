@@ -56,7 +56,7 @@ for (const example of PROXIES) {
       assert.equal((await server.metrics('', DEMO_KEY)).status, 200);
       const { status, body } = await ask(DEMO_KEY);
       assert.deepEqual([status, body.code], [401, 'invalid_api_key']);
-      assert.match(body.detail, /came through no proxy/);
+      assert.match(body.detail, /no proxy forwarded/);
     });
 
     it('passes on an API key and the address of the client, but no forged address', async () => {
