@@ -91,7 +91,7 @@ describe('a client', () => {
     ]);
   });
 
-  row('strict handling refuses a misspelt option', async () => {
+  row('strict handling rejects a misspelt option', async () => {
     const { status, headers, body } = await server.request('/api/v2/generate', {
       method: 'POST',
       headers: {
@@ -136,14 +136,14 @@ describe('a client', () => {
     assert.equal((await send(Buffer.from(order, 'utf16le'))).body.code, 'malformed_json');
   });
 
-  row('a missing body is asked for', async () => {
+  row('a missing body is rejected with an example', async () => {
     const { body } = await send('');
     assert.equal(body.code, 'malformed_json');
     const example = /smallest valid body is (.*)\.$/.exec(body.detail)?.[1] ?? '';
     assert.equal((await send(example)).status, 200);
   });
 
-  row('broken JSON is told its place', async () => {
+  row('broken JSON is rejected with its position', async () => {
     const { body } = await send("{'security_level': 256}");
     assert.match(body.detail, /At line 1, column 2: expected a name in double quotes\./);
   });
