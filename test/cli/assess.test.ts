@@ -61,7 +61,7 @@ test('phm assess tests a whole binary file as one sequence, with all 15 tests', 
   );
 });
 
-test('phm assess --json has exactly the documented fields, with passed = null where a test does not apply', async () => {
+test('phm assess --json has exactly the documented fields; passed is null where a test is inapplicable', async () => {
   const report = await run(write('short.bin', stream(200)));
   assert.deepEqual(Object.keys(report), [
     'bits',

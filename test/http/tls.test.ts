@@ -182,7 +182,7 @@ describe('a listener that prefers hybrid key exchange', () => {
     }
   });
 
-  it('requests a hybrid share from a client that supports the group but sent a classical share', async () => {
+  it('requests a hybrid share if the client supports the group but sent a classical share', async () => {
     for (const [ecdhCurve, hybrid] of [
       ['X25519:X25519MLKEM768', GROUPS.X25519MLKEM768],
       ['P-384:SecP384r1MLKEM1024', GROUPS.SecP384r1MLKEM1024],
@@ -248,7 +248,7 @@ describe('a failed handshake', () => {
     });
   });
 
-  it('is logged in few lines per reason, without hiding other reasons, and one line counts the rest', async () => {
+  it('is logged in few lines per reason, without hiding others, and the rest is counted', async () => {
     const { app, port, tap, lines } = await listen(false);
     const sent = 200;
     let failed = 0;

@@ -209,7 +209,7 @@ describe('an answer', () => {
     });
   });
 
-  it("becomes an error with the whole content if it is one of the service's errors", async () => {
+  it("becomes an error with all its content if it is the service's own error", async () => {
     const errors = [{ pointer: '#/security_level', message: 'must be one of 128, 256, 384' }];
     const problem = { success: false, code: 'invalid_request', title: 'Wrong', detail: 'Mend it.' };
     const body = JSON.stringify({ ...problem, errors });
@@ -287,7 +287,7 @@ describe('an answer', () => {
     }
   });
 
-  it('is rejected if a member is missing or has another type; the error names it and quotes nothing', async () => {
+  it('is rejected if a member is missing or mistyped; the error names but never quotes it', async () => {
     const plain = { security_level: 256 } as const;
     const validated = { ...plain, enable_nist_validation: true } as const;
     const reported = { ...validated, include: ['nist_report'] } as const;

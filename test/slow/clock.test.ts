@@ -102,7 +102,7 @@ describe('a server on PostgreSQL', { skip: noPostgres }, () => {
     assert.equal(await countLeft(await openStore(url), keyIds), 30);
   });
 
-  it('removes nothing after a clock jump, keeps serving, reports the skew, and keeps the quota month', async () => {
+  it('removes nothing after a clock jump, reports the skew, and keeps the quota month', async () => {
     const url = await postgres.createLedger('jumps');
     const store = await openStore(url);
     const keyIds = await fill(store);

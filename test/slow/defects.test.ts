@@ -138,7 +138,7 @@ describe('scripts/defect-rates.ts', () => {
       .split('\n')
       .filter((line) => line.startsWith('|'));
 
-  it('prints a row for each defect, two if its samples are judged separately, and one for the sound generator', () => {
+  it('prints one row per defect and sound generator, two for separately judged samples', () => {
     const apart = DEFECTS.filter(({ plain }) => plain).length;
     assert.equal(rows('rates', '2').length, 2 + DEFECTS.length + apart + 1);
   });

@@ -44,13 +44,13 @@ describe('API keys of a server with PHM_DEMO_KEYS=on', () => {
     removeDataDir(dataDir);
   });
 
-  it('do not end the demo keys, even beyond loopback', async () => {
+  it('coexist with the demo keys, beyond loopback too', async () => {
     const local = server.address.replace('0.0.0.0', '127.0.0.1');
     const headers = { 'X-API-Key': DEMO_KEY };
     assert.equal((await fetch(`${local}/api/v2/metrics`, { headers })).status, 200);
   });
 
-  it('are valid as soon as they are issued, and are soon rejected and no longer offered when revoked', async () => {
+  it('are valid once issued, and soon rejected and no longer offered once revoked', async () => {
     assert.equal(await offered(), DEMO_KEY);
     const { api_key, api_key_id } = await makeApiKey(dataDir);
     assert.equal((await server.generate({ security_level: 128 }, api_key)).status, 200);

@@ -236,7 +236,7 @@ describe('a move between SQLite and PostgreSQL', { skip: noPostgres }, () => {
     assert.match(foreign.stderr, /master secret is not the one/);
   });
 
-  it('refers to the tools of PostgreSQL for its backup', async () => {
+  it('leaves the backup of PostgreSQL to pg_dump', async () => {
     const env = { ...COMMON, PHM_DATABASE_URL: postgres.url('service') };
     const { code, stderr } = await runPhm(['ledger', 'backup', 'x'], newFolder(), env);
     assert.equal(code, 1);

@@ -186,7 +186,7 @@ async function goBackAndForth(store: Store): Promise<void> {
 }
 
 describe('this release after a migration by a later one', () => {
-  it('serves on SQLite and rejects what it cannot handle, and the later release then continues', async () => {
+  it('serves on SQLite, rejects what it cannot handle, and lets the later release continue', async () => {
     const dataDir = makeDataDir();
     try {
       await goBackAndForth({ kind: 'sqlite', dataDir, env: { PHM_RATE_LIMITS: 'off' } });
@@ -195,7 +195,7 @@ describe('this release after a migration by a later one', () => {
     }
   });
 
-  it('serves on PostgreSQL and rejects what it cannot handle, and the later release then continues', {
+  it('serves on PostgreSQL, rejects what it cannot handle, and lets the later release continue', {
     skip: noPostgres,
   }, async () => {
     const postgres = await Postgres.start();

@@ -76,7 +76,7 @@ describe('a server on PostgreSQL', { skip: noPostgres }, () => {
     apiKey = (await phmJson<{ api_key: string }>(issue, folders[0], env)).api_key;
   });
 
-  it('generates, validates and counts, keeps both across a restart, and shares them with a second server', async () => {
+  it('generates, validates and counts, across a restart and with a second server', async () => {
     const [first, second] = both;
     const generated = await first.generate({ security_level: 256 }, apiKey);
     assert.equal(generated.status, 200);

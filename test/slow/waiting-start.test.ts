@@ -230,7 +230,7 @@ describe('a server started before PostgreSQL', { skip: noPostgres }, () => {
     assert.equal((await server.request('/readyz')).status, 200);
   });
 
-  it('continues if the database disappears again between the start of the main thread and of the workers', async () => {
+  it('continues if the database disappears between the start of main thread and workers', async () => {
     const gate = await Gate.open(postgres.port);
     try {
       const url = env.PHM_DATABASE_URL.replace(`:${postgres.port}/`, `:${gate.port}/`);

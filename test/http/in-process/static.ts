@@ -157,7 +157,7 @@ describe('a static file', () => {
     }
   });
 
-  it('is served only by its exact path: no dot files, compressed names, traversal or folders', async () => {
+  it('is served by its exact path only: no dot files, compressed names, traversal or folders', async () => {
     const { port } = app.server.address() as AddressInfo;
     for (const path of [
       ...['/.env', '/index.html.br', `${ASSET}.gz`, '/assets', '/assets/', '/assets/nope.js'],

@@ -109,7 +109,7 @@ describe('generate', () => {
     assert.ok(body.entropy_bits <= 256);
   });
 
-  it('accepts all four modulation types, warns of unknown fields, and accepts the redundant hash_proof request', async () => {
+  it('accepts all modulation types and a redundant hash_proof request, and warns of unknown fields', async () => {
     for (const modulation_type of ['phase', 'frequency', 'amplitude', 'none']) {
       const { status, body } = await server.generate({
         security_level: 256,
