@@ -10,7 +10,7 @@ export interface Started {
   readonly launcher: string;
 }
 
-/** Set by `bin/phm` to the name by which it was called. */
+/** Name under which the user called `bin/phm`, which sets this variable. */
 const CALLED_AS = '_PHM';
 
 /** Variables that name a store and hold no secret, in order of precedence. */

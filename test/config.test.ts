@@ -139,7 +139,7 @@ describe('configuration', () => {
     for (const bad of ['sslmod=verify-full', 'sslmode=bogus', 'sslmode=', 'constructor=x']) {
       assert.match(
         problems(env(bad)),
-        /has an unknown parameter (sslmode?|constructor), or an unknown value/,
+        /unknown parameter, or a parameter with an unknown value: (sslmode?|constructor)/,
       );
     }
   });

@@ -27,7 +27,7 @@ function linkedHash(event: MouseEvent): string | undefined {
 
 /**
  * Returns the route of the address. A link changes the view within its own click, because `hashchange` comes in a
- * later task: keys pressed before it would reach the old view.
+ * later task: keystrokes before it would reach the old view.
  */
 export function useRoute(): RoutePath {
   const [route, setRoute] = useState(currentRoute);

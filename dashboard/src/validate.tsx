@@ -7,7 +7,7 @@ import { SecretField } from './components/secret-field.tsx';
 import { Warnings } from './components/warnings.tsx';
 import { useSession } from './session.tsx';
 
-interface Judged {
+interface Validated {
   readonly validation: ValidationResult;
   readonly hadProof: boolean;
 }
@@ -19,7 +19,7 @@ export function ValidateView() {
   const [key, setKey] = useState('');
   const [proof, setProof] = useState('');
   const [isWorking, setWorking] = useState(false);
-  const [judged, setJudged] = useState<Judged>();
+  const [validated, setValidated] = useState<Validated>();
   const [error, setError] = useState<unknown>();
   const leaving = useRef<AbortController | undefined>(undefined);
   const form = useRef<HTMLFormElement>(null);
@@ -33,12 +33,12 @@ export function ValidateView() {
     leaving.current = controller;
     const { signal } = controller;
     setWorking(true);
-    setJudged(undefined);
+    setValidated(undefined);
     setError(undefined);
     const body = { key: given.key, ...(given.proof !== '' && { hash_proof: given.proof }) };
     try {
       const validation = await call((client) => client.validate(body, { signal }));
-      setJudged({ validation, hadProof: given.proof !== '' });
+      setValidated({ validation, hadProof: given.proof !== '' });
     } catch (failure) {
       if (!signal.aborted) setError(failure);
     } finally {
@@ -49,7 +49,7 @@ export function ValidateView() {
   const clear = () => {
     setKey('');
     setProof('');
-    setJudged(undefined);
+    setValidated(undefined);
     setError(undefined);
     // The button is now disabled, so the focus must move.
     form.current?.querySelector('input')?.focus();
@@ -90,7 +90,7 @@ export function ValidateView() {
             </button>
             <button
               type="button"
-              disabled={key === '' && proof === '' && !judged && error === undefined}
+              disabled={key === '' && proof === '' && !validated && error === undefined}
               onClick={clear}
             >
               Clear
@@ -103,9 +103,9 @@ export function ValidateView() {
         <Notice error={error} retry={() => void validate()} aftermath={AFTERMATH} />
       )}
       <p class="unseen" role="status">
-        {isWorking ? 'Validating the key.' : judged ? verdictText(judged) : ''}
+        {isWorking ? 'Validating the key.' : validated ? verdictText(validated) : ''}
       </p>
-      {judged && <Verdict judged={judged} />}
+      {validated && <Verdict validated={validated} />}
     </>
   );
 }
@@ -122,28 +122,28 @@ interface Check {
 const VALID = 'Valid: this service generated the key';
 
 /** Returns the verdict for screen readers. The page shows the checks below. */
-function verdictText(judged: Judged): string {
-  if (judged.validation.valid) return `${VALID}.`;
-  const failed = checksOf(judged).filter(({ state }) => state === 'bad');
-  if (isUnconfirmed(judged))
+function verdictText(validated: Validated): string {
+  if (validated.validation.valid) return `${VALID}.`;
+  const failed = checksOf(validated).filter(({ state }) => state === 'bad');
+  if (isUnconfirmed(validated))
     return 'Not valid: the service cannot confirm that it generated this key.';
   return `Not valid. Failed: ${failed.map(({ title }) => title.toLowerCase()).join(', ')}.`;
 }
 
-function Verdict({ judged }: { judged: Judged }) {
-  const { valid } = judged.validation;
+function Verdict({ validated }: { validated: Validated }) {
+  const { valid } = validated.validation;
   return (
     <section class={`panel verdict ${valid ? 'good' : 'bad'}`} aria-labelledby="verdict-title">
       <h2 id="verdict-title">{valid ? VALID : 'Not valid'}</h2>
       {!valid && (
         <p>
-          {isUnconfirmed(judged)
+          {isUnconfirmed(validated)
             ? 'The service cannot confirm that it generated this key.'
             : 'At least one of the three checks failed. The service confirms only keys that it generated.'}
         </p>
       )}
       <ul class="checks">
-        {checksOf(judged).map(({ title, state, word, text }) => (
+        {checksOf(validated).map(({ title, state, word, text }) => (
           <li key={title}>
             <span class={`state ${state}`}>
               <span aria-hidden="true">{state === 'good' ? '✓' : state === 'bad' ? '!' : '–'}</span>{' '}
@@ -156,12 +156,12 @@ function Verdict({ judged }: { judged: Judged }) {
           </li>
         ))}
       </ul>
-      <Warnings warnings={judged.validation.warnings} />
+      <Warnings warnings={validated.validation.warnings} />
     </section>
   );
 }
 
-function checksOf({ validation, hadProof }: Judged): Check[] {
+function checksOf({ validation, hadProof }: Validated): Check[] {
   const details = validation.validation_details;
   return [
     {
@@ -170,14 +170,14 @@ function checksOf({ validation, hadProof }: Judged): Check[] {
       word: details.key_format,
       text:
         details.key_format === 'valid'
-          ? 'The length and the digits are those of a key.'
+          ? 'The key has a valid length and valid digits.'
           : 'A key has exactly 32, 64 or 96 digits: 0 to 9 and lowercase a to f. The other checks are skipped.',
     },
     {
       title: 'Gross defects',
       state: stateOf(details.entropy_check),
       word: details.entropy_check,
-      text: 'Six exact tests find constant, alternating and repeating keys. A sound key fails with a probability below 2⁻⁵⁰. They say nothing about how the key was generated.',
+      text: 'Six exact tests find constant, alternating and repeating keys. A sound key fails with a probability below 2⁻⁵⁰. The tests say nothing about how the key was generated.',
     },
     {
       title: hadProof ? 'Proof' : 'Record in the ledger',
@@ -203,7 +203,7 @@ const RETIRED_SECRET: Readonly<Record<NonNullable<Details['retired_secret']>, st
     'The proof is right, but the operator retired its version of the master secret, so the ledger decides. The ledger has no record of this key: the proof may be forged, or the record was removed because of its age.',
 };
 
-function isUnconfirmed({ validation }: Judged): boolean {
+function isUnconfirmed({ validation }: Validated): boolean {
   const { entropy_check: entropy, proof_verification: proof } = validation.validation_details;
   return entropy !== 'failed' && proof === 'unconfirmed';
 }

@@ -18,8 +18,8 @@ export function readAnswer(response: Response, text: string, call: Call): JsonOb
   const isOurs = body !== undefined && isAnswer(response, body, call);
   const mismatch = isOurs ? findMismatch(body, call.shape) : undefined;
   if (isOurs && mismatch === undefined) return body;
-  const told = headers.get('x-request-id');
-  const requestId = isRequestId(told) ? told : (call.requestId ?? null);
+  const stated = headers.get('x-request-id');
+  const requestId = isRequestId(stated) ? stated : (call.requestId ?? null);
   const common = { status, requestId, retryAfterSeconds: readRetryAfter(headers, Date.now()) };
   if (body && isProblem(body)) {
     const { code, title, detail, errors } = body;

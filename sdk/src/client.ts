@@ -47,7 +47,7 @@ export interface PhmClientOptions {
   /** Milliseconds for one attempt, 1…2,147,483,647. Default 30,000. */
   readonly attemptTimeoutMs?: number | undefined;
   /**
-   * Most retries of a call, 0…100. Default 3. Refusals by a rate limit do not count, because the client waits
+   * Maximum number of retries of a call, 0…100. Default 3. Refusals by a rate limit do not count, because the client waits
    * for its next turn. With 0 each call is sent once.
    */
   readonly maxRetries?: number | undefined;
@@ -152,12 +152,12 @@ export class PhmClient {
     return this.#send({ method: 'POST', path, body, shape, repeatable: true }, options);
   }
 
-  /** Returns sums of the account over the last hours. */
+  /** Returns sums of the account over the last `hours` hours. */
   async metrics(query: MetricsQuery = {}, options: CallOptions = {}): Promise<Metrics> {
     return this.#read('/api/v2/metrics', query, SHAPES.metrics, options);
   }
 
-  /** Returns the same sums in steps, with quiet steps. */
+  /** Returns the same sums per time step, including steps without requests. */
   async metricsSeries(query: SeriesQuery = {}, options: CallOptions = {}): Promise<MetricsSeries> {
     return this.#read('/api/v2/metrics/series', query, SHAPES.series, options);
   }

@@ -62,9 +62,9 @@ export class PhmApiError extends PhmError {
 
   constructor({ status, code, title, detail, errors, requestId, retryAfterSeconds }: Problem) {
     // The detail already names one wrong field, usually the first.
-    const told = errors.findIndex(({ message }) => detail.includes(message));
+    const named = errors.findIndex(({ message }) => detail.includes(message));
     const fields = errors
-      .filter((_, i) => i !== told)
+      .filter((_, i) => i !== named)
       .map(({ pointer, message }) => ` ${sentence(`${pointer} ${message}`)}`)
       .join('');
     // A failed commit may still have counted the request (docs/ledger.md, "Unknown outcome").

@@ -28,7 +28,7 @@ interface Bucket {
   readonly perMs: number;
   readonly burst: number;
   /** True if the service stated these figures. */
-  readonly told: boolean;
+  readonly stated: boolean;
 }
 
 export class Pace {
@@ -50,8 +50,8 @@ export class Pace {
   }
 
   /** Requests per second that the service stated; null if it stated none. */
-  get toldPerSecond(): number | null {
-    return this.#bucket?.told ? this.#bucket.perMs * 1000 : null;
+  get statedPerSecond(): number | null {
+    return this.#bucket?.stated ? this.#bucket.perMs * 1000 : null;
   }
 
   /**
@@ -71,7 +71,7 @@ export class Pace {
 
   /** Returns a lower bound of the wait in milliseconds; only the current pause while the rate is a guess. */
   leastWaitMs(nowMs: number, ahead: number): number {
-    const certain = this.#bucket?.told ? this.waitMs(nowMs, ahead) : null;
+    const certain = this.#bucket?.stated ? this.waitMs(nowMs, ahead) : null;
     return certain ?? this.pauseMs(nowMs);
   }
 
@@ -98,7 +98,7 @@ export class Pace {
   ): void {
     if (rate !== null && rate.limit > 0 && rate.windowSeconds > 0) {
       this.#follow(rate, sentAtMs, nowMs);
-    } else if (ok && (this.#bucket === null || this.#bucket.told)) {
+    } else if (ok && (this.#bucket === null || this.#bucket.stated)) {
       this.#bucket = null;
       this.#unlimited = true;
     }
@@ -140,9 +140,9 @@ export class Pace {
 
   #follow(rate: Limit, sentAtMs: number, nowMs: number): void {
     const { limit: burst, windowSeconds, remaining } = rate;
-    const known = this.#bucket?.told === true;
+    const known = this.#bucket?.stated === true;
     const tokens = this.#tokensAt(nowMs);
-    this.#bucket = { perMs: burst / windowSeconds / 1000, burst, told: true };
+    this.#bucket = { perMs: burst / windowSeconds / 1000, burst, stated: true };
     if (nowMs < this.#pausedUntilMs) return;
     if (!known) {
       this.#settle(nowMs, Math.max(0, Math.min(burst - this.#underWay, remaining)));
@@ -154,15 +154,15 @@ export class Pace {
   }
 
   #lowerGuess(): void {
-    if (this.#bucket?.told) return;
+    if (this.#bucket?.stated) return;
     const perMs = this.#bucket
       ? Math.max(LEAST_GUESS_PER_MS, this.#bucket.perMs / 2)
       : FIRST_GUESS_PER_MS;
-    this.#bucket = { perMs, burst: 1, told: false };
+    this.#bucket = { perMs, burst: 1, stated: false };
   }
 
   #raiseGuess(nowMs: number): void {
-    if (this.#bucket === null || this.#bucket.told) return;
+    if (this.#bucket === null || this.#bucket.stated) return;
     const tokens = this.#tokensAt(nowMs);
     this.#bucket = { ...this.#bucket, perMs: this.#bucket.perMs * RAISE };
     if (nowMs >= this.#atMs) this.#settle(nowMs, tokens);

@@ -47,7 +47,10 @@ export function send(call: Call, options: TransportOptions): Promise<JsonObject>
   return new Sending(call, options).run();
 }
 
-/** Least rest of `timeoutMs` when a request is sent after a wait, in milliseconds. */
+/**
+ * A request is sent after a wait only if this much of `timeoutMs` remains, or a tenth of `timeoutMs` if that is less.
+ * In milliseconds.
+ */
 const LEAST_MS = 1_000;
 
 class Sending {
@@ -183,7 +186,7 @@ function tooLateError(
 ): PhmTimeoutError {
   const limit = perSecond === null ? '' : `, at ${perSecond} per second`;
   return new PhmTimeoutError(
-    `not sent to ${addressOf(call)}: the rate limit allows it no turn within ${timeoutMs} ms (calls ahead of it: ${ahead}${limit})`,
+    `not sent to ${addressOf(call)}: the rate limit does not admit it within ${timeoutMs} ms (calls ahead of it: ${ahead}${limit})`,
     { timeoutMs, requestId: call.requestId ?? null, outcomeUnknown: false },
   );
 }
@@ -212,8 +215,8 @@ interface Cause {
 function connectionError(call: Call, error: unknown): PhmConnectionError {
   const cause = (error as { cause?: Cause } | undefined)?.cause;
   const reason = [cause?.code, cause?.message].find((one) => typeof one === 'string') ?? '';
-  const unmade = UNREACHABLE.test(reason) && cause?.syscall === 'connect';
-  const outcomeUnknown = !unmade && !NEVER_SENT.test(reason);
+  const neverConnected = UNREACHABLE.test(reason) && cause?.syscall === 'connect';
+  const outcomeUnknown = !neverConnected && !NEVER_SENT.test(reason);
   const what = outcomeUnknown
     ? `the connection to ${addressOf(call)} failed before the response was complete`
     : `the service cannot be reached at ${addressOf(call)}`;

@@ -122,7 +122,7 @@ export class Turns {
     const kept: Waiter[] = [];
     for (const waiter of this.#waiting) {
       if (nowMs + this.#pace.leastWaitMs(nowMs, kept.length) < waiter.deadlineMs) kept.push(waiter);
-      else waiter.fail(waiter.tooLate(kept.length, this.#pace.toldPerSecond));
+      else waiter.fail(waiter.tooLate(kept.length, this.#pace.statedPerSecond));
     }
     this.#waiting = kept;
   }

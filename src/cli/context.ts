@@ -6,7 +6,7 @@ import { CommandError } from './command-error.ts';
 
 export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The words with which the user started this program, for the commands that messages name. */
+  /** How the user started this program, such as `phm`. Messages name commands in this form. */
   readonly launcher: string;
   /** Data: results and JSON. */
   readonly out: (text: string) => void;

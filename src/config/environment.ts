@@ -9,7 +9,7 @@ export const ENVIRONMENT = {
   PHM_MIGRATE: { default: 'off', help: 'auto: migrate the PostgreSQL schema at startup' },
   PHM_START_WAIT_SECONDS: {
     default: '300',
-    help: 'seconds to wait for the database at startup; 0: none',
+    help: 'seconds to wait for the database at startup; 0: do not wait',
   },
   PHM_MAX_CLOCK_SKEW_SECONDS: {
     default: '60',
@@ -18,7 +18,7 @@ export const ENVIRONMENT = {
   PHM_RETENTION_DAYS: { default: '', help: 'days to keep ledger rows; default: for ever' },
   PHM_MASTER_KEY: { default: '', help: 'master secret: 64 hex digits, or a "version:hex" list' },
   PHM_MASTER_KEY_FILE: { default: '', help: 'file that holds the master secret' },
-  PHM_MASTER_KEY_VERSION: { default: '', help: 'version that makes proofs; default: the highest' },
+  PHM_MASTER_KEY_VERSION: { default: '', help: 'current version; default: the highest' },
   PHM_ENTROPY_SOURCE: { default: 'os', help: 'source of keys whose request names none' },
   PHM_ENTROPY_SOURCES: { default: 'os,quantum-simulator', help: 'sources that a request may name' },
   PHM_ENTROPY_MIX: { default: '', help: 'sources mixed into every key while they deliver' },
@@ -56,7 +56,7 @@ export const ENVIRONMENT = {
   PHM_DEMO_KEYS: { default: 'auto', help: 'auto, on or off: admit the public demo keys' },
   PHM_TRUST_PROXY: { default: '', help: 'proxies whose X-Forwarded-For is trusted' },
   PHM_DRAIN_SECONDS: { default: '2', help: 'seconds from SIGTERM until the listener closes' },
-  PHM_MAX_CONNECTIONS: { default: '2000', help: 'connections served at once; 503 beyond them' },
+  PHM_MAX_CONNECTIONS: { default: '2000', help: 'most connections at a time; 503 beyond' },
   PHM_RATE_LIMITS: { default: 'on', help: 'on or off: enforce the rate limits' },
   PHM_WORKERS: { default: '', help: 'suite workers; default: cores - 1, at least 1' },
   PHM_METRICS_PORT: { default: '', help: 'port of /metrics; 0 takes a free one; default: none' },

@@ -104,7 +104,7 @@ export type ConfigResult = { readonly warnings: readonly string[] } & (
 
 const MAX_WORKERS = 64;
 const MAX_DRAIN_SECONDS = 300;
-const MOST_CONNECTIONS = 1_000_000;
+const MAX_CONNECTIONS = 1_000_000;
 const MAX_START_WAIT_SECONDS = 86_400;
 const MAX_SECRET_VERSION = 65_535;
 
@@ -161,7 +161,7 @@ export function readConfig(
     trustedProxies: readTrustedProxies(reader),
     startWaitSeconds: reader.integer('PHM_START_WAIT_SECONDS', 0, MAX_START_WAIT_SECONDS),
     drainSeconds: reader.integer('PHM_DRAIN_SECONDS', 0, MAX_DRAIN_SECONDS),
-    maxConnections: reader.integer('PHM_MAX_CONNECTIONS', 1, MOST_CONNECTIONS),
+    maxConnections: reader.integer('PHM_MAX_CONNECTIONS', 1, MAX_CONNECTIONS),
     demoKeys: reader.choice('PHM_DEMO_KEYS', ['auto', 'on', 'off']),
     rateLimits: reader.flag('PHM_RATE_LIMITS'),
     suiteWorkers: reader.text('PHM_WORKERS')
@@ -225,7 +225,7 @@ function readDatabaseUrl(reader: Reader): string | null {
   }
   for (const name of unknownParameters(text ?? '')) {
     reader.problems.push(
-      `the PostgreSQL address has an unknown parameter ${printable(name)}, or an unknown value of it: use ` +
+      `the PostgreSQL address has an unknown parameter, or a parameter with an unknown value: ${printable(name)}. Use ` +
         `${Object.keys(URL_PARAMETERS).join(', ')}; sslmode is one of ` +
         `${URL_PARAMETERS.sslmode?.join(', ')}`,
     );

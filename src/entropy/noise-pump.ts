@@ -49,8 +49,8 @@ const LAST_BACK_OFF_MS = MINUTE_MS;
 const IDLE_MS = 1_000;
 
 /**
- * A slower read sets the state to `failing`, because a job may queue for hours. A caller who finds
- * the pool empty then learns that nothing comes.
+ * Time after which a read counts as late. The state becomes `failing`, because a job may queue for
+ * hours and a caller that finds the pool empty should not wait for it.
  */
 const LATE_MS = 10_000;
 
@@ -205,7 +205,7 @@ export class NoisePump {
 
   #noteDelivery(): void {
     if (!this.#started) {
-      this.#onEvent({ kind: 'delivering', detail: 'it passed its health tests and delivers' });
+      this.#onEvent({ kind: 'delivering', detail: 'it passed its health tests and is delivering' });
     }
     this.#started = true;
     this.#stateOfFailure = 'failing';
@@ -221,7 +221,7 @@ export class NoisePump {
       const { bytesPerDraw } = this.#reader;
       for (let end = bytesPerDraw; end <= material.length && !this.#ended; end += bytesPerDraw) {
         await this.#poolDraw(material.subarray(end - bytesPerDraw, end), jobId);
-        // Only after the first draw: a thread that reads `delivering` may take one at once.
+        // Set the state only after the first draw: a thread that reads `delivering` may take one at once.
         this.#noteDelivery();
       }
     } finally {

@@ -5,7 +5,7 @@
  * back-off and the latch, which are the same for all readers.
  */
 
-/** Raw samples in the order of the health tests, one symbol a byte. */
+/** Raw samples in the order of the health tests, one symbol per byte. */
 export interface NoiseBatch {
   /** Symbols below 2^bitsPerSample, at least one. The receiver owns them and MUST wipe them. */
   readonly samples: Uint8Array;
@@ -20,7 +20,7 @@ export interface NoiseReader {
   /** Bits per symbol, 1…8. */
   readonly bitsPerSample: number;
   /**
-   * Claimed min-entropy in bits a sample, 0 < H ≤ bitsPerSample. The cutoffs of the health tests
+   * Claimed min-entropy in bits per sample, 0 < H ≤ bitsPerSample. The cutoffs of the health tests
    * follow from it (SP 800-90B §4.4). It is no credit; the row of the source decides that.
    */
   readonly minEntropyPerSample: number;

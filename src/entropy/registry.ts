@@ -36,7 +36,7 @@ interface DirectRow extends CommonRow {
 }
 
 interface BackgroundRow extends CommonRow {
-  /** True if its noise arises apart from the machine's own, so that its credit may be added. */
+  /** True if its noise is independent of the machine's, so that its credit may be added. */
   readonly isSeparate: (settings: SourceSettings) => boolean;
   /** Capacity of the pool in draws, a power of two. */
   readonly poolDraws: number;
@@ -94,7 +94,7 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
     kind: 'noise',
     assessment: ({ jitterCredit }) =>
       jitterCredit
-        ? "1/8 bit a sample, on the operator's word (PHM_JITTER_CREDIT=on)"
+        ? "1/8 bit per sample, on the operator's word (PHM_JITTER_CREDIT=on)"
         : 'not credited: no assessment of this machine (PHM_JITTER_CREDIT=on claims one)',
     creditBits: ({ jitterCredit }) => (jitterCredit ? POOLED_CREDIT_BITS : 0),
     // The kernel times the same interrupts and cache misses for its own pool.
@@ -109,7 +109,7 @@ const BACKGROUND: Readonly<Record<BackgroundName, BackgroundRow>> = {
       if (!device) return 'claimed by PHM_DEVICE_MIN_ENTROPY';
       if (isKernelGenerator(device.path))
         return "not credited: this is the kernel's generator, like os";
-      const claim = `${device.minEntropyPerByte} bits a byte, on the operator's word (PHM_DEVICE_MIN_ENTROPY)`;
+      const claim = `${device.minEntropyPerByte} bits per byte, on the operator's word (PHM_DEVICE_MIN_ENTROPY)`;
       return feedsKernel(device.path)
         ? `${claim}; not added to os: the kernel may feed itself from the same chip`
         : claim;

@@ -41,7 +41,7 @@ const PROXY_HEADER =
 /** Rate limit of a client address for requests without a valid API key. */
 const UNKEYED = { ratePerSecond: 10, burst: 100 };
 
-/** Most client addresses whose requests without a valid API key are counted. */
+/** Maximum number of client addresses whose requests without a valid API key are counted. */
 const MAX_ADDRESSES = 50_000;
 
 const OWN_KEY = 'Ask the operator to issue an API key with "phm key issue".';
@@ -167,7 +167,7 @@ export class Authenticator {
       const keyHash = hashApiKey(demoApiKey);
       return (await service.authenticate(keyHash, this.#addressOf(request))) ? demoApiKey : null;
     } catch (error) {
-      // The key would not work now, and the addresses are useful without it.
+      // The demo key would not work now; the index of addresses is useful without it.
       if (error instanceof AppError) return null;
       throw error;
     }

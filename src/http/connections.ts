@@ -15,14 +15,14 @@ export const RESERVE = 512;
 /** Shortest idle time after which a connection with a valid API key may be closed: a recent one is about to be used again. */
 const IDLE_MS = 5_000;
 
-/** Most pipelined requests. They are served one at a time. */
+/** Maximum number of pipelined requests that may wait behind the one in progress. They are served one at a time. */
 const MAX_PIPELINED = 16;
 
 export interface ConnectionsOptions {
   readonly max: number;
   readonly reserve?: number;
   readonly idleMs?: number;
-  /** Called now and then with the counts since the last call. */
+  /** Called at most once per `SUMMARY_EVERY_MS`, with the counts since the last call. */
   readonly onTurnedAway?: (counts: TurnedAway) => void;
 }
 
@@ -76,7 +76,7 @@ export class Connections {
   /** Registers an accepted connection. If there are too many, it closes the one that has waited longest. */
   accept(socket: Socket): void {
     const address = addressOf(socket);
-    // Already closed.
+    // The socket has already closed.
     if (address === null) return;
     if (this.#byAddress.size >= this.#max + this.#reserve) this.#drop();
     const connection = { socket, address, hasPlace: false, idleSinceMs: 0, requests: [] };
@@ -170,7 +170,7 @@ export class Connections {
 
   /**
    * Closes an idle connection. Returns false if there is none to close. Connections without a valid API key come first,
-   * however short they are idle: otherwise they could keep all places from other clients with requests that cost nothing.
+   * however briefly they have been idle: otherwise they could keep all places from other clients with requests that cost nothing.
    */
   #displace(): boolean {
     const [unkeyed] = this.#unkeyed;
@@ -181,7 +181,7 @@ export class Connections {
     return true;
   }
 
-  /** Returns the connection that has been idle longest, if it was long enough. */
+  /** Returns the connection that has been idle longest, if for at least `idleMs`. */
   #longestIdle(): Connection | undefined {
     const [oldest] = this.#idle;
     return oldest && monotonicMs() - oldest.idleSinceMs >= this.#idleMs ? oldest : undefined;

@@ -8,13 +8,13 @@ import type { TlsOptions } from './tls.ts';
 
 /** Timeouts of a client, in milliseconds. */
 export interface Timeouts {
-  /** For the TLS handshake, and for the headers of a request. */
+  /** Time limit for the TLS handshake, and for the headers of a request. */
   readonly headersMs: number;
-  /** For a whole request. */
+  /** Time limit for a whole request. */
   readonly requestMs: number;
-  /** For reading the next bytes of a response. */
+  /** Time limit for a client to read the next bytes of a response. */
   readonly stalledMs: number;
-  /** For the next request on the connection. */
+  /** Time limit for the next request on the connection. */
   readonly keepAliveMs: number;
   /** Interval at which the first two are checked. */
   readonly checkEveryMs: number;

@@ -89,8 +89,8 @@ export function generateKey(
 }
 
 /**
- * Returns the first 2^20 bits of a separate stream, for assessment with other tools. With `none` these are
- * bits as the suite judges them. No key is cut from this stream. The caller MUST wipe the bits.
+ * Returns the first 2^20 bits of a separate stream, for assessment with other tools. With modulation
+ * `none`, these are the bits that the suite judges. No key is cut from this stream. The caller MUST wipe the bits.
  */
 export function sampleStream(generator: Generator, modulation: ModulationType): Buffer {
   const { modulator } = openStream(generator, { modulation, source: 'os' });
@@ -115,7 +115,7 @@ function openStream(generator: Generator, order: Pick<KeyOrder, 'modulation' | '
 }
 
 /**
- * Opens a stream and judges its first 2^20 bits. The sample is not the key: a failing stream is dropped whole, and two
+ * Opens a stream and judges its first 2^20 bits, which are not part of the key. A failing stream is dropped whole. Two
  * in a row latch the process. The generator counts each verdict at once, so that a failure is not lost if no second
  * stream can be drawn.
  */

@@ -90,13 +90,12 @@ export interface Credit extends SeedCredit {
   readonly jobId: string | null;
 }
 
-/** Additions of a thread to its generator. */
+/** What a thread adds to its generator. */
 export interface GeneratorAdditions extends Pick<GeneratorParts, 'onFailedVerdict'> {
   /** Further known-answer tests. */
   readonly knownAnswers?: () => readonly SelfTestResult[];
 }
 
-/** Parts of a generator. */
 export interface GeneratorParts {
   readonly os: EntropySource;
   /** Sources that a reseed may name. */
@@ -178,7 +177,7 @@ export class Generator {
     return generator;
   }
 
-  /** Min-entropy per bit of the last screened sample (SP 800-90B §6.3.1). It is a screen for defects. */
+  /** Min-entropy per bit of the last screened sample (SP 800-90B §6.3.1). It only screens for defects. */
   get screen(): number {
     return this.#screen;
   }
@@ -262,7 +261,7 @@ export class Generator {
     const sample = this.#sampleUnlessLatched();
     if (!sample) return null;
     this.#screen = mostCommonValueMinEntropy(countOnes(sample), SAMPLE_BITS);
-    // Only now, so that a sample that could not be drawn is tried again.
+    // Reset only after the draw, so that a failed draw is tried again.
     this.#reseedsSinceScreen = 0;
     if (this.#screen >= MIN_SCREEN) return sample;
     wipe(sample);
@@ -325,7 +324,7 @@ export class Generator {
 
 /**
  * Instantiates the DRBG (SP 800-90A §10.2.1.3.2) from two draws of the system source. Its strength is the lower
- * of mechanism and source. Credits do not affect it.
+ * of the mechanism's and the source's. Credits do not affect it.
  */
 function instantiate(
   os: EntropySource,

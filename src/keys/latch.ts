@@ -131,14 +131,14 @@ export function failedVerdict({ p, weakest }: Gate, judged: Judged): FailedVerdi
   return { judged, p, test: weakest.test, stream: STREAM_NAMES[weakest.report] };
 }
 
-/** Returns the defect of two failures in a row. The weakest test is that of the second one. */
+/** Returns the defect of two failures in a row. Names the weakest test of the second one. */
 export function gateDefect({ weakest }: Gate, judged: Judged): Defect {
   const second = isModulated(judged) ? `, the second one ${placeOf(weakest)}` : '';
   const detail = `two ${judged} in a row failed the gate${second}`;
   return { cause: 'gate', test: weakest.test, detail };
 }
 
-/** Returns the defect of a full tally. The weakest test is that of the third failure. */
+/** Returns the defect of a full tally. Names the weakest test of the third failure. */
 export function tallyDefect({ weakest }: Gate, judged: Judged): Defect {
   const place = isModulated(judged) ? `, ${placeOf(weakest)}` : '';
   const detail = `third failure within 1,000 verdicts of the gate: ${judged}${place}`;

@@ -3,8 +3,8 @@
  * times only; `plain-generator.ts` draws the samples.
  *
  * A plain key has no evidence of its own, so the whole suite judges samples of its generator: before the first
- * key, after every N keys, and when the last good sample is nine minutes old. Keys are released meanwhile, unless a
- * sample has failed, the next one is already due, or the last good one is ten minutes old.
+ * key, after every N keys, and when the last good sample is nine minutes old. Keys are still released while a sample is
+ * judged, unless the last one failed, the next one is already due, or the last good one is ten minutes old.
  */
 import { elapsedMs, type Instant } from '../clock.ts';
 
@@ -21,7 +21,7 @@ const REFRESH_AGE_MS = 540_000;
 
 /** A sample: the number of keys generated before it, and the time it was drawn. */
 interface Sample {
-  readonly made: number;
+  readonly generated: number;
   readonly at: Instant;
 }
 
@@ -30,11 +30,11 @@ export type Consequence = 'none' | 'second_sample' | 'latch';
 
 export class PlainEvidence {
   readonly #interval: number;
-  #made = 0;
+  #generated = 0;
   /** The last sample that passed. */
   #good: Sample | null = null;
   /** The sample that is being judged. */
-  #out: Sample | null = null;
+  #pending: Sample | null = null;
   /** True if the last verdict was a failure. */
   #failed = false;
   /** True if no further key comes. */
@@ -51,20 +51,20 @@ export class PlainEvidence {
 
   /** Reports whether a sample is due before the next key. */
   isDue(now: Instant): boolean {
-    if (this.#out) return false;
+    if (this.#pending) return false;
     if (!this.#good || this.#failed || elapsedMs(this.#good.at, now) >= REFRESH_AGE_MS) return true;
     return this.#isUsedUp(this.#good) || this.#owesLast();
   }
 
   /** True while a sample is being judged. */
-  get isOut(): boolean {
-    return this.#out !== null;
+  get isPending(): boolean {
+    return this.#pending !== null;
   }
 
   /** Reports whether no key may be generated now. */
   mustWait(now: Instant): boolean {
     if (!this.mayRelease(now) || this.#owesLast()) return true;
-    return this.#out !== null && this.#isUsedUp(this.#out);
+    return this.#pending !== null && this.#isUsedUp(this.#pending);
   }
 
   /** Reports whether generated keys may be released now. */
@@ -79,7 +79,7 @@ export class PlainEvidence {
 
   /** Records that a sample was drawn after all keys so far. */
   sampleDrawn(at: Instant): void {
-    this.#out = { made: this.#made, at };
+    this.#pending = { generated: this.#generated, at };
   }
 
   /**
@@ -87,9 +87,9 @@ export class PlainEvidence {
    * failure lets generation continue but is no evidence for earlier keys, because the defect may come and go.
    */
   judged(passed: boolean): Consequence {
-    const sample = this.#out;
+    const sample = this.#pending;
     if (!sample) throw new Error('a verdict came without a sample');
-    this.#out = null;
+    this.#pending = null;
     if (!passed) {
       const isSecond = this.#failed;
       this.#failed = true;
@@ -102,9 +102,9 @@ export class PlainEvidence {
   }
 
   /** Counts a key and returns its number. */
-  keyMade(): number {
-    this.#made += 1;
-    return this.#made;
+  keyGenerated(): number {
+    this.#generated += 1;
+    return this.#generated;
   }
 
   /** Records that the row of a key is durable. */
@@ -122,17 +122,17 @@ export class PlainEvidence {
     return this.#vouchedMs;
   }
 
-  #vouchFor({ made, at }: Sample): void {
-    this.#vouched = made;
+  #vouchFor({ generated, at }: Sample): void {
+    this.#vouched = generated;
     this.#vouchedMs = at.wallMs;
-    this.#released = this.#released.filter(({ number }) => number > made);
+    this.#released = this.#released.filter(({ number }) => number > generated);
   }
 
   #owesLast(): boolean {
     return this.#ended && this.#released.length > 0;
   }
 
-  #isUsedUp({ made }: Sample): boolean {
-    return this.#made - made >= this.#interval;
+  #isUsedUp({ generated }: Sample): boolean {
+    return this.#generated - generated >= this.#interval;
   }
 }

@@ -41,7 +41,7 @@ export class PlainGenerator {
   ): { readonly key: Key; readonly number: number } | null {
     if (!this.hasEvidence()) return null;
     const key = make(this.generator);
-    return { key, number: this.#evidence.keyMade() };
+    return { key, number: this.#evidence.keyGenerated() };
   }
 
   /**
@@ -60,8 +60,8 @@ export class PlainGenerator {
 
   /** True while keys wait for the verdict on a sample. */
   get awaitsVerdict(): boolean {
-    const { isOut } = this.#evidence;
-    return isOut && !this.generator.latched && this.#evidence.mustWait(this.#now());
+    const { isPending } = this.#evidence;
+    return isPending && !this.generator.latched && this.#evidence.mustWait(this.#now());
   }
 
   /** Draws a sample if one is due, so that the next key need not wait. Callers invoke it from time to time. */

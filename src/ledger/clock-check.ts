@@ -10,10 +10,10 @@ const MAX_AHEAD_MS = 7 * DAY_MS;
 const MAX_BEHIND_MS = MINUTE_MS;
 
 /**
- * A row that is younger than the last look at the clock by more than this proves nothing. A server looks
- * once a day, so such a row was made by a clock that no look has checked.
+ * A row that is younger than the last check of the clock by more than this proves nothing. A server checks
+ * its clock once a day, so such a row comes from a clock that was not checked.
  */
-const TRUSTED_AFTER_LOOK_MS = 2 * DAY_MS;
+const TRUSTED_AFTER_CHECK_MS = 2 * DAY_MS;
 
 /** The result of comparing a clock with the ledger. */
 export interface ClockReading {
@@ -29,7 +29,7 @@ export interface ClockReading {
 }
 
 /**
- * SQLite's record of its looks at the clock. The migration that creates `clock_check` describes each
+ * SQLite's record of its checks of the clock. The migration that creates `clock_check` describes each
  * column.
  */
 export interface ClockCheck {
@@ -44,8 +44,8 @@ export function requireBelieved({ doubt }: ClockReading): void {
 }
 
 /**
- * Returns true if an operator must act on a doubt at once. Beside SQLite a clock can be ahead of the newest
- * row just because no key was made for days. Without a retention, no row is lost by that.
+ * Returns true if an operator must act on a doubt at once. With SQLite a clock can be ahead of the newest
+ * row just because no key was generated for days. Without a retention, nothing is lost.
  */
 export function isUrgent(
   { against, skewMs, doubt }: ClockReading,
@@ -74,8 +74,8 @@ export function judgeByDatabase(skewMs: number, maxSkewMs: number): ClockReading
 }
 
 /**
- * Compares a clock with the newest row and the last look at the clock. A doubt persists, whatever rows that
- * clock makes, until the clock agrees with what was known before or an operator accepts it.
+ * Compares a clock with the newest row and the last check of the clock. New rows of a doubted clock do not
+ * end the doubt. It persists until the clock agrees with what was known before or an operator accepts it.
  */
 export function judgeByRows(
   check: ClockCheck | null,
@@ -98,9 +98,9 @@ export function witnessedMs(check: ClockCheck | null, newestMs: number | null): 
   return Math.max(check?.seenMs ?? 0, newestMs ?? 0);
 }
 
-/** Returns true if a trusted clock made the newest row. */
+/** Returns true if the newest row comes from a trusted clock. */
 function isWitness({ seenMs, doubtedMs }: ClockCheck, newestMs: number | null): boolean {
-  return doubtedMs === null && newestMs !== null && newestMs <= seenMs + TRUSTED_AFTER_LOOK_MS;
+  return doubtedMs === null && newestMs !== null && newestMs <= seenMs + TRUSTED_AFTER_CHECK_MS;
 }
 
 function doubtedByRows(skewMs: number): ClockReading {

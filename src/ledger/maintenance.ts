@@ -1,5 +1,5 @@
 /**
- * The daily upkeep of a server's ledger. It runs in a thread of its own, because SQLite's calls block their
+ * The daily upkeep of a server's ledger. It runs in a separate thread, because SQLite's calls block their
  * thread, and the thread ends with the work. Servers that share a database may do it at the same time.
  */
 

@@ -148,7 +148,7 @@ export interface KeyEvidence {
   readonly pValues: Uint8Array;
 }
 
-/** What an operator can look up about one recorded key. */
+/** Fields of one recorded key that an operator can look up. */
 export interface RecordedKey {
   readonly accountId: string;
   /** Null if the ledger has no such account. */
@@ -161,7 +161,7 @@ export interface RecordedKey {
   readonly hasEvidence: boolean;
 }
 
-/** How thorough a probe is. */
+/** Thoroughness of a probe. */
 export interface ProbeOrder {
   /** Accounts whose requests failed, perhaps because another session locks their rows. */
   readonly accountIds: readonly string[];
@@ -169,7 +169,7 @@ export interface ProbeOrder {
   readonly room: boolean;
 }
 
-/** What a run of pruning removes. */
+/** Scope of a pruning run. */
 export interface PruneOrder {
   /** Rows of keys older than this go. The time is the one in the key ID. */
   readonly keepMs: number;
@@ -198,16 +198,16 @@ export interface PruneReport {
 export interface SecretCheck {
   /** 32 bytes that identify this secret and reveal nothing about it. */
   readonly checkValue: Uint8Array;
-  /** True if keys may have been made under this version. */
+  /** True if keys may have been generated under this version. */
   readonly activated: boolean;
   /** Null unless the version is retired. */
   readonly retirement: Retirement | null;
 }
 
-/** A version of the master secret that may have leaked: a key made under it needs its row. */
+/** A version of the master secret that may have leaked: a key generated under it needs its row. */
 export interface Retirement {
   readonly retiredMs: number;
-  /** Rows made before this time count; null: all rows count. */
+  /** Only rows written before this time count; null: all rows count. */
   readonly compromisedMs: number | null;
 }
 
@@ -238,14 +238,14 @@ export interface AccountStore {
   secretChecks(): Promise<ReadonlyMap<number, SecretCheck>>;
   /** Registers the check value of a version that has none. */
   registerSecret(version: number, checkValue: Uint8Array, atMs: number): Promise<void>;
-  /** Marks a registered version as one that makes keys. A second call keeps the first time. */
+  /** Marks a registered version as one that generates keys. A second call keeps the first time. */
   activateSecret(version: number, atMs: number): Promise<void>;
   /**
    * Retires a registered version, or tightens its retirement: the store keeps the first `retiredMs` and the
    * earliest `compromisedMs`. Returns false if the version is not registered.
    */
   retireSecret(version: number, retirement: Retirement): Promise<boolean>;
-  /** Takes a retirement back. Returns false if the version is not registered. */
+  /** Undoes a retirement. Returns false if the version is not registered. */
   reinstateSecret(version: number): Promise<boolean>;
 
   close(): Promise<void>;
@@ -270,7 +270,7 @@ export interface LedgerStore extends AccountStore {
   /** Returns the recorded keys with these IDs, in the same order; null for a key without a row. */
   findKeys(keyIds: readonly Uint8Array[]): Promise<(RecordedKey | null)[]>;
   /**
-   * Returns when the first row of each commitment was made, in any account, by its key ID; null without a
+   * Returns the time of the first row of each commitment, in any account, from its key ID; null without a
    * row. Only the fingerprints reach the database. If one has more than `MAX_CANDIDATES` rows, the store
    * may read any of them.
    */
@@ -298,8 +298,8 @@ export interface LedgerStore extends AccountStore {
   maintain(clock: Clock): Promise<void>;
   /**
    * Removes old rows in small pieces, at most 31 days of them, beside running servers and other runs.
-   * Rejects with `SetupError` and removes nothing if the clock is in doubt. Rejects, too, if a month stays
-   * in use; earlier months are then already removed.
+   * Rejects with `SetupError` and removes nothing if the clock is in doubt. Also rejects if a month stays
+   * locked; earlier months have then already been removed.
    */
   prune(order: PruneOrder): Promise<PruneReport>;
 }

@@ -38,7 +38,7 @@ export function endSignal(): Promise<NodeJS.Signals> {
   });
 }
 
-/** Exits with code 0 after a signal before startup was complete. No key was released, and no request is in progress. */
+/** Exits with code 0 if a signal arrives before startup is complete. No key was released, and no request is in progress. */
 export async function endStart(
   signal: NodeJS.Signals,
   { logger, log }: ServerParts,
@@ -68,7 +68,7 @@ export async function endServer(
   await metricsServer?.close();
   const tracesOut = await (tracing?.close(TRACES_FLUSH_MS) ?? true);
   if (!tracesOut) logger.warn({ reason: 'no answer in time' }, 'traces cannot be exported');
-  logger.info('ended');
+  logger.info('the server has shut down');
   await log.flush(LOG_FLUSH_MS);
   // An export that still waits for its collector would delay the exit.
   if (!tracesOut) process.exit(0);

@@ -69,7 +69,7 @@ async function openMasterSecret(
   const secret = isNew ? loadMasterSecret(origin) : readMasterSecret(origin);
   await checkMasterSecret(store, secret, Date.now());
   const versions = secret.versions.map(({ version }) => version);
-  logger.info({ versions, current: secret.currentVersion }, 'master secret');
+  logger.info({ versions, current: secret.currentVersion }, 'master secret loaded');
   for (const exposure of secretExposures(origin)) logger.warn(exposure);
   return secret;
 }

@@ -20,8 +20,8 @@ export interface StartWaitOptions {
 }
 
 /**
- * Repeats `attempt` until it succeeds. Rejects with its error if the error cannot pass by itself, or if the time is
- * over. Never interrupts an attempt in progress.
+ * Repeats `attempt` until it succeeds. Rejects with its error if the error is permanent or the time limit has
+ * passed. Never interrupts an attempt in progress.
  */
 export async function whenDatabaseAnswers<T>(
   attempt: () => Promise<T>,
@@ -63,8 +63,8 @@ function secondsOf(ms: number): number {
   return Math.round(ms / 1000);
 }
 
-/** Returns the message of the setup or the database. Neither holds a password. */
+/** Returns the message of the setup error or the database error. Neither holds a password. */
 function reasonOf(error: unknown): string {
-  const told = error instanceof AppError ? error.cause : error;
-  return told instanceof Error ? told.message : 'unknown';
+  const reason = error instanceof AppError ? error.cause : error;
+  return reason instanceof Error ? reason.message : 'unknown';
 }

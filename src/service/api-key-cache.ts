@@ -109,9 +109,9 @@ export class ApiKeyCache {
 }
 
 /** Returns the later of two usages. A look-up may end after a commit that it missed. Within a month usage only grows. */
-function later(seen: Usage, told: Usage): Usage {
-  if (told.month !== seen.month) return told;
-  return { ...told, used: Math.max(seen.used, told.used) };
+function later(seen: Usage, reported: Usage): Usage {
+  if (reported.month !== seen.month) return reported;
+  return { ...reported, used: Math.max(seen.used, reported.used) };
 }
 
 /** Resolves with the answer of a look-up, or with `late`. Never rejects. */

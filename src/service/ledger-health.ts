@@ -13,12 +13,12 @@
  * A failed commit brings the next check forward, and that check decides: it probes what the commit may have lacked. A
  * recorded key brings the check forward too.
  *
- * A commit may take four seconds and succeed, and a check and batches wait for each other in the order in which they
- * were sent. So a batch is late only if it takes longer, and waiting time does not count. After a late check the next
- * one must end in time. After a late batch another one must end in time, or none be in progress for `CALM_TICKS`, so
- * that readiness does not flap if all commits are late.
+ * A commit may take four seconds and succeed. Checks and batches run in the order in which they were sent. A batch is
+ * therefore late only if its own work takes longer; the time that it waits for others does not count. After a late check,
+ * the next check must end in time. After a late batch, either another batch must end in time, or no batch may be in
+ * progress for `CALM_TICKS`. Otherwise readiness would flap when all commits are late.
  *
- * It counts ticks and not milliseconds. So after a stall of the main thread, answers that wait for it do not look late.
+ * It counts ticks and not milliseconds, so answers that wait for a stalled main thread do not look late.
  */
 import type { CommitTimes } from './messages.ts';
 
@@ -31,7 +31,7 @@ const CHECK_TICKS = CHECK_EVERY_MS / TICK_MS;
 const URGENT_CHECK_TICKS = 2;
 const LATE_CHECK_TICKS = 10;
 const LATE_BATCH_TICKS = 17;
-/** From the start of the first failed commit. One tick longer than a batch, because the next batch may record keys. */
+/** Counted from the start of the first failed commit. One tick longer than a batch, because the next batch may record keys. */
 const RUN_TICKS = 18;
 const CALM_TICKS = 8;
 const MAX_CONTRADICTIONS = 3;

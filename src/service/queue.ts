@@ -3,8 +3,8 @@
  * share one transaction and one message between threads.
  *
  * A plain key may have to wait until its generator is judged. The key worker then returns the task without a key, and
- * the queue holds it until the verdict comes. So no batch and no other request waits with it, and no key bytes wait in
- * memory.
+ * the queue holds it until the verdict comes. No batch and no other request waits for the verdict, and no key bytes stay
+ * in memory.
  */
 import type { Worker } from 'node:worker_threads';
 import { monotonicMs } from '../clock.ts';
@@ -24,7 +24,7 @@ import { suiteLateError } from './suite-limit.ts';
 /** Limit of waiting tasks, which bounds memory and waiting time. Beyond it the answer is `overloaded`. */
 const MAX_WAITING = 8_192;
 
-/** Limit of tasks among these that wait for a verdict, so that plain keys cannot take all places. */
+/** How many of these may wait for a verdict, so that plain keys cannot take all places. */
 const MAX_HELD = MAX_WAITING / 2;
 
 /** Longest waiting time of a task. */
@@ -86,7 +86,8 @@ export class KeyQueue {
 
   /**
    * Resolves with the task's result. Rejects with `overloaded` if the queue is full, with `ledger_unavailable` if the
-   * task waited too long, with `entropy_unavailable` if it waited too long for a verdict, and if it was abandoned.
+   * task waited too long, with `entropy_unavailable` if it waited too long for a verdict, and with `request_timeout` if
+   * its client has disconnected.
    */
   async submit(
     task: KeyTask,
@@ -162,7 +163,7 @@ export class KeyQueue {
 
   #expire(): void {
     const endMs = monotonicMs() - MAX_WAIT_MS;
-    // A verdict delays no batch. So unsent tasks wait for the database.
+    // Tasks that wait for a verdict never delay a batch, so an unsent task can only be waiting for the database.
     rejectOld(this.#waiting, endMs, workerStalled);
     rejectOld(this.#held, endMs, suiteLateError);
   }

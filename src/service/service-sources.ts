@@ -52,7 +52,7 @@ export function mergeSourceStatuses(
   return [...merged.values(), ...background.map((source) => source.status())];
 }
 
-/** Combines the views of two threads on one source, which is healthy if both say so. */
+/** Combines the views of two threads on one source, which is healthy if both views are. */
 function addStatus(sum: SourceStatus | undefined, one: SourceStatus): SourceStatus {
   if (!sum) return one;
   return {

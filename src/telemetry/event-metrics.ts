@@ -24,7 +24,7 @@ export function defineEventMetrics(registry: Registry) {
     requests: new Histogram({
       registers,
       name: 'phm_http_request_duration_seconds',
-      help: 'Time from the first byte of a request to the end of its answer',
+      help: 'Time from the headers of a request to the end of its answer',
       labelNames: ['method', 'route', 'status'],
       buckets: REQUEST_BUCKETS,
     }),

@@ -97,7 +97,7 @@ function definitions(state: ServerState): Definition[] {
     {
       type: 'gauge',
       name: 'phm_clock_skew_seconds',
-      help: "Seconds by which this machine's clock is ahead of the database's, or while in doubt with SQLite, of the newest row",
+      help: "Seconds that this machine's clock is ahead of the database's clock (SQLite, while in doubt: of the newest row)",
       read: () => optional(clock(), ({ skewMs }) => skewMs / SECOND_MS),
     },
     {
@@ -282,7 +282,7 @@ function sourceMetrics(sources: () => readonly SourceStatus[]): Definition[] {
     {
       type: 'gauge',
       name: 'phm_entropy_pool_capacity',
-      help: 'Draws in the full pool of a source',
+      help: "Capacity of a source's pool, in draws",
       labelNames: ['source'],
       read: () => pools().map(({ source, capacity }) => [{ source }, capacity]),
     },

@@ -1,4 +1,4 @@
-/** Reads those of OpenTelemetry's variables that its SDK does not read itself. */
+/** Reads the OpenTelemetry variables that the SDK does not read itself. */
 import { readFileSync } from 'node:fs';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -137,7 +137,7 @@ describe('a server with timing noise and an additional mixed source', {
     assert.equal(validated.body.nist_validation.certification_status, 'PASS');
     assert.match(
       server.log,
-      /"source":"jitter","creditBits":192,"assessment":"1\/8 bit a sample, on the operator's word/,
+      /"source":"jitter","creditBits":192,"assessment":"1\/8 bit per sample, on the operator's word/,
     );
   });
 });

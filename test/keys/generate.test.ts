@@ -24,7 +24,7 @@ import {
 
 const tally = () => ({ streams: 0, streamsPassed: 0 });
 
-/** Returns a byte whose bits are ones with probability 3/4: x | y. */
+/** Biases a buffer in place: each bit becomes one with probability 3/4. */
 function bias(output: Buffer): void {
   for (let i = 0; i + 1 < output.length; i += 1) output[i] |= output[i + 1];
 }

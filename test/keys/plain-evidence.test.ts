@@ -20,7 +20,7 @@ function started(): PlainEvidence {
 }
 
 function makeKeys(evidence: PlainEvidence, count: number): number[] {
-  return Array.from({ length: count }, () => evidence.keyMade());
+  return Array.from({ length: count }, () => evidence.keyGenerated());
 }
 
 /** Returns if a sample is due and if keys wait. */
@@ -124,7 +124,7 @@ describe('the evidence on plain keys', () => {
 
   it('keeps the list across failures', () => {
     const evidence = started();
-    evidence.keyReleased(evidence.keyMade(), 'one');
+    evidence.keyReleased(evidence.keyGenerated(), 'one');
     for (let i = 0; i < 2; i++) {
       evidence.sampleDrawn(at(1));
       evidence.judged(false);
@@ -147,7 +147,7 @@ describe('the evidence on plain keys', () => {
     judge(false);
     judge(true);
     assert.deepEqual(evidence.unvouchedKeys(), ['first', 'late'], 'a failure came in between');
-    evidence.keyReleased(evidence.keyMade(), 'third');
+    evidence.keyReleased(evidence.keyGenerated(), 'third');
     judge(true);
     assert.deepEqual(evidence.unvouchedKeys(), []);
   });

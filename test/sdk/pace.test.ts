@@ -298,7 +298,7 @@ describe('a client over HTTP', () => {
       assert.equal(error.outcomeUnknown, false);
       assert.match(
         error.message,
-        /^not sent to http:\S+\/api\/v2\/metrics: the rate limit allows it no turn within 1000 ms \(calls ahead of it: \d, at 2 per second\)$/,
+        /^not sent to http:\S+\/api\/v2\/metrics: the rate limit does not admit it within 1000 ms \(calls ahead of it: \d, at 2 per second\)$/,
       );
     } finally {
       await server.stop();

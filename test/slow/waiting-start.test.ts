@@ -235,7 +235,7 @@ describe('a server started before PostgreSQL', { skip: noPostgres }, () => {
     try {
       const url = env.PHM_DATABASE_URL.replace(`:${postgres.port}/`, `:${gate.port}/`);
       const server = await start({ ...env, PHM_DATABASE_URL: url });
-      await server.logged('"msg":"master secret"');
+      await server.logged('"msg":"master secret loaded"');
       gate.close();
       await assertWaits(server, /terminated|ECONNREFUSED|ECONNRESET/, apiKey);
       await gate.reopen();

@@ -38,10 +38,10 @@ if (file !== null && isMainThread) {
 }
 
 function useUpIntervals(): void {
-  const { keyMade } = PlainEvidence.prototype;
-  PlainEvidence.prototype.keyMade = function () {
-    for (let i = 1; i < EVIDENCE_INTERVAL; i++) keyMade.call(this);
-    return keyMade.call(this);
+  const { keyGenerated } = PlainEvidence.prototype;
+  PlainEvidence.prototype.keyGenerated = function () {
+    for (let i = 1; i < EVIDENCE_INTERVAL; i++) keyGenerated.call(this);
+    return keyGenerated.call(this);
   };
 }
 

@@ -8,7 +8,7 @@
  *
  *     d = g_0 and swap = d and k ≥ 0
  *     g ← g + d·f                      (if d: a sum that ends in 0)
- *     f ← f + swap·g                   (if swap: f was taken, it becomes the old g)
+ *     f ← f + swap·g                   (if swap: g is now g + f, so f becomes the old g)
  *     g ← g / x
  *     k ← swap ? −k − 1 : k + 1
  *
@@ -21,7 +21,7 @@ const M: i32 = 500;
 const LANES: i32 = 128;
 const ROW_BYTES: usize = 64;
 
-/** 500 planes each, with room for what the loops read beyond. */
+/** 500 planes each, with room behind them, because the loops read past the end. */
 const F: usize = COMPLEXITY;
 const G: usize = COMPLEXITY + 0x2000;
 const G_FROM_F: usize = G - F;
@@ -29,7 +29,7 @@ const G_FROM_F: usize = G - F;
 const MAGNITUDE: usize = COMPLEXITY + 0x4400;
 const MAGNITUDE_PLANES: usize = 9;
 const ROWS: usize = COMPLEXITY + 0x4600;
-/** Two times 16 × 16 bytes. */
+/** Two squares of 16 × 16 bytes, for transposing. */
 const SQUARE_A: usize = COMPLEXITY + 0x6600;
 const SQUARE_B: usize = COMPLEXITY + 0x6700;
 // A mistake in the sizes above is a compile-time error.

@@ -61,7 +61,7 @@ export interface ApplicableOutcome {
   readonly applicable: true;
   readonly pValues: readonly number[];
   readonly statistics: Statistics;
-  /** True if the smallest p-value, corrected for their number, is at least `ALPHA`. */
+  /** True if the smallest p-value, corrected for the number of p-values, is at least `ALPHA`. */
   readonly passed: boolean;
   /** False if `runs` was not carried out because the share of ones is off; its p is then 0. */
   readonly prerequisiteMet: boolean;
@@ -85,7 +85,7 @@ export interface SuiteReport {
   readonly totalTests: number;
 }
 
-/** The way in which the suite runs one test. */
+/** How the suite runs one test. */
 interface SuiteRow {
   readonly minimumBits: number;
   readonly run: (bits: Uint8Array, constants: Constants) => TestResult;
@@ -93,7 +93,7 @@ interface SuiteRow {
   readonly minimumCycles?: number;
 }
 
-/** One row per test; a new test needs only its row here. */
+/** One row per test. */
 const SUITE: Readonly<Record<TestName, SuiteRow>> = {
   frequency: { minimumBits: FREQUENCY_MINIMUM_BITS, run: frequency },
   block_frequency: {

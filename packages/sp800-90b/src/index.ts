@@ -1,5 +1,5 @@
 /**
- * In: raw samples of a noise source, one a byte. Out: estimates of their min-entropy, and
+ * In: raw samples of a noise source, one per byte. Out: estimates of their min-entropy, and
  * continuous health tests. Standard: NIST SP 800-90B, §4 (health tests) and §6 (estimators; restart
  * tests of §3.1.4).
  */

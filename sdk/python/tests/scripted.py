@@ -1,4 +1,4 @@
-"""A server that answers as it is told, over real sockets: the service, or a proxy before it."""
+"""A scripted server on real sockets that plays the service, or a proxy in front of it."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ Step = Callable[[BaseHTTPRequestHandler], None]
 
 
 class ScriptedServer:
-    """Answers the first request by the first step and so on; the last step goes on for ever."""
+    """Answers the first request by the first step and so on; the last step repeats for ever."""
 
     def __init__(self, *steps: Step) -> None:
         self.received: list[Received] = []

@@ -129,7 +129,7 @@ def test_pauses_all_requests_after_a_refusal() -> None:
     pace.refused(2, sent_at=0, now=1)
     assert pace.wait(1, 0) == pytest.approx(2.25)
     assert pace.wait(4, 0) == 0
-    # The same refusal, told by a request that was under way with the first.
+    # A request that was in progress with the first reports the same refusal.
     pace.refused(2, sent_at=0.5, now=1)
     assert pace.pause(1) == pytest.approx(2.25)
 
@@ -173,7 +173,7 @@ def test_a_call_whose_turn_cannot_come_in_time_fails_at_once(answered: Answered)
     for error in errors:
         assert isinstance(error, PhmTimeoutError)
         assert (error.outcome_unknown, error.timeout_seconds) == (False, 4.5)
-        assert "the rate limit allows it no turn within 4.5 s (calls ahead of it: " in str(error)
+        assert "the rate limit does not admit it within 4.5 s (calls ahead of it: " in str(error)
         assert ", at 1 per second)" in str(error)
 
 
@@ -215,7 +215,7 @@ def test_an_interrupted_hook_gives_its_turn_back(answered: Answered) -> None:
     for _ in range(10):
         with pytest.raises(KeyboardInterrupt):
             phm.generate(256)
-    # Ten are under way at most before an answer states the limit: none of the ten above is.
+    # At most ten may be in progress before an answer states the limit. None of those above is.
     phm.generate(256)
     assert len(server.received) == 1
 

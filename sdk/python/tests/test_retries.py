@@ -1,4 +1,4 @@
-"""Which calls the client sends again, when, and for how long it goes on."""
+"""Which calls the client sends again, when, and when it gives up."""
 
 from __future__ import annotations
 

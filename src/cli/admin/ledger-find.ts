@@ -9,7 +9,7 @@ import { CommandError } from '../command-error.ts';
 import { type CliContext, writeJson, writeTable } from '../context.ts';
 import { withStoreToRead } from './with-store.ts';
 
-/** Most key IDs in one run: several times what a server logs after a latch. */
+/** Maximum number of key IDs in one run: several times what a server logs after a latch. */
 const MAX_IDS = 100_000;
 
 /** Key IDs in one query. */

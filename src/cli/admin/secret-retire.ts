@@ -22,7 +22,8 @@ const RETIRE_HELP = `
 Use this for a version that leaked. Anyone who has the secret can forge a proof for any key, so a proof no longer
 suffices: a key of this version is valid only if the ledger has its row. With --compromised-since, the row must also
 be older than TIME. Keys whose rows were pruned can no longer be confirmed. All servers of the ledger learn of it
-within seconds. A server whose current version this is generates no keys until you restart it with another version.
+within seconds. A server that still uses this version as its current one generates no keys until you restart
+it with another version.
 
 To correct TIME to an earlier one, run the command again. To undo it: phm secret reinstate VERSION
 
@@ -38,7 +39,7 @@ export function addRetirementCommands(secret: Command, context: CliContext): voi
   secret
     .command('retire')
     .description('accept proofs of a leaked version only if the ledger has the row of the key')
-    .argument('<version>', 'version under which keys are no longer generated', parseVersion)
+    .argument('<version>', 'version to retire; no server may use it any longer', parseVersion)
     .option(
       '--compromised-since <time>',
       'count only rows from before this time: 2026-11-20, or 2026-11-20T14:00Z; default: all rows',
@@ -167,7 +168,7 @@ function requireUnused(
     'Restart every server with that version as the current one, then retire this one.';
   if (successors.length === 0) {
     throw new CommandError(
-      `version ${version} is needed to generate keys: every other version is unused or retired\n${steps}`,
+      `version ${version} is still needed to generate keys: apart from retired versions, no other version is in use\n${steps}`,
       1,
     );
   }
@@ -208,7 +209,7 @@ function refuseToLoosen(
   );
 }
 
-/** Returns the warning about a server whose current version this is: it checks for retirements every two seconds. */
+/** Returns the warning about a server that still uses this version: it checks for retirements every two seconds. */
 function lateKeys(version: number): string {
   return (
     `A server that still uses version ${version} may release keys for about two more seconds. These keys are not ` +
@@ -232,8 +233,8 @@ function describe(
       ? 'is now retired more strictly'
       : 'is retired';
   return (
-    `Version ${version} ${verb}. Servers learn of it within seconds. A server whose current version it is generates no ` +
-    'keys until you restart it with another version.\n' +
+    `Version ${version} ${verb}. Servers learn of it within seconds. A server that still uses version ${version} as its ` +
+    'current one generates no keys until you restart it with another version.\n' +
     `A key of version ${version} is valid only if the ledger has its row${rows}. Keys whose rows were pruned can no ` +
     'longer be confirmed.\n' +
     (since === null ? '' : lateKeys(version)) +

@@ -24,7 +24,7 @@ import { CommandError } from '../command-error.ts';
 import { type CliContext, requireConfig } from '../context.ts';
 import { describeOtherServer } from './other-server.ts';
 
-/** Use of the store by a command: reads it, changes it, or may also create its database. */
+/** What a command does with the store: it reads it, changes it, or may also create its database. */
 type Use = 'read' | 'change' | 'make';
 
 /** Work on a store, with the configuration that names it. */
@@ -98,7 +98,7 @@ async function withServersStore<T>(context: CliContext, use: Use, work: Work<T>)
 }
 
 /**
- * Runs work that reads the store, for a command that does not need it. Resolves with undefined if there is no store
+ * Runs work that reads the store, for a command that can do without it. Resolves with undefined if there is no store
  * yet, or, with a warning, if it cannot be read.
  */
 export async function readStoreIfAny<T>(
@@ -158,7 +158,7 @@ function isThere(path: string): boolean {
   }
 }
 
-/** Help of the option that confirms a data directory without a master secret. */
+/** Help text of `--init`. */
 export const INIT_HELP = 'accept a data directory that has no master secret yet';
 
 /**
@@ -171,7 +171,7 @@ export function requireMasterSecret(context: CliContext, config: Config): void {
   throw noMasterSecret(
     context,
     origin.path,
-    'If the directory is right, first put the master secret of the contents there, or use --init.',
+    'If the directory is right, first put the master secret that belongs to this data there, or use --init.',
   );
 }
 

@@ -1,4 +1,4 @@
-/** `phm completion`: writes a script with which a shell completes this command line. */
+/** `phm completion`: writes a completion script for a shell. */
 import { Argument, type Command } from 'commander';
 import type { CliContext } from '../context.ts';
 import { bashScript, fishScript, zshScript } from './scripts.ts';
@@ -17,7 +17,7 @@ Examples:
 export function addCompletionCommand(program: Command, context: CliContext): void {
   program
     .command('completion')
-    .description('write a script with which a shell completes phm commands')
+    .description('write a completion script for a shell')
     .addArgument(new Argument('<shell>', 'shell to write for').choices(Object.keys(SCRIPTS)))
     .addHelpText('after', HELP)
     .action((shell: Shell) => context.out(SCRIPTS[shell](readCommands(program))));

@@ -24,7 +24,7 @@ const POLL_MS = 5;
 
 export interface DeviceOptions {
   readonly path: string;
-  /** Min-entropy in bits a byte, 1/8…8, from the assessment of the device. */
+  /** Min-entropy in bits per byte, 1/8…8, from the assessment of the device. */
   readonly minEntropyPerByte: number;
   /** Timeout of one batch. */
   readonly timeoutMs?: number;

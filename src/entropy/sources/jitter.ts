@@ -147,7 +147,7 @@ function takeSamples(walk: TimedWalk, stepNs: number): Uint8Array {
 /**
  * The developer-defined test of this source (§4.5). At H = 1/8 the tests of §4.4 detect neither a
  * coarse clock nor one that ticks in a pattern. So no predictor may be right about more than half
- * of a batch, as it would be at 1 bit a sample, eight times the claim.
+ * of a batch, as it would be at 1 bit per sample, eight times the claim.
  */
 function findPredictor(samples: Uint8Array): string | null {
   for (let lag = 1; lag <= MAX_LAG; lag++) {

@@ -31,7 +31,7 @@ export function simulateCircuit(): readonly number[] {
   });
 }
 
-/** Fills `target` with one shot of eight qubits a byte, qubit 0 in the least significant bit. */
+/** Fills `target` with one shot of eight qubits per byte, qubit 0 in the least significant bit. */
 export function sampleShots(probabilities: readonly number[], target: Uint8Array): void {
   const variates = new Uint32Array(target.length * QUBITS);
   randomFillSync(variates);

@@ -48,7 +48,7 @@ export function readShots(answer: unknown, count: number): Uint8Array | null {
 }
 
 /**
- * Returns one bit a byte: all shots of qubit 0, then those of qubit 1. A stuck qubit makes one long
+ * Returns one bit per byte: all shots of qubit 0, then those of qubit 1. A stuck qubit makes one long
  * run, which the repetition count test detects (SP 800-90B §4.4.1).
  */
 export function toQubitMajor(shots: Uint8Array): Uint8Array {

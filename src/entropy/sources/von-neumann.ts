@@ -9,8 +9,8 @@
 import { wipe } from '../../bytes.ts';
 
 /**
- * Pairs successive bits of `samples`, one bit a byte: 01 gives 0, 10 gives 1, and 00 and 11 give
- * nothing. The result is packed, eight bits a byte, most significant first; an incomplete byte is
+ * Pairs successive bits of `samples`, one bit per byte: 01 gives 0, 10 gives 1, and 00 and 11 give
+ * nothing. The result is packed, eight bits per byte, most significant first; an incomplete byte is
  * dropped. Throws `RangeError` if a sample is not a bit.
  */
 export function extractVonNeumann(samples: Uint8Array): Uint8Array {
@@ -18,7 +18,7 @@ export function extractVonNeumann(samples: Uint8Array): Uint8Array {
   let bits = 0;
   for (let i = 0; i + 1 < samples.length; i += 2) {
     if ((samples[i] | samples[i + 1]) > 1) {
-      throw new RangeError('"samples" expected one bit a byte, got a larger value');
+      throw new RangeError('"samples" expected one bit per byte, got a larger value');
     }
     if (samples[i] === samples[i + 1]) continue;
     const at = bits >>> 3;

@@ -61,15 +61,15 @@ export function seriesRoute(app: FastifyInstance, context: RouteContext): void {
   );
 }
 
-/** Most steps that a period can touch, whenever it begins. */
-const mostSteps = (hours: number, step: StepMinutes) => Math.ceil((hours * 60) / step) + 1;
+/** Returns the maximum number of steps that a period can touch, whenever it begins. */
+const maxSteps = (hours: number, step: StepMinutes) => Math.ceil((hours * 60) / step) + 1;
 
 /** Returns the requested step, or without one the shortest with a short response. Throws if there are too many steps. */
 function chooseStep(hours: number, asked: StepMinutes | undefined): StepMinutes {
   const smallest = (most: number) =>
-    STEP_MINUTES.find((step) => mostSteps(hours, step) <= most) ?? 1_440;
+    STEP_MINUTES.find((step) => maxSteps(hours, step) <= most) ?? 1_440;
   if (asked === undefined) return smallest(DEFAULT_MAX_STEPS);
-  if (mostSteps(hours, asked) <= MAX_STEPS) return asked;
+  if (maxSteps(hours, asked) <= MAX_STEPS) return asked;
   throw refuseParameter(
     'step',
     `must be at least ${smallest(MAX_STEPS)} for ${hours} hours, because a response has at most ${MAX_STEPS} steps; got ${asked}`,

@@ -13,7 +13,7 @@ export const DEFAULT_HOURS = 24;
 export const STEP_MINUTES = [1, 5, 15, 60, 360, 1_440] as const;
 export type StepMinutes = (typeof STEP_MINUTES)[number];
 
-/** Most steps of a response, and most steps if the request names no step. */
+/** Maximum number of steps in a response, and the maximum if the request names no step. */
 export const MAX_STEPS = 1_500;
 export const DEFAULT_MAX_STEPS = 300;
 

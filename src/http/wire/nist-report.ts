@@ -57,9 +57,9 @@ function testsOf(stream: Stream, report: SuiteReport): StreamTest[] {
   return toAssessReport(report).tests.map(({ name, ...test }) => ({ name, stream, ...test }));
 }
 
-const MOST_P_VALUES = Math.max(...Object.values(P_VALUE_LABELS).map(({ length }) => length));
+const MAX_P_VALUES = Math.max(...Object.values(P_VALUE_LABELS).map(({ length }) => length));
 
-const MOST_GATE_TESTS = TEST_NAMES.length + STREAM_TESTS.modulated.length;
+const MAX_GATE_TESTS = TEST_NAMES.length + STREAM_TESTS.modulated.length;
 
 const PValue = Type.Number({ minimum: 0, maximum: 1 });
 
@@ -94,10 +94,10 @@ const Test = Type.Object(
     reason: Type.Optional(Type.String({ description: 'why the test does not apply' })),
     parameters: figures('parameters of the test, in the symbols of SP 800-22; pi: probabilities'),
     labels: Type.Array(Type.String({ maxLength: 16 }), {
-      maxItems: MOST_P_VALUES,
+      maxItems: MAX_P_VALUES,
       description: 'name of each p-value; empty if the test has only one',
     }),
-    p_values: Type.Array(PValue, { maxItems: MOST_P_VALUES }),
+    p_values: Type.Array(PValue, { maxItems: MAX_P_VALUES }),
     corrected_p: orNull(PValue, 'the smallest p-value, corrected for their number'),
     statistics: figures('counts and statistics of the test; no bits of the sample'),
     passed: orNull(Type.Boolean(), 'true if corrected_p is at least alpha; null if not applicable'),
@@ -171,7 +171,7 @@ export const NistReport = Type.Unsafe<NistReportBody>(
           alpha: Type.Number({ description: `FAIL below ${GATE_ALPHA}` }),
           tests: Type.Integer({
             minimum: 1,
-            maximum: MOST_GATE_TESTS,
+            maximum: MAX_GATE_TESTS,
             description:
               'number of tests of both streams that enter; p_value is their smallest corrected_p times this number, at most 1',
           }),

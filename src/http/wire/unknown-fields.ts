@@ -12,7 +12,7 @@ import type { Warning } from './schemas.ts';
 
 type WarningBody = Static<typeof Warning>;
 
-/** Most unknown fields that are named; a last warning counts the others. */
+/** Maximum number of unknown fields that are named; a last warning counts the others. */
 const MAX_NAMED = 8;
 
 export interface KnownNames {

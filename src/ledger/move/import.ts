@@ -179,8 +179,9 @@ class Import {
     if (this.#tallies.size < this.#tables.length)
       this.#refuse('tables are missing before this line');
     const counts = this.#readCounts(json.rows);
-    for (const told of [counts, this.#announced ?? noRows()]) {
-      if (!sameCounts(told, this.#rows)) this.#refuse('rows are missing, or there are too many');
+    for (const announced of [counts, this.#announced ?? noRows()]) {
+      if (!sameCounts(announced, this.#rows))
+        this.#refuse('rows are missing, or there are too many');
     }
     const sha256 = this.#hash.digest('hex');
     if (json.sha256 !== sha256) {

@@ -38,7 +38,7 @@ const READ_ONLY = '25006';
 
 /**
  * Settings of each session, whatever the defaults of its role or database. Sequential scans are off,
- * because plans are kept and must not be those that suit an empty ledger.
+ * because a session keeps its plans, and a plan made for an empty ledger would stay slow.
  */
 const sessionSettings = ({ statementMs, lockMs }: Limits) => `${CONFIRMED_COMMITS}
   SET default_transaction_isolation = 'read committed';

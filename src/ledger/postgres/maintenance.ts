@@ -66,7 +66,7 @@ export async function removeUnusedWriters(connection: PostgresConnection): Promi
 }
 
 /**
- * Removes what is out of date: whole months as tables, the rest in small transactions. It holds no lock
+ * Removes old rows: whole months as tables, the rest in small transactions. It holds no lock
  * between these. A concurrent run takes other rows, or finds them gone.
  */
 export async function prunePostgres(
@@ -98,8 +98,8 @@ export async function prunePostgres(
 }
 
 /**
- * Returns what is out of date by the database's clock, and how much of it this run removes. A run that
- * leaves some for others ends at the end of a month, so that months can be dropped whole: 31 days from any
+ * Returns the limits of this run by the database's clock: what is old, and how much of it the run removes. A run
+ * that leaves some for others ends at the end of a month, so that months can be dropped whole: 31 days from any
  * time reach at least the end of its month.
  */
 async function boundsOf(connection: PostgresConnection, keepMs: number): Promise<PruneBounds> {
@@ -119,8 +119,8 @@ async function boundsOf(connection: PostgresConnection, keepMs: number): Promise
 }
 
 /**
- * Returns the time of the oldest row that is out of date, by the younger of its two times; null without
- * one. If every such row was made while a clock was set back, they are few and all are read.
+ * Returns the younger of the two times of the oldest old row; null if no row is old. If all these rows were
+ * written while a clock was set back, they are few and all are read.
  */
 async function oldestRowMs(connection: PostgresConnection, goalMs: number): Promise<number | null> {
   const bounds = [keyIdBound(goalMs), goalMs] as const;
@@ -188,8 +188,7 @@ async function listPartitions(connection: PostgresConnection): Promise<Partition
 }
 
 /**
- * Counts the rows of a month that are out of date, and those that are not; undefined if another run has
- * removed the month.
+ * Counts the old and the other rows of a month; undefined if another run has removed the month.
  */
 async function countMonth(
   connection: PostgresConnection,

@@ -1,6 +1,6 @@
 /**
- * SQLite's knowledge of the time: its newest row, and the last look at a trusted clock. A file has no clock
- * of its own.
+ * SQLite's knowledge of the time: its newest row, and the last check of a trusted clock. A file has no
+ * clock.
  */
 
 import type { Clock } from '../../clock.ts';

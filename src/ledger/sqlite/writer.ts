@@ -66,7 +66,7 @@ export class SqliteWriter {
         this.#connection.rollBack();
         return false;
       }
-      // Up and down again, because SQLite writes no page for a row whose value does not change.
+      // Changes the value and changes it back: SQLite writes no page for an unchanged value.
       this.#connection.run('UPDATE secret_checks SET registered_ms = registered_ms + 1');
       this.#connection.run('UPDATE secret_checks SET registered_ms = registered_ms - 1');
     } catch (error) {
@@ -77,7 +77,7 @@ export class SqliteWriter {
     return false;
   }
 
-  /** Writes a key like any other, for an account of its own. */
+  /** Writes a key like any other, for a separate probe account. */
   #writeProbe(): void {
     const request = probeRequest(Date.now());
     this.#connection.run(

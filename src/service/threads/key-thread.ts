@@ -24,7 +24,7 @@ import type {
   WorkerReady,
 } from '../messages.ts';
 import { KeyWorker } from './key-worker.ts';
-import { runThread, UnderWay } from './run-thread.ts';
+import { PendingAnswers, runThread } from './run-thread.ts';
 
 export interface KeyWorkerData {
   readonly store: StoreLocation;
@@ -81,7 +81,7 @@ async function start(port: MessagePort, data: KeyWorkerData): Promise<void> {
     const unvouchedKeys = plain.unvouchedKeys();
     port.postMessage({ unvouchedKeys, lastGoodMs } satisfies UnvouchedKeys);
   });
-  const underWay = new UnderWay();
+  const pending = new PendingAnswers();
   const check = (): void => {
     plain.refresh();
     // Runs beside the batches: neither may delay the other.
@@ -90,7 +90,7 @@ async function start(port: MessagePort, data: KeyWorkerData): Promise<void> {
     store.readClock(systemClock).then(read, () => {});
   };
   const close = async (): Promise<void> => {
-    await underWay.given();
+    await pending.sent();
     generator.close();
     keyring.destroy();
     await store.close();
@@ -104,7 +104,7 @@ async function start(port: MessagePort, data: KeyWorkerData): Promise<void> {
     else if ('gate' in message) suite.settle(message);
     else {
       const answer = worker.run(message);
-      underWay.add(answer.then((reply) => port.postMessage(reply, transferList(reply))));
+      pending.add(answer.then((reply) => port.postMessage(reply, transferList(reply))));
     }
   });
   const status = generator.status();

@@ -1,5 +1,5 @@
 /**
- * The key worker thread: generates plain keys, validates keys, and is the only writer of the ledger.
+ * The key worker thread: generates plain keys, validates keys, and is the server's only ledger writer.
  *
  * It works in batches. It generates the keys of a batch, records all of them in one transaction, and posts them back
  * only after the commit. It wipes a key whose row was refused. While a remote database commits one batch, it prepares
@@ -44,7 +44,7 @@ interface Committed {
   readonly commit: CommitTimes | null;
 }
 
-/** Seconds after which a client should retry, on another server or on this one with another version. */
+/** Seconds after which a client should retry: another server may answer, or this one after a restart with another version. */
 const RETIRED_RETRY_SECONDS = 5;
 
 const EVIDENCE_PENDING: KeyTaskResult = { kind: 'evidence_pending' };
@@ -67,7 +67,7 @@ export class KeyWorker {
   readonly #drafts: Drafts;
   /** Resolves after all earlier commits: batches are committed in order, one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
-  /** Stays true once it is true. */
+  /** True once the operator has issued an API key; never reset. */
   #ownApiKeys = false;
   /** Set permanently when a check has found the ledger damaged. */
   #damage: AppError | null = null;
@@ -131,7 +131,7 @@ export class KeyWorker {
     });
   }
 
-  /** Drops new keys whose version has been retired since: they waited here or in a suite worker. */
+  /** Drops keys whose secret version was retired after they were generated, while they waited here or in a suite worker. */
   #dropRetired(prepared: readonly Prepared[]): readonly Prepared[] {
     if (!this.#retirements.isCurrentRetired) return prepared;
     return prepared.map((one) => {

@@ -23,7 +23,7 @@ export async function runThread(
 }
 
 /** Answers in progress, which a thread completes before it ends. */
-export class UnderWay {
+export class PendingAnswers {
   readonly #answers = new Set<Promise<void>>();
 
   add(answer: Promise<void>): void {
@@ -32,7 +32,7 @@ export class UnderWay {
   }
 
   /** Resolves when all answers in progress are sent. */
-  async given(): Promise<void> {
+  async sent(): Promise<void> {
     await Promise.all(this.#answers);
   }
 }
@@ -42,10 +42,10 @@ const NICENESS = 10;
 
 /**
  * Lowers the priority of this thread. The suite takes milliseconds of a core, statistics tens of milliseconds, and a
- * plain key some microseconds, so on a busy machine the long work should wait. Only on Linux is the priority that of the
- * thread; elsewhere it would be that of the process.
+ * plain key some microseconds, so on a busy machine the long work should wait. Only Linux sets the priority per thread;
+ * elsewhere the whole process would change.
  */
-export function standBack(): void {
+export function lowerPriority(): void {
   if (process.platform !== 'linux') return;
   try {
     setPriority(NICENESS);

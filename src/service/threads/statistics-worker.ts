@@ -13,7 +13,7 @@ import {
   type WorkerUp,
 } from '../messages.ts';
 import { judgeRandomness } from '../randomness.ts';
-import { runThread, standBack, UnderWay } from './run-thread.ts';
+import { lowerPriority, PendingAnswers, runThread } from './run-thread.ts';
 
 export interface StatisticsWorkerData {
   readonly store: StoreLocation;
@@ -46,13 +46,13 @@ function transferList(result: StatisticsResult): ArrayBuffer[] {
 }
 
 async function start(port: MessagePort, { store: location }: StatisticsWorkerData): Promise<void> {
-  standBack();
+  lowerPriority();
   // This thread commits nothing, so it needs no quotas.
   const store = await openStore(location, {});
-  const underWay = new UnderWay();
+  const pending = new PendingAnswers();
   port.on('message', (message: StatisticsMessage) => {
     if (message === 'close') {
-      underWay.given().then(async () => {
+      pending.sent().then(async () => {
         await store.close();
         port.close();
       });
@@ -62,7 +62,7 @@ async function start(port: MessagePort, { store: location }: StatisticsWorkerDat
       const reply: StatisticsReply = { id: message.id, result };
       port.postMessage(reply, transferList(result));
     });
-    underWay.add(answering);
+    pending.add(answering);
   });
   port.postMessage({ kind: 'ready' } satisfies WorkerUp);
 }

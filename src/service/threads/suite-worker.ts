@@ -20,7 +20,7 @@ import {
   toFailure,
   type WorkerReady,
 } from '../messages.ts';
-import { runThread, standBack } from './run-thread.ts';
+import { lowerPriority, runThread } from './run-thread.ts';
 import { SampleSuite } from './sample-suite.ts';
 
 export interface SuiteWorkerData {
@@ -52,7 +52,7 @@ function answer(
 }
 
 function start(port: MessagePort, data: SuiteWorkerData): void {
-  standBack();
+  lowerPriority();
   requireSelfTests();
   requireSuiteSelfTest();
   const keyring = takeSecret(data.secret);

@@ -29,7 +29,7 @@ export interface AssessedTest {
   /** One label per p-value; empty if the test has one p-value. */
   readonly labels: readonly string[];
   readonly p_values: readonly number[];
-  /** The smallest p-value, corrected for their number: at least `alpha` if the test passed. */
+  /** The smallest p-value, corrected for the number of p-values: at least `alpha` if the test passed. */
   readonly corrected_p: number | null;
   readonly statistics: Statistics;
   readonly passed: boolean | null;

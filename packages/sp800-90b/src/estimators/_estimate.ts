@@ -5,7 +5,7 @@
 /** The result of an estimator. Each estimator adds the intermediate values of its steps. */
 export interface Estimate {
   readonly applicable: true;
-  /** Min-entropy in bits a symbol. */
+  /** Min-entropy in bits per symbol. */
   readonly minEntropy: number;
 }
 

@@ -2,8 +2,8 @@
  * The non-IID track: NIST SP 800-90B §3.1.3 with the estimators of §6.3, for samples that may not
  * be independent and identically distributed. https://doi.org/10.6028/NIST.SP.800-90B
  *
- * Where the text is open, or NIST's program ea_non_iid departs from it, this code follows the
- * program. The line that does so says it.
+ * Where the text leaves a choice, or NIST's program ea_non_iid departs from it, this code follows
+ * the program. A comment marks each such line.
  */
 import { type Estimate, type NotApplicable, notApplicable } from './_estimate.ts';
 import { countTuples, type TupleCounts } from './_tuple-counts.ts';
@@ -65,9 +65,9 @@ export interface NonIidAssessment {
    * two values.
    */
   readonly bitstring: Outcomes | null;
-  /** Bits a symbol: the smallest estimate of `literal`. */
+  /** Bits per symbol: the smallest estimate of `literal`. */
   readonly hOriginal: number;
-  /** Bits a bit: the smallest estimate of `bitstring`. */
+  /** Bits per bit: the smallest estimate of `bitstring`. */
   readonly hBitstring: number | null;
   /** §3.1.3: min(H_original, bitsPerSymbol · H_bitstring). */
   readonly minEntropyPerSymbol: number;
@@ -90,7 +90,7 @@ export interface NonIidOptions {
 }
 
 /**
- * Assesses samples, one a byte in the low bits. Throws `RangeError` if a sample does not fit, or if
+ * Assesses samples, one per byte in the low bits. Throws `RangeError` if a sample does not fit, or if
  * there are none or too many. The caller owns `samples`; copies are wiped.
  */
 export function assessNonIid(samples: Uint8Array, options: NonIidOptions = {}): NonIidAssessment {
@@ -191,7 +191,7 @@ export function mapDown(samples: Uint8Array): { symbols: Uint8Array; alphabetSiz
 }
 
 /**
- * §3.1.3: returns all bits of all samples, one a byte. NIST's program cuts them to 1,000,000 only
+ * §3.1.3: returns all bits of all samples, one per byte. NIST's program cuts them to 1,000,000 only
  * on request.
  */
 function toBits(samples: Uint8Array, bitsPerSymbol: number): Uint8Array {

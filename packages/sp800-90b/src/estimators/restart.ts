@@ -44,7 +44,7 @@ export interface RestartAssessment {
   readonly rows: Outcomes;
   /** Outcomes on the matrix read column by column. */
   readonly columns: Outcomes;
-  /** H_r and H_c in bits a symbol. */
+  /** H_r and H_c in bits per symbol. */
   readonly hRows: number;
   readonly hColumns: number;
   /** §3.1.4.2: true if neither is below H_I / 2. */
@@ -62,7 +62,7 @@ export interface RestartOptions {
 }
 
 /**
- * Assesses a matrix of 1000 × 1000 samples, one a byte, row by row. Throws `RangeError` if it has
+ * Assesses a matrix of 1000 × 1000 samples, one per byte, row by row. Throws `RangeError` if it has
  * another size, a sample does not fit or H_I is out of range. Copies are wiped.
  */
 export function assessRestarts(matrix: Uint8Array, options: RestartOptions): RestartAssessment {

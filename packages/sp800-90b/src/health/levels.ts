@@ -8,8 +8,8 @@ export type Levels = Readonly<Record<AlarmLevel, number>>;
 
 /**
  * log2 of the false alarm probability α. If a source is no better than its claim and gives a
- * million samples a second, intermittent false alarms occur at most every 18 minutes, permanent
- * ones every 36,000 years.
+ * million samples per second, false alarms occur on average at most once in 18 minutes
+ * (intermittent) and once in 36,000 years (permanent).
  */
 export const ALPHA_LOG2: Levels = { intermittent: -30, permanent: -60 };
 

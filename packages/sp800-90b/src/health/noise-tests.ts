@@ -30,7 +30,7 @@ export type NoiseVerdict =
 export interface NoiseTestsOptions {
   /** Bits per symbol, 1…8. */
   readonly bitsPerSample: number;
-  /** Min-entropy in bits a sample, 0 < H ≤ bitsPerSample. */
+  /** Min-entropy in bits per sample, 0 < H ≤ bitsPerSample. */
   readonly minEntropyPerSample: number;
 }
 

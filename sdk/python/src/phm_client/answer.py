@@ -65,8 +65,8 @@ def _decoded(body: _JsonObject, call: Call[T], status: int, request_id: str | No
 
 
 def _request_id(headers: Mapping[str, str], own: str | None) -> str | None:
-    told = headers.get("x-request-id", "")
-    return told if is_request_id(told) else own
+    stated = headers.get("x-request-id", "")
+    return stated if is_request_id(stated) else own
 
 
 def _parse_object(body: bytes) -> _JsonObject | None:

@@ -75,11 +75,11 @@ class PhmApiError(PhmError):
         retry_after_seconds: int | None = None,
     ) -> None:
         # The detail already names one wrong field, usually the first.
-        told = next((i for i, error in enumerate(errors) if error.message in detail), None)
+        named = next((i for i, error in enumerate(errors) if error.message in detail), None)
         fields = "".join(
             f" {_sentence(f'{error.pointer} {error.message}')}"
             for i, error in enumerate(errors)
-            if i != told
+            if i != named
         )
         super().__init__(
             f"{code}: {title}. {detail}{fields}",

@@ -37,7 +37,7 @@ _LONGEST_PAUSE_SECONDS = 30.0
 class _Bucket:
     per_second: float
     burst: float
-    told: bool
+    stated: bool
     """True if the service stated these figures."""
 
     @property
@@ -63,9 +63,9 @@ class Pace:
         self._paused_until = -math.inf
 
     @property
-    def told_per_second(self) -> float | None:
+    def stated_per_second(self) -> float | None:
         """Requests per second that the service stated; None if it stated none."""
-        return self._bucket.per_second if self._bucket and self._bucket.told else None
+        return self._bucket.per_second if self._bucket and self._bucket.stated else None
 
     def wait(self, now: float, ahead: int) -> float | None:
         """Return the seconds until a request with ``ahead`` others before it may be sent.
@@ -81,7 +81,7 @@ class Pace:
 
     def least_wait(self, now: float, ahead: int) -> float:
         """Return a lower bound of the wait; only the current pause while the rate is a guess."""
-        certain = self.wait(now, ahead) if self.told_per_second is not None else None
+        certain = self.wait(now, ahead) if self.stated_per_second is not None else None
         return self.pause(now) if certain is None else certain
 
     def pause(self, now: float) -> float:
@@ -102,7 +102,7 @@ class Pace:
         """Update the copy from a response's headers; ``rate`` is None if they state no limit."""
         if rate is not None and rate.limit > 0 and rate.window_seconds > 0:
             self._follow(rate, sent_at, now)
-        elif ok and (self._bucket is None or self._bucket.told):
+        elif ok and (self._bucket is None or self._bucket.stated):
             self._bucket = None
             self._unlimited = True
         if ok:
@@ -137,10 +137,10 @@ class Pace:
         self._at = max(self._at, at)
 
     def _follow(self, rate: Limit, sent_at: float, now: float) -> None:
-        known = self.told_per_second is not None
+        known = self.stated_per_second is not None
         tokens = self._tokens_at(now)
         burst = float(rate.limit)
-        self._bucket = _Bucket(burst / rate.window_seconds, burst, told=True)
+        self._bucket = _Bucket(burst / rate.window_seconds, burst, stated=True)
         if now < self._paused_until:
             return
         if not known:
@@ -151,13 +151,13 @@ class Pace:
         self._settle(now, min(burst, floor if tokens >= floor + 1 else tokens))
 
     def _lower_guess(self) -> None:
-        if self.told_per_second is not None:
+        if self.stated_per_second is not None:
             return
         guess = max(_LEAST_GUESS, self._bucket.per_second / 2) if self._bucket else _FIRST_GUESS
-        self._bucket = _Bucket(guess, 1.0, told=False)
+        self._bucket = _Bucket(guess, 1.0, stated=False)
 
     def _raise_guess(self, now: float) -> None:
-        if self._bucket is None or self._bucket.told:
+        if self._bucket is None or self._bucket.stated:
             return
         tokens = self._tokens_at(now)
         self._bucket = replace(self._bucket, per_second=self._bucket.per_second * _RAISE)

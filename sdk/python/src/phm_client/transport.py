@@ -216,7 +216,7 @@ class _Sending(Generic[T]):
     def _too_late(self, ahead: int, per_second: float | None) -> PhmTimeoutError:
         limit = "" if per_second is None else f", at {per_second:g} per second"
         return PhmTimeoutError(
-            f"not sent to {self._address}: the rate limit allows it no turn within "
+            f"not sent to {self._address}: the rate limit does not admit it within "
             f"{self._timeout:g} s (calls ahead of it: {ahead}{limit})",
             timeout_seconds=self._timeout,
             request_id=self._call.request_id,

@@ -109,7 +109,7 @@ class Turns:
             if now + self._pace.least_wait(now, ahead) < waiter.deadline:
                 kept.append(waiter)
             else:
-                waiter.too_late = NoTurn(ahead, self._pace.told_per_second)
+                waiter.too_late = NoTurn(ahead, self._pace.stated_per_second)
                 waiter.woken.notify()
         self._waiting = kept
 

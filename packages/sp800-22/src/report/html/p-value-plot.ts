@@ -34,7 +34,7 @@ export interface TestPValues {
 }
 
 /** Bounds of the scale's start: the smallest p-value if possible, and low enough for the limits of all tests. */
-const [LEAST_START, MOST_START] = [1e-12, 5e-5];
+const [MIN_START, MAX_START] = [1e-12, 5e-5];
 
 /** Width of the area left of the scale, for smaller p-values. */
 const BELOW_WIDTH = 52;
@@ -76,7 +76,7 @@ const LEGEND = [
 
 function scaleStart(pValues: readonly number[]): number {
   const smallest = pValues.reduce((least, p) => (p > 0 && p < least ? p : least), 1);
-  return Math.max(LEAST_START, Math.min(MOST_START, 10 ** Math.floor(Math.log10(smallest))));
+  return Math.max(MIN_START, Math.min(MAX_START, 10 ** Math.floor(Math.log10(smallest))));
 }
 
 /** Returns the scale. It puts p-values below `start`, including 0, beside it. */

@@ -96,13 +96,15 @@ function verdictOnSource(summary: AssessSummary, bits: number): Verdict {
   };
 }
 
-/** Most failed rows that the text lists; the section below marks all of them. */
-const TOLD_FAILURES = 5;
+/** Maximum number of failed rows that the text lists; the section below marks all of them. */
+const LISTED_FAILURES = 5;
 
 function failures(texts: readonly string[]): string[] {
-  const told = texts.slice(0, TOLD_FAILURES).map((text) => `FAILED: ${text.trim()}.`);
-  const more = texts.length - told.length;
-  return more > 0 ? [...told, `${grouped(more)} more rows FAILED; all are marked below.`] : told;
+  const listed = texts.slice(0, LISTED_FAILURES).map((text) => `FAILED: ${text.trim()}.`);
+  const more = texts.length - listed.length;
+  return more > 0
+    ? [...listed, `${grouped(more)} more rows FAILED; all are marked below.`]
+    : listed;
 }
 
 /** Returns the verdict for too few sequences to judge their source: a count of all their tests. */
