@@ -101,12 +101,15 @@ describe('the page of phm assess --html', () => {
     const page = await pageOf(write('one.bin', stream(1000)));
     assert.match(page, /<title>SP 800-22 report on [^<]*one\.bin<\/title>/);
     assert.match(page, /SP 800-22 Rev\. 1a: 8,000 bits, exact constants/);
-    assert.match(page, /<h2><span[^>]*>✓<\/span>6 of 6 tests passed<\/h2>/);
+    assert.match(
+      page,
+      /<h2><span[^>]*>✓<\/span>6 of 6 applicable tests passed; 9 of 15 not applicable<\/h2>/,
+    );
     assert.match(page, /<h2>What this does not prove<\/h2>/);
     assert.match(page, /NIST certifies nothing by SP 800-22/);
     assert.match(page, /rank<\/th><td>not applicable: needs at least 38,912 bits, got 8,000<\/td>/);
     assert.equal(countOf(page, '<th scope="row">'), 15);
-    assert.match(page, /aria-label="7 p-values of 6 tests: 0 are below 0\.01/);
+    assert.match(page, /aria-label="7 p-values of 6 tests; below 0\.01: 0;/);
     for (const heading of ['Bits', 'Random walk', 'Spectrum']) {
       assert.ok(page.includes(`<figure><h3>${heading}</h3>`), heading);
     }
@@ -128,12 +131,15 @@ describe('the page of phm assess --html', () => {
     const bytes = stream(7500).map((byte, i) => (i % 2 === 0 ? byte | 0x11 : byte));
     const page = await pageOf(write('sixty.bin', bytes), ...MANY);
     assert.match(page, /✗<\/span>Second level FAILED: \d of 7 rows failed<\/h2>/);
-    assert.match(page, /<p>FAILED: frequency: \d+\/60 passed, p = [0-9.]+e-\d+; uniformity p = /);
+    assert.match(
+      page,
+      /<p>FAILED: frequency: \d+\/60 with p &gt;= 0\.01, binomial p = [0-9.]+e-\d+; P-value_T = /,
+    );
     assert.match(page, /Interval: 0\.9514643 to 1\.0000000, 58 to 60 of 60\./);
     assert.match(page, /Note: below 1,000,000 bits p-values take few values/);
     assert.equal(countOf(page, 'class="histogram"'), 7);
     assert.match(page, /<li class="failed"><p><b>frequency<\/b> <span class="failed">✗ FAILED/);
-    assert.match(page, /<h2>Proportion of sequences that pass<\/h2>/);
+    assert.match(page, /<h2>Proportion of sequences with p ≥ 0\.01<\/h2>/);
     assert.doesNotMatch(page, /<h2>p-values<\/h2>/);
   });
 
@@ -146,7 +152,7 @@ describe('the page of phm assess --html', () => {
     );
     assert.match(page, /–<\/span>9 of 9 single tests passed, source not judged<\/h2>/);
     assert.match(page, /not judged, needs at least 55 sequences, got 9\./);
-    assert.match(page, /aria-label="18 p-values of 1 tests/);
+    assert.match(page, /aria-label="18 p-values of 1 test;/);
     assert.equal(countOf(page, '<th scope="row">'), 1);
     assert.doesNotMatch(page, /random_excursions|class="histogram"/);
     assert.match(page, /<h2>Sequence 1 in pictures<\/h2>/);

@@ -208,12 +208,15 @@ describe('the second level of phm assess', () => {
     assert.match(stdout, /^ C1 {2}C2 .* C10 {2}P-VALUE +PROPORTION +STATISTICAL TEST$/m);
     assert.match(
       stdout,
-      /^( *\d+ ){10} *0\.000000 \* +\d+\/60 \* {2}cumulative_sums forward {2}FAILED$/m,
+      /^( *\d+ ){10} *\d\.\d+e-\d+ +\* +\d+\/60 \* {2}cumulative_sums forward {2}FAILED$/m,
     );
     assert.match(stdout, /^\* 3 of 3 rows outside their ±3σ interval/m);
     assert.match(stdout, /^ {2}Interval: 0\.9514643 to 1\.0000000, 58 to 60 of 60\.$/m);
     assert.match(stdout, /^Second level: FAILED, 3 of 3 rows failed\.$/m);
-    assert.match(stdout, /^ {2}frequency: \d+\/60 passed, p = [0-9.]+e-\d+; uniformity p = /m);
+    assert.match(
+      stdout,
+      /^ {2}frequency: \d+\/60 with p >= 0\.01, binomial p = [0-9.]+e-\d+; P-value_T = /m,
+    );
     assert.match(stdout, /^rank +0 of 0$/m);
     assert.doesNotMatch(stdout, /not judged/);
   });

@@ -79,7 +79,7 @@ export function formatRestartText(assessment: RestartAssessment): string {
 function awardText({ sanityCheck, validationPassed }: RestartAssessment): string {
   return sanityCheck.passed && validationPassed
     ? 'min(H_r, H_c, H_I)'
-    : 'no entropy is awarded if a check failed';
+    : '0, because a check failed';
 }
 
 function outcomeTable(heading: string[], columns: readonly (Outcomes | null)[]): string[] {

@@ -59,21 +59,40 @@ export const NO_CERTIFICATE: readonly string[] = [
   'sequence that passes may still be predictable.',
 ];
 
+/** Smaller p-values are written with an exponent. */
+const SMALLEST_FIXED = 1e-4;
+
 export const TEST_RULE: string = `A test passes if its smallest p-value, corrected for their number, is at least ${ALPHA}.`;
+
+/** Explains the constants that the heading names. */
+export const CONSTANTS_NOTE: Readonly<Record<Constants, string>> = {
+  exact: 'Exact constants are the true values.',
+  nist: 'nist constants are those of the NIST program, some of them approximations.',
+};
 
 /** The text report on one sequence, with a final line end. */
 export function formatSequenceText(report: SuiteReport): string {
   const { bits, constants, tests, tests_passed, total_tests } = toAssessReport(report);
   const rows = tests.map((test) => [test.name, smallestText(test), resultText(test)]);
+  const failed = tests.filter(({ passed }) => passed === false).map(({ name }) => name);
   return joinLines([
     heading(bits, constants),
     '',
     ...alignColumns([['test', 'p-value', 'result'], ...rows]),
     '',
-    `${tests_passed} of ${total_tests} tests passed.`,
+    `${passedText(tests_passed, total_tests, tests.length)}.`,
+    ...(failed.length > 0 ? [`FAILED: ${failed.join(', ')}.`] : []),
     TEST_RULE,
+    CONSTANTS_NOTE[constants],
     ...NO_CERTIFICATE,
   ]);
+}
+
+/** Returns "15 of 15 tests passed", followed by `note` and the number of tests that do not apply, if any. */
+export function passedText(passed: number, applicable: number, tests: number, note = ''): string {
+  if (applicable === tests) return `${passed} of ${tests} tests passed${note}`;
+  const rest = `${tests - applicable} of ${tests} not applicable`;
+  return `${passed} of ${applicable} applicable tests passed${note}; ${rest}`;
 }
 
 /** The text report on several sequences of `bits` bits, with a final line end. */
@@ -92,6 +111,7 @@ export function formatSummaryText(
     '',
     ...verdictLines(secondLevel, bits),
     TEST_RULE,
+    CONSTANTS_NOTE[constants],
     ...NO_CERTIFICATE,
   ]);
 }
@@ -128,9 +148,16 @@ function rowText(row: SecondLevelRow): string {
   const proportion = `${row.passes}/${row.sequences}`.padStart(11);
   const name = rowName(row);
   if (!row.judged) return `${classes}  ${'----'.padEnd(8)}   ${proportion}    ${name}  not judged`;
-  const uniformity = `${row.uniformityP.toFixed(6)} ${row.uniform ? ' ' : '*'}`;
+  const uniformity = `${uniformityText(row.uniformityP)} ${row.uniform ? ' ' : '*'}`;
   const verdict = row.passed ? '' : '  FAILED';
   return `${classes}  ${uniformity} ${proportion} ${row.inInterval ? ' ' : '*'}  ${name}${verdict}`;
+}
+
+/** Returns eight characters: "0.275709", "2.35e-30", "2.3e-188". */
+function uniformityText(p: number): string {
+  if (p >= SMALLEST_FIXED) return p.toFixed(6);
+  const text = p.toExponential(p > 0 && p < 1e-99 ? 1 : 2);
+  return (p === 0 ? '0' : text).padEnd(8);
 }
 
 export function rowName({ test, label }: RowCounts): string {
@@ -156,12 +183,15 @@ function verdictLines(secondLevel: SecondLevel, bits: number): string[] {
   ];
 }
 
-/** Explains when a row fails, and warns about short sequences. */
+/** Explains the second level, says when a row fails, and warns about short sequences. */
 export function verdictNotes(secondLevel: SecondLevelVerdict, bits: number): string[] {
-  const { checks, checkAlpha, familyAlpha } = secondLevel;
+  const { checks, checkAlpha, familyAlpha, rowsJudged } = secondLevel;
+  const percent = `${familyAlpha * 100} %`;
   return [
-    `A row fails if a probability is below ${checkAlpha.toExponential(2)}: ${familyAlpha * 100} % divided by ${checks} checks.`,
-    `So at most ${familyAlpha * 100} % of sound sources with exact p-values fail.`,
+    'The second level (§4.2) judges the source. A row is one p-value of a test, over all sequences. It has',
+    `two checks: how many sequences have p >= ${ALPHA}, not corrected (binomial p), and whether their p-values`,
+    `are uniform (P-value_T). A row fails if one is below ${checkAlpha.toExponential(2)}: ${percent} divided by ${checks} checks,`,
+    `2 for each of ${countText(rowsJudged, 'row')}. So at most ${percent} of sound sources with exact p-values fail.`,
     ...(bits < LATTICE_BITS ? LATTICE_NOTE : []),
   ];
 }
@@ -194,8 +224,8 @@ export function intervalText({ interval: [low, high], sequences }: JudgedRow): s
 
 export function failureText(row: SecondLevelRow): string {
   if (!row.judged) return '';
-  const passes = `${row.passes}/${row.sequences} passed, p = ${row.proportionP.toExponential(2)}`;
-  return `  ${rowName(row)}: ${passes}; uniformity p = ${row.uniformityP.toExponential(2)}`;
+  const passes = `${row.passes}/${row.sequences} with p >= ${ALPHA}, binomial p = ${row.proportionP.toExponential(2)}`;
+  return `  ${rowName(row)}: ${passes}; P-value_T = ${row.uniformityP.toExponential(2)}`;
 }
 
 /** Returns the smallest p-value and the number of p-values. */
@@ -207,7 +237,8 @@ function smallestText({ applicable, p_values, statistics }: AssessedTest): strin
 }
 
 export function pValueText(p: number): string {
-  return p === 0 || p >= 1e-4 ? p.toFixed(6) : p.toExponential(3);
+  if (p === 0) return '0';
+  return p >= SMALLEST_FIXED ? p.toFixed(6) : p.toExponential(3);
 }
 
 function resultText({ applicable, reason, passed }: AssessedTest): string {

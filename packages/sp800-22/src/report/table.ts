@@ -5,9 +5,9 @@ export function grouped(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** Returns "1 sequence", "2,000 sequences". */
-export function countText(sequences: number): string {
-  return `${grouped(sequences)} sequence${sequences === 1 ? '' : 's'}`;
+/** Returns "1 sequence", "2,000 sequences", or a count of something else. */
+export function countText(count: number, what = 'sequence'): string {
+  return `${grouped(count)} ${what}${count === 1 ? '' : 's'}`;
 }
 
 /** Returns rows of equal length as lines, each column as wide as its widest cell. */

@@ -1,12 +1,13 @@
 /** The section with every row of the second level: histogram of its p-values, P-value_T, proportion, verdict. */
 import {
+  ALPHA,
   type SecondLevelRow,
   type SecondLevelVerdict,
   TEST_NAMES,
   type TestName,
   UNIFORMITY_ALPHA,
 } from '../../index.ts';
-import { intervalText } from '../format.ts';
+import { intervalText, pValueText } from '../format.ts';
 import { grouped } from '../table.ts';
 import { drawing, px } from './chart.ts';
 import { type Markup, markup, NOTHING } from './markup.ts';
@@ -20,7 +21,7 @@ export function histogramsSection({ rows, rowsJudged }: SecondLevelVerdict): Mar
   const few = groups.filter((group) => group.rows.length <= FEW_ROWS).flatMap(({ rows }) => rows);
   const many = groups.filter((group) => group.rows.length > FEW_ROWS);
   return markup`<section id="rows"><h2>All ${grouped(rowsJudged)} rows</h2>
-<p>Each picture counts the p-values of one row in ten classes from 0 to 1; the line marks the expected count. P-value_T (§4.2.2) measures their uniformity and should be at least ${UNIFORMITY_ALPHA}. Below it is the number of sequences that passed. <b class="outside">*</b> marks a figure outside the standard's limit for one row; <span class="passed">✓</span> and <b class="failed">✗ FAILED</b> are the verdict on the row.</p>
+<p>Each picture counts the p-values of one row in ten classes from 0 to 1; the line marks the expected count. P-value_T (§4.2.2), here P_T, measures their uniformity and should be at least ${UNIFORMITY_ALPHA}. Below it is the proportion: the number of sequences with p ≥ ${ALPHA}, not corrected. <b class="outside">*</b> marks a figure outside the standard's limit for one row; <span class="passed">✓</span> and <b class="failed">✗ FAILED</b> are the verdict on the row.</p>
 ${few.length > 0 ? rowGroup('Tests of one or two p-values', few, (row) => `${row.test} ${row.label}`) : NOTHING}
 ${many.map((group) => rowGroup(group.test, group.rows, ({ label }) => label))}
 </section>
@@ -65,7 +66,7 @@ function figures(row: SecondLevelRow): Markup {
   if (!row.judged) return markup`<span>${proportion}</span>`;
   const star = (within: boolean) =>
     within ? NOTHING : markup` <b class="outside" title="outside the limit for one row">*</b>`;
-  return markup`<span>P_T ${row.uniformityP.toFixed(6)}${star(row.uniform)}</span><span>${proportion}${star(row.inInterval)}</span>`;
+  return markup`<span>P_T ${pValueText(row.uniformityP)}${star(row.uniform)}</span><span>${proportion}${star(row.inInterval)}</span>`;
 }
 
 const [WIDTH, HEIGHT, BAR] = [100, 30, 10];

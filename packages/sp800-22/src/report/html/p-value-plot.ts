@@ -1,6 +1,6 @@
 /** Every p-value as a point, test by test, on a logarithmic scale, because small ones raise an alarm. */
 import { ALPHA, type TestName } from '../../index.ts';
-import { grouped } from '../table.ts';
+import { countText, grouped } from '../table.ts';
 import {
   drawing,
   figure,
@@ -50,7 +50,7 @@ export function pValueFigure(tests: readonly TestPValues[], which: string): Mark
   const layout = layOutStrips(shown.map(({ name }) => name));
   const sets = place(shown, layout, x);
   const small = sets.get('ring').length + sets.get('cross').length;
-  const label = `${grouped(all.length)} p-values of ${shown.length} tests: ${grouped(small)} are below ${ALPHA}, ${grouped(sets.get('cross').length)} below their test's limit`;
+  const label = `${countText(all.length, 'p-value')} of ${countText(shown.length, 'test')}; below ${ALPHA}: ${grouped(small)}; below the limit of the test: ${grouped(sets.get('cross').length)}`;
   const picture = [
     stripGrounds(layout),
     stripAxis(layout, powersOfTen(start), x, powerText),
@@ -62,7 +62,7 @@ export function pValueFigure(tests: readonly TestPValues[], which: string): Mark
   ];
   return figure(
     drawing(STRIPS_WIDTH, stripsHeight(layout), label, picture, 'chart wide'),
-    markup`Each point is a p-value of ${which}. For a sound source, one in a hundred is left of α = ${ALPHA} and nine in ten are right of 0.1. Here ${grouped(small)} of ${grouped(all.length)} are below α. A test with m p-values fails if one is below its limit, 1 − (1 − α)^(1/m).`,
+    markup`Each point is a p-value of ${which}. For a sound source, one in a hundred is left of α = ${ALPHA} and nine in ten are right of 0.1. Below α here: ${grouped(small)} of ${grouped(all.length)}. A test with m p-values fails if one is below its limit, 1 − (1 − α)^(1/m).`,
   );
 }
 

@@ -1,6 +1,6 @@
 /** The page of `phm assess --html`: one file that loads nothing and runs no script. */
-import type { SuiteReport, TestName } from '../../index.ts';
-import { heading } from '../format.ts';
+import { ALPHA, type SuiteReport, type TestName } from '../../index.ts';
+import { CONSTANTS_NOTE, heading } from '../format.ts';
 import type { AssessSummary } from '../summary.ts';
 import { countText, grouped } from '../table.ts';
 import { histogramsSection } from './histograms.ts';
@@ -80,6 +80,7 @@ function header({ input, summary, first: { bits, constants } }: PageContent): Ma
 <p class="kicker">Statistical tests of random bits</p>
 <h1><bdi>${input}</bdi></h1>
 <p>${heading(bits, constants, sequences === 1 && complete ? '' : many)}${complete ? '' : markup`; <strong class="failed">ended early</strong>`}</p>
+<p>${CONSTANTS_NOTE[constants]}</p>
 <nav aria-label="Parts of this page"><ul>${links.map(([id, text]) => markup`<li><a href="#${id}">${text}</a></li>`)}</ul></nav>
 </header>`;
 }
@@ -88,7 +89,7 @@ function sourceSection({ summary, pValues, plotted }: PageContent): Markup {
   const { secondLevel, sequences } = summary;
   const which = `${plotted < sequences ? 'the first ' : ''}${countText(plotted)}`;
   const plot = secondLevel.judged ? proportionFigure(secondLevel) : pValueFigure(pValues, which);
-  const title = secondLevel.judged ? 'Proportion of sequences that pass' : 'p-values';
+  const title = secondLevel.judged ? `Proportion of sequences with p ≥ ${ALPHA}` : 'p-values';
   return markup`<section id="source"><h2>${title}</h2>
 ${plot}</section>`;
 }

@@ -44,7 +44,7 @@ export function proportionFigure(secondLevel: SecondLevelVerdict): Markup {
   const domain = [least - 0.05 * (1 - least), 1 + 0.02 * (1 - least)] as const;
   const x = linearScale(domain, [STRIPS_LEFT, STRIPS_RIGHT]);
   const { rowsJudged, rowsOutsideInterval, checkAlpha } = secondLevel;
-  const label = `Proportions of ${rowsJudged} rows: ${rowsOutsideInterval} are outside their interval`;
+  const label = `Proportions of ${rowsJudged} rows; outside their interval: ${rowsOutsideInterval}`;
   const picture = [
     stripGrounds(layout),
     bands(rows, layout, x),
@@ -57,14 +57,14 @@ export function proportionFigure(secondLevel: SecondLevelVerdict): Markup {
   ];
   return figure(
     drawing(STRIPS_WIDTH, stripsHeight(layout), label, picture, 'chart wide'),
-    markup`Each point is one of ${grouped(rowsJudged)} rows. The band is the interval of §4.2.1, p̂ ± 3 √(p̂ (1 − p̂) / m), where p̂ = ${1 - ALPHA} and m is the number of sequences to which the test applied. It is a limit for one row: ${rowsOutsideInterval} of ${grouped(rowsJudged)} rows are outside, and ${secondLevel.expectedOutsideInterval.toFixed(2)} are expected for a sound source.`,
+    markup`Each point is one of ${grouped(rowsJudged)} rows. The band is the interval of §4.2.1, p̂ ± 3 √(p̂ (1 − p̂) / m), where p̂ = ${1 - ALPHA} and m is the number of sequences to which the test applied. It is a limit for one row. Rows outside: ${rowsOutsideInterval} of ${grouped(rowsJudged)}; expected for a sound source: ${secondLevel.expectedOutsideInterval.toFixed(2)}. A row can also fail by the uniformity of its p-values, which the section of all rows shows.`,
   );
 }
 
 const LEGEND = [
   { sample: 'dot', text: 'inside' },
   { sample: 'ring', text: 'outside' },
-  { sample: 'cross', text: 'FAILED' },
+  { sample: 'cross', text: 'FAILED by proportion' },
   { sample: 'area', text: '±3σ' },
   { sample: 'dashed', text: `${1 - ALPHA}, expected` },
 ] as const;

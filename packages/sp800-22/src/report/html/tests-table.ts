@@ -1,14 +1,14 @@
 /** The table of the tests: what each detects, and the results of the sequences. */
 import type { ApplicableOutcome, SuiteReport, TestName } from '../../index.ts';
-import { pValueText } from '../format.ts';
+import { pValueText, TEST_RULE } from '../format.ts';
 import type { AssessSummary, TestCounts } from '../summary.ts';
 import { grouped } from '../table.ts';
-import { type Content, type Markup, markup } from './markup.ts';
+import { type Content, type Markup, markup, NOTHING } from './markup.ts';
 
 /** Section of SP 800-22 Rev. 1a, and the defect that the test detects. */
 export const DETECTS: Readonly<Record<TestName, readonly [section: string, what: string]>> = {
   frequency: ['2.1', 'too many ones or zeros'],
-  block_frequency: ['2.2', 'the same within blocks'],
+  block_frequency: ['2.2', 'too many ones or zeros within blocks'],
   cumulative_sums: ['2.13', 'drift of the random walk, from either end'],
   runs: ['2.3', 'changing between 0 and 1 too often or seldom'],
   longest_run: ['2.4', 'runs of ones too long or short'],
@@ -32,13 +32,14 @@ export interface Smallest {
 
 /** Returns the table. `sole` is the report if there is a single sequence; the table then shows verdicts and reasons. */
 export function testsTable(
-  { tests }: AssessSummary,
+  { tests, secondLevel }: AssessSummary,
   smallest: ReadonlyMap<TestName, Smallest>,
   sole: SuiteReport | undefined,
 ): Markup {
   const result = (counts: TestCounts): Content =>
     sole ? soleResult(counts, sole) : passes(counts);
   return markup`<section id="tests"><h2>Tests</h2>
+${secondLevel.judged ? markup`<p>${TEST_RULE} The counts below are no verdict on the source: its rows are judged below.</p>` : NOTHING}
 <div class="scroll"><table>
 <thead><tr><th scope="col">Test</th><th scope="col">${sole ? 'Result' : 'Sequences passed'}</th><th scope="col" class="number">Smallest p</th><th scope="col" class="number">of</th><th scope="col">Detects</th><th scope="col">§</th></tr></thead>
 <tbody>

@@ -1,6 +1,6 @@
 /** The verdict of the run in words and counts, and what it does not prove. */
 import type { SuiteReport } from '../../index.ts';
-import { failureText, NO_CERTIFICATE, standardTexts, TEST_RULE, verdictNotes } from '../format.ts';
+import { failureText, NO_CERTIFICATE, passedText, TEST_RULE, verdictNotes } from '../format.ts';
 import type { AssessSummary } from '../summary.ts';
 import { countText, grouped } from '../table.ts';
 import { type Content, type Markup, markup, NOTHING } from './markup.ts';
@@ -46,14 +46,24 @@ ${sentences.map((sentence) => markup`<p>${sentence}</p>`)}
 
 const SIGNS: Readonly<Record<Verdict['state'], string>> = { passed: '✓', failed: '✗', open: '–' };
 
-const ONE_SAYS_LITTLE = markup`About one sound sequence in eight fails one or more of the 15 tests by chance. One sequence says little about its source: the standard judges a source by many (§4.2), as <code>--sequences</code> does.`;
+const BY_CHANCE = 'About one sound sequence in eight fails one or more of the 15 tests by chance.';
+
+/** With more failed tests than this, the page does not mention chance. */
+const FAILED_BY_CHANCE = 2;
+
+const ONE_SAYS_LITTLE = markup`One sequence says little about its source. The standard judges a source by many (§4.2): run <code>phm assess</code> with <code>--sequences</code>.`;
 
 function verdictOnSequence({ tests, testsPassed, totalTests, bits }: SuiteReport): Verdict {
   const failed = tests.filter((test) => test.applicable && !test.passed).map(({ name }) => name);
   const state = totalTests === 0 ? 'open' : failed.length === 0 ? 'passed' : 'failed';
   return {
     state,
-    title: `${testsPassed} of ${totalTests} tests passed${failed.length > 0 ? `, ${failed.length} FAILED` : ''}`,
+    title: passedText(
+      testsPassed,
+      totalTests,
+      tests.length,
+      failed.length > 0 ? `, ${failed.length} FAILED` : '',
+    ),
     figures: [
       { value: grouped(bits), what: 'bits' },
       { value: String(testsPassed), what: 'tests passed' },
@@ -63,6 +73,7 @@ function verdictOnSequence({ tests, testsPassed, totalTests, bits }: SuiteReport
     sentences: [
       ...(failed.length > 0 ? [`FAILED: ${failed.join(', ')}.`] : []),
       TEST_RULE,
+      ...(failed.length > FAILED_BY_CHANCE ? [] : [BY_CHANCE]),
       ONE_SAYS_LITTLE,
     ],
   };
@@ -88,10 +99,8 @@ function verdictOnSource(summary: AssessSummary, bits: number): Verdict {
       { value: `${secondLevel.rowsNotUniform}`, what: 'rows not uniform' },
     ],
     sentences: [
-      ...standardTexts(secondLevel),
       ...failures(rows.filter((row) => row.judged && !row.passed).map(failureText)),
       verdictNotes(secondLevel, bits).join(' '),
-      TEST_RULE,
     ],
   };
 }
