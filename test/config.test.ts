@@ -300,7 +300,7 @@ describe('configuration', () => {
       [{ PHM_ENTROPY_MIX: 'dice' }, /PHM_ENTROPY_MIX contains "dice"/],
       [{ PHM_JITTER_CREDIT: 'yes' }, /PHM_JITTER_CREDIT is "yes": use one of on, off/],
       [{ PHM_JITTER_CREDIT: 'auto' }, /use one of on, off/],
-      [{ PHM_DEVICE_PATH: '/dev/x' }, /PHM_DEVICE_MIN_ENTROPY is "": set/],
+      [{ PHM_DEVICE_PATH: '/dev/x' }, /PHM_DEVICE_MIN_ENTROPY is missing: set/],
       [{ PHM_DEVICE_PATH: '/dev/x', PHM_DEVICE_MIN_ENTROPY: '8.1' }, /0\.125 to 8/],
       [{ PHM_DEVICE_PATH: '/dev/x', PHM_DEVICE_MIN_ENTROPY: '0' }, /0\.125 to 8/],
       [{ PHM_IBM_API_KEY: secret }, /PHM_IBM_SERVICE_CRN and PHM_IBM_BACKEND go together/],

@@ -64,7 +64,8 @@ function buildProgram(context: CliContext, onExitCode: (exitCode: number) => voi
   program
     .command('serve')
     .description('start the server; SIGTERM stops it after it has answered its requests')
-    .option('--json', 'write one JSON line with the address once the server listens')
+    .option('--json', 'write one JSON line with the address once the server is ready')
+    .addHelpText('after', '\nThe variables that configure the server are listed by: phm --help\n')
     .action(async (options: { json?: boolean }) => {
       onExitCode(
         await context.serve(requireConfig(context, true), { json: options.json ?? false }),

@@ -11,8 +11,8 @@ const HELP = `
 Each 2^20 bits are the sample of one stream, after a separate reseed. They are drawn like the sample that the
 statistical suite judges for a validated key: from the generator, before modulation. They contain no key.
 
---modulation applies a modulation to this output. Do not judge the generator by the result: phase and amplitude hide a broken
-generator from every test.
+--modulation applies a modulation to this output. Do not judge the generator by the result: phase and amplitude hide a
+broken generator from every test.
 
 Examples:
   phm stream --bits 1048576 > one-sample.bin

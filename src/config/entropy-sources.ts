@@ -76,9 +76,10 @@ function readDevice(reader: Reader): SourceSettings['device'] {
   const text = reader.text('PHM_DEVICE_MIN_ENTROPY');
   const minEntropyPerByte = /^\d(\.\d{1,9})?$/.test(text) ? Number(text) : Number.NaN;
   if (!(minEntropyPerByte >= MIN_DEVICE_ENTROPY && minEntropyPerByte <= 8)) {
+    const found = text ? `is "${printable(text)}"` : 'is missing';
     reader.problems.push(
-      `PHM_DEVICE_MIN_ENTROPY is "${printable(text)}": set the min-entropy that you claim per byte of the ` +
-        'device, 0.125 to 8 bits; "bin/phm sources test device" estimates it',
+      `PHM_DEVICE_MIN_ENTROPY ${found}: set the min-entropy that you claim per byte of the device, 0.125 to 8 bits. ` +
+        'To estimate it: phm sources test device',
     );
   }
   return { path: resolve(path), minEntropyPerByte };

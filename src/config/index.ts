@@ -135,8 +135,8 @@ export function readConfig(
   const masterSecret = readMasterSecretOrigin(reader, dataDir);
   if (context.serves && databaseUrl !== null && masterSecret.kind === 'managed') {
     problems.push(
-      'the ledger is in PostgreSQL but the master secret is not set: set PHM_MASTER_KEY or ' +
-        'PHM_MASTER_KEY_FILE to the same secret on every server of this database',
+      'PHM_MASTER_KEY is missing, which a ledger in PostgreSQL requires: set PHM_MASTER_KEY or PHM_MASTER_KEY_FILE to ' +
+        'the same secret on every server of this database',
     );
   }
   const sourceSettings = readSourceSettings(reader);

@@ -84,7 +84,7 @@ function aboutKeys({ demoApiKey, demoKeysEnded, commandLine, color }: Announceme
     return '\n  Demo keys have ended: use an API key that was issued here.\n';
   }
   return (
-    '\n  Create an account and an API key first:\n\n' +
+    '\n  Requests need an API key. To create an account and issue one:\n\n' +
     `    ${commandLine('account create --name "My team" --plan research')}\n` +
     `    ${commandLine('key issue --account <account_id>')}\n`
   );

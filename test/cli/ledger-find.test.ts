@@ -113,9 +113,9 @@ describe('phm ledger find', () => {
     writeFileSync(empty, '[]\n');
     writeFileSync(large, Array.from({ length: 100_001 }, (_, i) => `phm_${i + 1}`).join('\n'));
     for (const [args, words] of [
-      [[], /give key IDs, - for standard input, or --file: exactly one of them$/m],
-      [['phm_1', '-'], /one of them$/m],
-      [['phm_1', '--file', empty], /one of them$/m],
+      [[], /give exactly one of: key IDs, - for standard input, --file FILE$/m],
+      [['phm_1', '-'], /give exactly one of: /],
+      [['phm_1', '--file', empty], /give exactly one of: /],
       [['--file', join(dataDir, 'none')], /none cannot be read: ENOENT/],
       [['--file', dataDir], /cannot be read: EISDIR/],
       [['--file', empty], /the input contains no key IDs$/m],

@@ -66,7 +66,7 @@ describe('phm ledger prune after eight days without a server', () => {
         'than 30 days remain: run it again, or leave them to the servers, which prune once a day.\n',
     );
     const second = await prune();
-    assert.equal(words(second.stderr), 'Removed 1 rows older than 30 days and 0 sums by minute.\n');
+    assert.equal(words(second.stderr), 'Removed 1 row older than 30 days and 0 sums by minute.\n');
   });
 
   it('accepts the clock and removes nothing if no retention is set', async () => {

@@ -68,7 +68,7 @@ async function readInput(
   file: string | undefined,
 ): Promise<string> {
   if (given.length > 0 === (file !== undefined) || (given.includes('-') && given.length > 1)) {
-    throw new CommandError('give key IDs, - for standard input, or --file: exactly one of them', 2);
+    throw new CommandError('give exactly one of: key IDs, - for standard input, --file FILE', 2);
   }
   if (file !== undefined) return readText(createReadStream(file), file);
   if (given[0] !== '-') return given.join(' ');

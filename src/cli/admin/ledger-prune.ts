@@ -103,7 +103,8 @@ function requireEmbeddedStore(context: CliContext): void {
 function describePruned(report: PruneReport, days: number, dryRun: boolean): string {
   const { rows, minuteSums, partitions, beforeMs, isPartial } = report;
   const whole = partitions.length > 0 ? ` (${partitions.join(', ')} as a whole)` : '';
-  const what = `${rows} rows older than ${days} days${whole} and ${minuteSums} sums by minute.\n`;
+  const age = count(days, 'day');
+  const what = `${count(rows, 'row')} older than ${age}${whole} and ${count(minuteSums, 'sum')} by minute.\n`;
   if (!isPartial) return `${dryRun ? 'Would remove' : 'Removed'} ${what}`;
   const until = new Date(beforeMs).toISOString();
   if (dryRun) {
@@ -114,6 +115,10 @@ function describePruned(report: PruneReport, days: number, dryRun: boolean): str
   }
   return (
     `Removed ${what}This run removed rows from before ${until}, because one run removes at most the oldest 31 days. ` +
-    `Rows older than ${days} days remain: run it again, or leave them to the servers, which prune once a day.\n`
+    `Rows older than ${age} remain: run it again, or leave them to the servers, which prune once a day.\n`
   );
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

@@ -165,7 +165,9 @@ function requireUnused(
   );
   const steps =
     `Add a version if there is no other: ${commandLine(context, 'secret rotate')}\n` +
-    'Restart every server with that version as the current one, then retire this one.';
+    `Restart every server with another version as the current one, then retire version ${version}. If you restored a ` +
+    'backup from before the first use of that version, first start one server with it where clients cannot reach it ' +
+    '(PHM_HOST=127.0.0.1).';
   if (successors.length === 0) {
     throw new CommandError(
       `version ${version} is still needed to generate keys: apart from retired versions, no other version is in use\n${steps}`,

@@ -111,6 +111,9 @@ async function list(context: CliContext, options: { json?: boolean }): Promise<v
     writeJson(context, { versions: rows, listed_at: formatTimestamp(Date.now()) });
     return;
   }
+  if (versions.length > 1) {
+    context.err('STATUS applies to servers from their next start with these variables.\n');
+  }
   writeTable(
     context,
     ['VERSION', 'STATUS', 'CHECK', 'RETIRED', 'COMPROMISED SINCE'],

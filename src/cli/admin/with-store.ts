@@ -188,8 +188,7 @@ export function requireSecretFile(context: CliContext, config: Config): void {
 }
 
 function noMasterSecret(context: CliContext, path: string, fix: string): CommandError {
-  const where = `${whereFrom(context)}. Set it to the data directory of your server.`;
-  return new CommandError(`there is no master secret ${path}\n${where}\n${fix}`, 1);
+  return new CommandError(`there is no master secret ${path}\n${whereFrom(context)}\n${fix}`, 1);
 }
 
 /** Returns the error for a missing ledger: what is missing, where the command looked, and what to do. */
@@ -203,17 +202,19 @@ async function refusal(
   const isDirectory = statSync(config.dataDir, { throwIfNoEntry: false })?.isDirectory() ?? true;
   const lines = [
     `${problem} in ${config.dataDir}${isDirectory ? '' : ', which is not a directory'}`,
-    `${whereFrom(context)}. Set it to the data directory of your server.`,
+    whereFrom(context),
     `To create a ledger here, start a server or run: ${make}`,
     ...(other === null ? [] : [other]),
   ];
   return new CommandError(lines.join('\n'), 1);
 }
 
+/** Returns the line that says where the data directory comes from, and how to name another. */
 function whereFrom({ env }: CliContext): string {
   return env.PHM_DATA_DIR?.trim()
-    ? 'PHM_DATA_DIR names this data directory'
-    : 'PHM_DATA_DIR is not set, so this is ./data in the working directory';
+    ? 'PHM_DATA_DIR names this data directory. If your server uses another one, correct the variable.'
+    : 'PHM_DATA_DIR is not set, so this is ./data in the working directory. If your server uses another one, set ' +
+        'the variable.';
 }
 
 /** Notes a server on this machine that uses another store and so does not see the changes. */

@@ -123,7 +123,9 @@ export class Connection {
           : `The API key came from ${this.#origin}.`,
       );
     }
-    if (retryAfterSeconds !== null) lines.push(`Try again after ${duration(retryAfterSeconds)}.`);
+    if (retryAfterSeconds !== null && !/\btry again in \d/i.test(detail)) {
+      lines.push(`Try again in ${duration(retryAfterSeconds)}.`);
+    }
     if (requestId !== null) lines.push(`Request ID: ${requestId}`);
     return lines.join('\n');
   }

@@ -16,7 +16,7 @@ const INCLUDES = ['hash_proof', 'nist_report'];
 const DEFAULT_VARIABLE = 'PHM_KEY';
 
 const LOST =
-  'A key may have been generated and counted, but it is lost: run the command again for another key.';
+  'A key may have been generated and counted, but you did not get it. The next run gets another key.';
 
 const HELP = `
 Standard output gets the key and a line end, nothing else. On a terminal, standard error shows details.

@@ -271,6 +271,7 @@ function remedy(cause: unknown): string {
     return 'its user must own the tables of the ledger: see "PostgreSQL" in docs/operations.md#backup-and-restore';
   }
   if (code === '53300') return 'end other connections, or raise max_connections';
+  if (/^57P0[1-3]$/.test(code)) return 'it is starting or shutting down: try again when it runs';
   if (/^E[A-Z]+$/.test(code) || /timeout|terminated/i.test(message)) {
     return 'check host and port, and that the server runs';
   }

@@ -23,9 +23,14 @@ export function isDamage(error: unknown): boolean {
  * this user runs it.
  */
 export function wayBack(path: string): string {
+  return `To recover, ${restoreSteps(path)}`;
+}
+
+/** Returns the steps of a restore as the end of a sentence and of a line. */
+function restoreSteps(path: string): string {
   const name = basename(path);
   return (
-    `To recover, stop every server on ${dirname(path)}, move ${name} and the files beside it (${name}-wal, ` +
+    `stop every server on ${dirname(path)}, move ${name} and the files beside it (${name}-wal, ` +
     `${name}-shm) away together and keep them, then restore the latest backup ` +
     '(docs/incidents.md, "A damaged database"): phm ledger restore FILE'
   );
@@ -50,7 +55,7 @@ export function notTheOpenFile(path: string, isReplaced: boolean): Error {
   if (!isReplaced) {
     return new Error(
       `the database ${path} was moved away or removed. Move the same file back, and the server recovers by itself. Do ` +
-        `not restart it before: it would close the file that it still has open, and could not start again. If the file is lost: ${wayBack(path)}`,
+        `not restart it before that: it would close the file and could not start. If the file is lost, ${restoreSteps(path)}`,
     );
   }
   return new Error(
