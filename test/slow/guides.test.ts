@@ -144,15 +144,16 @@ describe('the guide to PostgreSQL', { skip: noPostgres }, () => {
     const caller = await makeCaller(data);
     const target = `postgres://phm:${PASSWORD}@127.0.0.1:${postgres.port}/phm`;
     const reader = new Reader(folder, {
-      env: { PHM_URL: server.address, PHM_API_KEY: caller.apiKey },
       replace: [
         ['postgres://phm:<password>@db.example/phm?sslmode=verify-full', target],
+        [
+          'http://127.0.0.1:8080 PHM_API_KEY=<api_key>',
+          `${server.address} PHM_API_KEY=${caller.apiKey}`,
+        ],
         ['<password>', PASSWORD],
         ['/var/lib/phm', data],
       ],
     });
-    const bin = 'export PATH="$PWD/bin:$PATH"; ';
-    await reader.run(`${bin}phm generate --format jwk --output data.jwk`);
     const runs = await reader.follow(readGuide('move-to-postgresql'), {
       other: async ({ language, code }) => {
         assert.equal(language, 'sql');
@@ -173,7 +174,7 @@ describe('the guide to PostgreSQL', { skip: noPostgres }, () => {
     assert.equal(runs, 7);
     await server.stop();
     const back = await start(`${data}-new`);
-    const key = JSON.parse(readFileSync(join(reader.folder, 'data.jwk'), 'utf8')).k;
+    const key = JSON.parse(readFileSync(join(reader.folder, 'check.jwk'), 'utf8')).k;
     const hex = Buffer.from(key, 'base64url').toString('hex');
     assert.equal((await back.validate({ key: hex }, caller.apiKey)).body.valid, true);
     assert.ok(existsSync(join(data, 'phm.db')));
